@@ -37,7 +37,7 @@ func enrolCommand() *cobra.Command {
 				}
 				token = string(text)
 			}
-			return enrol(cmd.Context(), cmd.OutOrStdout(), identity.Asking{Data: data, Server: server, Serial: serial}, strings.TrimSpace(token), again)
+			return enrol(cmd.Context(), cmd.OutOrStdout(), identity.Enrolment{Data: data, Server: server, Serial: serial}, strings.TrimSpace(token), again)
 		},
 	}
 	f := c.Flags()
@@ -54,7 +54,7 @@ func enrolCommand() *cobra.Command {
 	return c
 }
 
-func enrol(ctx context.Context, out io.Writer, a identity.Asking, text string, again bool) error {
+func enrol(ctx context.Context, out io.Writer, a identity.Enrolment, text string, again bool) error {
 	there, err := identity.Load(a.Data)
 	switch {
 	case again || errors.Is(err, identity.ErrNone):
@@ -99,11 +99,11 @@ func renewCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 			defer cancel()
-			heard, err := identity.HeardTime(data)
+			heard, err := identity.LoadFleetTime(data)
 			if err != nil { // only a wrong clock needs the stored time
 				fmt.Fprintln(cmd.ErrOrStderr(), "robotd:", err)
 			}
-			floor := identity.Floor{Built: build.Time(), Heard: heard}
+			floor := identity.Floor{Built: build.Time(), FleetTime: heard}
 			i, err := identity.Renew(ctx, data, func() time.Time { return floor.Now(time.Now()) })
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)

@@ -76,7 +76,7 @@ func DecodeRequest(v Verb, payload []byte) (Request, []Problem) {
 func (v Verb) decodeWord(word string) (Request, []Problem) {
 	var r Request
 	if v.Class == ClassStop {
-		word = Legible(word)
+		word = SanitizeText(word)
 	}
 	if len(v.Args) > 0 && v.Args[0].Type != ArgText && len(word) > MaxWord {
 		return r, []Problem{Fault("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", MaxWord), "send JSON: {\"args\":{...}}")}

@@ -126,7 +126,7 @@ func ReadText(raw jsontext.Value, pointer string, bound Bound, stop bool) (strin
 	var s string
 	problems := ReadMember(raw, pointer, &s)
 	if stop {
-		return Legible(s), problems
+		return SanitizeText(s), problems
 	}
 	problems = append(problems, bound.Check(pointer, s)...)
 	if at := strings.IndexFunc(s, unprintable); at >= 0 {

@@ -22,9 +22,9 @@ func TestWhatAReportSaysOfTheNumbers(t *testing.T) {
 		{"broken", `{"fleet_id":`, 3, false, 4},
 		{"nothing", ``, 3, false, 4},
 	} {
-		h := HeardIn("a", []byte(c.report))
-		if h.Overtakes(c.told) != c.overtaken || h.Next(c.told) != c.next {
-			t.Errorf("%s: overtaken %v, next %d; want %v, %d", c.what, h.Overtakes(c.told), h.Next(c.told), c.overtaken, c.next)
+		h := ReportedRevIn("a", []byte(c.report))
+		if h.MustRenumber(c.told) != c.overtaken || h.NextRev(c.told) != c.next {
+			t.Errorf("%s: overtaken %v, next %d; want %v, %d", c.what, h.MustRenumber(c.told), h.NextRev(c.told), c.overtaken, c.next)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func TestAStopIsCutWhereACommandIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ps := DecodeRequest(verb, payload)
-		want := Request{ID: "k1", By: Legible(sent.By), Why: Legible(sent.Why), Batch: Legible(sent.Batch), Session: Legible(sent.Session), Args: Args{Why: Legible(sent.Args.Why), Latch: "l1"}}
+		want := Request{ID: "k1", By: SanitizeText(sent.By), Why: SanitizeText(sent.Why), Batch: SanitizeText(sent.Batch), Session: SanitizeText(sent.Session), Args: Args{Why: SanitizeText(sent.Args.Why), Latch: "l1"}}
 		if len(ps) != 0 || got != want {
 			t.Fatalf("%+v became %+v, %v", sent, got, ps)
 		}
@@ -171,7 +171,7 @@ func TestAStopIsCutWhereACommandIsRefused(t *testing.T) {
 func TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "text")
-		got := Legible(text)
+		got := SanitizeText(text)
 		told, err := Encode(got)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth(t *testing.T) {
 		if !Printable(got) || len(told) > MaxWord+len(`""`) {
 			t.Fatalf("%q became %q: %d bytes", text, got, len(told))
 		}
-		if again := Legible(got); again != got {
+		if again := SanitizeText(got); again != got {
 			t.Fatalf("%q, once more %q", got, again)
 		}
 		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) || len(told) < min(len(whole), MaxWord-1)) {

@@ -43,7 +43,7 @@ func Asker(client, by string) string {
 	case client == "":
 		return by
 	}
-	return LegibleWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
+	return SanitizeTextWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
 }
 
 // DesiredStop is the set of fleetd's latches on one robot. Retained. A latch that is

@@ -35,13 +35,13 @@ func Printable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0
 }
 
-// Legible returns an untrusted text for use in documents: unprintable characters are
+// SanitizeText returns an untrusted text for use in documents: unprintable characters are
 // replaced, and it is truncated at a character to at most MaxWord bytes in JSON, so that
 // no document exceeds its size limit. A text that needs no change is returned as it is.
-func Legible(s string) string { return LegibleWithin(s, MaxWord) }
+func SanitizeText(s string) string { return SanitizeTextWithin(s, MaxWord) }
 
-// LegibleWithin is Legible with another limit in bytes.
-func LegibleWithin(s string, most int) string {
+// SanitizeTextWithin is Legible with another limit in bytes.
+func SanitizeTextWithin(s string, most int) string {
 	size, clean := 0, true
 	for i, r := range s {
 		width, plain := jsonWidth(s[i:], r)
@@ -81,7 +81,7 @@ func jsonWidth(s string, r rune) (width int, plain bool) {
 func (c *checks) text(t ArgType, raw jsontext.Value, pointer string, stop bool, into *string) {
 	c.read(raw, pointer, into)
 	if stop {
-		*into = Legible(*into)
+		*into = SanitizeText(*into)
 		return
 	}
 	c.bounded(t, pointer, *into)

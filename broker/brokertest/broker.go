@@ -61,9 +61,9 @@ func Users(t testing.TB, text string) func(*server.Config) {
 	return func(c *server.Config) { c.Dev, c.Users = false, &users }
 }
 
-// OverEveryDoor lets a broker with certificates also listen for WebSocket, with and
+// OverEveryTransport lets a broker with certificates also listen for WebSocket, with and
 // without TLS.
-func OverEveryDoor(c *server.Config) { c.WS, c.WSS = "127.0.0.1:0", "127.0.0.1:0" }
+func OverEveryTransport(c *server.Config) { c.WS, c.WSS = "127.0.0.1:0", "127.0.0.1:0" }
 
 // Log writes the broker's log to the test's output.
 func Log(t testing.TB) func(*server.Config) {

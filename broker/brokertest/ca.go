@@ -129,9 +129,9 @@ func (a *CA) Broker(c *server.Config) {
 	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
 }
 
-// Door is a TLS proxy with the present server certificate in front of a broker without
+// TLSProxy is a TLS proxy with the present server certificate in front of a broker without
 // TLS: a broker itself would not present an expired certificate.
-func (a *CA) Door(to Dialer) (addr string) {
+func (a *CA) TLSProxy(to Dialer) (addr string) {
 	a.t.Helper()
 	pair, err := tls.LoadX509KeyPair(a.Path("server.pem"), a.Path("server.key.pem"))
 	if err != nil {

@@ -76,8 +76,8 @@ func (c *Cable) Hold(topics func(topic string) bool) {
 	c.holds = topics
 }
 
-// Deafen does the same to the existing connections, and to no later one.
-func (c *Cable) Deafen(topics func(topic string) bool) {
+// HoldExisting does the same to the existing connections, and to no later one.
+func (c *Cable) HoldExisting(topics func(topic string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.ends {

@@ -248,8 +248,8 @@ func (c *Client) Inbox(filter string) []Message {
 	return out
 }
 
-// Quiet makes the client stop acknowledging.
-func (c *Client) Quiet() {
+// StopAcknowledging makes the client stop acknowledging.
+func (c *Client) StopAcknowledging() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.quiet = true

@@ -14,7 +14,7 @@ import (
 func startDispatcher(t *testing.T) (d *dispatcher, delivered chan Message, log *bytes.Buffer) {
 	delivered, log = make(chan Message, 10_000), &bytes.Buffer{}
 	d = newDispatcher(Config{Queue: 64, Logger: slog.New(slog.NewTextHandler(log, nil)), OnMessage: func(m Message) { delivered <- m },
-		Says: func(m Message) string {
+		DedupKey: func(m Message) string {
 			if m.Topic == "document" {
 				return ""
 			}

@@ -87,10 +87,10 @@ type State struct {
 // Config configures a link. Zero durations and sizes mean the defaults in the comments.
 type Config struct {
 	URL string // mqtt, mqtts, ws or wss://host:port; not used with Dial
-	// Others are further URLs: after each failed attempt the next one is tried, and after a
+	// FallbackURLs are further URLs: after each failed attempt the next one is tried, and after a
 	// session that was up URL first.
-	Others []string
-	Dial   func(ctx context.Context) (net.Conn, error) // nil: dial URL
+	FallbackURLs []string
+	Dial         func(ctx context.Context) (net.Conn, error) // nil: dial URL
 	// TLS is called for each connection to an mqtts or wss URL, so that a renewed
 	// certificate is used by the next connection. The server name is filled in from the URL
 	// and TLS 1.3 is the minimum; its VerifyConnection is called after the broker's chain
@@ -126,10 +126,10 @@ type Config struct {
 	// Urgent marks topics whose messages overtake all others and wait neither for the queue
 	// nor for the link to be up. A robot's stops are urgent.
 	Urgent func(topic string) bool
-	// Says returns a key by which urgent messages are deduplicated: if many with one key
+	// DedupKey returns a key by which urgent messages are deduplicated: if many with one key
 	// arrive within a moment, only the newest is handed over. Messages with an empty key
 	// are never deduplicated, nor is any if Says is nil.
-	Says func(Message) string
+	DedupKey func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds
 	ConnectTimeout time.Duration // 5 s, each for the dial, the handshake, the subscriptions and the echo
@@ -218,7 +218,7 @@ func (c *Config) complete() error {
 	if c.Dial != nil {
 		return nil
 	}
-	for _, url := range append([]string{c.URL}, c.Others...) {
+	for _, url := range append([]string{c.URL}, c.FallbackURLs...) {
 		to, err := parseURL(url)
 		if err != nil {
 			return err

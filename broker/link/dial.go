@@ -19,9 +19,9 @@ type address struct {
 	webSocket      string // URL; empty: not over WebSocket
 }
 
-// InTheClear reports whether the network could read what is sent to the broker at that
+// IsPlaintext reports whether the network could read what is sent to the broker at that
 // URL, including a password.
-func InTheClear(url string) bool {
+func IsPlaintext(url string) bool {
 	a, err := parseURL(url)
 	if err != nil || a.encrypted || a.host == "localhost" {
 		return false
@@ -71,7 +71,7 @@ func (c *Config) urlOf(attempt int) string {
 		return ""
 	}
 	if n := (attempt - 1) % len(c.addresses); n > 0 {
-		return c.Others[n-1]
+		return c.FallbackURLs[n-1]
 	}
 	return c.URL
 }

@@ -36,7 +36,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(c Config) *dispatcher {
-	return &dispatcher{limit: c.Queue, log: c.Logger, dedupKey: c.Says, limitedLog: &logLimiter{log: c.Logger}, onMessage: c.OnMessage, onState: c.OnState,
+	return &dispatcher{limit: c.Queue, log: c.Logger, dedupKey: c.DedupKey, limitedLog: &logLimiter{log: c.Logger}, onMessage: c.OnMessage, onState: c.OnState,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 

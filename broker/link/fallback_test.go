@@ -25,7 +25,7 @@ func TestLinkFallsBackToOtherBrokersInOrder(t *testing.T) {
 	first, second := brokertest.Start(t), brokertest.Start(t)
 	var u userLog
 	l, err := link.Open(t.Context(), link.Config{
-		URL: first.URL(), Others: []string{unusedURL(t), second.URL()}, Name: "r1", ClientID: "r1",
+		URL: first.URL(), FallbackURLs: []string{unusedURL(t), second.URL()}, Name: "r1", ClientID: "r1",
 		BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond, OnState: u.state,
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func TestLinkFallsBackToOtherBrokersInOrder(t *testing.T) {
 func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	b := brokertest.Start(t)
 	l, err := link.Open(t.Context(), link.Config{
-		URL: unusedURL(t), Others: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		URL: unusedURL(t), FallbackURLs: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	if err := l.Close(t.Context()); err != nil && !errors.Is(err, link.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := link.Open(t.Context(), link.Config{URL: b.URL(), Others: []string{"broker"}}); err == nil {
+	if _, err := link.Open(t.Context(), link.Config{URL: b.URL(), FallbackURLs: []string{"broker"}}); err == nil {
 		t.Error("an invalid URL is accepted")
 	}
 }
@@ -88,7 +88,7 @@ func TestInTheClearURLs(t *testing.T) {
 		"mqtt://broker.example": true, "ws://10.0.0.2:8083": true, "tcp://[fe80::1]:1883": true, "mqtt://127.0.0.1:1883": false,
 		"mqtt://localhost": false, "ws://[::1]:80": false, "mqtts://broker.example": false, "wss://broker.example/mqtt": false, "": false,
 	} {
-		if got := link.InTheClear(url); got != want {
+		if got := link.IsPlaintext(url); got != want {
 			t.Errorf("%q: %v", url, got)
 		}
 	}

@@ -25,7 +25,7 @@ func TestHalfOpenConnectionIsReplacedWithoutWill(t *testing.T) {
 		l := open(t, robotConfig(line.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
-		line.Deafen(brokertest.Everything)
+		line.HoldExisting(brokertest.Everything)
 		time.Sleep(30 * time.Second) // 15 s without messages, 5 s for the echo, and the backoff
 		synctest.Wait()
 		down, ok := u.last(link.Down)
@@ -56,7 +56,7 @@ func TestHalfOpenBrokerIsRetriedWithBackoff(t *testing.T) {
 		cfg := robotConfig(line.Dial, u)
 		cfg.OnState = func(s link.State) {
 			if u.state(s); s.Phase == link.Up {
-				line.Deafen(brokertest.Everything)
+				line.HoldExisting(brokertest.Everything)
 			}
 		}
 		open(t, cfg)

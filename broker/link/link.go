@@ -77,16 +77,16 @@ func (l *Link) Publish(ctx context.Context, m Message) error {
 // PublishWait publishes m and waits until the broker has acknowledged it (QoS 1 and 2) or
 // it was written (QoS 0). A broker also acknowledges messages that it refuses.
 func (l *Link) PublishWait(ctx context.Context, m Message) error {
-	wait, err := l.Hand(ctx, m)
+	wait, err := l.PublishAsync(ctx, m)
 	if err != nil {
 		return err
 	}
 	return wait(ctx)
 }
 
-// Hand publishes m and returns a function that waits as PublishWait does, for callers that
+// PublishAsync publishes m and returns a function that waits as PublishWait does, for callers that
 // wait on another goroutine: messages are sent in the order of the calls to Hand.
-func (l *Link) Hand(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
+func (l *Link) PublishAsync(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
 	p := outgoing{Message: m, sent: make(chan mqtt.Token, 1)}
 	s, err := l.enqueue(ctx, p)
 	return func(ctx context.Context) error {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// ErrNotYet: the certificate is not valid yet, but will be.
-var ErrNotYet = errors.New("it is not valid yet")
+// ErrNotYetValid: the certificate is not valid yet, but will be.
+var ErrNotYetValid = errors.New("it is not valid yet")
 
-// Serves returns an error if clients would refuse a server that presents pair at now.
+// CheckServerCertificate returns an error if clients would refuse a server that presents pair at now.
 // Broker and fleetd check a new pair of files with it before they replace a working one.
-func Serves(pair tls.Certificate, now time.Time) error {
+func CheckServerCertificate(pair tls.Certificate, now time.Time) error {
 	leaf, serves := pair.Leaf, func(u x509.ExtKeyUsage) bool {
 		return u == x509.ExtKeyUsageServerAuth || u == x509.ExtKeyUsageAny
 	}
@@ -22,7 +22,7 @@ func Serves(pair tls.Certificate, now time.Time) error {
 	case now.After(leaf.NotAfter):
 		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(leaf.NotBefore):
-		return fmt.Errorf("the certificate is valid from %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), ErrNotYet)
+		return fmt.Errorf("the certificate is valid from %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), ErrNotYetValid)
 	case len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0 && !slices.ContainsFunc(leaf.ExtKeyUsage, serves):
 		return errors.New("the certificate is not a server certificate: its extended key usage lacks serverAuth")
 	}

@@ -15,7 +15,7 @@ import (
 // startEncrypted starts a broker that listens on all four transports.
 func startEncrypted(t *testing.T, ca *brokertest.CA) *brokertest.Broker {
 	t.Helper()
-	return brokertest.Start(t, ca.Broker, brokertest.OverEveryDoor)
+	return brokertest.Start(t, ca.Broker, brokertest.OverEveryTransport)
 }
 
 func filesOf(ca *brokertest.CA) link.Files {

@@ -87,7 +87,7 @@ func (p *part) renew(next *credentials) (changed bool, err error) {
 	p.seen = seen
 	attempt := *next
 	if err := p.read(&attempt, texts); err != nil {
-		if errors.Is(err, link.ErrNotYet) {
+		if errors.Is(err, link.ErrNotYetValid) {
 			p.seen = nil // the same file may be valid the next time
 		}
 		return false, fmt.Errorf("%s %s: %w", p.name, p.paths[0], err)
@@ -117,7 +117,7 @@ func (e exposure) readUsers(c *credentials, texts [][]byte) error {
 func readPair(c *credentials, texts [][]byte) error {
 	pair, err := tls.X509KeyPair(texts[0], texts[1])
 	if err == nil {
-		err = link.Serves(pair, time.Now())
+		err = link.CheckServerCertificate(pair, time.Now())
 	}
 	if err == nil {
 		c.pair = &pair

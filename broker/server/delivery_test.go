@@ -253,7 +253,7 @@ func TestClientWithoutAcknowledgementsIsCut(t *testing.T) {
 	const most = 8192
 	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxInflight = most })
 	silent, robot := b.Client(t, "op1"), b.Client(t, "r1")
-	silent.Quiet()
+	silent.StopAcknowledging()
 	silent.Subscribe(r1 + "event")
 	for range 100 {
 		flood(t, robot, 100, func(i int) []byte { return publishQoS1(r1+"event", "{}", 0, i) })

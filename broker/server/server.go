@@ -45,23 +45,23 @@ type Config struct {
 
 	Namespace schema.Namespace // troupe
 
-	ConnectTimeout time.Duration // 10 s from accept to CONNECT
-	WriteTimeout   time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see unsent.go
-	DrainTimeout   time.Duration // 1 s from Close until clients that have not read everything are cut
-	MaxClients     int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
-	MaxPerName     int           // 64 connections of one name; a robot's ids are two
-	MaxWaiting     int           // 2048 connections that have not sent CONNECT
-	MaxWaitingIP   int           // 512 of them from one address, which may be the NAT of a whole fleet
-	MaxAccepts     int           // 1000 connections a second, four times that at once
-	MaxAcceptsIP   int           // 250 of them from one address, four times that at once
-	RobotRate      int           // 50 messages a second, twice that at once; answers and presence are not counted
-	RobotBytes     int           // 64 KiB of messages a second, four times that at once, which is more than all its documents
-	RobotConnects  int           // 15 connects of a robot at once, then one every 3 s
-	MaxPending     int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
-	MaxInflight    int           // 65535 deliveries to one client that it has not acknowledged; also the maximum
-	MaxKept        int64         // 1 GiB of retained documents
-	CommandRate    int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
-	FrameRate      int           // 50 frames of manual driving a second of one sender to each robot, and as many at once
+	ConnectTimeout   time.Duration // 10 s from accept to CONNECT
+	WriteTimeout     time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see unsent.go
+	DrainTimeout     time.Duration // 1 s from Close until clients that have not read everything are cut
+	MaxClients       int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
+	MaxPerName       int           // 64 connections of one name; a robot's ids are two
+	MaxWaiting       int           // 2048 connections that have not sent CONNECT
+	MaxWaitingIP     int           // 512 of them from one address, which may be the NAT of a whole fleet
+	MaxAccepts       int           // 1000 connections a second, four times that at once
+	MaxAcceptsIP     int           // 250 of them from one address, four times that at once
+	RobotRate        int           // 50 messages a second, twice that at once; answers and presence are not counted
+	RobotBytes       int           // 64 KiB of messages a second, four times that at once, which is more than all its documents
+	RobotConnects    int           // 15 connects of a robot at once, then one every 3 s
+	MaxPending       int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
+	MaxInflight      int           // 65535 deliveries to one client that it has not acknowledged; also the maximum
+	MaxRetainedBytes int64         // 1 GiB of retained documents
+	CommandRate      int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
+	FrameRate        int           // 50 frames of manual driving a second of one sender to each robot, and as many at once
 
 	// Reload makes the broker read the files now, in addition to file system events.
 	Reload <-chan os.Signal
@@ -101,8 +101,8 @@ func (c Config) complete() (Config, error) {
 	num(&c.RobotConnects, 15)
 	num(&c.MaxPending, 8192)
 	num(&c.MaxInflight, math.MaxUint16)
-	if c.MaxKept == 0 {
-		c.MaxKept = 1 << 30
+	if c.MaxRetainedBytes == 0 {
+		c.MaxRetainedBytes = 1 << 30
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 10 * time.Second
@@ -249,7 +249,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g.searches = limiters[string]{limit: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
 	g.maxInflight, g.maxPending = cfg.MaxInflight, cfg.MaxPending
-	g.retained.maxBytes = cfg.MaxKept
+	g.retained.maxBytes = cfg.MaxRetainedBytes
 	g.retained.size = func(topic string) int {
 		pk, _ := srv.Topics.Retained.Get(topic)
 		return len(pk.Payload)

@@ -46,7 +46,7 @@ func TestTakeOverDeliversNothingOfTheOldSession(t *testing.T) {
 	b := start(t)
 	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
 	old, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
-	old.Quiet()
+	old.StopAcknowledging()
 	old.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "old")
 	old.Expect(r1 + "event")
@@ -63,7 +63,7 @@ func TestTakeOverDeliversNothingOfTheOldSession(t *testing.T) {
 func TestSubscribeWithPacketIDOfADeliveryIsGranted(t *testing.T) {
 	b := start(t)
 	robot, fleetd := b.Client(t, "r1"), b.Client(t, "fleetd")
-	robot.Quiet()
+	robot.StopAcknowledging()
 	robot.Subscribe(r1 + "cmd/#")
 	const deliveries = 20 // with ids from 1 on, all unacknowledged
 	for range deliveries {
@@ -135,7 +135,7 @@ func TestRobotRetainsOnlyItsDocuments(t *testing.T) {
 
 func TestRetainedBytesAreLimited(t *testing.T) {
 	const room = 1 << 20
-	b := start(t, func(c *server.Config) { c.MaxKept = room })
+	b := start(t, func(c *server.Config) { c.MaxRetainedBytes = room })
 	fleetd := b.Client(t, "fleetd")
 	fleetd.Subscribe("troupe/v1/clients/fleetd/notice")
 	blob := func(i int) string { return fmt.Sprintf("troupe/v1/blobs/%064x", i) }

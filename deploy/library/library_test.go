@@ -90,7 +90,7 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	for _, d := range acts {
 		a, _ := score.ParseAct(d.Text)
 		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: map[string]score.Act{a.ID: a}, Assets: shipped(t)}
-		_, problems := score.Fitted(story, body, nil)
+		_, problems := score.FitStory(story, body, nil)
 		for _, p := range problems {
 			t.Errorf("%s: %s", d.Path, p)
 		}

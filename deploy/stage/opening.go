@@ -183,7 +183,7 @@ func (o *opening) assign(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.cfg.Say(fmt.Sprintf("%s is the default story of %s", s.ID, listed(ask.Told)))
+		o.cfg.Say(fmt.Sprintf("%s is the default story of %s", s.ID, listed(ask.Updated)))
 	}
 	_, err = o.until(ctx, func(r api.Robot) bool { return r.Desired.Converged || r.Desired.Story == nil })
 	return err

@@ -147,7 +147,7 @@ func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 	inPair(t, func(p *pair) {
 		p.until("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
-		p.line.Deafen(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
+		p.line.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
 		p.until("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
 		p.until("hearing fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
 		if n := p.line.Dials(); n != 2 {

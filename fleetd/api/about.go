@@ -65,8 +65,8 @@ func (s *server) about(h huma.API) {
 	})
 }
 
-// healthEvery is the minimum interval between checks that write.
-const healthEvery = time.Second
+// healthInterval is the minimum interval between checks that write.
+const healthInterval = time.Second
 
 // health caches the result of the newest check.
 type health struct {
@@ -77,12 +77,12 @@ type health struct {
 }
 
 // check tests writing to the database and to the disk, or returns a result that is
-// younger than healthEvery.
+// younger than healthInterval.
 func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := fleetd.Now()
-	if !h.at.IsZero() && now.Sub(h.at) < healthEvery {
+	if !h.at.IsZero() && now.Sub(h.at) < healthInterval {
 		return h.problem
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // the result is also for other requests

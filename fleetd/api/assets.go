@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// uploadsAtOnce bounds concurrent uploads: each is in memory.
-	uploadsAtOnce = 4
-	// uploadWithin is the time for the bytes of the largest asset; it sets the minimum rate
+	// maxUploads bounds concurrent uploads: each is in memory.
+	maxUploads = 4
+	// uploadTimeout is the time for the bytes of the largest asset; it sets the minimum rate
 	// of uploads. uploadGrace is added for each. A slower upload is ended.
-	uploadWithin = 5 * time.Minute
-	uploadGrace  = 10 * time.Second
-	// partWithin is the time for a client to receive each part of a download.
-	partWithin = time.Minute
+	uploadTimeout = 5 * time.Minute
+	uploadGrace   = 10 * time.Second
+	// partTimeout is the time for a client to receive each part of a download.
+	partTimeout = time.Minute
 )
 
 // FilesPath is the path of files by digest, below Prefix.
@@ -54,8 +54,8 @@ func (s *server) assets(h huma.API) {
 	})
 	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
 		"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
-	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadWithin
-	put.Middlewares = huma.Middlewares{s.oneUpload}
+	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadTimeout
+	put.Middlewares = huma.Middlewares{s.limitUploads}
 	huma.Register(h, put, func(ctx context.Context, in *struct {
 		OneAsset
 		By      string `query:"by" maxLength:"63"`
@@ -87,8 +87,8 @@ func (s *server) assets(h huma.API) {
 		})
 }
 
-// oneUpload is middleware that limits concurrent uploads and enforces a minimum rate.
-func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
+// limitUploads is middleware that limits concurrent uploads and enforces a minimum rate.
+func (s *server) limitUploads(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	if r.ContentLength > score.MaxAsset {
 		Write(w, KindTooLarge.Problem("it has "+strconv.FormatInt(r.ContentLength, 10)+" bytes, robots accept at most "+strconv.Itoa(score.MaxAsset), "make it shorter, or compress it"))
@@ -99,7 +99,7 @@ func (s *server) oneUpload(ctx huma.Context, next func(huma.Context)) {
 		defer func() { <-s.uploads }()
 		// The answer may be written long after the request began.
 		connection := http.NewResponseController(w)
-		_ = connection.SetWriteDeadline(s.fleet.Now().Add(uploadWithin + uploadGrace + partWithin))
+		_ = connection.SetWriteDeadline(s.fleet.Now().Add(uploadTimeout + uploadGrace + partTimeout))
 		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.fleet.Now, began: s.fleet.Now()}
 		next(ctx)
 	default:
@@ -117,7 +117,7 @@ type upload struct {
 }
 
 func (u *upload) Read(b []byte) (int, error) {
-	due := u.began.Add(uploadGrace + uploadWithin*time.Duration(u.got>>10)/(score.MaxAsset>>10))
+	due := u.began.Add(uploadGrace + uploadTimeout*time.Duration(u.got>>10)/(score.MaxAsset>>10))
 	_ = u.connection.SetReadDeadline(due) // if it fails, the deadline of the whole body applies
 	n, err := u.ReadCloser.Read(b)
 	u.got += int64(n)
@@ -127,7 +127,7 @@ func (u *upload) Read(b []byte) (int, error) {
 func assetOf(a library.Asset, uses []library.Use) Asset {
 	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{}}
 	for _, u := range uses {
-		out.Uses = append(out.Uses, AssetUse{u.Story, u.Rev, u.Newest, listed(u.Robots)})
+		out.Uses = append(out.Uses, AssetUse{u.Story, u.Rev, u.Newest, nonNil(u.Robots)})
 	}
 	return out
 }
@@ -176,9 +176,9 @@ func (s *server) putAsset(ctx context.Context, name string, body []byte, by Sign
 	err := s.plan(ctx, "asset "+name, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		up, problems := library.PutAsset(rows, name, body, by.at(now))
 		if len(problems) > 0 {
-			return library.Changes{}, refusal(findings(where(problems[0]), problems))
+			return library.Changes{}, refusal(findings(requestPart(problems[0]), problems))
 		}
-		out = Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: listed(up.Stale)}
+		out = Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: nonNil(up.Stale)}
 		return up.Changes, nil
 	})
 	if err != nil {
@@ -187,8 +187,8 @@ func (s *server) putAsset(ctx context.Context, name string, body []byte, by Sign
 	return &answer[Uploaded]{out}, nil
 }
 
-// where returns the part of the request that a problem of an asset is about.
-func where(p schema.Problem) string {
+// requestPart returns the part of the request that a problem of an asset is about.
+func requestPart(p schema.Problem) string {
 	if p.Pointer == "/name" {
 		return "path"
 	}
@@ -196,7 +196,7 @@ func where(p schema.Problem) string {
 }
 
 // file sends a file in parts: it is never in memory as a whole, and a slow client has
-// partWithin for each part.
+// partTimeout for each part.
 func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
 	db, err := s.fleet.Store()
 	if err != nil {
@@ -213,18 +213,18 @@ func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse,
 		}
 		w.Header().Set("Content-Type", string(f.Media))
 		w.Header().Set("ETag", strconv.Quote(digest))
-		http.ServeContent(w, r, "", time.Time{}, &unhurried{f, http.NewResponseController(w), s.fleet.Now})
+		http.ServeContent(w, r, "", time.Time{}, &pacedFile{f, http.NewResponseController(w), s.fleet.Now})
 	}}, nil
 }
 
-// unhurried extends the write deadline of the connection with each part that is read.
-type unhurried struct {
+// pacedFile extends the write deadline of the connection with each part that is read.
+type pacedFile struct {
 	*store.File
 	connection *http.ResponseController
 	now        func() time.Time
 }
 
-func (u *unhurried) Read(b []byte) (int, error) {
-	_ = u.connection.SetWriteDeadline(u.now().Add(partWithin)) // if it fails, the server's own deadline applies
+func (u *pacedFile) Read(b []byte) (int, error) {
+	_ = u.connection.SetWriteDeadline(u.now().Add(partTimeout)) // if it fails, the server's own deadline applies
 	return u.File.Read(b)
 }

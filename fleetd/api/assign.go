@@ -26,7 +26,7 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 	}
 	var out Assigned
 	err := s.plan(ctx, "story "+a.Story, library.ForAssignment(a.Story, a.Rev), a.Selector, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		robots, unknown, err := named(ctx, tx, a.Selector)
+		robots, unknown, err := matching(ctx, tx, a.Selector)
 		if err != nil {
 			return library.Changes{}, err
 		}
@@ -41,7 +41,7 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(inBody("", problems)).withCount(len(robots))
 		}
-		out = Assigned{DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: len(robots), Told: listed(done.Told), Unchanged: listed(done.Unchanged)}
+		out = Assigned{DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: len(robots), Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged)}
 		if a.DryRun {
 			return library.Changes{}, nil
 		}
@@ -53,9 +53,9 @@ func (s *server) assign(ctx context.Context, a Assignment) (*answer[Assigned], e
 	return &answer[Assigned]{out}, nil
 }
 
-// named returns the robots that match a selector, and the names in it that are no robots
+// matching returns the robots that match a selector, and the names in it that are no robots
 // of the fleet.
-func named(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, unknown []string, err error) {
+func matching(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots, unknown []string, err error) {
 	rows, err := tx.Robots(ctx, sel)
 	if err != nil {
 		return nil, nil, err

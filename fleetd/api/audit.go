@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// Noted is one line of the audit.
-type Noted struct {
+// AuditEntry is one line of the audit.
+type AuditEntry struct {
 	At     schema.Time `json:"at"`
 	Who    string      `json:"who"`
 	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
@@ -19,7 +19,7 @@ type Noted struct {
 }
 
 type audit struct {
-	Notes []Noted `json:"notes"`
+	Notes []AuditEntry `json:"notes"`
 }
 
 func (s *server) audit(h huma.API) {
@@ -36,9 +36,9 @@ func (s *server) audit(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "audit")
 			}
-			out := audit{Notes: []Noted{}}
+			out := audit{Notes: []AuditEntry{}}
 			for _, n := range rows {
-				out.Notes = append(out.Notes, Noted{timeOf(n.At), n.Who, n.What, n.Target, n.Detail})
+				out.Notes = append(out.Notes, AuditEntry{timeOf(n.At), n.Who, n.What, n.Target, n.Detail})
 			}
 			return &answer[audit]{out}, nil
 		})

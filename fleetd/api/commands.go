@@ -25,8 +25,8 @@ import (
 // maxWait bounds Prefer: wait.
 const maxWait = 60 * time.Second
 
-// issued is the answer to an order.
-type issued struct {
+// batchAnswer is the answer to an order.
+type batchAnswer struct {
 	Status   int
 	Location string `header:"Location"`
 	Body     Batch
@@ -49,7 +49,7 @@ func (s *server) commands(h huma.API) {
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
 			Body   Order
-		}) (*issued, error) {
+		}) (*batchAnswer, error) {
 			return s.issue(ctx, in.Body, in.Prefer, in.Key)
 		})
 	huma.Register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"),
@@ -67,8 +67,8 @@ func (s *server) commands(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
-			out := told(rows)
-			s.explain(out)
+			out := toCommands(rows)
+			s.explainQueued(out)
 			return &answer[commandList]{commandList{out}}, nil
 		})
 	huma.Register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"),
@@ -81,8 +81,8 @@ func (s *server) commands(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
 			}
-			out := told([]command.Command{c})
-			s.explain(out)
+			out := toCommands([]command.Command{c})
+			s.explainQueued(out)
 			return &answer[Command]{out[0]}, nil
 		})
 	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
@@ -91,8 +91,8 @@ func (s *server) commands(h huma.API) {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   Signed
-		}) (*answer[CalledOff], error) {
-			return s.callOff(ctx, in.ID, in.Body, in.Prefer)
+		}) (*answer[CancelResult], error) {
+			return s.cancelCommand(ctx, in.ID, in.Body, in.Prefer)
 		})
 	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List batches, the newest first"),
 		func(ctx context.Context, in *struct {
@@ -116,7 +116,7 @@ func (s *server) commands(h huma.API) {
 		})
 	huma.Register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"),
 		func(ctx context.Context, in *One) (*answer[Batch], error) {
-			b, err := s.stored(ctx, in.ID)
+			b, err := s.storedBatch(ctx, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -124,8 +124,8 @@ func (s *server) commands(h huma.API) {
 		})
 }
 
-// stored reads a batch with its commands.
-func (s *server) stored(ctx context.Context, id string) (Batch, error) {
+// storedBatch reads a batch with its commands.
+func (s *server) storedBatch(ctx context.Context, id string) (Batch, error) {
 	db, err := s.fleet.Store()
 	if err != nil {
 		return Batch{}, s.fail(err, "batch "+id)
@@ -139,12 +139,12 @@ func (s *server) stored(ctx context.Context, id string) (Batch, error) {
 		return Batch{}, s.fail(err, "batch "+id)
 	}
 	out := batchOf(b, rows)
-	s.explain(out.Commands)
+	s.explainQueued(out.Commands)
 	return out, nil
 }
 
 // issue makes a batch of an order and sends it.
-func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issued, error) {
+func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -174,11 +174,11 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 		for i := range out.Commands {
 			out.Commands[i] = Command{Robot: out.Commands[i].Robot, Verb: o.Verb}
 		}
-		return &issued{Status: http.StatusOK, Body: out}, nil
+		return &batchAnswer{Status: http.StatusOK, Body: out}, nil
 	}
 	t, err := s.fleet.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, store.ErrConflict) && key != "" {
-		return s.again(ctx, x.Batch)
+		return s.repeatedBatch(ctx, x.Batch)
 	}
 	if err != nil {
 		return nil, s.fail(err, "one of the robots")
@@ -188,16 +188,16 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*issue
 	}
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
-	s.explain(now.Commands)
+	s.explainQueued(now.Commands)
 	now.Waiting, now.Skipped, now.Unpersisted = out.Waiting, out.Skipped, !t.Persisted()
 	if stop {
-		now.NeverSeen = s.unseen(o.Selector.IDs)
+		now.NeverSeen = s.neverSeen(o.Selector.IDs)
 	}
-	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
+	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
 }
 
-// callOff cancels a command in fleetd, or sends sys/cancel to its robot.
-func (s *server) callOff(ctx context.Context, id string, by Signed, prefer string) (*answer[CalledOff], error) {
+// cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.
+func (s *server) cancelCommand(ctx context.Context, id string, by Signed, prefer string) (*answer[CancelResult], error) {
 	db, err := s.fleet.Store()
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
@@ -211,7 +211,7 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 	}
 	if s.fleet.CallOff(ctx, id) {
 		c, _ = command.Step(c, s.fleet.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
-		return &answer[CalledOff]{CalledOff{Command: tell(c)}}, nil
+		return &answer[CancelResult]{CancelResult{Command: toCommand(c)}}, nil
 	}
 	if c.State == command.Queued && c.Owner != s.fleet.Status().Name {
 		return nil, KindConflict.Problem("fleetd instance "+c.Owner+" received the command and has not sent it yet", "cancel it at that instance")
@@ -227,11 +227,11 @@ func (s *server) callOff(ctx context.Context, id string, by Signed, prefer strin
 	if c, err = db.Command(ctx, id); err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
-	return &answer[CalledOff]{CalledOff{Command: tell(c), Asked: &asked.Body}}, nil
+	return &answer[CancelResult]{CancelResult{Command: toCommand(c), Cancel: &asked.Body}}, nil
 }
 
-// unseen returns the ids of robots that fleetd never saw.
-func (s *server) unseen(ids []string) []string {
+// neverSeen returns the ids of robots that fleetd never saw.
+func (s *server) neverSeen(ids []string) []string {
 	var out []string
 	for _, id := range ids {
 		if _, seen := s.fleet.Robot(id); !seen {
@@ -242,16 +242,16 @@ func (s *server) unseen(ids []string) []string {
 	return slices.Compact(out)
 }
 
-// again answers a request whose Idempotency-Key was used before.
-func (s *server) again(ctx context.Context, asked command.Batch) (*issued, error) {
-	b, err := s.stored(ctx, asked.ID)
+// repeatedBatch answers a request whose Idempotency-Key was used before.
+func (s *server) repeatedBatch(ctx context.Context, asked command.Batch) (*batchAnswer, error) {
+	b, err := s.storedBatch(ctx, asked.ID)
 	if err != nil {
 		return nil, err
 	}
 	if b.Verb != asked.Verb || b.Selector != asked.Selector || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
 		return nil, KindInvalid.Problem("this Idempotency-Key was used for another request", "use a new key")
 	}
-	return &issued{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
+	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
 }
 
 // keys is the UUID name space of batch ids that are derived from an Idempotency-Key.
@@ -316,19 +316,19 @@ func batchOf(b command.Batch, rows []command.Command) Batch {
 	sum := command.Summarise(states)
 	return Batch{
 		ID: b.ID, Verb: b.Verb, Args: b.Args, Selector: b.Selector, At: schema.TimeOf(b.CreatedAt), By: b.By, Why: b.Why,
-		Total: b.Total, Counts: sum.By, Outcome: sum.Outcome, Commands: told(rows),
+		Total: b.Total, Counts: sum.By, Outcome: sum.Outcome, Commands: toCommands(rows),
 	}
 }
 
-func told(rows []command.Command) []Command {
+func toCommands(rows []command.Command) []Command {
 	out := make([]Command, len(rows))
 	for i, c := range rows {
-		out[i] = tell(c)
+		out[i] = toCommand(c)
 	}
 	return out
 }
 
-func tell(c command.Command) Command {
+func toCommand(c command.Command) Command {
 	return Command{
 		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Instance: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
 		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,

@@ -13,8 +13,8 @@ import (
 	"troupe/schema"
 )
 
-// DecommissionAsk asks to remove a robot from the fleet.
-type DecommissionAsk struct {
+// DecommissionRequest asks to remove a robot from the fleet.
+type DecommissionRequest struct {
 	Yes bool `json:"yes,omitempty" doc:"also if the robot is online: it is stopped and disconnected"`
 	Signed
 }
@@ -51,13 +51,13 @@ type accepted[T any] struct {
 	Body   T
 }
 
-func (s *server) leaving(h huma.API) {
+func (s *server) decommissions(h huma.API) {
 	huma.Register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Remove a robot from the fleet",
 		"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
 		"The removal continues in the background, also after a restart of fleetd; GET shows its progress."),
 		func(ctx context.Context, in *struct {
 			One
-			Body DecommissionAsk
+			Body DecommissionRequest
 		}) (*accepted[Decommission], error) {
 			return s.decommission(ctx, in.ID, in.Body)
 		})
@@ -92,7 +92,7 @@ func (s *server) leaving(h huma.API) {
 	huma.Register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
 		"They are never deleted automatically."),
 		func(context.Context, *struct{}) (*answer[orphanList], error) {
-			return &answer[orphanList]{orphanList{listed(s.fleet.Orphans())}}, nil
+			return &answer[orphanList]{orphanList{nonNil(s.fleet.Orphans())}}, nil
 		})
 	huma.Register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"),
 		func(ctx context.Context, in *struct {
@@ -112,14 +112,14 @@ func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 }
 
 // connected reports whether fleetd sees the robot as connected.
-func there(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
+func connected(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
 
-func (s *server) decommission(ctx context.Context, robot string, in DecommissionAsk) (*accepted[Decommission], error) {
+func (s *server) decommission(ctx context.Context, robot string, in DecommissionRequest) (*accepted[Decommission], error) {
 	seen, known := s.fleet.Robot(robot)
 	if known && !seen.Adopted {
 		return nil, KindNotFound.Problem("robot "+robot+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
 	}
-	if known && there(seen.Robot) && !in.Yes {
+	if known && connected(seen.Robot) && !in.Yes {
 		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
 	var d decommission.Decommission
@@ -148,7 +148,7 @@ func (s *server) deleteOrphan(ctx context.Context, robot, by string) (*answer[Or
 		if o.Robot != robot {
 			continue
 		}
-		if seen, _ := s.fleet.Robot(robot); there(seen.Robot) {
+		if seen, _ := s.fleet.Robot(robot); connected(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
 		now := s.fleet.Now()

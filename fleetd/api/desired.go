@@ -51,7 +51,7 @@ type DesiredResult struct {
 	DryRun    bool     `json:"dry_run,omitempty"`
 	Topic     string   `json:"topic" doc:"kind of the desired document"`
 	Total     int      `json:"total"`
-	Told      []string `json:"told" doc:"robots that get a new desired document"`
+	Updated   []string `json:"told" doc:"robots that get a new desired document"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
 }
 
@@ -120,7 +120,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	}
 	var out DesiredResult
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		if _, unknown, err := named(ctx, tx, w.Selector); err != nil {
+		if _, unknown, err := matching(ctx, tx, w.Selector); err != nil {
 			return err
 		} else if len(unknown) > 0 {
 			return refusal(inBody("/selector", unknownRobotProblems(w.Selector, unknown)))
@@ -134,7 +134,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 		if len(found) > 0 {
 			return refusal(inBody("", found)).withCount(len(rows.Robots))
 		}
-		out = DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: len(rows.Robots), Told: listed(c.Told), Unchanged: listed(c.Unchanged)}
+		out = DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: len(rows.Robots), Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged)}
 		if w.DryRun {
 			return nil
 		}
@@ -143,7 +143,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	if err != nil {
 		return nil, s.fail(err, "desired")
 	}
-	if !w.DryRun && len(out.Told) > 0 {
+	if !w.DryRun && len(out.Updated) > 0 {
 		s.fleet.Changed(ctx)
 	}
 	return &answer[DesiredResult]{out}, nil
@@ -151,7 +151,7 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 
 // publishLabels writes a robot's labels into its desired configuration; the robot needs
 // them to decide whether a stop selects it.
-func tellLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) error {
+func publishLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) error {
 	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, selector.IDs(robot))
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		told, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		if h := schema.HeardIn(db.FleetID(), w.Reported); h.Overtakes(told.Rev) {
+		if h := schema.ReportedRevIn(db.FleetID(), w.Reported); h.MustRenumber(told.Rev) {
 			w.Overtaken = h.Why(told.Rev)
 		}
 		out.Desired = append(out.Desired, w)

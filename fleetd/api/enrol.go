@@ -66,16 +66,16 @@ func (s *server) issuer() (Issuer, error) {
 // tokenKinds maps the reasons of refused tokens to kinds of problems.
 var tokenKinds = map[string]Kind{
 	enrol.CodeTokenUnknown: KindToken, enrol.CodeTokenUsed: KindTokenUsed,
-	enrol.CodeTokenExpired: KindTokenOld, enrol.CodeWrongBody: KindWrongBody,
+	enrol.CodeTokenExpired: KindTokenExpired, enrol.CodeWrongBody: KindWrongBody,
 }
 
-func refusedAs(k Kind, no *schema.Problem) *Problem {
+func problemAs(k Kind, no *schema.Problem) *Problem {
 	return k.Problem(no.Detail, no.Hint, inBody("", []schema.Problem{*no})...)
 }
 
 func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
 	now := s.fleet.Now()
-	barred := s.guesses.barred(remote, now)
+	barred := s.tokenLimit.exceeded(remote, now)
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 		if barred {
 			return tooOften
 		}
-		s.guesses.wrong(remote, now)
+		s.tokenLimit.countWrong(remote, now)
 		s.log.Warn("enrolment refused", "remote", remote, "why", no.Detail)
-		return refusedAs(KindToken, no)
+		return problemAs(KindToken, no)
 	}
 	token, err := schema.ParseToken(in.Token)
 	if err != nil {
@@ -128,15 +128,15 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 		case no != nil && no.Code == enrol.CodeTokenUnknown:
 			return unknown(no)
 		case no != nil:
-			return refusedAs(tokenKinds[no.Code], no)
+			return problemAs(tokenKinds[no.Code], no)
 		case badRequest != nil:
-			return refusedAs(KindRequest, badRequest)
+			return problemAs(KindRequest, badRequest)
 		}
-		if err := s.mayName(ctx, tx, token.Robot); err != nil {
+		if err := s.checkName(ctx, tx, token.Robot); err != nil {
 			return err
 		}
 		if grant == enrol.Again {
-			out, err = s.answeredAgain(ctx, tx, issuer, row, now)
+			out, err = s.repeatAnswer(ctx, tx, issuer, row, now)
 			return err
 		}
 		out, err = s.grant(ctx, tx, issuer, request, row, ask, now)
@@ -150,8 +150,8 @@ func (s *server) enrol(ctx context.Context, remote string, in schema.EnrolReques
 	return &answer[schema.Enrolled]{out}, nil
 }
 
-// answeredAgain repeats the answer that was given before.
-func (s *server) answeredAgain(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
+// repeatAnswer repeats the answer that was given before.
+func (s *server) repeatAnswer(ctx context.Context, tx *store.Tx, issuer Issuer, row enrol.Token, now time.Time) (schema.Enrolled, error) {
 	held, err := tx.Certificates(ctx, row.Robot)
 	if err != nil {
 		return schema.Enrolled{}, err
@@ -203,7 +203,7 @@ func issue(ctx context.Context, tx *store.Tx, issuer Issuer, r ca.Request, how e
 func (s *server) enrolled(issuer Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
-		Brokers: listed(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
+		Brokers: nonNil(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
 		FleetID: s.fleet.Status().FleetID, TrustKeys: issuer.TrustKeys,
 	}
 }
@@ -223,15 +223,15 @@ func (s *server) renew(ctx context.Context, connection *tls.ConnectionState, in 
 	}
 	request, no := ca.ReadRequest(in.CSR, holder.Name)
 	if no != nil {
-		return nil, refusedAs(KindRequest, no)
+		return nil, problemAs(KindRequest, no)
 	}
 	var out schema.Enrolled
 	err = s.inTx(ctx, "robot "+holder.Name, func(tx *store.Tx) error {
-		held, err := believed(ctx, tx, holder)
+		held, err := validCertificates(ctx, tx, holder)
 		if err != nil {
 			return err
 		}
-		if err := s.mayName(ctx, tx, holder.Name); err != nil {
+		if err := s.checkName(ctx, tx, holder.Name); err != nil {
 			return err
 		}
 		if no := enrol.Renew(held, holder.Serial, now); no != nil {
@@ -272,9 +272,9 @@ type credentials interface {
 	IsBarred(ctx context.Context, robot string) (bool, error)
 }
 
-// believed returns the certificates that were issued to a robot, or why the one that it
+// validCertificates returns the certificates that were issued to a robot, or why the one that it
 // presents is refused although the fleet issued it.
-func believed(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Certificate, error) {
+func validCertificates(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Certificate, error) {
 	held, err := db.Certificates(ctx, holder.Name)
 	if err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 	if err != nil {
 		return err
 	}
-	_, err = believed(ctx, db, holder)
+	_, err = validCertificates(ctx, db, holder)
 	return err
 }
 

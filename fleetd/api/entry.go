@@ -7,7 +7,7 @@ import (
 
 func entryOf(e library.Entry) Entry {
 	out := Entry{
-		Kind: string(e.Kind), ID: e.ID, DraftRev: e.DraftRev, Rev: e.Rev, Problems: listed(e.Problems),
+		Kind: string(e.Kind), ID: e.ID, DraftRev: e.DraftRev, Rev: e.Rev, Problems: nonNil(e.Problems),
 		ChangedAt: timeOf(e.ChangedAt), ChangedBy: e.ChangedBy, DeletedAt: timeOf(e.DeletedAt), DeletedBy: e.DeletedBy, DeletedWhy: e.DeletedWhy,
 		Draft: string(e.Draft),
 	}
@@ -27,18 +27,18 @@ func revisionOf(v library.Revision) Revision {
 }
 
 func deletionOf(i library.Impact) Deletion {
-	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: listed(i.Clears), Stories: []StoryImpact{}}
+	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: nonNil(i.Clears), Stories: []StoryImpact{}}
 	for _, one := range i.Stories {
 		out.Stories = append(out.Stories, StoryImpact{
 			Story: one.Story, Before: one.Before, After: one.After, Rev: one.Rev,
-			Repinned: listed(one.Repinned), Cleared: listed(one.Cleared), DraftOnly: one.DraftOnly,
+			Repinned: nonNil(one.Repinned), Cleared: nonNil(one.Cleared), DraftOnly: one.DraftOnly,
 		})
 	}
 	return out
 }
 
-// listed makes a nil list empty, so that JSON has [] and not null.
-func listed[T any](in []T) []T {
+// nonNil makes a nil list empty, so that JSON has [] and not null.
+func nonNil[T any](in []T) []T {
 	if in == nil {
 		return []T{}
 	}

@@ -5,9 +5,9 @@ import (
 	"troupe/fleetd/presence"
 )
 
-// explain sets the reason why commands were not sent yet. The reason depends on the
+// explainQueued sets the reason why commands were not sent yet. The reason depends on the
 // present state, so it is computed per request and never stored.
-func (s *server) explain(commands []Command) {
+func (s *server) explainQueued(commands []Command) {
 	var fleetd *Status
 	for i := range commands {
 		c := &commands[i]
@@ -18,11 +18,11 @@ func (s *server) explain(commands []Command) {
 			now := s.fleet.Status()
 			fleetd = &now
 		}
-		c.Because = s.waiting(c, fleetd)
+		c.Because = s.waitReason(c, fleetd)
 	}
 }
 
-func (s *server) waiting(c *Command, fleetd *Status) string {
+func (s *server) waitReason(c *Command, fleetd *Status) string {
 	if c.Instance != "" && c.Instance != fleetd.Name {
 		return "not sent: fleetd instance " + c.Instance + " received the request and has not sent it yet"
 	}

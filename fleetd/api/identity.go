@@ -16,8 +16,8 @@ import (
 	"troupe/schema"
 )
 
-// TokenAsk asks for an enrolment token.
-type TokenAsk struct {
+// TokenRequest asks for an enrolment token.
+type TokenRequest struct {
 	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
 	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day"`
 	Signed
@@ -61,8 +61,8 @@ type TokenState struct {
 	Used    schema.Time `json:"used,omitzero"`
 }
 
-// RevokeAsk asks to revoke a robot's credentials.
-type RevokeAsk struct {
+// RevokeRequest asks to revoke a robot's credentials.
+type RevokeRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"only show what it would revoke; otherwise why is required"`
 	Signed
 }
@@ -81,7 +81,7 @@ func (s *server) identities(h huma.API) {
 		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."),
 		func(ctx context.Context, in *struct {
 			One
-			Body TokenAsk
+			Body TokenRequest
 		}) (*answer[Token], error) {
 			return s.makeToken(ctx, in.ID, in.Body)
 		})
@@ -93,13 +93,13 @@ func (s *server) identities(h huma.API) {
 		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."),
 		func(ctx context.Context, in *struct {
 			One
-			Body RevokeAsk
+			Body RevokeRequest
 		}) (*answer[Revoked], error) {
 			return s.revoke(ctx, in.ID, in.Body)
 		})
 }
 
-func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*answer[Token], error) {
+func (s *server) makeToken(ctx context.Context, robot string, in TokenRequest) (*answer[Token], error) {
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	}
 	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: in.By, ExpiresAt: now.Add(valid)}
 	err = s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
-		if err := s.mayName(ctx, tx, robot); err != nil {
+		if err := s.checkName(ctx, tx, robot); err != nil {
 			return err
 		}
 		if err := tx.AddToken(ctx, row); err != nil {
@@ -134,15 +134,15 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenAsk) (*ans
 	}}, nil
 }
 
-// admit removes a robot's name from the refused names, because a person adopts it. Its
+// unbarName removes a robot's name from the refused names, because a person adopts it. Its
 // certificates stay revoked.
-func (s *server) admit(ctx context.Context, robot string, by Signed) error {
-	told, now := false, s.fleet.Now()
+func (s *server) unbarName(ctx context.Context, robot string, by Signed) error {
+	unbarred, now := false, s.fleet.Now()
 	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
-		if err := s.mayName(ctx, tx, robot); err != nil {
+		if err := s.checkName(ctx, tx, robot); err != nil {
 			return err
 		}
-		if told, err = tx.Unbar(ctx, robot); err != nil || !told {
+		if unbarred, err = tx.Unbar(ctx, robot); err != nil || !unbarred {
 			return err
 		}
 		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
@@ -150,21 +150,21 @@ func (s *server) admit(ctx context.Context, robot string, by Signed) error {
 		}
 		return tx.Note(ctx, now, library.Note{Who: by.By, What: "admit", Target: "robot " + robot, Detail: by.Why})
 	})
-	if err == nil && told {
+	if err == nil && unbarred {
 		s.fleet.Changed(ctx)
 	}
 	return err
 }
 
-func cannotName(robot string) *Problem {
+func invalidName(robot string) *Problem {
 	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "write a to z, 0 to 9 and -, at most 63 characters")
 }
 
-// mayName refuses to give a robot a name that is in use. Brokers identify clients by name:
+// checkName refuses to give a robot a name that is in use. Brokers identify clients by name:
 // a robot with the name of a fleetd instance or client would get its session and topics.
-func (s *server) mayName(ctx context.Context, tx *store.Tx, robot string) error {
+func (s *server) checkName(ctx context.Context, tx *store.Tx, robot string) error {
 	if !schema.ValidID(robot) {
-		return cannotName(robot)
+		return invalidName(robot)
 	}
 	who := s.fleet.TakenBy(robot)
 	if who == "" {
@@ -227,9 +227,9 @@ func noReason(of string) *Problem {
 	return refusal(inBody("", []schema.Problem{f}))
 }
 
-func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answer[Revoked], error) {
+func (s *server) revoke(ctx context.Context, robot string, in RevokeRequest) (*answer[Revoked], error) {
 	if !schema.ValidID(robot) {
-		return nil, cannotName(robot)
+		return nil, invalidName(robot)
 	}
 	if robot == s.fleet.Status().Name {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot), "fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
@@ -246,7 +246,7 @@ func (s *server) revoke(ctx context.Context, robot string, in RevokeAsk) (*answe
 			return err
 		}
 		if !known && len(held) == 0 {
-			return noRobot(robot)
+			return robotNotFound(robot)
 		}
 		r := enrol.Revoke(held, robot, in.By, in.Why, now)
 		out.Certificates = []string{}

@@ -142,7 +142,7 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
-	performed := s.performed()
+	performed := s.robotsByStory()
 	out := entryList{Entries: []Entry{}}
 	for _, row := range rows {
 		e := entryOf(row)
@@ -155,8 +155,8 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	return &answer[entryList]{out}, nil
 }
 
-// performed counts the robots per default story.
-func (s *server) performed() map[string]int {
+// robotsByStory counts the robots per default story.
+func (s *server) robotsByStory() map[string]int {
 	out := map[string]int{}
 	for _, r := range s.fleet.Robots() {
 		if r.Desired.Story != nil {
@@ -182,7 +182,7 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	}
 	e := entryOf(row)
 	if kind == library.KindStory {
-		e.Robots = s.performed()[id]
+		e.Robots = s.robotsByStory()[id]
 	}
 	e.Revisions = make([]Revision, len(revisions))
 	for i, v := range revisions {
@@ -251,7 +251,7 @@ func (s *server) validity(ctx context.Context, kind library.Kind, body []byte) (
 	var out Validity
 	err := s.plan(ctx, "library", library.ForDraft(kind, body), selector.Selector{}, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
 		id, problems := library.Validate(rows, kind, body)
-		out = Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: listed(problems)}
+		out = Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: nonNil(problems)}
 		return library.Changes{}, nil
 	})
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *server) publish(ctx context.Context, kind library.Kind, id string, over
 		if len(problems) > 0 {
 			return library.Changes{}, refusal(inDocument(problems))
 		}
-		out = Published{Kind: string(kind), ID: id, Revision: revisionOf(p.Revision), Unchanged: p.Unchanged, Stale: listed(p.Stale)}
+		out = Published{Kind: string(kind), ID: id, Revision: revisionOf(p.Revision), Unchanged: p.Unchanged, Stale: nonNil(p.Stale)}
 		return p.Changes, nil
 	})
 	if err != nil {

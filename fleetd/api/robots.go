@@ -19,13 +19,13 @@ import (
 	"troupe/schema"
 )
 
-// chosen are the query parameters that select robots; without any, all are selected.
-type chosen struct {
+// robotQuery are the query parameters that select robots; without any, all are selected.
+type robotQuery struct {
 	ID    []string `query:"id,explode" doc:"robots by name"`
 	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
 
-func (c chosen) selector() (selector.Selector, error) {
+func (c robotQuery) selector() (selector.Selector, error) {
 	if len(c.ID)+len(c.Label) == 0 {
 		return selector.All(), nil
 	}
@@ -59,7 +59,7 @@ type labels struct {
 }
 
 func (s *server) robots(h huma.API) {
-	huma.Register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), func(_ context.Context, in *chosen) (*answer[robotList], error) {
+	huma.Register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), func(_ context.Context, in *robotQuery) (*answer[robotList], error) {
 		sel, err := in.selector()
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (s *server) robots(h huma.API) {
 	huma.Register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), func(_ context.Context, in *One) (*answer[Detail], error) {
 		d, ok := s.fleet.Robot(in.ID)
 		if !ok {
-			return nil, noRobot(in.ID)
+			return nil, robotNotFound(in.ID)
 		}
 		return &answer[Detail]{d}, nil
 	})
@@ -85,7 +85,7 @@ func (s *server) robots(h huma.API) {
 		}
 		d, ok := s.fleet.Robot(in.ID)
 		if !ok {
-			return nil, noRobot(in.ID)
+			return nil, robotNotFound(in.ID)
 		}
 		return &answer[Robot]{d.Robot}, nil
 	})
@@ -95,12 +95,12 @@ func (s *server) robots(h huma.API) {
 		One
 		Prefer string `header:"Prefer"`
 		Body   Signed
-	}) (*issued, error) {
+	}) (*batchAnswer, error) {
 		return s.adopt(ctx, in.ID, in.Prefer, in.Body)
 	})
 }
 
-func noRobot(id string) *Problem {
+func robotNotFound(id string) *Problem {
 	return KindNotFound.Problem("no robot "+id+" was ever seen", "list the robots, or adopt it")
 }
 
@@ -120,7 +120,7 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
 			return err
 		}
-		if err := tellLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.fleet.Now()}); err != nil {
+		if err := publishLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.fleet.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(in.Labels))
@@ -137,8 +137,8 @@ func (s *server) label(ctx context.Context, robot string, in labels) error {
 	return nil
 }
 
-func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issued, error) {
-	if err := s.admit(ctx, id, by); err != nil {
+func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*batchAnswer, error) {
+	if err := s.unbarName(ctx, id, by); err != nil {
 		return nil, err
 	}
 	if err := s.fleet.Adopt(ctx, id); err != nil {
@@ -151,14 +151,14 @@ func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*issu
 	return s.issue(ctx, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
 }
 
-// statusEvery is the period of Status in the stream, which is also its keep-alive.
-const statusEvery = 2 * time.Second
+// statusInterval is the period of Status in the stream, which is also its keep-alive.
+const statusInterval = 2 * time.Second
 
 func (s *server) stream(h huma.API) {
 	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
 		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
-		func(ctx context.Context, in *chosen, send sse.Sender) {
+		func(ctx context.Context, in *robotQuery, send sse.Sender) {
 			sel, err := in.selector()
 			if err != nil {
 				return // cannot happen: Resolve checked the parameters
@@ -169,7 +169,7 @@ func (s *server) stream(h huma.API) {
 				return
 			}
 			for told := s.fleet.Now(); ; {
-				changed, err := w.Next(ctx, statusEvery)
+				changed, err := w.Next(ctx, statusInterval)
 				if err != nil {
 					return
 				}
@@ -178,7 +178,7 @@ func (s *server) stream(h huma.API) {
 						return
 					}
 				}
-				if now := s.fleet.Now(); now.Sub(told) >= statusEvery {
+				if now := s.fleet.Now(); now.Sub(told) >= statusInterval {
 					if send.Data(s.fleet.Status()) != nil {
 						return
 					}
@@ -189,7 +189,7 @@ func (s *server) stream(h huma.API) {
 }
 
 // Resolve refuses an invalid selector before the answer begins.
-func (c *chosen) Resolve(huma.Context) []error {
+func (c *robotQuery) Resolve(huma.Context) []error {
 	_, err := c.selector()
 	var p *Problem
 	if !errors.As(err, &p) {

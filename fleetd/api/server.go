@@ -41,16 +41,16 @@ const (
 
 // server is the state that the handlers share.
 type server struct {
-	fleet   Fleet
-	log     *slog.Logger
-	guesses *guesses
-	uploads chan struct{} // semaphore of uploads
-	health  health
+	fleet      Fleet
+	log        *slog.Logger
+	tokenLimit *tokenLimiter
+	uploads    chan struct{} // semaphore of uploads
+	health     health
 }
 
 // Register adds the API, its description and its health to mux.
 func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
-	s := &server{fleet: fleet, log: log, guesses: newGuesses(), uploads: make(chan struct{}, uploadsAtOnce)}
+	s := &server{fleet: fleet, log: log, tokenLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
@@ -67,7 +67,7 @@ func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
 	s.identities(h)
 	s.services(h)
 	s.enrolments(h)
-	s.leaving(h)
+	s.decommissions(h)
 	s.stream(h)
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")
@@ -80,8 +80,8 @@ func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
 	s.audit(h)
 	s.schemas(h)
 	s.about(h)
-	mux.HandleFunc("GET "+TypePrefix+"{kind}", explain)
-	mux.HandleFunc("/api/", unknown)
+	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
+	mux.HandleFunc("/api/", servePathNotFound)
 }
 
 // schemaName adds the package to types of other packages, so that names do not collide.
@@ -117,7 +117,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
-		if hosts != nil && !ours(r.Host, hosts) {
+		if hosts != nil && !hostAllowed(r.Host, hosts) {
 			Write(w, KindNotAllowed.Problem(fmt.Sprintf("host name %q is not allowed", r.Host), "start fleetd with --host for every name that a reverse proxy uses"))
 			return
 		}
@@ -135,7 +135,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 	})
 }
 
-func ours(host string, hosts []string) bool {
+func hostAllowed(host string, hosts []string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -153,12 +153,12 @@ func Write(w http.ResponseWriter, p *Problem) {
 	_ = json.NewEncoder(w).Encode(p) // an error means that the client is gone
 }
 
-func unknown(w http.ResponseWriter, r *http.Request) {
+func servePathNotFound(w http.ResponseWriter, r *http.Request) {
 	Write(w, KindNotFound.Problem(r.Method+" "+r.URL.Path+" is not part of this API", "/api/openapi.json describes the API"))
 }
 
-// explain serves the meaning of a type of problem.
-func explain(w http.ResponseWriter, r *http.Request) {
+// explainQueued serves the meaning of a type of problem.
+func serveKind(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.Name == r.PathValue("kind") })
 	if i < 0 {
 		Write(w, KindNotFound.Problem("there is no such kind of problem", ""))
@@ -191,8 +191,8 @@ func (s *server) fail(err error, what string) error {
 	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and stops work; try again when the database answers; fleetd's log has details")
 }
 
-// kinds maps the codes of problems that are not about the document itself.
-var kinds = map[string]Kind{
+// kindsByCode maps the codes of problems that are not about the document itself.
+var kindsByCode = map[string]Kind{
 	library.CodeNotFound:          KindNotFound,
 	library.CodeDeleted:           KindNotFound,
 	library.CodeConflict:          KindStale,
@@ -209,7 +209,7 @@ var kinds = map[string]Kind{
 func refusal(found []Finding) *Problem {
 	kind := KindInvalid
 	for _, f := range found {
-		if k, ok := kinds[f.Code]; ok {
+		if k, ok := kindsByCode[f.Code]; ok {
 			kind = k
 			break
 		}

@@ -15,9 +15,9 @@ import (
 	"troupe/schema"
 )
 
-// stopBodyWithin bounds the time for the few bytes of a stop request. It allows for a
+// stopBodyTimeout bounds the time for the few bytes of a stop request. It allows for a
 // radio link that is lost for seconds, and frees the connection for newer stops.
-const stopBodyWithin = 10 * time.Second
+const stopBodyTimeout = 10 * time.Second
 
 // levels maps the verb that carries out a stop to the level at which it is latched.
 var levels = map[string]schema.StopLevel{
@@ -38,12 +38,12 @@ func (s *server) stops(h huma.API) {
 	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
 		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
-	hold.BodyReadTimeout = stopBodyWithin
+	hold.BodyReadTimeout = stopBodyTimeout
 	huma.Register(h, hold,
 		func(ctx context.Context, in *struct {
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   StopOrder
-		}) (*issued, error) {
+		}) (*batchAnswer, error) {
 			return s.hold(ctx, in.Body, in.Prefer)
 		})
 	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"),
@@ -57,7 +57,7 @@ func (s *server) stops(h huma.API) {
 		})
 	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
 		"All of them or none. Robots that hold no other stop are then DISABLED, and move only after safety/enable. Needs the database."),
-		func(ctx context.Context, in *struct{ Body Releasing }) (*answer[Released], error) {
+		func(ctx context.Context, in *struct{ Body ReleaseRequest }) (*answer[Released], error) {
 			b := in.Body
 			problems, err := s.fleet.Release(ctx, b.IDs, b.By, b.Why)
 			switch {
@@ -71,7 +71,7 @@ func (s *server) stops(h huma.API) {
 }
 
 // hold stops robots and latches the stop.
-func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued, error) {
+func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -101,15 +101,15 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*issued
 		o.Robots = append(o.Robots, c.Robot)
 	}
 	t, err := s.fleet.Hold(ctx, o, x.Batch, x.Commands)
-	unkept := err != nil
+	unspooled := err != nil
 	if !s.fleet.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
-	out.Waiting, out.Unpersisted, out.Unspooled, out.Latch = x.Waiting, !t.Persisted(), unkept, o.ID
-	out.NeverSeen = s.unseen(in.Selector.IDs)
-	return &issued{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
+	out.Waiting, out.Unpersisted, out.Unspooled, out.Latch = x.Waiting, !t.Persisted(), unspooled, o.ID
+	out.NeverSeen = s.neverSeen(in.Selector.IDs)
+	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
 }
 
 // stopID makes an id that a person can read aloud: the time and four hex digits.
@@ -158,8 +158,8 @@ type StopOrder struct {
 	Why      string            `json:"why,omitempty" maxLength:"256"`
 }
 
-// Releasing names the stops to release, and who releases them.
-type Releasing struct {
+// ReleaseRequest names the stops to release, and who releases them.
+type ReleaseRequest struct {
 	IDs []string `json:"ids" minItems:"1" maxItems:"100"`
 	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
 	Why string   `json:"why" maxLength:"256" pattern:"\\S" patternDescription:"a reason" doc:"why robots may move again"`

@@ -52,10 +52,10 @@ type Robot struct {
 
 // Presence is whether fleetd considers a robot connected.
 type Presence struct {
-	View  string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
-	Why   string      `json:"why,omitempty"`
-	Since schema.Time `json:"since,omitzero"`
-	Heard schema.Time `json:"heard,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
+	View     string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
+	Why      string      `json:"why,omitempty"`
+	Since    schema.Time `json:"since,omitzero"`
+	LastSeen schema.Time `json:"heard,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
 
 	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"round trip time of a message from fleetd to the robot and back"`
 	Disputed    bool  `json:"disputed,omitempty" doc:"two clients connect under this robot's name"`
@@ -100,13 +100,13 @@ type Status struct {
 	Latched      []LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
 	HeldComplete bool          `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 
-	Kept    []Kept `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
-	FleetID string `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
-	Dropped int64  `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
+	RetainedCommands []RetainedCommand `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
+	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
+	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
 
-// Kept is a command or live stop that the broker retained although it must not be.
-type Kept struct {
+// RetainedCommand is a command or live stop that the broker retained although it must not be.
+type RetainedCommand struct {
 	At     schema.Time `json:"at" doc:"when it was removed, or last seen"`
 	Topic  string      `json:"topic" doc:"without the namespace and version"`
 	Client string      `json:"client" doc:"the client that sent it"`
@@ -153,10 +153,10 @@ type Condition struct {
 	Session  string        `json:"session,omitempty" doc:"session of the robot; for one robot"`
 }
 
-// CalledOff is the result of cancelling a command.
-type CalledOff struct {
+// CancelResult is the result of cancelling a command.
+type CancelResult struct {
 	Command Command `json:"command" doc:"the command as it is now"`
-	Asked   *Batch  `json:"asked,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
+	Cancel  *Batch  `json:"asked,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
 }
 
 // Batch is the commands of one order and their results.
@@ -337,7 +337,7 @@ type Assigned struct {
 	Story     string   `json:"story,omitempty"`
 	Rev       int64    `json:"rev,omitempty"`
 	Total     int      `json:"total" doc:"robots selected"`
-	Told      []string `json:"told" doc:"robots that get a new desired story"`
+	Updated   []string `json:"told" doc:"robots that get a new desired story"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
 }
 

@@ -149,7 +149,7 @@ func TestVerifyReturnsHolder(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	}
-	if _, err := a.Verify(r7, morning.Add(91*day)); !errors.Is(err, ca.ErrEnded) {
+	if _, err := a.Verify(r7, morning.Add(91*day)); !errors.Is(err, ca.ErrExpired) {
 		t.Errorf("after it expired: %v", err)
 	}
 	if _, err := authority(t, morning).Verify(r7, morning); !errors.Is(err, ca.ErrForeign) {

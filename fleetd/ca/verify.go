@@ -18,9 +18,9 @@ type Holder struct {
 
 // Why a certificate is refused.
 var (
-	ErrForeign = errors.New("this certificate is not of this fleet")
-	ErrEnded   = errors.New("this certificate has expired")
-	ErrNobody  = errors.New("this certificate names neither a robot nor a fleetd instance")
+	ErrForeign  = errors.New("this certificate is not of this fleet")
+	ErrExpired  = errors.New("this certificate has expired")
+	ErrNoHolder = errors.New("this certificate names neither a robot nor a fleetd instance")
 )
 
 // Verify returns the holder of a certificate. It does not check revocation.
@@ -34,15 +34,15 @@ func (a *Authority) Verify(leaf *x509.Certificate, now time.Time) (Holder, error
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return Holder{}, fmt.Errorf("%w on %s", ErrEnded, leaf.NotAfter.UTC().Format(time.DateOnly))
+		return Holder{}, fmt.Errorf("%w on %s", ErrExpired, leaf.NotAfter.UTC().Format(time.DateOnly))
 	case err != nil:
 		return Holder{}, fmt.Errorf("%w: %w", ErrForeign, err)
 	case len(leaf.URIs) != 1:
-		return Holder{}, ErrNobody
+		return Holder{}, ErrNoHolder
 	}
 	role, name, ok := schema.ParseIdentityURN(leaf.URIs[0].String())
 	if !ok || name != leaf.Subject.CommonName {
-		return Holder{}, ErrNobody
+		return Holder{}, ErrNoHolder
 	}
 	return Holder{role, name, Serial(leaf)}, nil
 }

@@ -102,7 +102,7 @@ func assignedLines(w io.Writer, d api.Assigned) {
 	if d.Story == "" {
 		what = "no default story"
 	}
-	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, countText(len(d.Told), "robot"), word, len(d.Unchanged))
+	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, countText(len(d.Updated), "robot"), word, len(d.Unchanged))
 }
 
 // countText formats a number of things: 1 robot, 2 robots.

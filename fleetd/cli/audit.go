@@ -21,7 +21,7 @@ func (sh *shell) auditCommand() *cobra.Command {
 sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are not recorded.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
-				Notes []api.Noted `json:"notes"`
+				Notes []api.AuditEntry `json:"notes"`
 			}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit", query: url.Values{"limit": {strconv.Itoa(limit)}}}, &got); err != nil {
 				return err

@@ -134,7 +134,7 @@ certificate, and a fleetd instance that runs with the folder lists it (fleetd ca
 					return pair, &failure{exitUsage, err}
 				}
 				serial = ca.Serial(pair.Certificate)
-				return pair, v.Note(pair.Certificate)
+				return pair, v.SaveIssued(pair.Certificate)
 			})
 			if err == nil {
 				fmt.Fprintf(sh.Out, "serial %s\n", serial)

@@ -73,21 +73,21 @@ func (sh *shell) commandCommand() *cobra.Command {
 		Use: "cancel ID", Short: "cancel a command", Args: exactlyOne,
 		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var got api.CalledOff
+			var got api.CancelResult
 			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
 			if err != nil {
 				return err
 			}
-			if got.Asked == nil {
+			if got.Cancel == nil {
 				return sh.show(got, func(w io.Writer) { commandTable(w, []api.Command{got.Command}) })
 			}
-			if *got.Asked, err = sh.await(cmd.Context(), *got.Asked, wait); err != nil {
+			if *got.Cancel, err = sh.await(cmd.Context(), *got.Cancel, wait); err != nil {
 				return err
 			}
-			if err := sh.show(got, func(w io.Writer) { batchTable(w, *got.Asked) }); err != nil || wait == 0 {
+			if err := sh.show(got, func(w io.Writer) { batchTable(w, *got.Cancel) }); err != nil || wait == 0 {
 				return err
 			}
-			return batchError(*got.Asked)
+			return batchError(*got.Cancel)
 		}),
 	}
 	waitFlag(off, &wait)

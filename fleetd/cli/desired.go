@@ -179,7 +179,7 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 		if done.DryRun {
 			word = "would be updated"
 		}
-		fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Told), "robot"), word, len(done.Unchanged))
+		fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, len(done.Unchanged))
 	})
 }
 

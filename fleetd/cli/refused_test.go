@@ -20,7 +20,7 @@ func TestAssignDoesNotWaitForRobotOfAnotherFleet(t *testing.T) {
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
 			Reason: schema.ReasonWrongFleet, Detail: "this robot belongs to another fleet",
 		}}
-		var answer any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Told: []string{"r1"}}
+		var answer any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Updated: []string{"r1"}}
 		if r.Method == http.MethodGet {
 			answer = map[string]any{"robots": []api.Robot{robot}}
 		}

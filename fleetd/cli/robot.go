@@ -112,7 +112,7 @@ func robotTable(out io.Writer, l robotList) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
 	for _, r := range l.Robots {
-		writeRow(w, r.ID, viewText(r), age(l.TS, r.Presence.Heard),
+		writeRow(w, r.ID, viewText(r), age(l.TS, r.Presence.LastSeen),
 			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels)))
 	}
 	_ = w.Flush() // a write error shows at the next write
@@ -128,8 +128,8 @@ func robotDetail(out io.Writer, d api.Detail) {
 	line("robot", d.ID)
 	line("labels", labelText(d.Labels))
 	line("presence", d.Presence.View+": "+d.Presence.Why)
-	if d.Presence.Heard != 0 {
-		line("last seen", d.Presence.Heard.String())
+	if d.Presence.LastSeen != 0 {
+		line("last seen", d.Presence.LastSeen.String())
 	}
 	if ms := d.Presence.RoundTripMS; ms > 0 {
 		line("round trip", fmt.Sprintf("%d ms", ms))

@@ -127,7 +127,7 @@ keeps who released the stop and why.`,
 				return usage("--why is missing: write why robots may move again")
 			}
 			var got api.Released
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "stops/release", body: api.Releasing{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "stops/release", body: api.ReleaseRequest{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
 				return err
 			}
 			return sh.show(got, func(w io.Writer) {

@@ -70,7 +70,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(schema.VerbIDs(), ", "))}
 	}
 	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); verb.Class == schema.ClassStop {
-		r.By, r.Why = schema.Legible(r.By), schema.Legible(r.Why) // a stop is never refused for its text
+		r.By, r.Why = schema.SanitizeText(r.By), schema.SanitizeText(r.Why) // a stop is never refused for its text
 	}
 	args, problems := arguments(verb, r)
 	ttl := r.TTL
@@ -143,7 +143,7 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 	}
 	as, problems := schema.DecodeRequest(v, payload)
 	if v.ID() == "act/perform" && len(problems) == 0 {
-		_, found := score.WantedBy(as.Args)
+		_, found := score.PerformRequestOf(as.Args)
 		problems = schema.Errors(found)
 	}
 	return as.Args, problems

@@ -10,17 +10,17 @@ import (
 // would go to the missing instance, and the robot might execute it twice. The command
 // becomes UNKNOWN, and a later answer of its robot still counts.
 
-// Bereft ends a command whose fleetd instance is gone. A command that was not sent, as
+// Orphan ends a command whose fleetd instance is gone. A command that was not sent, as
 // far as its row says, remains queued until it expires: its instance may return until then.
-func Bereft(c Command, now time.Time) Command {
+func Orphan(c Command, now time.Time) Command {
 	if c.State != Queued || !now.Before(c.deadline()) {
 		c.transition(now, OwnerGone)
 	}
 	return c
 }
 
-// Overheard applies an answer to a command whose fleetd instance is gone.
-func Overheard(c Command, now time.Time, a schema.Ack) Command {
+// Observe applies an answer to a command whose fleetd instance is gone.
+func Observe(c Command, now time.Time, a schema.Ack) Command {
 	if !c.State.Final() && a.ID != nil && *a.ID == c.ID {
 		c.answered(now, a)
 	}

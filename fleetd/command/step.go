@@ -37,10 +37,10 @@ const (
 	RobotOnline     EventKind = "online"    // the robot is connected again
 	RobotOffline    EventKind = "offline"   // the robot is disconnected
 	Answered        EventKind = "answered"  // an answer with the command's id
-	Recalled        EventKind = "no_record" // the robot's answer to a query: it does not know the id
+	NoRecord        EventKind = "no_record" // the robot's answer to a query: it does not know the id
 	CancelRequested EventKind = "cancel"    // a client cancels it; once it was sent only the robot can
 	Released        EventKind = "released"  // the latched stop was released; the command must not be sent any more
-	Unsent          EventKind = "unsent"    // the database did not confirm that it was persisted, so it is not sent
+	NotSent         EventKind = "unsent"    // the database did not confirm that it was persisted, so it is not sent
 	Shown           EventKind = "shown"     // the robot's state shows it as the newest answered request
 )
 
@@ -82,7 +82,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 				Status: n.Last.Status, Result: n.Last.Result, Reason: n.Last.Reason,
 			})
 		}
-	case Recalled:
+	case NoRecord:
 		if c.Shown != nil {
 			break // the state shows that the robot did execute it
 		}
@@ -95,7 +95,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 		}
 	case CancelRequested:
 		changed = c.transition(now, CancelIt)
-	case Unsent:
+	case NotSent:
 		changed = c.transition(now, NotPersisted)
 	case Released:
 		changed = c.transition(now, StopReleased)

@@ -60,10 +60,10 @@ func (d *driver) play(line string) string {
 	case Shown:
 		n.Last = schema.LastRequest{ID: d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0])}
 	case "orphaned":
-		return d.setOrphaned(Bereft(d.c, now))
+		return d.setOrphaned(Orphan(d.c, now))
 	case "observed":
-		return d.setOrphaned(Overheard(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
-	case Recalled, Wake, CancelRequested, Unsent, Released:
+		return d.setOrphaned(Observe(d.c, now, schema.Ack{ID: &d.c.ID, Verb: d.c.Verb, Status: schema.Status(words[0]), Session: "s"}))
+	case NoRecord, Wake, CancelRequested, NotSent, Released:
 	default:
 		d.t.Fatalf("%q is not an event", word)
 	}

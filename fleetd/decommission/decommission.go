@@ -65,20 +65,20 @@ type Decommission struct {
 	EndedAt time.Time // zero = in progress
 }
 
-// Whereabouts says whether a robot is connected, as far as fleetd knows.
-type Whereabouts string
+// Connection says whether a robot is connected, as far as fleetd knows.
+type Connection string
 
 const (
-	Here     Whereabouts = "here"
-	Gone     Whereabouts = "gone"
-	NotKnown Whereabouts = "not known" // fleetd is not connected to the broker, or only just
+	Connected    Connection = "here"
+	Disconnected Connection = "gone"
+	NotKnown     Connection = "not known" // fleetd is not connected to the broker, or only just
 )
 
 // Facts are the inputs of Next.
 type Facts struct {
-	Where  Whereabouts
-	Told   bool // the broker has confirmed every publication of the step
-	Barred bool // its name is still refused; enrolling it again ends that
+	Connection Connection
+	Confirmed  bool // the broker has confirmed every publication of the step
+	Barred     bool // its name is still refused; enrolling it again ends that
 }
 
 // Decision is the next step, or why there is none yet.
@@ -99,7 +99,7 @@ func Next(d Decommission, f Facts) Decision {
 	if !ok {
 		return Decision{To: d.Step, Why: wait}
 	}
-	return Decision{On: on, To: row.To, Why: row.Why, Stop: on == OnStop && f.Where == Here}
+	return Decision{On: on, To: row.To, Why: row.Why, Stop: on == OnStop && f.Connection == Connected}
 }
 
 // due returns the event that has happened, or what the step waits for.
@@ -113,13 +113,13 @@ func due(s Step, f Facts) (on Event, wait string) {
 	switch {
 	case !f.Barred:
 		return OnBack, ""
-	case s == Revoked && f.Where == Here:
+	case s == Revoked && f.Connection == Connected:
 		return "", "it is still connected: the broker does not disconnect revoked robots; switch the robot off"
-	case s == Revoked && f.Where == NotKnown:
+	case s == Revoked && f.Connection == NotKnown:
 		return "", "fleetd does not know whether it is still connected"
 	case s == Revoked:
 		return OnGone, ""
-	case !f.Told:
+	case !f.Confirmed:
 		return "", "the broker has not confirmed everything yet"
 	case s == DesiredEmptied:
 		return OnDesiredEmptied, ""

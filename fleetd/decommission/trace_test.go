@@ -17,24 +17,24 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/decommission.md", Table, Begun)
+	fsmtest.CheckDiagram(t, "testdata/decommission.md", Table, Begun)
 }
 
 // TestTraces plays each script of testdata: a line is what fleetd observes, the indented
 // line below it is the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
-		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Where: Gone, Barred: true}
+		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Connection: Disconnected, Barred: true}
 		return func(line string) string {
 			switch line {
 			case "connected":
-				f.Where = Here
+				f.Connection = Connected
 			case "disconnected":
-				f.Where = Gone
+				f.Connection = Disconnected
 			case "no broker":
-				f.Where = NotKnown
+				f.Connection = NotKnown
 			case "confirmed":
-				f.Told = true
+				f.Confirmed = true
 			case "enrolled again":
 				f.Barred = false
 			case "next", "fleetd restarts":
@@ -49,7 +49,7 @@ func TestTraces(t *testing.T) {
 			if next.Stop {
 				out += ", and a stop"
 			}
-			d.Step, f.Told = next.To, false
+			d.Step, f.Confirmed = next.To, false
 			return out + fmt.Sprintf(" (%s)\n", next.Why)
 		}
 	})
@@ -63,9 +63,9 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 		var way []Step
 		for range rapid.IntRange(1, 30).Draw(t, "looks") {
 			f := Facts{
-				Where:  rapid.SampledFrom([]Whereabouts{Here, Gone, NotKnown}).Draw(t, "where"),
-				Told:   rapid.Bool().Draw(t, "told"),
-				Barred: rapid.IntRange(0, 9).Draw(t, "barred") > 0,
+				Connection: rapid.SampledFrom([]Connection{Connected, Disconnected, NotKnown}).Draw(t, "where"),
+				Confirmed:  rapid.Bool().Draw(t, "told"),
+				Barred:     rapid.IntRange(0, 9).Draw(t, "barred") > 0,
 			}
 			next := Next(d, f)
 			if next.On == "" {
@@ -74,10 +74,10 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 				}
 				continue
 			}
-			if next.To == DesiredEmptied && (d.Step != Revoked || f.Where != Gone) {
-				t.Fatalf("documents deleted at step %s while the robot is %s", d.Step, f.Where)
+			if next.To == DesiredEmptied && (d.Step != Revoked || f.Connection != Disconnected) {
+				t.Fatalf("documents deleted at step %s while the robot is %s", d.Step, f.Connection)
 			}
-			if (next.To == Emptied || next.To == Archived) && !f.Told {
+			if (next.To == Emptied || next.To == Archived) && !f.Confirmed {
 				t.Fatalf("%s before the broker confirmed the step before", next.To)
 			}
 			d.Step = next.To

@@ -66,7 +66,7 @@ func Labels(rows Rows, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: schema.TopicDesiredConfig}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {
-		if r.Told.Rev == 0 && len(r.Labels) == 0 {
+		if r.Current.Rev == 0 && len(r.Labels) == 0 {
 			continue // no document yet, and no labels to publish
 		}
 		next, changed, err := p.config(Config{}, r)
@@ -74,16 +74,16 @@ func Labels(rows Rows, by By) (Changes, []schema.Problem) {
 			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
 		}
 		if changed {
-			r.Told = next
-			c.Told, c.Documents = append(c.Told, r.ID), append(c.Documents, r)
+			r.Current = next
+			c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 		}
 	}
 	c.Counter = p.seal.Counter
 	return c, nil
 }
 
-func (p *plan) config(change Config, r Robot) (Told, bool, error) {
-	was, _ := schema.Decode[schema.DesiredConfig](r.Told.Payload)
+func (p *plan) config(change Config, r Robot) (Document, bool, error) {
+	was, _ := schema.Decode[schema.DesiredConfig](r.Current.Payload)
 	values := map[string]jsontext.Value{}
 	for key, value := range was.Values {
 		values[key] = value
@@ -98,14 +98,14 @@ func (p *plan) config(change Config, r Robot) (Told, bool, error) {
 	if len(r.Labels) > 0 {
 		text, err := schema.Encode(r.Labels)
 		if err != nil {
-			return Told{}, false, err
+			return Document{}, false, err
 		}
 		values[labelsKey] = text
 	}
-	if r.Told.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig) {
-		return r.Told, false, nil
+	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig) {
+		return r.Current, false, nil
 	}
-	d := schema.DesiredConfig{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Config, r.ID, d)
 	return newTold(d.Rev, d, err)

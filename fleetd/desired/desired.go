@@ -23,18 +23,18 @@ const (
 	CodeReserved     = "reserved"
 )
 
-// Told is the newest desired document of one kind. Payload is empty if there is none.
-type Told struct {
+// Current is the newest desired document of one kind. Payload is empty if there is none.
+type Document struct {
 	Rev     int64
 	Payload []byte
 }
 
 // Robot is one of the selected robots.
 type Robot struct {
-	ID     string
-	Labels map[string]string
-	Told   Told         // newest document of the kind in question
-	Heard  schema.Heard // what the robot reported about it
+	ID       string
+	Labels   map[string]string
+	Current  Document           // newest document of the kind in question
+	Reported schema.ReportedRev // what the robot reported about it
 }
 
 // Rows is the input of a plan.
@@ -69,7 +69,7 @@ type By struct {
 
 // Changes is the result of a plan.
 type Changes struct {
-	Told      []string // robots that get a new document
+	Updated   []string // robots that get a new document
 	Unchanged []string // robots whose document stays
 	Topic     schema.TopicKind
 	Documents []Robot       // with their new document in Told
@@ -110,10 +110,10 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 			c.Unchanged = append(c.Unchanged, r.ID)
 			continue
 		}
-		r.Told = next
-		c.Told, c.Documents = append(c.Told, r.ID), append(c.Documents, r)
+		r.Current = next
+		c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 	}
-	if len(c.Told) > 0 && p.pin != nil {
+	if len(c.Updated) > 0 && p.pin != nil {
 		c.Blob, c.SHA256, c.Files = p.body, p.pin.SHA256, p.files
 	}
 	c.Counter = p.seal.Counter
@@ -169,7 +169,7 @@ func (m *Mode) check() []schema.Problem {
 }
 
 // document makes a robot's next document, or finds that nothing changes.
-func (p *plan) document(a Ask, r Robot) (Told, bool, error) {
+func (p *plan) document(a Ask, r Robot) (Document, bool, error) {
 	switch {
 	case a.Config != nil:
 		return p.config(*a.Config, r)
@@ -181,27 +181,27 @@ func (p *plan) document(a Ask, r Robot) (Told, bool, error) {
 	return p.set(sign.Activities, r)
 }
 
-func (p *plan) mode(m Mode, r Robot) (Told, bool, error) {
+func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
 	if m.Apply == "" {
 		m.Apply = schema.ApplyModeBoot
 	}
-	was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
+	was, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 	// A mode with apply now is always published again: the robot may have left it since.
-	if r.Told.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {
-		return r.Told, false, nil
+	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {
+		return r.Current, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Mode, r.ID, d)
 	return newTold(d.Rev, d, err)
 }
 
-func newTold(rev int64, v any, err error) (Told, bool, error) {
+func newTold(rev int64, v any, err error) (Document, bool, error) {
 	if err != nil {
-		return Told{}, false, fmt.Errorf("sign the desired state: %w", err)
+		return Document{}, false, fmt.Errorf("sign the desired state: %w", err)
 	}
 	payload, err := schema.Encode(v)
-	return Told{Rev: rev, Payload: payload}, true, err
+	return Document{Rev: rev, Payload: payload}, true, err
 }
 
 // describe describes the request for the audit.

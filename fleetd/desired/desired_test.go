@@ -20,7 +20,7 @@ func applyChanges(rows Rows, c Changes) Rows {
 	for _, w := range c.Documents {
 		for i := range rows.Robots {
 			if rows.Robots[i].ID == w.ID {
-				rows.Robots[i].Told = w.Told
+				rows.Robots[i].Current = w.Current
 			}
 		}
 	}
@@ -47,19 +47,19 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, found := Plan(rows, c.ask, by)
-		if len(found) > 0 || len(first.Told) != 1 {
+		if len(found) > 0 || len(first.Updated) != 1 {
 			t.Errorf("%s: %v %+v", c.name, found, first)
 			continue
 		}
-		if got := string(first.Documents[0].Told.Payload); c.wantedPayload != "" && got != c.wantedPayload {
+		if got := string(first.Documents[0].Current.Payload); c.wantedPayload != "" && got != c.wantedPayload {
 			t.Errorf("%s: published\n%s, want\n%s", c.name, got, c.wantedPayload)
 		}
 		rows = applyChanges(rows, first)
-		if same, _ := Plan(rows, c.ask, by); len(same.Told) != c.toldTheSame {
-			t.Errorf("%s: requested again, %d robots get a document", c.name, len(same.Told))
+		if same, _ := Plan(rows, c.ask, by); len(same.Updated) != c.toldTheSame {
+			t.Errorf("%s: requested again, %d robots get a document", c.name, len(same.Updated))
 		}
 		next, _ := Plan(rows, c.other, by)
-		if len(next.Told) != 1 || next.Documents[0].Told.Rev != 2 {
+		if len(next.Updated) != 1 || next.Documents[0].Current.Rev != 2 {
 			t.Errorf("%s: another request led to %+v", c.name, next.Documents)
 		}
 	}
@@ -71,7 +71,7 @@ func TestSetIsPinnedByDigest(t *testing.T) {
 	if len(found) > 0 || c.Blob == nil || len(c.Documents) != 2 {
 		t.Fatalf("%v %+v", found, c)
 	}
-	d, problems := schema.Decode[schema.DesiredSet](c.Documents[1].Told.Payload)
+	d, problems := schema.Decode[schema.DesiredSet](c.Documents[1].Current.Payload)
 	if len(problems) > 0 || d.Set == nil || d.Set.SHA256 != c.SHA256 || d.Set.Size != int64(len(c.Blob)) {
 		t.Errorf("%+v does not name the bytes %s", d.Set, c.SHA256)
 	}
@@ -112,18 +112,18 @@ func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
 	two, _ := Labels(rows, by)
 	rows = applyChanges(rows, two)
-	if none, _ := Labels(rows, by); len(none.Told) != 0 {
+	if none, _ := Labels(rows, by); len(none.Updated) != 0 {
 		t.Errorf("unchanged labels are published again")
 	}
 	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"low_battery"}}}, by)
-	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Told.Payload)
+	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Current.Payload)
 	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
 		t.Errorf("desired %s", got)
 	}
 	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
 		t.Errorf("labels are accepted as a setting: %v", found)
 	}
-	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Told) != 0 {
+	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Updated) != 0 {
 		t.Error("a document without labels is published to a robot that never had one")
 	}
 }
@@ -170,11 +170,11 @@ func TestSignedDocumentsHaveDistinctCountersAndVerify(t *testing.T) {
 		t.Fatalf("counter %d, %v", c.Counter, found)
 	}
 	for i, w := range c.Documents {
-		d, problems := schema.Decode[schema.DesiredConfig](w.Told.Payload)
+		d, problems := schema.Decode[schema.DesiredConfig](w.Current.Payload)
 		if len(problems) > 0 || d.Counter != first+int64(i) {
 			t.Errorf("%s has counter %d, %v", w.ID, d.Counter, problems)
 		}
-		sum, err := sign.Digest(w.Told.Payload)
+		sum, err := sign.Digest(w.Current.Payload)
 		said := sign.Subject{Kind: sign.Config, Robot: w.ID, Document: sum}
 		if err == nil {
 			err = ring.Verify(said, d.Sig)
@@ -203,12 +203,12 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		rows = applyChanges(rows, first)
 		rows.Seal.Key = key
 		second, _ := Plan(rows, ask, by)
-		if len(second.Told) != 1 {
+		if len(second.Updated) != 1 {
 			t.Errorf("%s: the document stays unsigned", name)
 			continue
 		}
 		rows = applyChanges(rows, second)
-		if third, _ := Plan(rows, ask, by); len(third.Told) != 0 {
+		if third, _ := Plan(rows, ask, by); len(third.Updated) != 0 {
 			t.Errorf("%s: the signed document is published again", name)
 		}
 	}

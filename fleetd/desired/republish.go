@@ -7,14 +7,14 @@ import (
 	"troupe/schema/sign"
 )
 
-// Again plans to publish the documents of a topic again with a higher revision, for robots
+// Republish plans to publish the documents of a topic again with a higher revision, for robots
 // that have accepted a higher one than fleetd's. A mode with apply now is published with
 // apply boot, so that an old request does not move a robot now.
-func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem) {
+func Republish(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: topic, Again: true}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {
-		if !r.Heard.Overtakes(r.Told.Rev) {
+		if !r.Reported.MustRenumber(r.Current.Rev) {
 			continue
 		}
 		next, changed, err := p.republish(topic, r)
@@ -22,8 +22,8 @@ func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem)
 			return c, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
 		}
 		if changed {
-			r.Told = next
-			c.Told, c.Documents = append(c.Told, r.ID), append(c.Documents, r)
+			r.Current = next
+			c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 		}
 	}
 	c.Counter = p.seal.Counter
@@ -31,15 +31,15 @@ func Again(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem)
 	return c, nil
 }
 
-func (p *plan) republish(topic schema.TopicKind, r Robot) (Told, bool, error) {
+func (p *plan) republish(topic schema.TopicKind, r Robot) (Document, bool, error) {
 	switch topic {
 	case schema.TopicDesiredConfig:
 		return p.config(Config{}, r)
 	case schema.TopicDesiredMode:
-		was, _ := schema.Decode[schema.DesiredMode](r.Told.Payload)
+		was, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 		return p.mode(Mode{Mode: was.Mode, Apply: schema.ApplyModeBoot}, r)
 	}
-	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
+	was, _ := schema.Decode[schema.DesiredSet](r.Current.Payload)
 	p.pin = was.Set
 	if topic == schema.TopicDesiredPlaces {
 		return p.set(sign.Places, r)
@@ -49,5 +49,5 @@ func (p *plan) republish(topic schema.TopicKind, r Robot) (Told, bool, error) {
 
 // mustRepublish reports whether an unchanged document must be published again.
 func (p *plan) mustRepublish(r Robot, sig *schema.Signature) bool {
-	return p.seal.Outdated(sig) || r.Heard.Overtakes(r.Told.Rev)
+	return p.seal.Outdated(sig) || r.Reported.MustRenumber(r.Current.Rev)
 }

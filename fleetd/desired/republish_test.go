@@ -21,25 +21,25 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)
 		rows = applyChanges(rows, first)
-		if a, _ := Again(first.Topic, rows, by); len(a.Told) != 0 {
+		if a, _ := Republish(first.Topic, rows, by); len(a.Updated) != 0 {
 			t.Errorf("%s: published again without being overtaken: %+v", c.name, a.Documents)
 		}
-		rows.Robots[0].Heard = schema.Heard{Rev: 50}
-		if p, _ := Plan(rows, c.ask, by); len(p.Told) != 1 || p.Documents[0].Told.Rev != 51 {
+		rows.Robots[0].Reported = schema.ReportedRev{Rev: 50}
+		if p, _ := Plan(rows, c.ask, by); len(p.Updated) != 1 || p.Documents[0].Current.Rev != 51 {
 			t.Errorf("%s: not published when requested again: %+v", c.name, p)
 		}
-		a, found := Again(first.Topic, rows, by)
-		if len(found) > 0 || len(a.Told) != 1 || a.Documents[0].Told.Rev != 51 || !a.Again {
+		a, found := Republish(first.Topic, rows, by)
+		if len(found) > 0 || len(a.Updated) != 1 || a.Documents[0].Current.Rev != 51 || !a.Again {
 			t.Fatalf("%s: %v %+v", c.name, found, a)
 		}
-		if got := string(a.Documents[0].Told.Payload); c.want != "" && got != c.want {
+		if got := string(a.Documents[0].Current.Payload); c.want != "" && got != c.want {
 			t.Errorf("%s: published again as\n%s, want\n%s", c.name, got, c.want)
 		}
-		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Told.Payload); c.ask.Places != nil && (d.Set == nil || d.Set.SHA256 != first.SHA256) {
+		if d, _ := schema.Decode[schema.DesiredSet](a.Documents[0].Current.Payload); c.ask.Places != nil && (d.Set == nil || d.Set.SHA256 != first.SHA256) {
 			t.Errorf("%s: the new document names %+v", c.name, d.Set)
 		}
 		rows = applyChanges(rows, a)
-		if a, _ = Again(first.Topic, rows, by); len(a.Told) != 0 {
+		if a, _ = Republish(first.Topic, rows, by); len(a.Updated) != 0 {
 			t.Errorf("%s: published a third time: %+v", c.name, a.Documents)
 		}
 	}

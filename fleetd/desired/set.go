@@ -81,15 +81,15 @@ func (p *plan) pinSet(set *Set, judge func([]byte) ([]file, []schema.Problem), p
 	return nil
 }
 
-func (p *plan) set(kind sign.Kind, r Robot) (Told, bool, error) {
-	was, _ := schema.Decode[schema.DesiredSet](r.Told.Payload)
+func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
+	was, _ := schema.Decode[schema.DesiredSet](r.Current.Payload)
 	switch {
-	case p.pin == nil && was.Set == nil && !r.Heard.Overtakes(r.Told.Rev): // nothing to clear
-		return r.Told, false, nil
+	case p.pin == nil && was.Set == nil && !r.Reported.MustRenumber(r.Current.Rev): // nothing to clear
+		return r.Current, false, nil
 	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.mustRepublish(r, was.Sig):
-		return r.Told, false, nil
+		return r.Current, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Heard.Next(r.Told.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(kind, r.ID, d)
 	return newTold(d.Rev, d, err)

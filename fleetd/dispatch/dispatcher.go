@@ -299,7 +299,7 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if about, ok := strings.CutPrefix(id, askPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
 			about, _, _ = strings.Cut(about, ":")
-			d.tell(ctx, now, about, command.Event{Kind: command.Recalled})
+			d.tell(ctx, now, about, command.Event{Kind: command.NoRecord})
 		}
 		return
 	}

@@ -104,10 +104,10 @@ func inherit(was command.Command, answers []observed, now time.Time) (c command.
 	c = was
 	for _, o := range answers {
 		if o.robot == c.Robot && o.owner == c.Owner {
-			c = command.Overheard(c, o.at, o.ack)
+			c = command.Observe(c, o.at, o.ack)
 		}
 	}
-	c = command.Bereft(c, now)
+	c = command.Orphan(c, now)
 	return c, c.State != was.State
 }
 

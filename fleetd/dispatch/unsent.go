@@ -67,7 +67,7 @@ func endOnRecord(ctx context.Context, db Store, ids []string, now time.Time) (en
 		}
 		rows = slices.DeleteFunc(rows, func(c command.Command) bool { return c.State != command.Queued })
 		for i, c := range rows {
-			rows[i], _ = command.Step(c, now, command.Event{Kind: command.Unsent})
+			rows[i], _ = command.Step(c, now, command.Event{Kind: command.NotSent})
 		}
 		if len(rows) == 0 {
 			continue

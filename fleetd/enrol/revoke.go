@@ -52,18 +52,18 @@ func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now
 			out.Names = append(out.Names, b.Robot)
 		}
 	}
-	for _, c := range Standing(revoked, now) {
+	for _, c := range Unexpired(revoked, now) {
 		out.Serials = append(out.Serials, c.Serial)
 	}
 	slices.Sort(out.Names)
 	return out
 }
 
-// Fitted encodes such a list in at most limit bytes, because the broker would refuse a
+// EncodeRevoked encodes such a list in at most limit bytes, because the broker would refuse a
 // longer one and keep the one before. Certificates are left out first: brokers also have
 // them in the CRL file, while a barred name works against any credentials. Then the names
 // that were barred longest ago are left out; left is their number, to warn people.
-func Fitted(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
+func EncodeRevoked(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
 	all := len(barred)
 	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
 	for {
@@ -73,7 +73,7 @@ func Fitted(barred []Barred, revoked []Certificate, fleetID string, rev int64, n
 		case err != nil || len(payload) <= limit || len(l.Serials)+len(barred) == 0:
 			return payload, all - len(barred), err
 		case len(l.Serials) > 0:
-			revoked = Standing(revoked, now)
+			revoked = Unexpired(revoked, now)
 			revoked = revoked[:len(revoked)-1-len(revoked)/16]
 		default:
 			barred = barred[:len(barred)-1-len(barred)/16]
@@ -90,8 +90,8 @@ func ValidSerial(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Standing returns the revoked certificates that have not expired, by serial number.
-func Standing(all []Certificate, now time.Time) []Certificate {
+// Unexpired returns the revoked certificates that have not expired, by serial number.
+func Unexpired(all []Certificate, now time.Time) []Certificate {
 	var out []Certificate
 	for _, c := range all {
 		if !c.RevokedAt.IsZero() && now.Before(c.NotAfter) {

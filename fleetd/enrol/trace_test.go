@@ -121,7 +121,7 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 	}
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
-	payload, left, err := Fitted(barred, revoked, "a", 1, now, limit)
+	payload, left, err := EncodeRevoked(barred, revoked, "a", 1, now, limit)
 	if err != nil || left > 0 || len(payload) > limit {
 		t.Fatalf("%d bytes, %d names left out, %v", len(payload), left, err)
 	}
@@ -132,7 +132,7 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
 		t.Errorf("after everything expired: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
-	if whole, _, _ := Fitted(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
+	if whole, _, _ := EncodeRevoked(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
 		t.Errorf("a short list is shortened: %s", whole)
 	}
 }
@@ -147,7 +147,7 @@ func TestTooLongRevokedListKeepsNewestNames(t *testing.T) {
 		barred = append(barred, Barred{Robot: long(i), At: morning.Add(time.Duration(i) * time.Second)})
 	}
 	for n, want := range map[int]int{1000: 1000, 3000: 3000, 10_000: 3000} {
-		payload, left, err := Fitted(barred[:n], nil, "a", 1, morning, limit)
+		payload, left, err := EncodeRevoked(barred[:n], nil, "a", 1, morning, limit)
 		if err != nil || len(payload) > limit {
 			t.Fatalf("%d names: %d bytes, %v", n, len(payload), err)
 		}

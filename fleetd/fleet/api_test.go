@@ -103,13 +103,13 @@ var refusals = []refusal{
 	{"a label for a robot nobody saw", "PUT", "/robots/r9/labels", map[string]any{"labels": map[string]string{}}, nil, api.KindNotFound, "", "r9"},
 	{"a label that cannot be one", "PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"A b": "c"}}, nil, api.KindInvalid, "/labels/A b/key", "key"},
 	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", api.Signed{}, nil, api.KindInvalid, "", "R1"},
-	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenAsk{}, nil, api.KindNoKeys, "", "--ca"},
+	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenRequest{}, nil, api.KindNoKeys, "", "--ca"},
 	{"a certificate without keys", "POST", "/enrol", schema.EnrolRequest{Token: "x", CSR: "x"}, nil, api.KindNoKeys, "", "--ca"},
-	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeAsk{Signed: api.Signed{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
-	{"a revocation without a reason", "POST", "/robots/r1/revoke", api.RevokeAsk{}, nil, api.KindInvalid, "/why", "needs a reason"},
+	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Signed: api.Signed{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
+	{"a revocation without a reason", "POST", "/robots/r1/revoke", api.RevokeRequest{}, nil, api.KindInvalid, "/why", "needs a reason"},
 	{"a revocation of a certificate without a reason", "POST", "/certificates/c0ffee/revoke", api.Signed{By: "ann"}, nil, api.KindInvalid, "/why", "needs a reason"},
-	{"a robot that is there leaves", "POST", "/robots/r1/decommission", api.DecommissionAsk{}, nil, api.KindOnline, "", "--yes"},
-	{"a robot nobody knows leaves", "POST", "/robots/r9/decommission", api.DecommissionAsk{Yes: true}, nil, api.KindNotFound, "", "r9"},
+	{"a robot that is there leaves", "POST", "/robots/r1/decommission", api.DecommissionRequest{}, nil, api.KindOnline, "", "--yes"},
+	{"a robot nobody knows leaves", "POST", "/robots/r9/decommission", api.DecommissionRequest{Yes: true}, nil, api.KindNotFound, "", "r9"},
 	{"a decommission nobody began", "GET", "/robots/r1/decommission", nil, nil, api.KindNotFound, "", "r1"},
 	{"documents of a robot that is known", "DELETE", "/orphans/r1", nil, nil, api.KindNotFound, "", "r1"},
 	{"a command nobody gave", "GET", "/commands/x", nil, nil, api.KindNotFound, "", "x"},
@@ -177,7 +177,7 @@ func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
 // other tests meet them.
 var elsewhere = []api.Kind{
 	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindEnding,
-	api.KindToken, api.KindTokenUsed, api.KindTokenOld, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
+	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
 }
 
 func TestEveryKindOfProblemIsTested(t *testing.T) {

@@ -229,7 +229,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotsAddress(t *testing.T) {
 		if code, _ := get("DELETE", "/assets/gong"); code != http.StatusNotFound {
 			w.Errorf("a robot deletes: %d", code)
 		}
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
 		refused("revoked", "revoked")
 	}, keyed(t))
 }

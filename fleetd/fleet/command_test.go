@@ -322,12 +322,12 @@ func TestACommandIsCalledOffAtTheDeskOrByItsRobot(t *testing.T) {
 		running := w.command(order("auto/pause", "r1"))
 		w.state(running, "ACKED")
 		r.Answer(nil)
-		var off api.CalledOff
+		var off api.CancelResult
 		w.must("POST", "/commands/"+running+"/cancel", api.Signed{By: "ann"}, &off)
-		if off.Asked == nil {
+		if off.Cancel == nil {
 			w.Fatalf("the robot was not asked: %+v", off)
 		}
-		w.state(off.Asked.Commands[0].ID, "SUCCEEDED")
+		w.state(off.Cancel.Commands[0].ID, "SUCCEEDED")
 		all := r.Received()
 		if last := all[len(all)-1]; last.Verb != "sys/cancel" || last.Request.Args.ID != running {
 			w.Errorf("the robot was asked for %+v", last)
@@ -339,9 +339,9 @@ func TestACommandIsCalledOffAtTheDeskOrByItsRobot(t *testing.T) {
 		w.view("r1", "offline")
 		waiting := w.command(setMode("ato", "r1"))
 		w.state(waiting, "QUEUED")
-		off = api.CalledOff{}
+		off = api.CancelResult{}
 		w.must("POST", "/commands/"+waiting+"/cancel", api.Signed{By: "ann"}, &off)
-		if off.Asked != nil || off.Command.State != command.Cancelled {
+		if off.Cancel != nil || off.Command.State != command.Cancelled {
 			w.Errorf("what was not sent is %+v", off)
 		}
 		w.state(waiting, "CANCELLED")

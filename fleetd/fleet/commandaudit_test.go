@@ -11,9 +11,9 @@ import (
 )
 
 // audited are the lines of the audit that say that.
-func (w *world) audited(what string) (found []api.Noted) {
+func (w *world) audited(what string) (found []api.AuditEntry) {
 	w.Helper()
-	var got struct{ Notes []api.Noted }
+	var got struct{ Notes []api.AuditEntry }
 	w.must("GET", "/audit?limit=1000", nil, &got)
 	for _, n := range got.Notes {
 		if strings.HasPrefix(n.What, what) {

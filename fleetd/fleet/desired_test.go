@@ -13,7 +13,7 @@ func TestAnAssignedStoryReachesItsRobotsAndNoOther(t *testing.T) {
 		w.robot("r2")
 		w.robot("r3")
 		w.publish()
-		if a := w.assign("museum", "r1", "r2"); len(a.Told) != 2 {
+		if a := w.assign("museum", "r1", "r2"); len(a.Updated) != 2 {
 			w.Fatalf("assigned to two robots: %+v", a)
 		}
 		for _, id := range []string{"r1", "r2"} {
@@ -24,7 +24,7 @@ func TestAnAssignedStoryReachesItsRobotsAndNoOther(t *testing.T) {
 		if d, _ := w.Robot("r3"); d.Reported == nil || d.Reported.DesiredRev != 0 {
 			w.Errorf("r3 was told something: %+v", d.Reported)
 		}
-		if a := w.assign("museum", "r1"); len(a.Told) != 0 || len(a.Unchanged) != 1 {
+		if a := w.assign("museum", "r1"); len(a.Updated) != 0 || len(a.Unchanged) != 1 {
 			w.Errorf("the same desired state again: %+v", a)
 		}
 		w.assign("", "r1")

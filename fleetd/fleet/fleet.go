@@ -105,7 +105,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 			broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 		},
 	}
-	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
+	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
 		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
 	f.leadership = f.newLeadership()
@@ -178,7 +178,7 @@ func (f *Fleet) Close() error {
 // connect begins to keep the link to the broker.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, Others: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, FallbackURLs: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		Rival:     f.rivalled,

@@ -206,13 +206,13 @@ func TestAMachineBecomesARobotOnce(t *testing.T) {
 
 func TestWhoShallNotBecomeARobotIsToldWhy(t *testing.T) {
 	onBoth(t, func(w *world) {
-		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenAsk{}, nil), api.KindInvalid, "R7")
+		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenRequest{}, nil), api.KindInvalid, "R7")
 		w.refuses(w.ask("POST", "/robots/r7/tokens", map[string]any{"valid_ms": 1}, nil), api.KindInvalid, "")
 
 		old := newMachine(w, "r7", map[string]any{})
 		m := newMachine(w, "r7", map[string]any{"serial": "B-7"})
 		_, p := old.enrol()
-		w.refuses(p, api.KindTokenOld, "fleetd robot enrol r7")
+		w.refuses(p, api.KindTokenExpired, "fleetd robot enrol r7")
 
 		ask := func(change func(*schema.EnrolRequest)) *api.Problem {
 			q := schema.EnrolRequest{Token: m.token.String(), CSR: m.csr("r7"), Serial: "B-7"}
@@ -290,7 +290,7 @@ func TestARobotRenewsOverWhatItHas(t *testing.T) {
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "not of this fleet")
 
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
 		m.show(first)
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "revoked")
@@ -323,8 +323,8 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 		}
 		serial := ca.Serial(m.show(first))
 		var dry, done api.Revoked
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{DryRun: true}, &dry)
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{DryRun: true}, &dry)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
 		if !done.Broker {
 			w.Error("fleetd has its broker, and says that it has none")
 		}
@@ -341,7 +341,7 @@ func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
 		if told.Names[0] != "r7" || len(told.Serials) != 1 || told.Serials[0] != serial {
 			w.Errorf("brokers are told %+v", told)
 		}
-		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeAsk{Signed: api.Signed{Why: "stolen"}}, nil), api.KindNotFound, "r9")
+		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Signed: api.Signed{Why: "stolen"}}, nil), api.KindNotFound, "r9")
 
 		back := newMachine(w, "r7", map[string]any{})
 		if _, p := back.enrol(); p != nil {
@@ -406,7 +406,7 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 		w.startFleetd()
 		refused := func(name, says string) {
 			w.Helper()
-			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenAsk{}, nil), api.KindInvalid, says)
+			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenRequest{}, nil), api.KindInvalid, says)
 			w.refuses(w.ask("POST", "/robots/"+name+"/adopt", api.Signed{By: "ann"}, nil), api.KindInvalid, says)
 			if d, _ := w.Robot(name); d.Adopted && name != "lena" { // who was one before
 				w.Errorf("%s belongs to the fleet", name)
@@ -415,7 +415,7 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 		for name, says := range map[string]string{"fleetd": "this instance", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
 			refused(name, says)
 		}
-		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
+		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
 
 		early := map[string]*machine{}
 		for _, name := range []string{"hall", "guide", "lena"} {
@@ -466,7 +466,7 @@ func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
 		const topic = "troupe/v1/fleet/revoked"
 		w.robot("r8")
 		w.robot("r9")
-		w.must("POST", "/robots/r9/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r9/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
 		w.view("r9", "lost")
 		admin := w.broker.Load().Client(w.T, "admin")
 		admin.Subscribe(topic)
@@ -517,7 +517,7 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 		}
 		w.until("the broker is missed", func() bool { return !w.Status().Broker.OK })
 		var done api.Revoked
-		w.must("POST", "/robots/r7/revoke", api.RevokeAsk{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
 		if done.Broker {
 			w.Error("it says that a broker heard of it")
 		}
@@ -536,7 +536,7 @@ func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if err := v.Note(pair.Certificate); err != nil {
+		if err := v.SaveIssued(pair.Certificate); err != nil {
 			w.Fatal(err)
 		}
 		serial := ca.Serial(pair.Certificate)

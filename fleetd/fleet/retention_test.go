@@ -15,7 +15,7 @@ func TestLeaderPrunesOldHistory(t *testing.T) {
 		c := w.state(id, "SUCCEEDED")
 		w.publish()
 		notes := func() int {
-			var list struct{ Notes []api.Noted }
+			var list struct{ Notes []api.AuditEntry }
 			w.must("GET", "/audit", nil, &list)
 			return len(list.Notes)
 		}

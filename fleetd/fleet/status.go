@@ -17,7 +17,7 @@ func (f *Fleet) Status() api.Status {
 	}
 	led, now := f.leadership.Status(), time.Now()
 	s := api.Status{
-		Latched: held, HeldComplete: complete, Kept: kept(f.retained.List(now)),
+		Latched: held, HeldComplete: complete, RetainedCommands: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Dropped: f.keeper.Dropped(),
@@ -26,9 +26,9 @@ func (f *Fleet) Status() api.Status {
 	return s
 }
 
-func kept(messages []retained.Message) (out []api.Kept) {
+func kept(messages []retained.Message) (out []api.RetainedCommand) {
 	for _, m := range messages {
-		out = append(out, api.Kept{At: schema.TimeOf(m.At), Topic: m.Topic, Client: m.Client, Why: m.Why})
+		out = append(out, api.RetainedCommand{At: schema.TimeOf(m.At), Topic: m.Topic, Client: m.Client, Why: m.Why})
 	}
 	return out
 }

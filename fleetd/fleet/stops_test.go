@@ -53,7 +53,7 @@ func (w *world) persisted(ids ...string) {
 }
 
 func (w *world) releases(ids ...string) *api.Problem {
-	return w.ask("POST", "/stops/release", api.Releasing{IDs: ids, By: "ben", Why: "the stage is clear"}, nil)
+	return w.ask("POST", "/stops/release", api.ReleaseRequest{IDs: ids, By: "ben", Why: "the stage is clear"}, nil)
 }
 
 func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {

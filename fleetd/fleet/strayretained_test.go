@@ -39,7 +39,7 @@ func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 	const button = "troupe/v1/fleet/cmd/op1/stop"
 	var presses atomic.Int32
 	onItsWay, arrives := make(chan struct{}), make(chan struct{})
-	way.Deafen(func(topic string) bool {
+	way.HoldExisting(func(topic string) bool {
 		if topic == button && presses.Add(1) == 2 {
 			close(onItsWay)
 			<-arrives
@@ -92,10 +92,10 @@ func TestAKeptHaltIsRemovedWhileItsRobotIsHalted(t *testing.T) {
 	if n := count(r.Received(), "safety/halt"); n != 1 {
 		t.Errorf("r1, which is not halted, was halted %d times", n)
 	}
-	if k := w.Status().Kept; len(k) != 1 || k[0].Topic != "robots/r1/cmd/op1/safety/halt" || k[0].Client != "op1" || !strings.Contains(k[0].Why, "not halted") {
+	if k := w.Status().RetainedCommands; len(k) != 1 || k[0].Topic != "robots/r1/cmd/op1/safety/halt" || k[0].Client != "op1" || !strings.Contains(k[0].Why, "not halted") {
 		t.Errorf("people are told %+v", k)
 	}
 	becomes(schema.SafetyEStop)
 	w.until("it is removed", func() bool { return count(r.Received(), "safety/halt") == 2 })
-	w.until("people are told", func() bool { k := w.Status().Kept; return len(k) == 1 && k[0].Why == "" && k[0].At > 0 })
+	w.until("people are told", func() bool { k := w.Status().RetainedCommands; return len(k) == 1 && k[0].Why == "" && k[0].At > 0 })
 }

@@ -167,7 +167,7 @@ func (s *Stops) show(robot string, shows showing) {
 		return
 	}
 	for _, l := range shows.latches {
-		o, named := stop.Learned(robot, l, shows.ahead, shows.at)
+		o, named := stop.OrderFromRobot(robot, l, shows.ahead, shows.at)
 		if !named || s.on[robot][l.ID] || s.awaitsRecord(o) {
 			continue
 		}

@@ -35,7 +35,7 @@ func (s *Stops) persist(ctx context.Context) {
 	b := batch{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
 	leads := s.deps.Leads()
 	for _, e := range s.waiting {
-		if leads || !e.Order.Overheard() {
+		if leads || !e.Order.Observed() {
 			b.write = append(b.write, e)
 		} else {
 			b.watch = append(b.watch, e)
@@ -207,7 +207,7 @@ func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out
 		out = nil
 		rows, err := tx.StopsFor(ctx, orders...)
 		for _, e := range watch {
-			if err == nil && stop.Recorded(rows, e.Order) {
+			if err == nil && stop.AlreadyPersisted(rows, e.Order) {
 				out = append(out, e)
 			}
 		}

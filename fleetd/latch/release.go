@@ -97,7 +97,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waitin
 		for _, e := range waiting {
 			// What the leader heard nobody else writes down: robots that were stopped
 			// again under the same id let go only of what they were told.
-			if leads || !e.Order.Overheard() || !stop.Recorded(rows, e.Order) {
+			if leads || !e.Order.Observed() || !stop.AlreadyPersisted(rows, e.Order) {
 				orders = append(orders, e.Order)
 			}
 		}
@@ -135,9 +135,9 @@ func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
 	for _, l := range latches {
 		switch {
 		case l.ID != id:
-		case l.FromRobot() && l.Robot == "":
+		case l.Held() && l.Robot == "":
 			return false
-		case l.FromRobot():
+		case l.Held():
 			some = true
 		case now.Sub(l.ReleasedAt) < shownFor:
 			let = true

@@ -38,19 +38,19 @@ const (
 
 // Facts are the inputs of Decide.
 type Facts struct {
-	Alone bool // no other instance can use this database
-	Ends  bool // this instance is shutting down
+	Alone  bool // no other instance can use this database
+	Ending bool // this instance is shutting down
 
 	Linked      bool      // all connections to the broker are up
 	LinkedSince time.Time // when Linked last changed
 
-	Held      bool // this instance got the lock
-	HeldSince time.Time
-	Proven    time.Time // when the newest successful proof of the lock was started
-	Before    string    // the leader before, if it did not resign; empty = no need to wait
+	Held        bool // this instance got the lock
+	HeldSince   time.Time
+	Proven      time.Time // when the newest successful proof of the lock was started
+	Predecessor string    // the leader before, if it did not resign; empty = no need to wait
 
-	Other string // instance with the lock, as the database answered last; empty = unknown
-	Mute  string // why the database does not answer; empty = it answers
+	Other           string // instance with the lock, as the database answered last; empty = unknown
+	DatabaseProblem string // why the database does not answer; empty = it answers
 }
 
 // Decision is the role with the reason for people, and what to do with the lock.
@@ -65,7 +65,7 @@ type Decision struct {
 // instance loses leadership by the passing of time alone.
 func Decide(f Facts, now time.Time) Decision {
 	switch away := now.Sub(f.LinkedSince); {
-	case f.Ends:
+	case f.Ending:
 		return Decision{Role: Follows, Why: "it is shutting down", Resign: true}
 	case f.Alone && f.Held:
 		return Decision{Role: Leads, Why: "it is the only instance on its database"}
@@ -73,18 +73,18 @@ func Decide(f Facts, now time.Time) Decision {
 		return Decision{Role: Follows, Why: "it is not connected to the broker"}
 	case !f.Held && f.Other != "":
 		return Decision{Role: Follows, Why: f.Other + " leads", Ask: true}
-	case !f.Held && f.Mute != "":
-		return Decision{Role: Follows, Why: "the database does not answer: " + f.Mute, Ask: true}
+	case !f.Held && f.DatabaseProblem != "":
+		return Decision{Role: Follows, Why: "the database does not answer: " + f.DatabaseProblem, Ask: true}
 	case !f.Held:
 		return Decision{Role: Follows, Why: "nobody leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
 		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
 	case !f.Linked && away >= Patience:
 		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", Patience), Resign: true}
-	case f.Before != "" && now.Sub(f.HeldSince) < Settle:
-		return Decision{Role: Waits, Why: f.Before + " may not know yet that it is no longer the leader"}
-	case f.Before != "":
-		return Decision{Role: Leads, Why: f.Before + " is gone"}
+	case f.Predecessor != "" && now.Sub(f.HeldSince) < Settle:
+		return Decision{Role: Waits, Why: f.Predecessor + " may not know yet that it is no longer the leader"}
+	case f.Predecessor != "":
+		return Decision{Role: Leads, Why: f.Predecessor + " is gone"}
 	}
 	return Decision{Role: Leads, Why: "no other fleetd led"}
 }

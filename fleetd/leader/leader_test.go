@@ -25,12 +25,12 @@ func TestDecide(t *testing.T) {
 		{"just started", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
 		{"connected, has not asked for the lock", linked, Decision{Role: Follows, Why: "nobody leads yet", Ask: true}},
 		{"another instance leads", with(linked, func(f *Facts) { f.Other = "fleetd-a" }), Decision{Role: Follows, Why: "fleetd-a leads", Ask: true}},
-		{"without a database", with(linked, func(f *Facts) { f.Mute = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
+		{"without a database", with(linked, func(f *Facts) { f.DatabaseProblem = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
 		{"first leader", holds, Decision{Role: Leads, Why: "no other fleetd led"}},
 		{"only instance", Facts{Alone: true, Held: true}, Decision{Role: Leads, Why: "it is the only instance on its database"}},
-		{"shutting down", with(holds, func(f *Facts) { f.Ends = true }), Decision{Role: Follows, Why: "it is shutting down", Resign: true}},
-		{"leader before died, within Settle", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it is no longer the leader"}},
-		{"leader before died, after Settle", with(holds, func(f *Facts) { f.Before, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
+		{"shutting down", with(holds, func(f *Facts) { f.Ending = true }), Decision{Role: Follows, Why: "it is shutting down", Resign: true}},
+		{"leader before died, within Settle", with(holds, func(f *Facts) { f.Predecessor, f.HeldSince = "fleetd-a", at(1-Settle) }), Decision{Role: Waits, Why: "fleetd-a may not know yet that it is no longer the leader"}},
+		{"leader before died, after Settle", with(holds, func(f *Facts) { f.Predecessor, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
 		{"lock proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other fleetd led"}},
 		{"lock not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database has not answered for 3s and may have given the lock to another instance"}},
 		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-Patience) }), Decision{Role: Leads, Why: "no other fleetd led"}},
@@ -78,9 +78,9 @@ func TestAtMostOneInstanceLeads(t *testing.T) {
 					d.f.Other = l.leader
 					break
 				}
-				d.f.Before = ""
+				d.f.Predecessor = ""
 				if !l.resigned {
-					d.f.Before = l.leader
+					d.f.Predecessor = l.leader
 				}
 				l.holder, l.leader, l.resigned = d, d.name, false
 				d.given, d.f.Held, d.f.HeldSince, d.f.Proven, d.asked = true, true, now, now, time.Time{}

@@ -51,18 +51,18 @@ type Uploaded struct {
 // PutAsset plans to store a sound or an image under a name. Published stories keep the bytes
 // that they were published with.
 func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Uploaded{}, problems
 	}
 	a := Asset{Name: name, SHA256: digest(body), Size: int64(len(body)), ChangedAt: by.At, ChangedBy: by.Who}
-	if a.Media, problems = judgeFile(name, body); problems != nil {
+	if a.Media, problems = checkFile(name, body); problems != nil {
 		return Uploaded{}, problems
 	}
 	old, known := s.assets[name]
 	switch {
 	case known && old.SHA256 == a.SHA256:
-		return Uploaded{Asset: old, Unchanged: true, Stale: s.outdatedBy(old)}, nil
+		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleStories(old)}, nil
 	case known && old.Media.Kind() != a.Media.Kind():
 		return Uploaded{}, []schema.Problem{schema.Fault("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
@@ -71,12 +71,12 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
 	s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes, sha256 %s", a.Media, a.Size, a.SHA256))
-	s.judgeNaming(name)
-	return Uploaded{Asset: a, Stale: s.outdatedBy(a), Changes: s.changes}, nil
+	s.revalidateUsers(name)
+	return Uploaded{Asset: a, Stale: s.staleStories(a), Changes: s.changes}, nil
 }
 
-// judgeFile returns the media type of a file, or why it cannot be an asset with this name.
-func judgeFile(name string, body []byte) (Media, []schema.Problem) {
+// checkFile returns the media type of a file, or why it cannot be an asset with this name.
+func checkFile(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
 		return "", []schema.Problem{schema.Fault("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
 	}
@@ -97,8 +97,8 @@ func judgeFile(name string, body []byte) (Media, []schema.Problem) {
 	return media, nil
 }
 
-// outdatedBy lists the stories whose newest revision uses other bytes of a.
-func (s *snapshot) outdatedBy(a Asset) []string {
+// staleStories lists the stories whose newest revision uses other bytes of a.
+func (s *snapshot) staleStories(a Asset) []string {
 	var stories []string
 	for _, e := range s.live(KindStory) {
 		for _, f := range s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Assets {
@@ -121,7 +121,7 @@ type Use struct {
 func (u Use) String() string {
 	text := fmt.Sprintf("story %s revision %d", u.Story, u.Rev)
 	if len(u.Robots) > 0 {
-		text += " of " + To(u.Robots, "")
+		text += " of " + RobotsText(u.Robots, "")
 	}
 	return text
 }
@@ -129,7 +129,7 @@ func (u Use) String() string {
 // Uses lists the published stories that use each asset, by its name: the newest revisions,
 // and older ones that are the default of some robot.
 func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, problems
 	}
@@ -158,7 +158,7 @@ func (s *snapshot) uses() map[string][]Use {
 
 // DeleteAsset plans to delete an asset. It is refused while Uses lists it.
 func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Changes{}, problems
 	}
@@ -175,36 +175,36 @@ func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 	delete(s.assets, name)
 	s.changes.Removed = []string{name}
 	s.note(by, "delete", "asset "+name, by.Why)
-	s.judgeNaming(name)
+	s.revalidateUsers(name)
 	return s.changes, nil
 }
 
-// judgeNaming validates again the drafts that may use an asset.
-func (s *snapshot) judgeNaming(name string) {
+// revalidateUsers validates again the drafts that may use an asset.
+func (s *snapshot) revalidateUsers(name string) {
 	touched := map[string]bool{}
 	for _, e := range s.live(KindAct) {
-		if a, problems := score.ParseAct(e.Draft); len(schema.Errors(problems)) == 0 && playsOrShows(a, name) {
-			s.judgeDraft(e)
+		if a, problems := score.ParseAct(e.Draft); len(schema.Errors(problems)) == 0 && usesName(a, name) {
+			s.revalidateDraft(e)
 		}
-		if a, published := s.acts[e.ID]; published && playsOrShows(a, name) {
+		if a, published := s.acts[e.ID]; published && usesName(a, name) {
 			touched[e.ID] = true
 		}
 	}
 	for _, e := range s.live(KindStory) {
 		story, problems := score.ParseStory(e.Draft)
 		if len(problems) == 0 && slices.ContainsFunc(story.Acts, func(step score.Step) bool { return touched[step.Act] }) {
-			s.judgeDraft(e)
+			s.revalidateDraft(e)
 		}
 	}
 }
 
-func playsOrShows(a score.Act, name string) bool {
+func usesName(a score.Act, name string) bool {
 	return slices.ContainsFunc(a.Named(), func(n score.Named) bool { return n.Name == name })
 }
 
-// pins returns the files that the acts of a story use now, in a fixed order. Names without
+// pinnedFiles returns the files that the acts of a story use now, in a fixed order. Names without
 // an asset must be in the robots' own catalogues.
-func (s *snapshot) pins(story score.Story) []score.Asset {
+func (s *snapshot) pinnedFiles(story score.Story) []score.Asset {
 	found := map[score.Named]score.Asset{}
 	for _, step := range story.Acts {
 		for _, n := range s.acts[step.Act].Named() {
@@ -221,8 +221,8 @@ func (s *snapshot) pins(story score.Story) []score.Asset {
 	return all
 }
 
-// stillNamed returns the files of a revision that a shortened story still uses.
-func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
+// stillUsed returns the files of a revision that a shortened story still uses.
+func stillUsed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
 	return slices.DeleteFunc(slices.Clone(files), func(f score.Asset) bool {
 		return !slices.ContainsFunc(left.Acts, func(step score.Step) bool {
 			return slices.ContainsFunc(acts[step.Act].Named(), func(n score.Named) bool { return n.Kind == f.Kind && n.Name == f.Name })
@@ -230,9 +230,9 @@ func stillNamed(files []score.Asset, left score.Story, acts map[string]score.Act
 	})
 }
 
-// nowhere warns about sounds and faces that are neither an asset nor in the catalogue of a
+// unknownNames warns about sounds and faces that are neither an asset nor in the catalogue of a
 // known robot. It is not an error, since other robots may connect.
-func (s *snapshot) nowhere(a score.Act, pointer func(n score.Named) string) []schema.Problem {
+func (s *snapshot) unknownNames(a score.Act, pointer func(n score.Named) string) []schema.Problem {
 	var found []schema.Problem
 	for _, n := range a.Named() {
 		known := s.catalogue.Sounds

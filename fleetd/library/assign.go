@@ -25,7 +25,7 @@ type Assignment struct {
 // Assigned is the result of an assignment.
 type Assigned struct {
 	Revision  Revision                    // zero without a story
-	Told      []string                    // robots that get a new desired document
+	Updated   []string                    // robots that get a new desired document
 	Unchanged []string                    // robots that had this desired story already
 	Misfits   map[string][]schema.Problem // by robot in Told: what it lacks for the story
 	Changes   Changes
@@ -35,7 +35,7 @@ type Assigned struct {
 // published again, until it is assigned again. A robot that has this desired story already
 // gets no new document.
 func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Assigned{}, problems
 	}
@@ -58,10 +58,10 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.heard(robot).Overtakes(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.heard(robot).MustRenumber(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
-			out.Told = append(out.Told, robot)
+			out.Updated = append(out.Updated, robot)
 		}
 	}
 	switch {
@@ -70,36 +70,36 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	case a.Expected != nil && *a.Expected != len(robots):
 		return Assigned{}, []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "check with a dry run")}
-	case len(out.Told) == 0:
+	case len(out.Updated) == 0:
 		return out, nil
 	}
-	out.Misfits = s.misfits(out.Told, a)
-	s.tell(out.Told, a.Story, a.Rev, a.Apply, by)
+	out.Misfits = s.misfits(out.Updated, a)
+	s.setDefault(out.Updated, a.Story, a.Rev, a.Apply, by)
 	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
 		what, target = "withdraw", "default story"
 	}
-	s.note(by, what, target, To(out.Told, by.Why))
+	s.note(by, what, target, RobotsText(out.Updated, by.Why))
 	out.Changes = s.changes
 	return out, nil
 }
 
-// Again plans to publish the unchanged desired story again with a higher revision, for robots
+// Republish plans to publish the unchanged desired story again with a higher revision, for robots
 // that have accepted a higher one than fleetd's.
-func Again(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
-	s, problems := newShelf(rows)
+func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, Changes{}, problems
 	}
 	var told []string
 	for _, robot := range slices.Compact(slices.Sorted(slices.Values(robots))) {
-		if d := s.defaults[robot]; s.heard(robot).Overtakes(d.DesiredRev) {
-			s.tell([]string{robot}, d.Story, d.Rev, "", by)
+		if d := s.defaults[robot]; s.heard(robot).MustRenumber(d.DesiredRev) {
+			s.setDefault([]string{robot}, d.Story, d.Rev, "", by)
 			told = append(told, robot)
 		}
 	}
 	if len(told) > 0 {
-		s.note(by, "publish again", "default story", To(told, by.Why))
+		s.note(by, "publish again", "default story", RobotsText(told, by.Why))
 	}
 	return told, s.changes, nil
 }
@@ -110,7 +110,7 @@ func (s *snapshot) outdated(d Default) bool {
 	if d.DesiredRev == 0 {
 		return false
 	}
-	was, _ := schema.Decode[schema.DesiredStory](d.Told)
+	was, _ := schema.Decode[schema.DesiredStory](d.Document)
 	return s.seal.Outdated(was.Sig)
 }
 
@@ -123,7 +123,7 @@ func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Pr
 		if !told || !published {
 			continue
 		}
-		if _, problems := score.Fitted(blob, caps, nil); len(schema.Errors(problems)) > 0 {
+		if _, problems := score.FitStory(blob, caps, nil); len(schema.Errors(problems)) > 0 {
 			found[robot] = problems
 		}
 	}
@@ -154,13 +154,13 @@ func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Probl
 	}
 	if len(gone) > 0 {
 		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeActGone,
-			fmt.Sprintf("revision %d of story %s contains deleted acts: %s", rev, story, listed(gone)), "recover them, or publish the story without them")}
+			fmt.Sprintf("revision %d of story %s contains deleted acts: %s", rev, story, joinSorted(gone)), "recover them, or publish the story without them")}
 	}
 	return v, nil
 }
 
-// To formats names of robots for the audit, at most 20.
-func To(robots []string, why string) string {
+// RobotsText formats names of robots for the audit, at most 20.
+func RobotsText(robots []string, why string) string {
 	const most = 20
 	text := "robots " + strings.Join(robots[:min(len(robots), most)], " ")
 	if len(robots) > most {

@@ -59,7 +59,7 @@ type Removal struct {
 // All of it is one set of changes. It is refused unless expect matches the impact; nil is a
 // dry run, which returns the impact and no changes.
 func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Removal{}, problems
 	}
@@ -73,8 +73,8 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	s.note(by, "delete", string(kind)+" "+id, by.Why)
 	if kind == KindStory {
 		if robots := s.holders(id, 0); len(robots) > 0 {
-			impact.Stories = append(impact.Stories, StoryImpact{Story: id, Before: s.length(e), Rev: e.Rev, Cleared: robots})
-			s.clear(id, robots, by, "it was deleted")
+			impact.Stories = append(impact.Stories, StoryImpact{Story: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
+			s.clearDefault(id, robots, by, "it was deleted")
 		}
 	} else {
 		delete(s.acts, id)
@@ -93,13 +93,13 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	if expect == nil {
 		return Removal{Impact: impact}, nil
 	}
-	if problems := impact.unexpected(*expect); len(problems) > 0 {
+	if problems := impact.problems(*expect); len(problems) > 0 {
 		return Removal{Impact: impact}, problems
 	}
 	return Removal{Impact: impact, Changes: s.changes}, nil
 }
 
-func (i Impact) unexpected(e Expect) []schema.Problem {
+func (i Impact) problems(e Expect) []schema.Problem {
 	var found []schema.Problem
 	if e.Stories != len(i.Stories) || e.Robots != i.Robots {
 		found = append(found, schema.Fault("/expect", CodeCountChanged,
@@ -114,13 +114,13 @@ func (i Impact) unexpected(e Expect) []schema.Problem {
 	}
 	if len(unsaid) > 0 {
 		found = append(found, schema.Fault("/expect/clear", CodeConfirm,
-			"robots would be left without a default story: "+listed(unsaid), "name these stories to confirm, or assign their robots another one first"))
+			"robots would be left without a default story: "+joinSorted(unsaid), "name these stories to confirm, or assign their robots another one first"))
 	}
 	return found
 }
 
-// length returns the number of acts in a story.
-func (s *snapshot) length(e Entry) int {
+// actCount returns the number of acts in a story.
+func (s *snapshot) actCount(e Entry) int {
 	if e.Rev > 0 {
 		return len(s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story.Acts)
 	}
@@ -130,10 +130,10 @@ func (s *snapshot) length(e Entry) int {
 
 // prune removes a deleted act from one story, and reports whether the story used it.
 func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
-	i := StoryImpact{Story: e.ID, Before: s.length(e), Rev: e.Rev}
+	i := StoryImpact{Story: e.ID, Before: s.actCount(e), Rev: e.Rev}
 	draft, unread := score.ParseStory(e.Draft)
-	inDraft := len(unread) == 0 && names(draft, act)
-	used := s.editionsWith(e, act)
+	inDraft := len(unread) == 0 && containsAct(draft, act)
+	used := s.revisionsWith(e, act)
 	if !inDraft && len(used) == 0 {
 		return i, false
 	}
@@ -149,7 +149,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		s.put(e)
 		s.note(by, "delete", target, e.DeletedWhy)
 		i.Cleared = s.holders(e.ID, 0)
-		s.clear(e.ID, i.Cleared, by, e.DeletedWhy)
+		s.clearDefault(e.ID, i.Cleared, by, e.DeletedWhy)
 		return i, true
 	}
 	why := "act " + act + " was deleted"
@@ -159,12 +159,12 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		left := without(blob.Story, act)
 		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
 			i.Cleared = append(i.Cleared, robots...)
-			s.clear(e.ID, robots, by, why)
+			s.clearDefault(e.ID, robots, by, why)
 			continue
 		}
 		e = s.reissue(e, left, blob, by, why)
 		i.Repinned = append(i.Repinned, robots...)
-		s.tell(robots, e.ID, e.Rev, "", by)
+		s.setDefault(robots, e.ID, e.Rev, "", by)
 		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", target, rev, e.Rev), why)
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
@@ -184,13 +184,13 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 
 // revisionsWith lists the revisions of a story that contain an act, oldest first: the newest,
 // and those that are the default of some robot.
-func (s *snapshot) editionsWith(e Entry, act string) []int64 {
+func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	var revs []int64
 	for at := range s.blobs {
 		if at.id != e.ID || at.rev != e.Rev && len(s.holders(e.ID, at.rev)) == 0 {
 			continue
 		}
-		if names(s.blobs[at].Story, act) {
+		if containsAct(s.blobs[at].Story, act) {
 			revs = append(revs, at.rev)
 		}
 	}
@@ -201,7 +201,7 @@ func (s *snapshot) editionsWith(e Entry, act string) []int64 {
 // reissue publishes a story, possibly shortened, as its next revision, with the acts and
 // files that it had.
 func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
-	files := stillNamed(was.Assets, story, was.Acts)
+	files := stillUsed(was.Assets, story, was.Acts)
 	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
 	b, _ := score.ParseBlob(v.Body)
 	s.blobs[revisionKey{key{KindStory, e.ID}, v.Rev}] = b
@@ -220,13 +220,13 @@ func (s *snapshot) pruneDraft(e Entry, story score.Story, act string, by By) {
 	s.note(by, "shorten", "draft of story "+e.ID, fmt.Sprintf("act %s was deleted; it was at %v", act, places(story, act)))
 }
 
-// clear removes the default story of robots.
-func (s *snapshot) clear(story string, robots []string, by By, why string) {
+// clearDefault removes the default story of robots.
+func (s *snapshot) clearDefault(story string, robots []string, by By, why string) {
 	if len(robots) == 0 {
 		return
 	}
-	s.tell(robots, "", 0, "", by)
-	s.note(by, "clear default", "story "+story, To(robots, why))
+	s.setDefault(robots, "", 0, "", by)
+	s.note(by, "clear default", "story "+story, RobotsText(robots, why))
 }
 
 func without(story score.Story, act string) score.Story {

@@ -22,7 +22,7 @@ type Saved struct {
 // the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
 // deleted entry recovers it.
 func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Saved{}, problems
 	}
@@ -65,7 +65,7 @@ func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By)
 // Validate returns every problem of a text, checked against the library, and the id that
 // it names if it can be parsed.
 func Validate(rows Rows, kind Kind, text []byte) (id string, problems []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return "", problems
 	}
@@ -80,24 +80,24 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 			return "", problems
 		}
 		id, problems = a.ID, append(problems, score.ValidateAct(a)...)
-		problems = append(problems, s.nowhere(a, func(n score.Named) string { return n.Pointer })...)
-		return s.named(id, "/act", problems)
+		problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
+		return s.checkID(id, "/act", problems)
 	case KindStory:
 		story, problems := score.ParseStory(text)
 		if len(schema.Errors(problems)) > 0 {
 			return "", problems
 		}
-		problems = append(problems, s.ways(story, score.ValidateStory(story, s.act))...)
+		problems = append(problems, s.addHints(story, score.ValidateStory(story, s.act))...)
 		for i, step := range story.Acts {
-			problems = append(problems, s.nowhere(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
+			problems = append(problems, s.unknownNames(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
 		}
-		return s.named(story.ID, "/story", problems)
+		return s.checkID(story.ID, "/story", problems)
 	}
 	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
 }
 
-// named refuses a text without a valid id.
-func (s *snapshot) named(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
+// checkID refuses a text without a valid id.
+func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (string, []schema.Problem) {
 	if schema.ValidID(id) {
 		return id, problems
 	}
@@ -107,8 +107,8 @@ func (s *snapshot) named(id, pointer string, problems []schema.Problem) (string,
 	return "", problems
 }
 
-// ways adds hints to problems of unknown acts: acts that are only drafts, and deleted ones.
-func (s *snapshot) ways(story score.Story, problems []schema.Problem) []schema.Problem {
+// addHints adds hints to problems of unknown acts: acts that are only drafts, and deleted ones.
+func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		if p.Code != score.CodeUnknownAct {
 			continue
@@ -142,7 +142,7 @@ type Published struct {
 // Robots keep the revision that is assigned to them until another one is assigned. over is
 // the draft revision that the caller read; nil publishes any.
 func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Published{}, problems
 	}
@@ -157,12 +157,12 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
 		return Published{}, problems
 	}
-	body, files, same := s.freeze(e)
+	body, files, same := s.encodeNext(e)
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
 		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
 			fmt.Sprintf("with its acts it has %d bytes, robots accept at most %d", len(body), limit), "split the story, or shorten its acts")}
 	}
-	if problems := judgeFiles(kind, body); len(problems) > 0 {
+	if problems := checkFiles(kind, body); len(problems) > 0 {
 		return Published{}, problems
 	}
 	if same {
@@ -172,14 +172,14 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), by.Why)
 	if kind == KindAct {
 		s.acts[id], _ = score.ParseAct(body)
-		s.judgeDrafts(id)
+		s.revalidateDrafts(id)
 	}
 	return Published{Revision: v, Stale: s.stale(e), Changes: s.changes}, nil
 }
 
-// freeze encodes the next revision of a draft without errors, and reports whether the
+// encodeNext encodes the next revision of a draft without errors, and reports whether the
 // newest one has the same contents.
-func (s *snapshot) freeze(e Entry) (body []byte, files []score.Asset, same bool) {
+func (s *snapshot) encodeNext(e Entry) (body []byte, files []score.Asset, same bool) {
 	newest := s.current(e).Body
 	if e.Kind == KindAct {
 		a, _ := score.ParseAct(e.Draft)
@@ -187,13 +187,13 @@ func (s *snapshot) freeze(e Entry) (body []byte, files []score.Asset, same bool)
 		return body, nil, string(body) == string(newest)
 	}
 	story, _ := score.ParseStory(e.Draft)
-	files = s.pins(story)
+	files = s.pinnedFiles(story)
 	body = bundle(story, s.acts, e.Rev+1, files)
 	return body, files, e.Rev > 0 && string(bundle(story, s.acts, e.Rev, files)) == string(newest)
 }
 
-// judgeFiles returns the problems of a story's files: too many, or too large together.
-func judgeFiles(kind Kind, body []byte) []schema.Problem {
+// checkFiles returns the problems of a story's files: too many, or too large together.
+func checkFiles(kind Kind, body []byte) []schema.Problem {
 	if kind != KindStory {
 		return nil
 	}
@@ -224,20 +224,20 @@ func (s *snapshot) stale(e Entry) []string {
 	return stories
 }
 
-// judgeDrafts validates again the drafts that name an act, because their problems depend on
+// revalidateDrafts validates again the drafts that name an act, because their problems depend on
 // it.
-func (s *snapshot) judgeDrafts(act string) {
+func (s *snapshot) revalidateDrafts(act string) {
 	for _, e := range s.live(KindStory) {
 		story, problems := score.ParseStory(e.Draft)
-		if len(problems) > 0 || !names(story, act) {
+		if len(problems) > 0 || !containsAct(story, act) {
 			continue
 		}
-		s.judgeDraft(e)
+		s.revalidateDraft(e)
 	}
 }
 
-// judgeDraft validates one draft again.
-func (s *snapshot) judgeDraft(e Entry) {
+// revalidateDraft validates one draft again.
+func (s *snapshot) revalidateDraft(e Entry) {
 	_, found := s.validate(e.Kind, e.Draft)
 	for _, p := range e.Problems {
 		if p.Code == CodeActRemoved { // stays until the author saves the draft
@@ -250,13 +250,13 @@ func (s *snapshot) judgeDraft(e Entry) {
 	}
 }
 
-func names(story score.Story, act string) bool {
+func containsAct(story score.Story, act string) bool {
 	return slices.ContainsFunc(story.Acts, func(step score.Step) bool { return step.Act == act })
 }
 
 // Recover plans to recover a deleted entry. It is assigned to no robot.
 func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
-	s, problems := newShelf(rows)
+	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Saved{}, problems
 	}
@@ -277,13 +277,13 @@ func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
 	_, e.Problems = s.validate(kind, e.Draft)
 	s.put(e)
 	if kind == KindAct {
-		s.judgeDrafts(id)
+		s.revalidateDrafts(id)
 	}
 	s.note(by, "recover", string(kind)+" "+id, by.Why)
 	return Saved{Entry: e, Changes: s.changes}, nil
 }
 
-// listed sorts and joins names.
-func listed(names []string) string {
+// joinSorted sorts and joins names.
+func joinSorted(names []string) string {
 	return strings.Join(slices.SortedFunc(slices.Values(names), cmp.Compare), ", ")
 }

@@ -69,7 +69,7 @@ func namedInDrafts(rows Rows, act string) []string {
 		if e.Kind != KindStory {
 			continue
 		}
-		if s, _ := score.ParseStory(e.Draft); act == "" || names(s, act) {
+		if s, _ := score.ParseStory(e.Draft); act == "" || containsAct(s, act) {
 			for _, id := range actsOf(s) {
 				found[id] = true
 			}

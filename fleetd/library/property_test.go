@@ -63,11 +63,11 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 	alike(rt, "assign", assigned, needed, problems, found)
 	w.decided(rt, assigned.Changes, problems)
 	overtaken := func(rows Rows) Rows {
-		rows.Heard = func(string) schema.Heard { return schema.Heard{Rev: 1000} }
+		rows.Reported = func(string) schema.ReportedRev { return schema.ReportedRev{Rev: 1000} }
 		return rows
 	}
-	robots, again, problems := Again(overtaken(w.rows()), a.Robots, by)
-	same, less, found := Again(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
+	robots, again, problems := Republish(overtaken(w.rows()), a.Robots, by)
+	same, less, found := Republish(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
 	alike(rt, "tell again", robots, same, problems, found)
 	alike(rt, "tell again", again, less, problems, found)
 }
@@ -241,8 +241,8 @@ func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {
 	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3"}, Caps: map[string]schema.Caps{
 		"r1": {Units: []schema.Unit{face}}, "r2": {},
 	}}, w.by(""))
-	if len(problems) > 0 || fmt.Sprint(out.Told) != "[r1 r2 r3]" {
-		t.Fatalf("told %v, %v", out.Told, problems)
+	if len(problems) > 0 || fmt.Sprint(out.Updated) != "[r1 r2 r3]" {
+		t.Fatalf("told %v, %v", out.Updated, problems)
 	}
 	if len(out.Misfits) != 1 || len(out.Misfits["r2"]) == 0 || out.Misfits["r2"][0].Code != "no_unit" {
 		t.Fatalf("misfits %+v", out.Misfits)

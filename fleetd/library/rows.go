@@ -61,7 +61,7 @@ type Default struct {
 	Story      string
 	Rev        int64
 	Apply      schema.Apply
-	Told       []byte // the desired document; left out in lists
+	Document   []byte // the desired document; left out in lists
 	ChangedAt  time.Time
 	ChangedBy  string
 }
@@ -83,8 +83,8 @@ type Rows struct {
 	Assets    []Asset
 	FileBytes int64 // of all files, also those without a name
 	Catalogue Catalogue
-	// Heard returns what a robot reported about its desired document; nil = nothing.
-	Heard func(robot string) schema.Heard
+	// Reported returns what a robot reported about its desired document; nil = nothing.
+	Reported func(robot string) schema.ReportedRev
 }
 
 // Catalogue lists the sounds and faces that robots have without assets. A list is nil if it

@@ -37,7 +37,7 @@ const (
 type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
-	heard     func(robot string) schema.Heard
+	heard     func(robot string) schema.ReportedRev
 	entries   map[key]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default         // by robot
@@ -62,14 +62,14 @@ type revisionKey struct {
 
 // newSnapshot indexes the rows. Published bodies always parse; one that does not is an
 // internal error, and nothing is planned.
-func newShelf(rows Rows) (*snapshot, []schema.Problem) {
+func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
-		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Heard,
+		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Reported,
 		entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
 	}
 	if s.heard == nil {
-		s.heard = func(string) schema.Heard { return schema.Heard{} }
+		s.heard = func(string) schema.ReportedRev { return schema.ReportedRev{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
 		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
@@ -176,11 +176,11 @@ func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why
 
 // setDefault sets the default story of robots, none if rev is 0, and adds their new desired
 // documents to the outbox. With an empty apply each robot keeps its own.
-func (s *snapshot) tell(robots []string, story string, rev int64, apply schema.Apply, by By) {
+func (s *snapshot) setDefault(robots []string, story string, rev int64, apply schema.Apply, by By) {
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
-		d.DesiredRev = s.heard(robot).Next(d.DesiredRev)
+		d.DesiredRev = s.heard(robot).NextRev(d.DesiredRev)
 		if apply != "" {
 			d.Apply = apply
 		}
@@ -203,17 +203,17 @@ func (s *snapshot) tell(robots []string, story string, rev int64, apply schema.A
 		}
 		s.sign(robot, &desired, by.At)
 		s.changes.Counter = s.seal.Counter
-		d.Told = encode(desired)
+		d.Document = encode(desired)
 		s.defaults[robot] = d
 		s.changes.Defaults = append(s.changes.Defaults, d)
-		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredStory, Target: robot, Payload: d.Told})
+		s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredStory, Target: robot, Payload: d.Document})
 	}
 }
 
 // sign signs a complete desired document. Errors are impossible.
 func (s *snapshot) sign(robot string, d *schema.DesiredStory, now time.Time) {
 	var err error
-	if d.Released, err = s.seal.Content(sign.Story, d.Story); err != nil {
+	if d.Released, err = s.seal.SignContent(sign.Story, d.Story); err != nil {
 		panic(err)
 	}
 	d.Counter = s.seal.Next(now)

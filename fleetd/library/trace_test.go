@@ -56,7 +56,7 @@ func (d *director) play(line string) string {
 			d.say("unchanged at revision %d", p.Revision.Rev)
 		}
 		if len(p.Stale) > 0 {
-			d.say("stale: %s", listed(p.Stale))
+			d.say("stale: %s", joinSorted(p.Stale))
 		}
 	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
 		d.assign(words)
@@ -72,7 +72,7 @@ func (d *director) play(line string) string {
 			d.say("unchanged")
 		}
 		if len(up.Stale) > 0 {
-			d.say("stale: %s", listed(up.Stale))
+			d.say("stale: %s", joinSorted(up.Stale))
 		}
 	case "remove": // remove NAME
 		c, problems := DeleteAsset(d.w.rows(), words[1], d.w.by("not wanted"))
@@ -102,7 +102,7 @@ func (d *director) assign(words []string) {
 	assigned, problems := Assign(d.w.rows(Pin{a.Story, a.Rev}), a, d.w.by(""))
 	d.decided(assigned.Changes, problems)
 	if len(assigned.Unchanged) > 0 {
-		d.say("unchanged: %s", listed(assigned.Unchanged))
+		d.say("unchanged: %s", joinSorted(assigned.Unchanged))
 	}
 }
 
@@ -201,7 +201,7 @@ func textOf(f File) string {
 }
 
 func (d *director) show() {
-	s, problems := newShelf(d.w.rows())
+	s, problems := newSnapshot(d.w.rows())
 	if len(problems) > 0 {
 		d.t.Fatal(problems)
 	}

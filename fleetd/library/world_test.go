@@ -195,7 +195,7 @@ func (w *world) told(t fatal, c Changes) {
 		switch {
 		case m.Topic != schema.TopicDesiredStory || len(problems) > 0:
 			t.Fatalf("%s to %s: %v", m.Topic, m.Target, problems)
-		case desired.FleetID != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Told):
+		case desired.FleetID != "fleet-1" || desired.Rev != d.DesiredRev || string(m.Payload) != string(d.Document):
 			t.Fatalf("%s gets %s, and %+v is stored", m.Target, m.Payload, d)
 		case desired.Story == nil && d.Story != "", desired.Story != nil && (desired.Story.ID != d.Story || desired.Story.Rev != d.Rev):
 			t.Fatalf("%s gets %s, and %s revision %d is stored", m.Target, m.Payload, d.Story, d.Rev)

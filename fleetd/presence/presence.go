@@ -39,15 +39,15 @@ const (
 // Facts are what fleetd received of one robot. The zero value is a robot of which nothing
 // was received. Facts are comparable, and methods return a changed copy.
 type Facts struct {
-	Word    schema.PresenceState // newest accepted state; empty = none yet
-	WordAt  time.Time            // when it was received
-	Reason  string               // from the presence document
-	WakeAt  time.Time            // when a sleeping robot wakes up, by fleetd's clock
-	Session string               // the current or the last session
-	LifeAt  time.Time            // newest proof that the robot's control loop runs
-	SpokeAt time.Time            // newest other live message: the connection is alive
-	Link    schema.LinkState     // link state in the robot's heartbeat
-	Trips   [2]time.Duration     // the newest two round trip times; 0 = none
+	State      schema.PresenceState // newest accepted state; empty = none yet
+	StateAt    time.Time            // when it was received
+	Reason     string               // from the presence document
+	WakeAt     time.Time            // when a sleeping robot wakes up, by fleetd's clock
+	Session    string               // the current or the last session
+	AliveAt    time.Time            // newest proof that the robot's control loop runs
+	MessageAt  time.Time            // newest other live message: the connection is alive
+	Link       schema.LinkState     // link state in the robot's heartbeat
+	RoundTrips [2]time.Duration     // the newest two round trip times; 0 = none
 
 	// RivalAt is when a boot of robotd sent a message after another boot with the same
 	// name had: two robots use the name.
@@ -58,19 +58,19 @@ type Facts struct {
 	boots [bootsRemembered]string // the newest first
 }
 
-// Heard applies a presence document. A retained one was published before fleetd
+// ApplyPresence applies a presence document. A retained one was published before fleetd
 // subscribed: it counts, but does not prove that the robot is alive.
-func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
+func (f Facts) ApplyPresence(p schema.Presence, retained bool, at time.Time) Facts {
 	if p.State == schema.PresenceOnline {
-		switch again := f.Word == schema.PresenceOnline && f.Session == p.Session; {
+		switch again := f.State == schema.PresenceOnline && f.Session == p.Session; {
 		case f.hasEnded(p.Session):
 			return f
 		case again && !retained:
-			return f.Spoke(at) // proves the connection, which may outlive the control loop
+			return f.ApplyMessage(at) // proves the connection, which may outlive the control loop
 		}
 		f = f.begin(p.Session, at)
 		if !retained {
-			f.LifeAt = at
+			f.AliveAt = at
 		}
 		return f.recordBoot(p.Boot, retained, at)
 	}
@@ -78,17 +78,17 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	switch {
 	case other && (!retained || f.hasEnded(p.Session)):
 		return f // a document of another session does not concern the current one
-	case !other && p.State == schema.PresenceLost && (f.Word == schema.PresenceOffline || f.Word == schema.PresenceSleeping):
+	case !other && p.State == schema.PresenceLost && (f.State == schema.PresenceOffline || f.State == schema.PresenceSleeping):
 		return f // the will that follows a clean disconnect is ignored
 	}
 	if other {
 		// A session began and ended while fleetd was not connected. The session before is
 		// not marked as ended: if this document is an old one after all, the next heartbeat
 		// of that session corrects it.
-		f.Link, f.Trips = "", [2]time.Duration{}
+		f.Link, f.RoundTrips = "", [2]time.Duration{}
 	}
 	f.Session = p.Session
-	f.Word, f.WordAt, f.Reason, f.WakeAt = p.State, at, p.Reason, time.Time{}
+	f.State, f.StateAt, f.Reason, f.WakeAt = p.State, at, p.Reason, time.Time{}
 	switch {
 	case p.WakeAt == 0:
 	case p.TS != 0 && !retained: // the robot's clock may be wrong by years; the difference is right
@@ -99,33 +99,33 @@ func (f Facts) Heard(p schema.Presence, retained bool, at time.Time) Facts {
 	return f.end()
 }
 
-// Beat applies a heartbeat, which proves that its session is online. A heartbeat that was
+// ApplyHeartbeat applies a heartbeat, which proves that its session is online. A heartbeat that was
 // in flight when its session ended proves nothing, but one that arrives Late after the end
 // proves that the end was false.
-func (f Facts) Beat(h schema.Heartbeat, at time.Time) Facts {
+func (f Facts) ApplyHeartbeat(h schema.Heartbeat, at time.Time) Facts {
 	if f.hasEnded(h.Session) {
-		if h.Session != f.Session || at.Sub(f.WordAt) < Late {
+		if h.Session != f.Session || at.Sub(f.StateAt) < Late {
 			return f
 		}
 		f = f.reopen()
 	}
 	f = f.begin(h.Session, at)
-	f.LifeAt, f.Link = at, h.Link.State
+	f.AliveAt, f.Link = at, h.Link.State
 	return f.recordBoot(h.Boot, false, at)
 }
 
-// Trip applies a round trip time.
-func (f Facts) Trip(d time.Duration) Facts {
-	f.Trips[0], f.Trips[1] = d, f.Trips[0]
+// ApplyRoundTrip applies a round trip time.
+func (f Facts) ApplyRoundTrip(d time.Duration) Facts {
+	f.RoundTrips[0], f.RoundTrips[1] = d, f.RoundTrips[0]
 	return f
 }
 
 // RoundTrip returns the lower of the newest two, so that one late packet does not count.
 func (f Facts) RoundTrip() time.Duration {
-	if f.Trips[1] == 0 {
+	if f.RoundTrips[1] == 0 {
 		return 0
 	}
-	return min(f.Trips[0], f.Trips[1])
+	return min(f.RoundTrips[0], f.RoundTrips[1])
 }
 
 // recordBoot records the boot of robotd. A boot that returns after another one is a second robot,
@@ -156,24 +156,24 @@ func (f Facts) reopen() Facts {
 	return f
 }
 
-// Spoke applies any other live message: the connection works, so if heartbeats are missing
+// ApplyMessage applies any other live message: the connection works, so if heartbeats are missing
 // the control loop hangs.
-func (f Facts) Spoke(at time.Time) Facts {
-	f.SpokeAt = at
+func (f Facts) ApplyMessage(at time.Time) Facts {
+	f.MessageAt = at
 	return f
 }
 
 // begin makes session the current one.
 func (f Facts) begin(session string, at time.Time) Facts {
-	if f.Session == session && f.Word == schema.PresenceOnline {
+	if f.Session == session && f.State == schema.PresenceOnline {
 		return f
 	}
 	if f.Session != session {
 		f = f.end()
-		f.Link, f.Trips = "", [2]time.Duration{}
+		f.Link, f.RoundTrips = "", [2]time.Duration{}
 	}
 	f.Session = session
-	f.Word, f.WordAt, f.Reason, f.WakeAt = schema.PresenceOnline, at, "", time.Time{}
+	f.State, f.StateAt, f.Reason, f.WakeAt = schema.PresenceOnline, at, "", time.Time{}
 	return f
 }
 

@@ -55,53 +55,53 @@ func view(f Facts, d Fleetd, now time.Time) Status {
 	if !d.Connected {
 		return Status{View: Unknown, Since: d.Since, Why: "fleetd is not connected to the broker since " + clock(d.Since)}
 	}
-	heard := later(f.WordAt, f.LifeAt)
+	heard := later(f.StateAt, f.AliveAt)
 	waiting := now.Sub(d.Since) < Grace
 	if heard.Before(d.Since) && waiting {
 		return Status{View: Unknown, Since: d.Since, Why: "no message since fleetd connected at " + clock(d.Since)}
 	}
-	switch f.Word {
+	switch f.State {
 	case "":
 		return Status{View: Lost, Since: d.Since.Add(Grace), Why: "no message at all since fleetd connected at " + clock(d.Since)}
 	case schema.PresenceOnline:
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
-		return Status{View: Offline, Since: f.WordAt, Why: withReason("it went offline", f.Reason)}
+		return Status{View: Offline, Since: f.StateAt, Why: withReason("it went offline", f.Reason)}
 	case schema.PresenceSleeping:
 		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
-			return Status{View: Sleeping, Since: f.WordAt, Why: withReason(sleepText(f.WakeAt), f.Reason)}
+			return Status{View: Sleeping, Since: f.StateAt, Why: withReason(sleepText(f.WakeAt), f.Reason)}
 		}
 		return Status{View: Lost, Since: f.WakeAt, Why: "it should have woken up at " + clock(f.WakeAt)}
 	case schema.PresenceLost:
-		return Status{View: Lost, Since: f.WordAt, Why: "its connection was lost"}
+		return Status{View: Lost, Since: f.StateAt, Why: "its connection was lost"}
 	}
-	return Status{View: Unknown, Since: f.WordAt, Why: fmt.Sprintf("unknown presence %q", f.Word)}
+	return Status{View: Unknown, Since: f.StateAt, Why: fmt.Sprintf("unknown presence %q", f.State)}
 }
 
 // online decides by the age of the newest heartbeat. Time before fleetd connected does not
 // count, since no heartbeat could arrive.
 func online(f Facts, d Fleetd, now time.Time, waiting bool) Status {
-	if f.LifeAt.Before(d.Since) && waiting {
+	if f.AliveAt.Before(d.Since) && waiting {
 		return Status{View: Unknown, Since: d.Since, Why: "no heartbeat since fleetd connected at " + clock(d.Since)}
 	}
-	from := later(f.LifeAt, d.Since)
+	from := later(f.AliveAt, d.Since)
 	age := now.Sub(from)
 	switch {
-	case age >= Silence && now.Sub(f.SpokeAt) < Late:
+	case age >= Silence && now.Sub(f.MessageAt) < Late:
 		return Status{View: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs"}
 	case age >= Silence:
 		return Status{View: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from)}
-	case age >= Late && now.Sub(f.SpokeAt) < Late:
+	case age >= Late && now.Sub(f.MessageAt) < Late:
 		return Status{View: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("stalled: messages arrive, but no heartbeat for %d s", int(age.Seconds()))}
 	case age >= Late:
 		return Status{View: Degraded, Since: from.Add(Late), Why: fmt.Sprintf("no heartbeat for %d s", int(age.Seconds()))}
 	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
-		return Status{View: Degraded, Since: f.LifeAt, Why: "the robot reports its link as " + string(f.Link)}
+		return Status{View: Degraded, Since: f.AliveAt, Why: "the robot reports its link as " + string(f.Link)}
 	}
 	if trip := f.RoundTrip(); trip > Slow {
-		return Status{View: Degraded, Since: f.LifeAt, Why: fmt.Sprintf("round trip time %.1f s", trip.Seconds())}
+		return Status{View: Degraded, Since: f.AliveAt, Why: fmt.Sprintf("round trip time %.1f s", trip.Seconds())}
 	}
-	return Status{View: Online, Since: later(f.WordAt, d.Since), Why: "heartbeats arrive"}
+	return Status{View: Online, Since: later(f.StateAt, d.Since), Why: "heartbeats arrive"}
 }
 
 func sleepText(until time.Time) string {

@@ -37,7 +37,7 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 	case "look":
 		return f, d
 	case "online", "offline", "lost":
-		return f.Heard(schema.Presence{State: schema.PresenceState(word), Session: words[0], Boot: boot(words)}, retained, now), d
+		return f.ApplyPresence(schema.Presence{State: schema.PresenceState(word), Session: words[0], Boot: boot(words)}, retained, now), d
 	case "sleeping":
 		wake, err := time.ParseDuration(words[1])
 		if err != nil {
@@ -51,21 +51,21 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 			}
 			said.TS, said.WakeAt = schema.TimeOf(now.Add(wrong)), said.WakeAt.Add(wrong)
 		}
-		return f.Heard(said, false, now), d
+		return f.ApplyPresence(said, false, now), d
 	case "beat":
 		link := schema.LinkUp
 		if len(words) > 1 && !strings.Contains(words[1], "=") {
 			link = schema.LinkState(words[1])
 		}
-		return f.Beat(schema.Heartbeat{Session: words[0], Boot: boot(words), Link: schema.HeartbeatLink{State: link}}, now), d
+		return f.ApplyHeartbeat(schema.Heartbeat{Session: words[0], Boot: boot(words), Link: schema.HeartbeatLink{State: link}}, now), d
 	case "trip":
 		took, err := time.ParseDuration(words[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.Trip(took), d
+		return f.ApplyRoundTrip(took), d
 	case "spoke":
-		return f.Spoke(now), d
+		return f.ApplyMessage(now), d
 	case "fleetd":
 		return f, Fleetd{Connected: words[0] == "connected", Since: now}
 	}
@@ -95,11 +95,11 @@ func history(t *rapid.T) (Facts, time.Time, []string) {
 		said = append(said, word+" "+session)
 		switch word {
 		case "beat":
-			f = f.Beat(schema.Heartbeat{Session: session}, now)
+			f = f.ApplyHeartbeat(schema.Heartbeat{Session: session}, now)
 		case "spoke":
-			f = f.Spoke(now)
+			f = f.ApplyMessage(now)
 		default:
-			f = f.Heard(schema.Presence{State: schema.PresenceState(word), Session: session}, false, now)
+			f = f.ApplyPresence(schema.Presence{State: schema.PresenceState(word), Session: session}, false, now)
 		}
 	}
 	return f, now, said
@@ -108,12 +108,12 @@ func history(t *rapid.T) (Facts, time.Time, []string) {
 func TestLatePresenceOfAnotherSessionIsIgnored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
-		if f.Word != schema.PresenceOnline {
+		if f.State != schema.PresenceOnline {
 			return
 		}
 		state := rapid.SampledFrom([]schema.PresenceState{schema.PresenceLost, schema.PresenceOffline, schema.PresenceSleeping}).Draw(rt, "late word")
 		for _, session := range []string{"a", "b", "c", "d"} {
-			if session != f.Session && f.Heard(schema.Presence{State: state, Session: session}, false, now) != f {
+			if session != f.Session && f.ApplyPresence(schema.Presence{State: state, Session: session}, false, now) != f {
 				rt.Fatalf("after %v, %s of %s changed the facts", said, state, session)
 			}
 		}
@@ -127,11 +127,11 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 			if session == "" {
 				continue
 			}
-			if f.Heard(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now) != f {
+			if f.ApplyPresence(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now) != f {
 				rt.Fatalf("after %v, the presence document of %s reopened it", said, session)
 			}
-			late := session == f.Session && now.Sub(f.WordAt) >= Late
-			if g := f.Beat(schema.Heartbeat{Session: session}, now); (g != f) != late {
+			late := session == f.Session && now.Sub(f.StateAt) >= Late
+			if g := f.ApplyHeartbeat(schema.Heartbeat{Session: session}, now); (g != f) != late {
 				rt.Fatalf("after %v, the heartbeat of %s led to %+v", said, session, g)
 			}
 		}
@@ -146,12 +146,12 @@ func TestSilenceNeverImprovesTheView(t *testing.T) {
 		was := Of(f, fleetd, now).View
 		for s := range 20 {
 			is := Of(f, fleetd, now.Add(time.Duration(s)*time.Second)).View
-			if f.Word == schema.PresenceOnline && rank[is] < rank[was] {
+			if f.State == schema.PresenceOnline && rank[is] < rank[was] {
 				rt.Fatalf("after %v it was %s, and after %d s of silence %s", said, was, s, is)
 			}
 			was = is
 		}
-		if f.Word == schema.PresenceOnline && was != Lost {
+		if f.State == schema.PresenceOnline && was != Lost {
 			rt.Fatalf("after %v and 19 s of silence it is %s", said, was)
 		}
 	})

@@ -82,7 +82,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 // Wake has the outbox read, since a transaction has put something there.
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
-// Again has everything published anew, since the leader's connection is a new one.
+// Republish has everything published anew, since the leader's connection is a new one.
 func (p *Publisher) Again() { signal(p.outbox.again) }
 
 // Say queues one more document.

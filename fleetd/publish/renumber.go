@@ -49,7 +49,7 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 			if err != nil {
 				return err
 			}
-			names, changes, problems := library.Again(rows, robots, by)
+			names, changes, problems := library.Republish(rows, robots, by)
 			if len(problems) > 0 {
 				return fmt.Errorf("renumber default stories: %v", problems[0])
 			}
@@ -61,11 +61,11 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 		if err != nil {
 			return err
 		}
-		changes, problems := desired.Again(topic, rows, by)
+		changes, problems := desired.Republish(topic, rows, by)
 		if len(problems) > 0 {
 			return fmt.Errorf("renumber desired documents: %v", problems[0])
 		}
-		changed = changes.Told
+		changed = changes.Updated
 		return tx.ApplyDesired(ctx, changes, by)
 	})
 	return changed, err

@@ -178,7 +178,7 @@ func (l *Leadership) ask(ctx context.Context) {
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.facts.Other, l.facts.Mute = "", err.Error()
+		l.facts.Other, l.facts.DatabaseProblem = "", err.Error()
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, askWithin)
@@ -189,16 +189,16 @@ func (l *Leadership) ask(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := &l.facts
-	f.Other, f.Mute, f.Alone = "", "", db.Alone()
+	f.Other, f.DatabaseProblem, f.Alone = "", "", db.Alone()
 	switch {
 	case err != nil:
-		f.Mute = err.Error()
+		f.DatabaseProblem = err.Error()
 	case lead == nil:
 		f.Other = who.Name
 	default:
-		f.Held, f.HeldSince, f.Proven, f.Before = true, l.deps.Now(), begun, ""
+		f.Held, f.HeldSince, f.Proven, f.Predecessor = true, l.deps.Now(), begun, ""
 		if who.Term > 0 && who.ResignedAt.IsZero() && who.Name != l.deps.Name {
-			f.Before = who.Name
+			f.Predecessor = who.Name
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (l *Leadership) proven(begun time.Time, err error) {
 		l.facts.Proven = begun
 		return
 	}
-	l.facts.Held, l.facts.Other, l.facts.Mute = false, "", err.Error()
+	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", err.Error()
 	l.lead.Drop()
 	l.lead = nil
 }
@@ -219,7 +219,7 @@ func (l *Leadership) proven(begun time.Time, err error) {
 // resign gives the lock up for another instance. This one writes nothing from here on.
 func (l *Leadership) resign(ctx context.Context) {
 	l.mu.Lock()
-	l.facts.Held, l.facts.Other, l.facts.Mute = false, "", ""
+	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", ""
 	l.mu.Unlock()
 	l.look()
 	if l.lead == nil {
@@ -244,7 +244,7 @@ func (l *Leadership) End() {
 	l.mu.Lock()
 	c := l.conn
 	leads := leader.Decide(l.facts, l.deps.Now()).Role == leader.Leads
-	l.conn, l.facts.Ends = nil, true
+	l.conn, l.facts.Ending = nil, true
 	l.mu.Unlock()
 	if c != nil {
 		c.Close(leads)

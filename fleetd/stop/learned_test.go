@@ -11,7 +11,7 @@ import (
 
 // claim returns a stop of all robots as r1 reports it.
 func claim(id string, since, now int) Order {
-	o, _ := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
+	o, _ := OrderFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
 	return o
 }
 
@@ -43,7 +43,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
 	}
 	// The stop from fleetd's own document, on a robot whose clock is years behind.
-	own, _ := Learned("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
+	own, _ := OrderFromRobot("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
 	if !Released(d.rows, own) {
 		t.Error("the stop of fleetd's own document counts as another stop")
 	}
@@ -62,7 +62,7 @@ func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 	}
 	all := 0
 	for _, l := range d.rows.Latches {
-		if l.Robot == "" && l.FromRobot() {
+		if l.Robot == "" && l.Held() {
 			all++
 		}
 	}

@@ -70,7 +70,7 @@ const maxAll = 16
 func (p *plan) acceptedOrders(orders []Order) []*Order {
 	all := map[string]bool{}
 	for at, l := range p.latches {
-		if at.robot == "" && l.FromRobot() {
+		if at.robot == "" && l.Held() {
 			all[at.id] = true
 		}
 	}
@@ -102,20 +102,20 @@ const releaseDelay = 2 * time.Second
 // requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.FromRobot() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+		return l.ID == o.ID && !l.Held() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
 	})
 }
 
 // maxClockDifference is how much the clocks of two fleetd instances may differ.
 const maxClockDifference = 10 * time.Second
 
-// Recorded reports whether another instance has persisted an order that this one observed,
+// AlreadyPersisted reports whether another instance has persisted an order that this one observed,
 // released or not since. An order without an id of its own, such as the press of a button,
 // is matched by time. Of two presses within maxClockDifference the later one may be taken for the
 // earlier one, which is harmless while that is latched. A press after a release is always a
 // new stop; if the clocks of the instances differ by more than the time between press and
 // release, the press before the release may also count as new, and has to be released again.
-func Recorded(rows Rows, o Order) bool {
+func AlreadyPersisted(rows Rows, o Order) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		switch {
 		case l.ID != o.ID:
@@ -125,7 +125,7 @@ func Recorded(rows Rows, o Order) bool {
 		case l.AskedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
 		}
-		return o.FromRobot || l.FromRobot() || !l.ReleasedAt.Before(o.At)
+		return o.FromRobot || l.Held() || !l.ReleasedAt.Before(o.At)
 	}) {
 		return true
 	}
@@ -140,10 +140,10 @@ func (p *plan) hold(o *Order, robot string) bool {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.FromRobot():
+	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.Held():
 		return false
 	}
-	if !l.FromRobot() || o.Level == schema.StopHalt {
+	if !l.Held() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
 	l.By, l.Client, l.Why, l.AskedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At
@@ -213,7 +213,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 	for i, id := range ids {
 		robots, all := 0, false
 		for at, l := range p.latches {
-			if at.id != id || !l.FromRobot() && !p.changed[at] {
+			if at.id != id || !l.Held() && !p.changed[at] {
 				continue
 			}
 			l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = now, by, why
@@ -253,7 +253,7 @@ func (p *plan) changes() (Changes, error) {
 	})
 	held := map[string][]*Latch{}
 	for _, l := range p.latches {
-		if l.FromRobot() && p.robots[l.Robot] {
+		if l.Held() && p.robots[l.Robot] {
 			held[l.Robot] = append(held[l.Robot], l)
 		}
 	}
@@ -274,7 +274,7 @@ func (p *plan) changes() (Changes, error) {
 func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
-		if !l.FromRobot() || len(told[at.robot]) == 0 {
+		if !l.Held() || len(told[at.robot]) == 0 {
 			continue
 		}
 		was, _ := schema.Decode[struct {

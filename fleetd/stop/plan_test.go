@@ -199,33 +199,33 @@ func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	wall, later := OrderOf("wall1", nil, at(60)), OrderOf("wall1", nil, at(120))
 	nobody := OrderOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
 	for _, o := range []Order{named, wall} {
-		if !o.Overheard() || Recorded(d.rows, o) {
-			t.Errorf("%s before it is persisted: observed %v, recorded %v", o.ID, o.Overheard(), Recorded(d.rows, o))
+		if !o.Observed() || AlreadyPersisted(d.rows, o) {
+			t.Errorf("%s before it is persisted: observed %v, recorded %v", o.ID, o.Observed(), AlreadyPersisted(d.rows, o))
 		}
 	}
-	if !Recorded(d.rows, nobody) {
+	if !AlreadyPersisted(d.rows, nobody) {
 		t.Error("an order that selects no robot waits for ever")
 	}
 	// The clock of the instance that persisted them differs.
 	d.hold(5, OrderOf("op1", []byte(`{"id":"a"}`), at(5)), OrderOf("wall1", nil, at(52)))
-	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
-		t.Errorf("named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
+	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
+		t.Errorf("named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
 	d.release(70, "a", "wall1")
-	if !Recorded(d.rows, named) || !Recorded(d.rows, wall) || Recorded(d.rows, later) {
-		t.Errorf("released: named %v, pressed %v, pressed again %v", Recorded(d.rows, named), Recorded(d.rows, wall), Recorded(d.rows, later))
+	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
+		t.Errorf("released: named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
 	// A press right after the release is another stop.
 	again, before := OrderOf("wall1", nil, at(75)), OrderOf("wall1", nil, at(69))
 	d.hold(66, OrderOf("wall1", nil, at(66)))
-	if !Recorded(d.rows, again) {
+	if !AlreadyPersisted(d.rows, again) {
 		t.Error("a stop that is latched already waits to be persisted")
 	}
 	d.release(70, "wall1")
-	if Recorded(d.rows, again) || !Recorded(d.rows, before) {
-		t.Errorf("pressed after the release %v, before it %v", Recorded(d.rows, again), Recorded(d.rows, before))
+	if AlreadyPersisted(d.rows, again) || !AlreadyPersisted(d.rows, before) {
+		t.Errorf("pressed after the release %v, before it %v", AlreadyPersisted(d.rows, again), AlreadyPersisted(d.rows, before))
 	}
-	if own := (Order{ID: "x", All: true}); own.Overheard() {
+	if own := (Order{ID: "x", All: true}); own.Observed() {
 		t.Error("an order from this instance counts as observed")
 	}
 }
@@ -245,12 +245,12 @@ func TestStopHeldByRobotIsLatchedAgain(t *testing.T) {
 }
 
 func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
-	o, ok := Learned("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
+	o, ok := OrderFromRobot("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
 	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Means("r1", nil) {
 		t.Errorf("an unknown level: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {
-		if o, ok := Learned("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
+		if o, ok := OrderFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
 			t.Errorf("%q is accepted as an id: %+v", id, o)
 		}
 	}

@@ -27,8 +27,8 @@ type Latch struct {
 	ReleasedWhy string
 }
 
-// FromRobot reports whether the stop is latched: it was not released.
-func (l *Latch) FromRobot() bool { return l.ReleasedAt.IsZero() }
+// Held reports whether the stop is latched: it was not released.
+func (l *Latch) Held() bool { return l.ReleasedAt.IsZero() }
 
 // Order is one stop as it was requested. Its robots may be unknown to the fleet.
 type Order struct {
@@ -43,14 +43,14 @@ type Order struct {
 	Anew      bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
 	Client    string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
 	FromRobot bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
-	Shown     time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports
-	Pressed   time.Time         `json:"pressed,omitzero"`    // with FromRobot: the same by fleetd's clock
+	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot reports
+	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
 	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
 }
 
-// Overheard reports whether fleetd only observed the order: a client sent it live, or a
+// Observed reports whether fleetd only observed the order: a client sent it live, or a
 // robot holds it. Every instance observes it, and one persists it.
-func (o *Order) Overheard() bool { return o.Client != "" || o.FromRobot }
+func (o *Order) Observed() bool { return o.Client != "" || o.FromRobot }
 
 // Means reports whether the order selects the robot.
 func (o *Order) Means(robot string, labels map[string]string) bool {
@@ -74,13 +74,13 @@ func OrderOf(client string, payload []byte, at time.Time) Order {
 	}
 }
 
-// Learned returns the order for a stop that a robot reports as latched; false if the id is
+// OrderFromRobot returns the order for a stop that a robot reports as latched; false if the id is
 // not valid. ahead is how far fleetd's clock is ahead of the robot's.
 //
 // Only the robot says that the stop was for all robots: live stops are not signed, and no
 // other robot may have received it. Hold accepts this within limits, because an unneeded stop
 // is the safe error.
-func Learned(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
+func OrderFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
 	switch l.Level {
 	case schema.StopSoft, schema.StopStop, schema.StopHalt:
 	default:

@@ -16,12 +16,12 @@ import (
 func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
-	heard := schema.Heard{}
-	s.Listen(func(robot string, topic schema.TopicKind) schema.Heard {
+	heard := schema.ReportedRev{}
+	s.Listen(func(robot string, topic schema.TopicKind) schema.ReportedRev {
 		if robot == "r1" && topic == schema.TopicDesiredPlaces {
 			return heard
 		}
-		return schema.Heard{}
+		return schema.ReportedRev{}
 	})
 	tell := func(decide func(plan.Rows) (plan.Changes, []schema.Problem)) (c plan.Changes) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
@@ -42,13 +42,13 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 		return plan.Plan(rows, plan.Ask{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Again(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
+		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
 	}
-	if c := tell(again); len(c.Told) != 0 {
+	if c := tell(again); len(c.Updated) != 0 {
 		t.Errorf("nobody overtook it, and it was told again: %+v", c)
 	}
-	heard = schema.Heard{Rev: 7}
-	if c := tell(again); len(c.Told) != 1 || c.Documents[0].Told.Rev != 8 {
+	heard = schema.ReportedRev{Rev: 7}
+	if c := tell(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
 		t.Errorf("told again as %+v", c.Documents)
 	}
 	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))

@@ -183,7 +183,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	set := hex.EncodeToString(sum[:])
 	tell := func(rev int64, files ...library.File) {
 		t.Helper()
-		c := plan.Changes{Topic: schema.TopicDesiredActivities, Documents: []plan.Robot{{ID: "r1", Told: plan.Told{Rev: rev, Payload: []byte("{}")}}}}
+		c := plan.Changes{Topic: schema.TopicDesiredActivities, Documents: []plan.Robot{{ID: "r1", Current: plan.Document{Rev: rev, Payload: []byte("{}")}}}}
 		for _, f := range files {
 			c.Blob, c.SHA256 = body, set
 			c.Files = append(c.Files, score.Asset{SHA256: f.SHA256, Size: int64(len(f.Body))})
@@ -262,7 +262,7 @@ func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
 	forgets("a day later", 20+day-day, 20+day, bell.SHA256, one.Revisions[0].SHA256)
 	forgets("and only once", 30+day-day, 30+day)
 
-	// Told again, and needed no more, and needed again before the day was over.
+	// Updated again, and needed no more, and needed again before the day was over.
 	again := library.Changes{Defaults: []library.Default{desiredStory("r1", 3, "s1", 1)}, Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
 	apply(t, s, again)
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 4, "", 0)}})

@@ -66,7 +66,7 @@ func largeBatchesComeBack(t *testing.T, address string) {
 	for _, id := range ids {
 		d := desiredStory(id, 1, "s1", 1)
 		c.Defaults = append(c.Defaults, d)
-		c.Outbox = append(c.Outbox, library.Message{Topic: schema.TopicDesiredStory, Target: id, Payload: d.Told})
+		c.Outbox = append(c.Outbox, library.Message{Topic: schema.TopicDesiredStory, Target: id, Payload: d.Document})
 	}
 	apply(t, s, c)
 	same(t, "defaults", must[[]library.Default](t)(s.Defaults(t.Context())), c.Defaults)

@@ -209,8 +209,8 @@ func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 	}
 	return plan(t, tx, library.ForAssignment(story, 0), sel, func(rows library.Rows) (library.Changes, []schema.Problem) {
 		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: ids}, library.By{Who: "anna", At: noon})
-		if len(a.Told) != len(ids) {
-			t.Errorf("%d of %d robots are told", len(a.Told), len(ids))
+		if len(a.Updated) != len(ids) {
+			t.Errorf("%d of %d robots are told", len(a.Updated), len(ids))
 		}
 		return a.Changes, problems
 	})
@@ -237,8 +237,8 @@ func TestCostOfAChangeIsThatOfItsRobots(t *testing.T) {
 					}
 					by := desired.By{Who: "anna", At: noon}
 					c, problems := desired.Labels(rows, by)
-					if len(problems) > 0 || len(c.Told) != 10 {
-						t.Errorf("settings for %v: %v", c.Told, problems)
+					if len(problems) > 0 || len(c.Updated) != 10 {
+						t.Errorf("settings for %v: %v", c.Updated, problems)
 					}
 					return tx.ApplyDesired(t.Context(), c, by)
 				}},

@@ -22,13 +22,13 @@ func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 // Listen has every desired state that is planned from now on numbered above what robots
 // report: heard answers what a robot says of its desired documents of one topic, and may be
 // asked within a transaction.
-func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.Heard) {
+func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.ReportedRev) {
 	s.heard = heard
 }
 
-func (s *Store) heardOf(robot string, topic schema.TopicKind) schema.Heard {
+func (s *Store) heardOf(robot string, topic schema.TopicKind) schema.ReportedRev {
 	if s.heard == nil {
-		return schema.Heard{}
+		return schema.ReportedRev{}
 	}
 	return s.heard(robot, topic)
 }
@@ -72,18 +72,18 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 		}
 	}
 	for _, r := range robots {
-		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Told: newest[r.ID], Heard: t.store.heardOf(r.ID, topic)})
+		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID], Reported: t.store.heardOf(r.ID, topic)})
 	}
 	return rows, nil
 }
 
-func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Told, error) {
+func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
 	var w where
 	w.when(true, "w.kind = %s", string(topic))
 	w.selects(sel)
 	type row struct {
 		robot string
-		desired.Told
+		desired.Document
 	}
 	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
 		return v, scan(&v.robot, &v.Rev, &v.Payload)
@@ -91,9 +91,9 @@ func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Se
 	if err != nil {
 		return nil, fmt.Errorf("list desired documents of %s: %w", topic, err)
 	}
-	out := map[string]desired.Told{}
+	out := map[string]desired.Document{}
 	for _, v := range all {
-		out[v.robot] = v.Told
+		out[v.robot] = v.Document
 	}
 	return out, nil
 }
@@ -184,8 +184,8 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	}
 	var rows []desiredRow
 	for _, r := range c.Documents {
-		rows = append(rows, desiredRow{r.ID, c.Topic, r.Told.Rev, r.Told.Payload, by.At, by.Who})
-		messages = append(messages, library.Message{Topic: c.Topic, Target: r.ID, Payload: r.Told.Payload})
+		rows = append(rows, desiredRow{r.ID, c.Topic, r.Current.Rev, r.Current.Payload, by.At, by.Who})
+		messages = append(messages, library.Message{Topic: c.Topic, Target: r.ID, Payload: r.Current.Payload})
 	}
 	if len(messages) == 0 {
 		return nil
@@ -205,7 +205,7 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	if c.Note == "" {
 		return nil
 	}
-	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "desired", Target: c.Note, Detail: library.To(c.Told, by.Why)})
+	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "desired", Target: c.Note, Detail: library.RobotsText(c.Updated, by.Why)})
 }
 
 // desiredRow is one desired document of one robot.

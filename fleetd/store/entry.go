@@ -108,7 +108,7 @@ const defaultSelect = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.
 
 func scanDefault(scan func(...any) error) (d library.Default, err error) {
 	var changed int64
-	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Told, &changed, &d.ChangedBy)
+	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Document, &changed, &d.ChangedBy)
 	d.ChangedAt = timeOf(changed)
 	return d, err
 }
@@ -143,7 +143,7 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 // LibraryFor reads what a plan about these robots needs, and nothing else. A plan of all
 // gets the defaults of all robots. Its changes belong into the same transaction.
 func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
-	rows := library.Rows{Heard: func(robot string) schema.Heard { return t.store.heardOf(robot, schema.TopicDesiredStory) }}
+	rows := library.Rows{Reported: func(robot string) schema.ReportedRev { return t.store.heardOf(robot, schema.TopicDesiredStory) }}
 	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet's name: %w", err)
 	}
@@ -328,7 +328,7 @@ func (t *Tx) putDefaults(ctx context.Context, defaults []library.Default) error 
 	var rows []desiredRow
 	var with, without []library.Default
 	for _, d := range defaults {
-		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Told, d.ChangedAt, d.ChangedBy})
+		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Document, d.ChangedAt, d.ChangedBy})
 		if d.Story == "" {
 			without = append(without, d)
 		} else {

@@ -220,7 +220,7 @@ func (t *Tx) TellRevoked(ctx context.Context, fleetID string, now time.Time) err
 	if err != nil {
 		return err
 	}
-	payload, left, err := enrol.Fitted(barred, revoked, fleetID, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
+	payload, left, err := enrol.EncodeRevoked(barred, revoked, fleetID, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
 	}

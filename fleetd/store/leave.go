@@ -42,7 +42,7 @@ func (r reads) Decommission(ctx context.Context, robot string) (decommission.Dec
 	return d, nil
 }
 
-// Told reports whether the broker has all that a decommission had to tell it.
+// Current reports whether the broker has all that a decommission had to tell it.
 func (r reads) Told(ctx context.Context, robot string) (bool, error) {
 	var open int64
 	err := r.row(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq`, robot).Scan(&open)

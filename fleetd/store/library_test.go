@@ -104,10 +104,10 @@ func plansGetWhatTheyNeed(t *testing.T, address string) {
 	} {
 		do(t, s, func(tx *store.Tx) error {
 			rows, err := tx.LibraryFor(t.Context(), row.need, row.robots)
-			if rows.FleetID != s.FleetID() || rows.Heard == nil {
+			if rows.FleetID != s.FleetID() || rows.Reported == nil {
 				t.Errorf("%s: %+v", what, rows)
 			}
-			rows.FleetID, rows.Heard = "", nil
+			rows.FleetID, rows.Reported = "", nil
 			same(t, what, rows, row.want)
 			return err
 		})

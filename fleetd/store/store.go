@@ -51,7 +51,7 @@ type Store struct {
 	asking  atomic.Pointer[Lead] // asked for the lock and did not get it
 	// What signs the desired documents that are planned; nil = they are not signed.
 	key, release ed25519.PrivateKey
-	heard        func(robot string, topic schema.TopicKind) schema.Heard // nil = nothing was heard
+	heard        func(robot string, topic schema.TopicKind) schema.ReportedRev // nil = nothing was heard
 }
 
 // Open opens the database at address, which is sqlite:PATH or postgres://...,

@@ -34,7 +34,7 @@ func entry(kind library.Kind, id string, rev int64) library.Entry {
 
 func desiredStory(robot string, desired int64, story string, rev int64) library.Default {
 	return library.Default{Robot: robot, DesiredRev: desired, Story: story, Rev: rev, Apply: schema.ApplyNextAct,
-		Told: fmt.Appendf(nil, `{"rev":%d}`, desired), ChangedAt: at(2), ChangedBy: "anna"}
+		Document: fmt.Appendf(nil, `{"rev":%d}`, desired), ChangedAt: at(2), ChangedBy: "anna"}
 }
 
 // published is the story s1 with revisions up to rev.

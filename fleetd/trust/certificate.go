@@ -47,7 +47,7 @@ func (s *Certificate) Current() (*tls.Certificate, error) {
 		pair, err = tls.LoadX509KeyPair(s.cert, s.key)
 	}
 	if err == nil {
-		err = link.Serves(pair, s.now())
+		err = link.CheckServerCertificate(pair, s.now())
 	}
 	switch {
 	case err == nil:

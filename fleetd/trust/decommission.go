@@ -53,8 +53,8 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 
 // next is what is to be done about a decommission now.
 func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Where: w.deps.Whereabouts(d.Robot, now)}
-	if facts.Told, err = db.Told(ctx, d.Robot); err != nil {
+	facts := decommission.Facts{Connection: w.deps.Whereabouts(d.Robot, now)}
+	if facts.Confirmed, err = db.Told(ctx, d.Robot); err != nil {
 		return next, err
 	}
 	if facts.Barred, err = db.IsBarred(ctx, d.Robot); err != nil {

@@ -25,7 +25,7 @@ func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, er
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's keys: %w", err)
 	}
-	if v.RootKeyIsHere() {
+	if v.HasRootKey() {
 		log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", folder, "file", vault.RootKeyFile)
 	}
 	return v, nil

@@ -55,7 +55,7 @@ type RevocationDeps struct {
 	Vault       *vault.Vault // nil without the fleet's keys
 	Leads       func() bool
 	Failed      func(what string, err error) // the database did not do what was asked of it
-	Whereabouts func(robot string, now time.Time) decommission.Whereabouts
+	Whereabouts func(robot string, now time.Time) decommission.Connection
 	Send        func(ctx context.Context, c command.Command) // to a robot
 	Say         func(m link.Message)                         // publishes a document once
 	Wake        func()                                       // publishes what a transaction left to publish
@@ -114,7 +114,7 @@ func (w *RevocationPublisher) list(ctx context.Context, db Store, now time.Time)
 		return
 	}
 	var revoked []ca.Revoked
-	for _, c := range enrol.Standing(rows, now) {
+	for _, c := range enrol.Unexpired(rows, now) {
 		revoked = append(revoked, ca.Revoked{Serial: c.Serial, At: c.RevokedAt})
 	}
 	// The number must rise with every list, also with one that only is younger.
@@ -205,7 +205,7 @@ func (w *RevocationPublisher) persist(ctx context.Context, db Store, now time.Ti
 	if w.deps.Vault == nil || !w.deps.Leads() {
 		return
 	}
-	fresh, err := w.deps.Vault.Noted(w.noted, now)
+	fresh, err := w.deps.Vault.Issued(w.noted, now)
 	if text := errorText(err); text != w.unread {
 		if w.unread = text; err != nil {
 			w.deps.Log.Error("certificates of fleetd instances not read", "error", err)

@@ -131,9 +131,9 @@ func Open(dir string, now time.Time) (*Vault, error) {
 	return &Vault{dir, a}, nil
 }
 
-// RootKeyIsHere reports whether the root's key is still in the folder. A thief of the
+// HasRootKey reports whether the root's key is still in the folder. A thief of the
 // folder would then control the whole fleet.
-func (v *Vault) RootKeyIsHere() bool {
+func (v *Vault) HasRootKey() bool {
 	_, err := os.Stat(filepath.Join(v.dir, RootKeyFile))
 	return err == nil
 }
@@ -143,8 +143,8 @@ func (v *Vault) SaveList(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
 }
 
-// Note stores the certificate of a fleetd instance in the folder.
-func (v *Vault) Note(c *x509.Certificate) error {
+// SaveIssued stores the certificate of a fleetd instance in the folder.
+func (v *Vault) SaveIssued(c *x509.Certificate) error {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -152,9 +152,9 @@ func (v *Vault) Note(c *x509.Certificate) error {
 	return write(filepath.Join(dir, ca.Serial(c)+".pem"), ca.EncodeCertificates(c), public)
 }
 
-// Noted returns the unexpired certificates that Note stored, except those in known. Invalid
+// Issued returns the unexpired certificates that Note stored, except those in known. Invalid
 // files, and certificates of other fleets, are returned as an error beside the others.
-func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
+func (v *Vault) Issued(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
 	dir := filepath.Join(v.dir, IssuedFolder)
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +173,7 @@ func (v *Vault) Noted(known map[string]bool, now time.Time) (fresh []*x509.Certi
 			_, err = v.Verify(c, now)
 		}
 		switch {
-		case errors.Is(err, ca.ErrEnded):
+		case errors.Is(err, ca.ErrExpired):
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", filepath.Join(dir, f.Name()), err))
 		default:

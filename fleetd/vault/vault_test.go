@@ -44,7 +44,7 @@ func TestExistingFolderIsNotOverwritten(t *testing.T) {
 	if err != nil || len(beside) != 1 {
 		t.Errorf("it left %v, %v", beside, err)
 	}
-	if !v.RootKeyIsHere() {
+	if !v.HasRootKey() {
 		t.Error("the root's key is not found")
 	}
 	empty := t.TempDir()
@@ -62,7 +62,7 @@ func TestFolderWithoutRootKeyCanSign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.RootKeyIsHere() {
+	if v.HasRootKey() {
 		t.Error("the removed root key is reported as present")
 	}
 	if _, err := v.Service("fleetd", morning); err != nil {

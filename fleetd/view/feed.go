@@ -32,7 +32,7 @@ const (
 	// Fresh is only when the robot was heard, and how long a word took: with each
 	// heartbeat.
 	Fresh
-	// Gone is a robot that is shown no more.
+	// Disconnected is a robot that is shown no more.
 	Gone
 
 	// Everything is what a person sees change.
@@ -47,10 +47,10 @@ func difference(a, b *api.Robot) (what Change) {
 		}
 	}
 	p, q := a.Presence, b.Presence
-	group(Fresh, p.Heard == q.Heard && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
+	group(Fresh, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
 	p.RoundTripMS = q.RoundTripMS
 	if q.View == string(presence.Online) { // of others people are shown when they were heard
-		p.Heard = q.Heard
+		p.LastSeen = q.LastSeen
 	}
 	group(Presence, p == q && a.ID == b.ID && a.Gone == b.Gone)
 	group(Safety, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.EStopInput == b.EStopInput)

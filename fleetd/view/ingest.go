@@ -32,7 +32,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 	switch kind {
 	case schema.TopicPresence:
 		doc, ps := schema.Decode[schema.Presence](m.Payload)
-		problems, do = ps, func(e *entry) { e.facts = e.facts.Heard(doc, m.Retain, now) }
+		problems, do = ps, func(e *entry) { e.facts = e.facts.ApplyPresence(doc, m.Retain, now) }
 	case schema.TopicHeartbeat:
 		doc, ps := schema.Decode[schema.Heartbeat](m.Payload)
 		problems, do = ps, func(e *entry) {
@@ -91,7 +91,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		do(e)
 		s.Ahead = e.ahead
 		if !m.Retain && kind != schema.TopicPresence && kind != schema.TopicHeartbeat {
-			e.facts = e.facts.Spoke(now)
+			e.facts = e.facts.ApplyMessage(now)
 		}
 		if schema.TopicOf(kind).Retain {
 			d := store.Document{Robot: id, Kind: kind, Body: m.Payload, ReceivedAt: now}
@@ -117,8 +117,8 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 
 // beat takes in a heartbeat of the robot, and the round trip that it tells of.
 func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
-	e.heartbeat, e.facts = &h, e.facts.Beat(h, now)
+	e.heartbeat, e.facts = &h, e.facts.ApplyHeartbeat(h, now)
 	if trip > 0 {
-		e.facts = e.facts.Trip(trip)
+		e.facts = e.facts.ApplyRoundTrip(trip)
 	}
 }

@@ -20,7 +20,7 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 			continue
 		}
 		for _, l := range e.state.Safety.Latches {
-			switch o, named := stop.Learned(robot, l, e.ahead, now); {
+			switch o, named := stop.OrderFromRobot(robot, l, e.ahead, now); {
 			case !named || !slices.Contains(ids, l.ID):
 			case !e.adopted:
 				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)

@@ -14,7 +14,7 @@ func (e *entry) makeLine(id, fleetID string) api.Robot {
 	r := api.Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{
-			View: string(e.shown.View), Why: e.shown.Why, Since: wire(e.shown.Since), Heard: wire(e.heard()),
+			View: string(e.shown.View), Why: e.shown.Why, Since: wire(e.shown.Since), LastSeen: wire(e.heard()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
 		StateAt: wire(e.stateAt), LastEvent: e.event,
@@ -51,7 +51,7 @@ func (e *entry) makeLine(id, fleetID string) api.Robot {
 // heard is when anything live last came from the robot, or, if nothing live did,
 // when its newest word came.
 func (e *entry) heard() time.Time {
-	return slices.MaxFunc([]time.Time{e.facts.LifeAt, e.facts.SpokeAt, e.facts.WordAt}, time.Time.Compare)
+	return slices.MaxFunc([]time.Time{e.facts.AliveAt, e.facts.MessageAt, e.facts.StateAt}, time.Time.Compare)
 }
 
 // desiredStory compares what the robot should perform with what it reports.
@@ -73,7 +73,7 @@ func (e *entry) desiredStory(fleetID string) api.DesiredStory {
 	switch h := e.number(schema.TopicDesiredStory); {
 	case w.DesiredRev == 0:
 		w.Converged = true // fleetd desired nothing
-	case h.Overtakes(w.DesiredRev):
+	case h.MustRenumber(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
 	case r.FleetID != "" && fleetID != "" && r.FleetID != fleetID:
 		w.Reason = schema.ReasonWrongFleet

@@ -23,28 +23,28 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	for desired, reported := range api.ReportOn {
 		if reported == kind {
 			if e.numbers == nil {
-				e.numbers = map[schema.TopicKind]schema.Heard{}
+				e.numbers = map[schema.TopicKind]schema.ReportedRev{}
 			}
-			e.numbers[desired] = schema.HeardIn(fleetID, body)
+			e.numbers[desired] = schema.ReportedRevIn(fleetID, body)
 		}
 	}
 }
 
-// Heard answers what a robot says of its desired documents of one topic.
-func (v *View) Heard(robot string, topic schema.TopicKind) schema.Heard {
+// LastSeen answers what a robot says of its desired documents of one topic.
+func (v *View) Heard(robot string, topic schema.TopicKind) schema.ReportedRev {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[robot]; e != nil {
 		return e.number(topic)
 	}
-	return schema.Heard{}
+	return schema.ReportedRev{}
 }
 
-func (e *entry) number(topic schema.TopicKind) schema.Heard {
+func (e *entry) number(topic schema.TopicKind) schema.ReportedRev {
 	heard, r := e.numbers[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
 		heard.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
-		heard.Other = true // it says what it has, and that is not what this number stands for
+		heard.Conflicting = true // it says what it has, and that is not what this number stands for
 	}
 	return heard
 }
@@ -59,7 +59,7 @@ func (v *View) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.
 			continue
 		}
 		for topic := range e.numbers {
-			if e.number(topic).Overtakes(revs[id][topic]) {
+			if e.number(topic).MustRenumber(revs[id][topic]) {
 				found[topic] = append(found[topic], id)
 			}
 		}

@@ -88,7 +88,7 @@ func (v *View) forgetOthers(robots []store.Robot) {
 }
 
 // whereabouts is whether a robot is there, as far as fleetd can know.
-func (v *View) Whereabouts(id string, now time.Time) decommission.Whereabouts {
+func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.fleetd.Connected {
@@ -98,15 +98,15 @@ func (v *View) Whereabouts(id string, now time.Time) decommission.Whereabouts {
 	if e := v.robots[id]; e != nil {
 		view = e.shown.View
 	} else if now.Sub(v.fleetd.Since) >= presence.Grace {
-		return decommission.Gone
+		return decommission.Disconnected
 	}
 	switch {
 	case view == presence.Unknown:
 		return decommission.NotKnown
 	case view.Reachable():
-		return decommission.Here
+		return decommission.Connected
 	}
-	return decommission.Gone
+	return decommission.Disconnected
 }
 
 // lacking lists the robots that are there and have not what they are desired to

@@ -24,7 +24,7 @@ func (v *View) Remember(d store.Document) {
 func (e *entry) recall(d store.Document) bool {
 	switch d.Kind {
 	case schema.TopicPresence:
-		return recall(d, func(v *schema.Presence) { e.facts = presence.Facts{}.Heard(*v, true, d.ReceivedAt) })
+		return recall(d, func(v *schema.Presence) { e.facts = presence.Facts{}.ApplyPresence(*v, true, d.ReceivedAt) })
 	case schema.TopicState:
 		return recall(d, func(v *schema.State) { e.state, e.stateAt = v, d.ReceivedAt })
 	case schema.TopicModes:

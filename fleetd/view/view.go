@@ -57,8 +57,8 @@ type entry struct {
 	behind    time.Time     // since when the heartbeat tells of a newer state; zero = it does not
 	outdated  bool          // long enough to say so
 
-	documents map[schema.TopicKind]store.Document // exact bytes
-	numbers   map[schema.TopicKind]schema.Heard   // by the topic of the desired state
+	documents map[schema.TopicKind]store.Document     // exact bytes
+	numbers   map[schema.TopicKind]schema.ReportedRev // by the topic of the desired state
 	unsaved   map[schema.TopicKind]bool
 }
 
@@ -265,7 +265,7 @@ func (v *View) unknownRobots() []string {
 	defer v.mu.Unlock()
 	var out []string
 	for id, e := range v.robots {
-		if !e.adopted && e.facts.Word != "" {
+		if !e.adopted && e.facts.State != "" {
 			out = append(out, id)
 		}
 	}

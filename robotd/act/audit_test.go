@@ -10,7 +10,7 @@ import (
 // audit checks safety invariants on the executor's output alone.
 type audit struct {
 	kinds   map[string]schema.UnitKind
-	running map[uint64]Out // started with Holds and not ended
+	running map[uint64]Effect // started with Holds and not ended
 	ended   map[uint64]bool
 	last    map[string]uint64 // action id -> key of its newest start
 	paused  map[Lane]bool
@@ -19,7 +19,7 @@ type audit struct {
 }
 
 func newAudit(units []schema.Unit) *audit {
-	a := &audit{kinds: map[string]schema.UnitKind{}, running: map[uint64]Out{}, ended: map[uint64]bool{}, last: map[string]uint64{}, paused: map[Lane]bool{}, entries: map[string]Outcome{}}
+	a := &audit{kinds: map[string]schema.UnitKind{}, running: map[uint64]Effect{}, ended: map[uint64]bool{}, last: map[string]uint64{}, paused: map[Lane]bool{}, entries: map[string]Outcome{}}
 	for _, u := range units {
 		a.kinds[u.ID] = u.Kind
 	}
@@ -31,7 +31,7 @@ func (a *audit) fault(format string, args ...any) {
 }
 
 // check checks the output of one call; g is the gate at that time.
-func (a *audit) check(now time.Duration, outs []Out, g Gate) {
+func (a *audit) check(now time.Duration, outs []Effect, g Gate) {
 	for _, o := range outs {
 		switch o.Kind {
 		case Start:

@@ -28,7 +28,7 @@ func busy(t testing.TB, size int) *rig {
 
 func TestSteadyTickDoesNotAllocate(t *testing.T) {
 	r := busy(t, 20)
-	out := make([]Out, 0, 16)
+	out := make([]Effect, 0, 16)
 	now := r.now
 	if n := testing.AllocsPerRun(1000, func() {
 		now += time.Millisecond
@@ -45,7 +45,7 @@ func BenchmarkSteadyTick(b *testing.B) {
 	for _, size := range []int{10, 100, 500} {
 		b.Run(fmt.Sprintf("3-lanes-of-%d-actions", size), func(b *testing.B) {
 			r := busy(b, size)
-			out := make([]Out, 0, 16)
+			out := make([]Effect, 0, 16)
 			now := r.now
 			b.ReportAllocs()
 			for b.Loop() {
@@ -60,7 +60,7 @@ func BenchmarkPush(b *testing.B) {
 	r := newRig(b)
 	actions := []score.Action{led("", 0, 100), say("s", 0, 5000), group("g", 0, "", head("h", 0, 2000), wait(0, 3000))}
 	a := &score.Act{ID: "act", Actions: actions}
-	out := make([]Out, 0, 16)
+	out := make([]Effect, 0, 16)
 	b.ReportAllocs()
 	for b.Loop() {
 		out, _ = r.x.Push(story, Entry{ID: "entry", Act: a, Clear: true}, out[:0])

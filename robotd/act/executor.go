@@ -13,14 +13,14 @@ import (
 type Limits struct {
 	DeferWarn time.Duration // a warning is emitted for an action that waits longer
 	Wait      time.Duration // an action that waits longer for its unit or the gate fails its act
-	Loose     time.Duration // how long a unit may go on after the other actions of its act have ended
-	Late      time.Duration // acts advance by at most this much in one tick
+	Detached  time.Duration // how long a unit may go on after the other actions of its act have ended
+	MaxStep   time.Duration // acts advance by at most this much in one tick
 	Queue     int           // longest queue of a lane
 }
 
 // Defaults returns the usual limits.
 func Defaults() Limits {
-	return Limits{DeferWarn: 2 * time.Second, Wait: 10 * time.Second, Loose: 30 * time.Second, Late: time.Second, Queue: 32}
+	return Limits{DeferWarn: 2 * time.Second, Wait: 10 * time.Second, Detached: 30 * time.Second, MaxStep: time.Second, Queue: 32}
 }
 
 // Config lists the units and lanes.
@@ -38,7 +38,7 @@ type Executor struct {
 	gate   Gate
 	tick   uint64
 	key    uint64
-	out    []Out // results of the current call
+	out    []Effect // results of the current call
 }
 
 // New returns an executor with empty lanes.
@@ -61,7 +61,7 @@ func (x *Executor) Check(a *score.Act) *Refusal {
 
 // Push appends an entry to a lane's queue; it begins with a later tick. A refused
 // entry changes nothing, even with Clear.
-func (x *Executor) Push(to Lane, e Entry, out []Out) ([]Out, *Refusal) {
+func (x *Executor) Push(to Lane, e Entry, out []Effect) ([]Effect, *Refusal) {
 	l := x.lane(to)
 	if l == nil {
 		return out, &Refusal{Reason: schema.ReasonInternal, Detail: fmt.Sprintf("there is no lane %q", to)}
@@ -82,7 +82,7 @@ func (x *Executor) Push(to Lane, e Entry, out []Out) ([]Out, *Refusal) {
 
 // Tick advances every lane to now, at any interval. No ticks are needed while
 // every lane is idle or paused.
-func (x *Executor) Tick(now time.Duration, out []Out) []Out {
+func (x *Executor) Tick(now time.Duration, out []Effect) []Effect {
 	x.out = out
 	x.tick++
 	for i := range x.lanes {
@@ -128,7 +128,7 @@ func (x *Executor) Done(key uint64, why schema.Reason, detail string, now time.D
 
 // Pause freezes a lane: its clocks stop, its units are stopped and become free for
 // other lanes. With AfterAct an entry with FinishBeforePause ends first.
-func (x *Executor) Pause(of Lane, how Pausing, now time.Duration, out []Out) []Out {
+func (x *Executor) Pause(of Lane, how Pausing, now time.Duration, out []Effect) []Effect {
 	l := x.lane(of)
 	if l == nil || l.paused {
 		return out
@@ -162,7 +162,7 @@ func (x *Executor) Resume(of Lane, now time.Duration) {
 
 // Cancel ends an entry of a lane, or all entries if the id is empty, and stops its
 // units.
-func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Out) []Out {
+func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Effect) []Effect {
 	l := x.lane(of)
 	if l == nil {
 		return out
@@ -174,12 +174,12 @@ func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Out) [
 				p.runs[i].stage = s.next(Cancel)
 			}
 		}
-		x.end(l, Out{Outcome: EntryCancelled, Reason: why})
+		x.end(l, Effect{Outcome: EntryCancelled, Reason: why})
 	}
 	l.queue = slices.DeleteFunc(l.queue, func(p *performance) bool {
 		gone := entry == "" || p.ID == entry
 		if gone {
-			x.emit(l, p, Out{Kind: Ended, Outcome: EntryCancelled, Reason: why})
+			x.emit(l, p, Effect{Kind: Ended, Outcome: EntryCancelled, Reason: why})
 		}
 		return gone
 	})
@@ -189,7 +189,7 @@ func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Out) [
 // Gate sets which units may be used from now on. Running actions on the others are
 // stopped at once and continue when the gate opens. If they must not, the caller
 // pauses or cancels the lanes before it opens the gate.
-func (x *Executor) Gate(g Gate, out []Out) []Out {
+func (x *Executor) Gate(g Gate, out []Effect) []Effect {
 	x.out, x.gate = out, g
 	for li := range x.lanes {
 		l := &x.lanes[li]
@@ -210,9 +210,9 @@ func (x *Executor) Gate(g Gate, out []Out) []Out {
 	return x.takeOut()
 }
 
-// Revoke disables a unit for all acts, or enables it again; acts that are using it
+// SetUnitDisabled disables a unit for all acts, or enables it again; acts that are using it
 // fail.
-func (x *Executor) Revoke(id string, disabled bool, out []Out) []Out {
+func (x *Executor) SetUnitDisabled(id string, disabled bool, out []Effect) []Effect {
 	x.out = out
 	for u := range x.units {
 		if x.units[u].id != id {
@@ -241,7 +241,7 @@ func (x *Executor) lane(name Lane) *lane {
 }
 
 // takeOut returns the results of the current call.
-func (x *Executor) takeOut() []Out {
+func (x *Executor) takeOut() []Effect {
 	out := x.out
 	x.out = nil
 	return out

@@ -20,9 +20,9 @@ type LaneConfig struct {
 	// Occupant groups lanes that share units instead of taking them from one
 	// another. Empty = this lane alone.
 	Occupant string
-	// Attends: an act of this lane ends only when its units have reported every
+	// AwaitsReports: an act of this lane ends only when its units have reported every
 	// command done, including those that take no time.
-	Attends bool
+	AwaitsReports bool
 }
 
 // Entry is one act in a lane's queue.

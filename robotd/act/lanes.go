@@ -11,7 +11,7 @@ import (
 // to, in order, until somebody carries it out.
 type Lanes struct {
 	*Executor
-	Outs    []Out
+	Outs    []Effect
 	entries int64
 }
 

@@ -14,12 +14,12 @@ type occupantRig struct {
 	t    *testing.T
 	x    *Executor
 	now  time.Duration
-	outs []Out
+	outs []Effect
 }
 
 func newOccupantRig(t *testing.T) *occupantRig {
 	h := &occupantRig{t: t, x: New(Config{Units: testUnits, Limits: Defaults(), Lanes: []LaneConfig{
-		{Lane: "voice", Occupant: "hand", Attends: true}, {Lane: "noise", Occupant: "hand", Attends: true}, {Lane: story},
+		{Lane: "voice", Occupant: "hand", AwaitsReports: true}, {Lane: "noise", Occupant: "hand", AwaitsReports: true}, {Lane: story},
 	}})}
 	h.x.Gate(Gate{}, nil)
 	return h
@@ -40,7 +40,7 @@ func (h *occupantRig) tick() {
 }
 
 // of returns the output of one kind for a lane.
-func (h *occupantRig) of(l Lane, k Kind) (list []Out) {
+func (h *occupantRig) of(l Lane, k Kind) (list []Effect) {
 	for _, o := range h.outs {
 		if o.Lane == l && o.Kind == k {
 			list = append(list, o)

@@ -39,8 +39,8 @@ const (
 	WarnLate     Warning = "late"      // ticks came so late that the act stood still
 )
 
-// Out is one result of a call: a command to a unit, or a message about an entry.
-type Out struct {
+// Effect is one result of a call: a command to a unit, or a message about an entry.
+type Effect struct {
 	Kind   Kind
 	Lane   Lane
 	Entry  string // the entry's id

@@ -22,9 +22,9 @@ func (x *Executor) perform(li int, now time.Duration) {
 		l.at = now
 		x.take(l)
 	}
-	if late := now - l.at - x.limits.Late; late > 0 {
+	if late := now - l.at - x.limits.MaxStep; late > 0 {
 		l.at += late
-		x.emit(l, l.current, Out{Kind: Warned, Warning: WarnLate, Reason: schema.ReasonTimeout,
+		x.emit(l, l.current, Effect{Kind: Warned, Warning: WarnLate, Reason: schema.ReasonTimeout,
 			Detail: fmt.Sprintf("stood still for %v as ticks came too late", late)})
 	}
 	for {
@@ -70,7 +70,7 @@ func (x *Executor) takeDue(li int) {
 		}
 	}
 	if p.runs[0].stage == Completed && !x.unitsBusy(l, p) {
-		x.end(l, Out{Outcome: EntryCompleted})
+		x.end(l, Effect{Outcome: EntryCompleted})
 	}
 }
 
@@ -104,7 +104,7 @@ func (x *Executor) finishDue(l *lane) (changed bool) {
 			}
 			x.finish(p, i, TimeOut)
 			x.warn(l, p, i, WarnTimedOut, schema.ReasonTimeout, fmt.Sprintf("cut off after %v", n.length))
-		case n.span == detached && p.sinceComplete >= x.limits.Loose:
+		case n.span == detached && p.sinceComplete >= x.limits.Detached:
 			x.finish(p, i, TimeOut)
 			x.warn(l, p, i, WarnTimedOut, schema.ReasonTimeout, fmt.Sprintf("still busy %v after its act ended", p.sinceComplete))
 		default:
@@ -208,7 +208,7 @@ func (x *Executor) start(li, i int) {
 		}
 		x.key++
 		r.key, r.tick = x.key, x.tick
-		x.emit(l, p, Out{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, From: r.elapsed, Holds: n.span != instant})
+		x.emit(l, p, Effect{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, From: r.elapsed, Holds: n.span != instant})
 	}
 	if n.span == instant {
 		x.finish(p, i, Finish)
@@ -249,11 +249,11 @@ func (x *Executor) fail(l *lane, i int, why schema.Reason, detail string) {
 			p.runs[j].stage = s.next(Cancel)
 		}
 	}
-	x.end(l, Out{Action: p.nodes[i].id, Outcome: EntryFailed, Reason: why, Detail: detail})
+	x.end(l, Effect{Action: p.nodes[i].id, Outcome: EntryFailed, Reason: why, Detail: detail})
 }
 
 // end stops all units of the current entry and reports how it ended.
-func (x *Executor) end(l *lane, o Out) {
+func (x *Executor) end(l *lane, o Effect) {
 	p := l.current
 	for i := range p.runs {
 		if p.runs[i].key != 0 {
@@ -326,7 +326,7 @@ func (x *Executor) untilDue(p *performance) time.Duration {
 				}
 			case detached:
 				if p.runs[0].stage == Completed {
-					q = min(q, x.limits.Loose-p.sinceComplete)
+					q = min(q, x.limits.Detached-p.sinceComplete)
 				}
 			}
 		case Pending:
@@ -355,7 +355,7 @@ func (x *Executor) untilDue(p *performance) time.Duration {
 // ended.
 func (x *Executor) unitsBusy(l *lane, p *performance) bool {
 	for i := range p.runs {
-		if r := &p.runs[i]; r.stopNextTick || r.stage == Executing || r.stage == Held || r.key != 0 && l.Attends {
+		if r := &p.runs[i]; r.stopNextTick || r.stage == Executing || r.stage == Held || r.key != 0 && l.AwaitsReports {
 			return true
 		}
 	}

@@ -115,8 +115,8 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 				r.x.Done(key, why, "", r.now)
 			case "revoke":
 				u := rapid.SampledFrom(testUnits).Draw(rt, "unit").ID
-				r.check(r.x.Revoke(u, true, nil))
-				r.check(r.x.Revoke(u, false, nil))
+				r.check(r.x.SetUnitDisabled(u, true, nil))
+				r.check(r.x.SetUnitDisabled(u, false, nil))
 			}
 			for _, l := range lanes {
 				v := r.x.View(l)

@@ -33,7 +33,7 @@ type rig struct {
 	a    *audit
 	now  time.Duration
 	gate Gate
-	outs []Out // since the last check
+	outs []Effect // since the last check
 }
 
 func newRig(t testing.TB) *rig {
@@ -42,7 +42,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-func (r *rig) check(outs []Out) {
+func (r *rig) check(outs []Effect) {
 	r.t.Helper()
 	r.a.check(r.now, outs, r.gate)
 	r.outs = append(r.outs, outs...)
@@ -96,8 +96,8 @@ func (r *rig) report(action string, why schema.Reason) {
 }
 
 // pick returns the outs of a kind for an action since the last check.
-func (r *rig) pick(k Kind, action string) []Out {
-	var of []Out
+func (r *rig) pick(k Kind, action string) []Effect {
+	var of []Effect
 	for _, o := range r.outs {
 		if o.Kind == k && (action == "" || o.Action == action) {
 			of = append(of, o)

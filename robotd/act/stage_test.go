@@ -11,5 +11,5 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/stages.md", Table, Pending)
+	fsmtest.CheckDiagram(t, "testdata/stages.md", Table, Pending)
 }

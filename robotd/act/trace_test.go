@@ -113,9 +113,9 @@ func (p *play) line(line string) string {
 			"e-stop": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
 		}[word(0)])
 	case "revoke":
-		p.check(p.x.Revoke(word(0), true, nil))
+		p.check(p.x.SetUnitDisabled(word(0), true, nil))
 	case "restore":
-		p.check(p.x.Revoke(word(0), false, nil))
+		p.check(p.x.SetUnitDisabled(word(0), false, nil))
 	case "view":
 		return p.flushOuts() + fmt.Sprintf("  %+v\n", p.x.View(lane))
 	default:

@@ -106,7 +106,7 @@ func (x *Executor) stop(l *lane, p *performance, i int) {
 	p.runs[i].stopNextTick = false
 	x.dropKey(p, i)
 	if p.nodes[i].span != instant {
-		x.emit(l, p, Out{Kind: Stop, Action: p.nodes[i].id, Key: key, Unit: x.units[p.nodes[i].unit].id})
+		x.emit(l, p, Effect{Kind: Stop, Action: p.nodes[i].id, Key: key, Unit: x.units[p.nodes[i].unit].id})
 	}
 }
 
@@ -131,11 +131,11 @@ func (x *Executor) laneOf(p *performance) *lane {
 	return nil
 }
 
-func (x *Executor) emit(l *lane, p *performance, o Out) {
+func (x *Executor) emit(l *lane, p *performance, o Effect) {
 	o.Lane, o.Entry, o.Act = l.Lane, p.ID, p.Entry.Act.ID
 	x.out = append(x.out, o)
 }
 
 func (x *Executor) warn(l *lane, p *performance, i int, w Warning, why schema.Reason, detail string) {
-	x.emit(l, p, Out{Kind: Warned, Action: p.nodes[i].id, Warning: w, Reason: why, Detail: detail})
+	x.emit(l, p, Effect{Kind: Warned, Action: p.nodes[i].id, Warning: w, Reason: why, Detail: detail})
 }

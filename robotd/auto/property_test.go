@@ -26,10 +26,10 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 			f.Apply = rapid.SampledFrom([]schema.Apply{"", schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart}).Draw(t, "apply")
 		}
 		if rapid.IntRange(0, 3).Draw(t, "new facts") == 0 {
-			f.Safety, f.Guard, f.LinkLost = hold("safety"), hold("guard"), hold("link")
+			f.Safety, f.Safeguard, f.LinkLost = hold("safety"), hold("guard"), hold("link")
 		}
 		in := Input{
-			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFail, Acquire, Release}).Draw(t, "what"),
+			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFailed, Acquire, Release}).Draw(t, "what"),
 			Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "client"), Req: rapid.StringMatching("[a-e]").Draw(t, "req"),
 			Kind: rapid.SampledFrom([]Kind{ByInterrupt, ByActivity}).Draw(t, "kind"), Key: rapid.StringMatching("[a-c]").Draw(t, "key"),
 		}
@@ -120,7 +120,7 @@ func TestActsBeginOneAfterAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		running := false
 		walk(t, func(was, s State, f Facts, in Input, d Decision) {
-			if in.What == ActDone || in.What == ActFail {
+			if in.What == ActDone || in.What == ActFailed {
 				running = false
 			}
 			if d.Cancel {
@@ -166,7 +166,7 @@ func TestManyPausesLeaveRoomForSafetyTokens(t *testing.T) {
 		Step(&s, 0, Defaults(), f, Input{What: Pause, Client: "op1", Req: string(rune('A' + i))})
 		Step(&s, 0, Defaults(), f, Input{What: Acquire, Kind: ByInterrupt, Key: string(rune('A' + i))})
 	}
-	f.Safety, f.Guard, f.LinkLost = Hold{Held: true}, Hold{Held: true}, Hold{Held: true}
+	f.Safety, f.Safeguard, f.LinkLost = Hold{Held: true}, Hold{Held: true}, Hold{Held: true}
 	Step(&s, 0, Defaults(), f, Input{What: Tick})
 	if held := s.Held(); len(held) != MaxTokens || held[0].Kind != BySafety || held[1].Kind != BySafeguard || held[2].Kind != ByLink {
 		t.Errorf("%d tokens, first %v", len(held), held[:3])

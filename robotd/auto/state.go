@@ -81,12 +81,12 @@ type Hold struct {
 
 // Facts is what ato needs to know about the rest of the robot.
 type Facts struct {
-	Story    Story         // the accepted default story
-	NoStory  schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
-	Apply    schema.Apply  // when a newly accepted story replaces the current one
-	Safety   Hold          // Sticky after HALT or E_STOP, when the act also restarts
-	Guard    Hold
-	LinkLost Hold
+	Story     Story         // the accepted default story
+	NoStory   schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
+	Apply     schema.Apply  // when a newly accepted story replaces the current one
+	Safety    Hold          // Sticky after HALT or E_STOP, when the act also restarts
+	Safeguard Hold
+	LinkLost  Hold
 }
 
 // Ready reports whether ato could start now, and if not, why.
@@ -110,13 +110,13 @@ const (
 	Pause      What = "pause"
 	Continue   What = "continue"
 
-	Tick    What = "tick"
-	Enter   What = "enter" // the mode supervisor starts ato
-	Leave   What = "leave" // the mode supervisor ends ato
-	ActDone What = "act-done"
-	ActFail What = "act-failed"
-	Acquire What = "acquire" // an interrupt or activity begins and acquires its pause
-	Release What = "release" // it ended and releases its pause
+	Tick      What = "tick"
+	Enter     What = "enter" // the mode supervisor starts ato
+	Leave     What = "leave" // the mode supervisor ends ato
+	ActDone   What = "act-done"
+	ActFailed What = "act-failed"
+	Acquire   What = "acquire" // an interrupt or activity begins and acquires its pause
+	Release   What = "release" // it ended and releases its pause
 )
 
 // Input is an event that concerns ato.

@@ -12,7 +12,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	d := Decision{From: s.Status, To: s.Status}
 	if _, _, ready := f.Ready(); s.Status != schema.AutoHalt || in.What == Enter && ready {
 		s.tokens.refresh(now, BySafety, f.Safety, &d)
-		s.tokens.refresh(now, BySafeguard, f.Guard, &d)
+		s.tokens.refresh(now, BySafeguard, f.Safeguard, &d)
 		s.tokens.refresh(now, ByLink, f.LinkLost, &d)
 		s.restartAct = s.restartAct || f.Safety.Held && f.Safety.Sticky
 	}
@@ -37,7 +37,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 		if i := s.tokens.find(Token{Kind: in.Kind, Key: in.Key}); i >= 0 {
 			s.tokens.drop(i, &d)
 		}
-	case ActDone, ActFail:
+	case ActDone, ActFailed:
 		if s.Begun {
 			s.actEnded(now, l, f, in, &d)
 		}
@@ -154,7 +154,7 @@ func (s *State) pause(now time.Duration, in Input, d *Decision) {
 // the end of the story.
 func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Decision) {
 	s.Begun = false
-	if in.What == ActFail {
+	if in.What == ActFailed {
 		s.failures++
 		switch {
 		case s.Story.OnError == Stop:

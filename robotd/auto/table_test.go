@@ -12,7 +12,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/auto.md", Table, schema.AutoHalt)
+	fsmtest.CheckDiagram(t, "testdata/auto.md", Table, schema.AutoHalt)
 }
 
 func TestLeaveEndsEveryStatus(t *testing.T) {

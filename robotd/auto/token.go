@@ -89,9 +89,9 @@ func (s *State) Held() []Token {
 // Count returns the number of tokens; ato is paused while it is not zero.
 func (s *State) Count() int { return s.tokens.n }
 
-// Waits returns why ato resumes only on auto/continue, also after the cause has
+// NeedsContinue returns why ato resumes only on auto/continue, also after the cause has
 // ended: a HALT or a lost link. It is empty if no pause requires that.
-func (s *State) Waits() schema.Reason {
+func (s *State) NeedsContinue() schema.Reason {
 	for _, t := range s.Held() {
 		if t.sticky {
 			return schema.Reason(t.Why)

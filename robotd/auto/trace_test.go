@@ -51,7 +51,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "safety":
 		w.f.Safety = hold
 	case "safeguard":
-		w.f.Guard = hold
+		w.f.Safeguard = hold
 	case "link":
 		w.f.LinkLost = hold
 	default:

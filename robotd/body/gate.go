@@ -13,7 +13,7 @@ import (
 // Command is what a unit is told for an act, or why it may not be told anything now.
 // It is the last gate before the body. The executor starts nothing that the gate
 // forbids; that it holds here too does not depend on that.
-func (b *State) Command(at schema.SafetyState, o *act.Out) (driver.Command, schema.Reason) {
+func (b *State) Command(at schema.SafetyState, o *act.Effect) (driver.Command, schema.Reason) {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
 	class := safety.ClassOf(b.units[i].Kind)
 	if shut := safety.Gate(at, class, safety.Act); shut != "" {

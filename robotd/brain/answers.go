@@ -21,7 +21,7 @@ type answered struct {
 func (t *step) stepRequests(in request.Input) {
 	fleet, known := t.clockOffset()
 	from := len(t.answers)
-	t.answers = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, Standing: t.standing()}, in, t.answers)
+	t.answers = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, CurrentState: t.standing()}, in, t.answers)
 	keep := t.answers[:from]
 	for _, e := range t.answers[from:] {
 		switch e := e.(type) {
@@ -29,10 +29,10 @@ func (t *step) stepRequests(in request.Input) {
 			t.dispatch(e)
 		case request.Save:
 			t.do(effect.SaveRequests{Save: e})
-		case request.Tell:
+		case request.SendAck:
 			keep = append(keep, e)
 			t.changed(effect.FlushSoon) // last_req
-		case request.Alarm:
+		case request.Alert:
 			t.alarms = append(t.alarms, e)
 		}
 	}
@@ -76,7 +76,7 @@ func (t *step) releaseReplies() {
 		}
 		t.stepRequests(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			Refs: r.Refs, Lease: r.Lease, StateSeq: shown, Current: t.current(), Moves: r.Moves,
+			Refs: r.Refs, Lease: r.Lease, StateSeq: shown, Current: t.current(), StartsMotion: r.Moves,
 		})
 	}
 	t.replies = keep

@@ -52,7 +52,7 @@ func said(effects []effect.Effect) string {
 		case effect.SaveEvent:
 			fmt.Fprintf(&b, "event %s\n", e.Payload)
 		case effect.SaveContent:
-			kept, _ := schema.Encode(e.Kept)
+			kept, _ := schema.Encode(e.Persisted)
 			fmt.Fprintf(&b, "%s %d %s %x\n", e.Kind, e.Rev, kept, e.Blobs)
 		case effect.Start:
 			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type)

@@ -138,14 +138,14 @@ func (d *fakeFleet) holds() {
 	s := d.r.s
 	config, mode := s.desired.Revs()
 	for _, rev := range []int64{s.desired.Story().Report().DesiredRev, config, mode} {
-		if rev >= forged && s.desired.Story().Obeys("fleetd", rev) {
+		if rev >= forged && s.desired.Story().HasAccepted("fleetd", rev) {
 			d.Fatalf("revision %d was obeyed, which nobody signed", rev)
 		}
 	}
 	if config >= forged || mode >= forged || s.cfg.Signing != sign.Require {
 		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", config, mode, s.cfg.Signing)
 	}
-	if l, _ := s.desired.Story().Playing(); l != nil && s.desired.Story().Trial() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
+	if l, _ := s.desired.Story().Playing(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
 		d.Fatalf("%s is active and not on the disk", l.Story.ID)
 	}
 }

@@ -24,7 +24,7 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.noteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, Behind: ev.Behind, Late: t.late(ev)}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.late(ev)}
 	if isStop(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
@@ -74,7 +74,7 @@ func (t *step) dispatch(o request.Perform) {
 	case "auto/continue":
 		t.perform.AskAuto(o, auto.Continue)
 	case "interrupt/request":
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Ask, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
 	case "interrupt/cancel":
 		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: o.Args.ID, Reason: schema.ReasonStopped})
 	case "interrupter/run":

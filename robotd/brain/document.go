@@ -81,7 +81,7 @@ func (t *step) phase() schema.ModePhase {
 	if t.mode.System == schema.SystemStopping {
 		return schema.PhaseStopping
 	}
-	return t.mode.Told()
+	return t.mode.DocumentPhase()
 }
 
 // modePaused reports whether the active mode is paused. Ato is paused by its tokens, the
@@ -130,7 +130,7 @@ func (t *step) modesDocument() *schema.Modes {
 func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
 		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,
-		BudgetMS: link.Left(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
+		BudgetMS: link.Remaining(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
 	}
 	for _, m := range t.cfg.Mode.Modes {
 		if m.ID == t.activeMode() {
@@ -153,7 +153,7 @@ func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.beats.Senders.Newest(), t.link.Client), FleetSeq: t.beats.Seq},
 	}
 	if t.beats.Seq > 0 {
-		h.Link.FleetAgeMS = (t.now.Mono - t.beats.HalfOpen.Last).Milliseconds()
+		h.Link.FleetAgeMS = (t.now.Mono - t.beats.HalfOpen.LastHeartbeat).Milliseconds()
 	}
 	if off, ok := t.clockOffset(); ok {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}

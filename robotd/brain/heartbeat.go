@@ -16,11 +16,11 @@ import (
 // the fleet's time. Somebody at the robot can stop it, so the robot has a link; but that
 // client speaks neither for the fleet nor for its clock.
 func (t *step) heartbeatReceived(ev event.Heard) {
-	t.linkChanged(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+	t.linkChanged(link.Heartbeat(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
 	}
-	t.beats.HalfOpen.Heard(t.now.Mono)
+	t.beats.HalfOpen.Heartbeat(t.now.Mono)
 	t.beats.Seq = ev.Beat.Seq
 	t.beats.Senders.Heard(ev.Client, ev.Beat.Session)
 	t.learnFleetTime(ev.Client, ev.Beat.TS)

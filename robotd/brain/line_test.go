@@ -62,14 +62,14 @@ func (p *player) line(e effect.Effect) string {
 	case effect.SaveRequests:
 		return saved(e)
 	case effect.SaveContent:
-		what := string(e.Kept.Phase)
+		what := string(e.Persisted.Phase)
 		if e.Blobs != nil {
 			what = "with the " + string(e.Kind)
 		}
 		if e.Kind != sign.Story {
-			return fmt.Sprintf("save: desired state %d for %s, %s", e.Kept.Desired.Rev, e.Kind, what)
+			return fmt.Sprintf("save: desired state %d for %s, %s", e.Persisted.Desired.Rev, e.Kind, what)
 		}
-		return fmt.Sprintf("save: desired state %d, %s", e.Kept.Desired.Rev, what)
+		return fmt.Sprintf("save: desired state %d, %s", e.Persisted.Desired.Rev, what)
 	case effect.SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")

@@ -154,7 +154,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 	if ev.Run != t.calibration {
 		return
 	}
-	ev.Reason, ev.Detail = schema.Reason(schema.Legible(string(ev.Reason))), schema.Legible(ev.Detail)
+	ev.Reason, ev.Detail = schema.Reason(schema.SanitizeText(string(ev.Reason))), schema.SanitizeText(ev.Detail)
 	in := mode.Input{Kind: mode.CalibOK, Mode: schema.ModeStr, Reason: ev.Reason, Detail: ev.Detail}
 	for _, u := range t.body.Units() {
 		t.clear("calibration_waits", u.ID)

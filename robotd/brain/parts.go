@@ -188,7 +188,7 @@ func (s *others) DeliveryFacts() delivery.Facts {
 // ModeFacts are what the desired mode has to know.
 func (s *others) ModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: s.mode.Active, Settled: s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe}
-	switch c, waits := s.manual.Control(), s.perform.Auto().Waits(); {
+	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case s.mode.Phase == mode.Safe || s.mode.Next == s.cfg.Mode.Safe:
 		f.Others, f.Detail = cmp.Or(s.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
 	case safety.Latched(s.safety.At):

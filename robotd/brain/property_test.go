@@ -280,7 +280,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			clear(w.a.enables)
 			clear(w.a.asked) // what did not reach the disk was never taken; what did is told or kept below
 			for _, rec := range w.r.memory.Requests {
-				if !rec.Delivered && !rec.Nameless {
+				if !rec.Delivered && !rec.IDUnreadable {
 					w.a.asked[rec.Key()] = true
 				}
 			}
@@ -329,7 +329,7 @@ func TestTheLastGateHolds(t *testing.T) {
 	} {
 		for _, unit := range []string{"head", "drive"} {
 			r.s.safety.At, turn.out = at, nil
-			turn.toUnit(&act.Out{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Type: score.TypeHead}})
+			turn.toUnit(&act.Effect{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Type: score.TypeHead}})
 			if got := len(turn.out) > 0; got != open {
 				t.Errorf("in %s the %s is started: %v, want %v", at, unit, got, open)
 			}

@@ -44,7 +44,7 @@ func (t *step) removed(ev event.Command) {
 }
 
 // alarmed names the topic of the retained command that an alarm is about.
-func alarmed(a request.Alarm) string {
+func alarmed(a request.Alert) string {
 	if a.Verb == stops.Verb {
 		return "fleet/cmd/" + a.Client + "/stop"
 	}

@@ -69,7 +69,7 @@ type coming struct {
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Kept{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
+	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
 	r.body = newBench(r)
 	return r
 }
@@ -203,7 +203,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			}
 		case effect.SaveContent:
 			if !r.diskFull {
-				r.memory.Kept[e.Kind] = e.Kept
+				r.memory.Kept[e.Kind] = e.Persisted
 				for _, b := range e.Blobs {
 					r.blobs[b.SHA256] = b.Bytes
 				}

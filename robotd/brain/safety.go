@@ -32,7 +32,7 @@ func (t *step) stepSafety() {
 // safetyFacts is what the core has to know. The slices are those of the parts, so that
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
-	active, wants, switching := t.mode.Charge(&t.cfg.Mode)
+	active, wants, switching := t.mode.SafetyMode(&t.cfg.Mode)
 	return safety.Facts{
 		Units:   t.body.Movers(),
 		Inputs:  t.body.Inputs(),

@@ -16,7 +16,7 @@ func (t *step) connected(ev event.Connected) {
 	t.beats.HalfOpen.Opened(t.now.Mono)
 	t.beats.Gaps.Opened(t.now.Mono)
 	t.log("post", "down", "up", "the broker granted everything", "")
-	t.linkChanged(link.Joined(&t.link, t.now.Mono))
+	t.linkChanged(link.ConnectionRestored(&t.link, t.now.Mono))
 	t.documents()
 	t.toReport(report.Step.Greet)
 	t.stepRequests(request.Connected{})
@@ -63,7 +63,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.beats.HalfOpen.Closed()
 	t.beats.Gaps.Closed()
 	if t.safety.At != schema.SafetyDisabled {
-		t.linkChanged(link.Parted(&t.link, t.now.Mono))
+		t.linkChanged(link.ConnectionLost(&t.link, t.now.Mono))
 	}
 	t.toReport(report.Step.ClearSessionAlerts)
 }

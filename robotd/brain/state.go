@@ -62,7 +62,7 @@ type State struct {
 	replies   []answered
 	answers   []request.Effect // of this step, to be published; its room is used again
 	cancels   []pendingCancel
-	alarms    []request.Alarm
+	alarms    []request.Alert
 	retained  map[string]bool // topics of commands that the broker retained, see retainedOn
 
 	ticked          time.Duration // the last Tick
@@ -74,8 +74,8 @@ type Memory struct {
 	Boots    int64 // how often robotd has started, this time included
 	Lost     bool  // the robot ran before, and its disk knows nothing of that
 	Requests []request.Record
-	Kept     map[sign.Kind]delivery.Kept
-	Held     delivery.Held
+	Kept     map[sign.Kind]delivery.Persisted
+	Held     delivery.DiskContents
 	Settings map[string]string // by name: on, off or a value
 
 	Latches     []byte        // as of SaveLatches; empty before the first

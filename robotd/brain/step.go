@@ -125,7 +125,7 @@ func (t *step) react(ev event.Event) {
 	case event.Seen:
 		t.toReport(func(r report.Step) { r.Seen(ev) })
 	case event.FleetdSeen:
-		t.beats.HalfOpen.Fleetd(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
+		t.beats.HalfOpen.SetFleetdOnline(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
 			t.beats.Gaps.Expect()

@@ -65,7 +65,7 @@ func (t *step) stopCalled(ev event.Called) {
 	t.stepRequests(request.Stopped{Detail: "a stop came before it was begun"})
 	t.stops.Called(ev.Client, r.ID, d)
 	if ev.Retained {
-		t.alarms = append(t.alarms, request.Alarm{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: stops.Verb,
+		t.alarms = append(t.alarms, request.Alert{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: stops.Verb,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 	}
 }
@@ -141,7 +141,7 @@ func (t *step) restoreStops(m Memory) {
 		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}, &t.list)
 	if ok {
-		t.safety = safety.BootHeld(t.now.Mono, held)
+		t.safety = safety.BootLatched(t.now.Mono, held)
 	}
 	t.settle(from)
 }

@@ -16,7 +16,7 @@ import (
 // next.
 func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
-		*word = schema.Legible(*word)
+		*word = schema.SanitizeText(*word)
 	}
 	switch ev.Kind {
 	case driver.Done:
@@ -79,7 +79,7 @@ func (t *step) orderUnits() {
 }
 
 // toUnit tells a unit what an act wants of it.
-func (t *step) toUnit(o *act.Out) {
+func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
@@ -146,7 +146,7 @@ func (t *step) carryOutActs() {
 	t.lanes.Outs = t.lanes.Outs[:0]
 }
 
-func (t *step) actEnded(o *act.Out) {
+func (t *step) actEnded(o *act.Effect) {
 	t.changed(effect.FlushSoon)
 	if !t.manualEnded(o) {
 		from := t.list.Len()
@@ -156,7 +156,7 @@ func (t *step) actEnded(o *act.Out) {
 }
 
 // manualEnded reports whether what ended was done manually.
-func (t *step) manualEnded(o *act.Out) (was bool) {
+func (t *step) manualEnded(o *act.Effect) (was bool) {
 	from := t.list.Len()
 	was = t.manuals().Ended(o)
 	t.settle(from)

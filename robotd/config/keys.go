@@ -84,7 +84,7 @@ var together = map[string]string{"low_battery": "charged"}
 func Judge(c *Config, values map[string]jsontext.Value, vouched bool) Judged {
 	j := Judged{Taken: map[string]jsontext.Value{}, Rejected: []schema.RejectedKey{}}
 	reject := func(key string, why schema.Reason, detail string) {
-		j.Rejected = append(j.Rejected, schema.RejectedKey{Key: key, Reason: why, Detail: schema.Legible(detail)})
+		j.Rejected = append(j.Rejected, schema.RejectedKey{Key: key, Reason: why, Detail: schema.SanitizeText(detail)})
 	}
 	was := c.Signing
 	done := map[string]bool{}

@@ -53,7 +53,7 @@ func TestThereIsOneHolderAndLeasesEnd(t *testing.T) {
 				t.Fatalf("lease %s was granted to %s before", is.Lease.ID, who)
 			}
 			given[is.Lease.ID] = is.Lease.Who
-			if was.At == Held && is.At == Held && was.Lease.Who != is.Lease.Who && (d.On != OnTakenOver || d.Was != was.Lease || is.Lease.Rank < was.Lease.Rank) {
+			if was.At == Held && is.At == Held && was.Lease.Who != is.Lease.Who && (d.On != OnTakenOver || d.Previous != was.Lease || is.Lease.Rank < was.Lease.Rank) {
 				t.Fatalf("from %+v to %+v by %s", was.Lease, is.Lease, d.On)
 			}
 		})
@@ -83,7 +83,7 @@ func TestOnlyHolderChangesLease(t *testing.T) {
 			if changes && was != is && d.On != OnExpired && !was.Holds(in.Who) {
 				t.Fatalf("%s of %s by %s changed %+v to %+v", in.What, was.Lease.Who, in.Who, was, is)
 			}
-			if in.What.isRequest() && d.Answer.Status == "" && !d.Again {
+			if in.What.isRequest() && d.Answer.Status == "" && !d.Repeat {
 				t.Fatalf("%s was not answered", in.What)
 			}
 		})

@@ -70,12 +70,12 @@ const (
 type Config struct {
 	Required Required
 	Default  time.Duration // of a lease requested without ttl_ms
-	Longest  time.Duration // the longest lease
+	Max      time.Duration // the longest lease
 }
 
 // Defaults returns the usual configuration.
 func Defaults() Config {
-	return Config{Required: RequireManual, Default: 30 * time.Second, Longest: time.Minute}
+	return Config{Required: RequireManual, Default: 30 * time.Second, Max: time.Minute}
 }
 
 // Check returns one sentence for each error in the configuration.
@@ -86,8 +86,8 @@ func (c *Config) Check() []string {
 	default:
 		problems = append(problems, fmt.Sprintf("control required %q: want manual, all or none", c.Required))
 	}
-	if c.Default <= 0 || c.Default > c.Longest {
-		problems = append(problems, fmt.Sprintf("leases of %v, at most %v: want a default above zero and not above the maximum", c.Default, c.Longest))
+	if c.Default <= 0 || c.Default > c.Max {
+		problems = append(problems, fmt.Sprintf("leases of %v, at most %v: want a default above zero and not above the maximum", c.Default, c.Max))
 	}
 	return problems
 }
@@ -140,10 +140,10 @@ type Need string
 
 // The needs, from least to most.
 const (
-	Nothing   Need = ""
-	NotOthers Need = "not-others" // refused while there is another holder
-	Modes     Need = "modes"      // the command changes the mode
-	Hand      Need = "hand"       // the command is a manual verb
+	NeedNone          Need = ""
+	NeedNoOtherHolder Need = "not-others" // refused while there is another holder
+	NeedModes         Need = "modes"      // the command changes the mode
+	NeedManual        Need = "hand"       // the command is a manual verb
 )
 
 // Refusal is why a command is refused. It contains the holder but not the lease id.
@@ -156,14 +156,14 @@ type Refusal struct {
 func (s *State) May(c *Config, need Need, who Who) Refusal {
 	mine, others := s.Holds(who), s.At == Held && !s.Holds(who)
 	switch {
-	case need == Nothing:
-	case need == NotOthers && others,
-		need == Modes && others && (s.Lease.Scope == ScopeAll || c.Required == RequireAll),
-		need == Hand && others:
+	case need == NeedNone:
+	case need == NeedNoOtherHolder && others,
+		need == NeedModes && others && (s.Lease.Scope == ScopeAll || c.Required == RequireAll),
+		need == NeedManual && others:
 		return s.refusal()
-	case need == Modes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
+	case need == NeedModes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
 		return Refusal{schema.ReasonNotInControl, "only the holder of a lease with scope all may set this robot's mode: control/acquire all"}
-	case need == Hand && c.Required != RequireNone && !mine:
+	case need == NeedManual && c.Required != RequireNone && !mine:
 		return Refusal{schema.ReasonNotInControl, "nobody has control of this robot: control/acquire first"}
 	}
 	return Refusal{}

@@ -47,11 +47,11 @@ type Answer struct {
 // Decision is the result of one step.
 type Decision struct {
 	Changed  bool // there was a transition
-	Again    bool // the request was not processed: the caller must repeat it
+	Repeat   bool // the request was not processed: the caller must repeat it
 	From, To Stage
 	On       Event
 	Why      string
-	Was      Lease // the lease that ended
+	Previous Lease // the lease that ended
 	Answer   Answer
 }
 
@@ -62,7 +62,7 @@ func Step(s *State, now time.Duration, c *Config, in Input) Decision {
 	switch {
 	case s.At == Held && now >= s.Lease.Until:
 		s.end(OnExpired, &d)
-		d.Again = in.What.isRequest()
+		d.Repeat = in.What.isRequest()
 	case in.What == Acquire || in.What == Takeover:
 		s.acquire(now, c, in, &d)
 	case in.What == Renew:
@@ -92,7 +92,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 	case s.Holds(in.Who):
 		s.take(OnAgain, d)
 	case in.What == Takeover && rank >= s.Lease.Rank:
-		d.Was = s.Lease
+		d.Previous = s.Lease
 		s.take(OnTakenOver, d)
 	default:
 		detail := s.Lease.Who.String() + " has control"
@@ -148,15 +148,15 @@ func (c *Config) ttl(in Input, d *Decision) (time.Duration, bool) {
 	if in.TTL == 0 {
 		return c.Default, true
 	}
-	if in.TTL < time.Millisecond || in.TTL > c.Longest {
-		d.Answer = refused(schema.ReasonBadRequest, "/args/ttl_ms", fmt.Sprintf("a lease lasts 1 to %d ms; renew it before its end", c.Longest.Milliseconds()))
+	if in.TTL < time.Millisecond || in.TTL > c.Max {
+		d.Answer = refused(schema.ReasonBadRequest, "/args/ttl_ms", fmt.Sprintf("a lease lasts 1 to %d ms; renew it before its end", c.Max.Milliseconds()))
 		return 0, false
 	}
 	return in.TTL, true
 }
 
 func (s *State) end(on Event, d *Decision) {
-	d.Was = s.Lease
+	d.Previous = s.Lease
 	if s.take(on, d) {
 		s.Lease = Lease{}
 	}

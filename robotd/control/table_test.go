@@ -9,7 +9,9 @@ import (
 
 func TestTableIsSound(t *testing.T) { fsmtest.Check(t, Table, Free, Stages) }
 
-func TestTableMatchesDiagram(t *testing.T) { fsmtest.Drawn(t, "testdata/control.md", Table, Free) }
+func TestTableMatchesDiagram(t *testing.T) {
+	fsmtest.CheckDiagram(t, "testdata/control.md", Table, Free)
+}
 
 func TestInvalidConfigurationsAreReported(t *testing.T) {
 	sound := Defaults()

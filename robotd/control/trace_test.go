@@ -64,9 +64,9 @@ func (w *world) play(t *testing.T, line string) string {
 		fmt.Fprintf(&b, "  %s -> %s on %s: %s\n", d.From, d.To, d.On, d.Why)
 	}
 	if Lost(d.On) {
-		fmt.Fprintf(&b, "  lost by %s, acquired with %s\n", d.Was.Who, d.Was.Req)
+		fmt.Fprintf(&b, "  lost by %s, acquired with %s\n", d.Previous.Who, d.Previous.Req)
 	}
-	if d.Again {
+	if d.Repeat {
 		b.WriteString("  request must be repeated\n")
 	}
 	if a := d.Answer; a.Status != "" {

@@ -128,10 +128,10 @@ type Accepted struct {
 	Files []score.Asset   `json:"files,omitempty"`
 }
 
-// Kept is the persisted state of a delivery, without the blobs of the three
+// Persisted is the persisted state of a delivery, without the blobs of the three
 // contents. Desired is the newest document that was accepted; its fleet id is the
 // fleet that this robot belongs to.
-type Kept struct {
+type Persisted struct {
 	Desired    Desired            `json:"desired"`
 	Phase      schema.DeployPhase `json:"phase"`
 	Reason     schema.Reason      `json:"reason,omitempty"`
@@ -144,7 +144,7 @@ type Kept struct {
 }
 
 // Digests lists the blobs and files that k refers to; all others may be erased.
-func (k *Kept) Digests() []string {
+func (k *Persisted) Digests() []string {
 	var out []string
 	for _, a := range []*Accepted{k.Active, k.Previous, k.Staged} {
 		if a == nil {
@@ -170,11 +170,11 @@ type (
 		Refused schema.Reason
 		Detail  string
 	}
-	// Emptied reports that the retained document was deleted.
-	Emptied struct{}
-	// Belong reports which fleet the robot belongs to. It is ignored if this
+	// DocumentDeleted reports that the retained document was deleted.
+	DocumentDeleted struct{}
+	// FleetKnown reports which fleet the robot belongs to. It is ignored if this
 	// delivery has accepted a document of a fleet already.
-	Belong struct{ FleetID string }
+	FleetKnown struct{ FleetID string }
 	// Arriving reports how many bytes of a file have arrived; a Fetch that makes
 	// progress gets more time.
 	Arriving struct {
@@ -207,24 +207,24 @@ type (
 	}
 	// Adopt makes the robot belong to another fleet.
 	Adopt struct{ FleetID string }
-	// Refit reports that the robot's acts, units or points have changed.
-	Refit struct{ ActsDigest string }
+	// RobotChanged reports that the robot's acts, units or points have changed.
+	RobotChanged struct{ ActsDigest string }
 	// Tick reports that time has passed or facts have changed; State.Deadline
 	// returns when the next one is due.
 	Tick struct{}
 )
 
-func (Document) input()    {}
-func (Emptied) input()     {}
-func (Belong) input()      {}
-func (Arriving) input()    {}
-func (Fetched) input()     {}
-func (Written) input()     {}
-func (Started) input()     {}
-func (StartFailed) input() {}
-func (Adopt) input()       {}
-func (Refit) input()       {}
-func (Tick) input()        {}
+func (Document) input()        {}
+func (DocumentDeleted) input() {}
+func (FleetKnown) input()      {}
+func (Arriving) input()        {}
+func (Fetched) input()         {}
+func (Written) input()         {}
+func (Started) input()         {}
+func (StartFailed) input()     {}
+func (Adopt) input()           {}
+func (RobotChanged) input()    {}
+func (Tick) input()            {}
 
 // Blob is bytes identified by their digest.
 type Blob struct {
@@ -232,9 +232,9 @@ type Blob struct {
 	Bytes  []byte
 }
 
-// Held is what the disk contains: blobs, and files larger than a blob whose
+// DiskContents is what the disk contains: blobs, and files larger than a blob whose
 // digests were verified; both by SHA-256.
-type Held struct {
+type DiskContents struct {
 	Blobs map[string][]byte
 	Files map[string]int64 // bytes
 }
@@ -257,29 +257,29 @@ type (
 	// one that the disk refused. Files that Kept names without a blob are those
 	// that were Stored.
 	Save struct {
-		Kind  sign.Kind
-		Kept  Kept
-		Rev   int64 // of the desired document that the blobs belong to
-		Blobs []Blob
+		Kind      sign.Kind
+		Persisted Persisted
+		Rev       int64 // of the desired document that the blobs belong to
+		Blobs     []Blob
 	}
-	// Tell publishes the report; the component that publishes it fills in time,
+	// PublishReport publishes the report; the component that publishes it fills in time,
 	// session and whether ato performs. It follows a transition of the table, or
 	// a change within a phase if On is empty.
-	Tell struct {
+	PublishReport struct {
 		From, To schema.DeployPhase
 		On       Event
 		Why      string
 		Report   Report
 	}
-	// Note is recorded as an event: something was ignored, or acts were left out.
-	Note struct {
+	// RecordEvent is recorded as an event: something was ignored, or acts were left out.
+	RecordEvent struct {
 		Reason schema.Reason
 		Detail string
 	}
 )
 
-func (Fetch) effect()     {}
-func (StopFetch) effect() {}
-func (Save) effect()      {}
-func (Tell) effect()      {}
-func (Note) effect()      {}
+func (Fetch) effect()         {}
+func (StopFetch) effect()     {}
+func (Save) effect()          {}
+func (PublishReport) effect() {}
+func (RecordEvent) effect()   {}

@@ -17,10 +17,10 @@ func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []
 		if known {
 			return out
 		}
-		out = append(out, Note{Reason: schema.ReasonWrongFleet, Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID, s.fleetID)})
-		return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired document of another fleet was refused", Report: s.Report()})
+		out = append(out, RecordEvent{Reason: schema.ReasonWrongFleet, Detail: fmt.Sprintf("a desired state of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", d.FleetID, s.fleetID)})
+		return append(out, PublishReport{From: s.phase, To: s.phase, Why: "a desired document of another fleet was refused", Report: s.Report()})
 	case d.Rev < s.desired.Rev:
-		return append(out, Note{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.desired.Rev)})
+		return append(out, RecordEvent{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", d.Rev, s.desired.Rev)})
 	case d.Rev > s.desired.Rev && in.Refused != "":
 		return s.refuse(in, out)
 	case d.Rev > s.desired.Rev:
@@ -34,7 +34,7 @@ func (s *State[C]) document(now Now, c *Config[C], in Document, out []Effect) []
 	}
 	if s.foreign != nil || s.refused != nil {
 		s.foreign, s.refused = nil, nil
-		return append(out, Tell{From: s.phase, To: s.phase, Why: "the document of the robot's own fleet came again", Report: s.Report()})
+		return append(out, PublishReport{From: s.phase, To: s.phase, Why: "the document of the robot's own fleet came again", Report: s.Report()})
 	}
 	return out
 }
@@ -48,8 +48,8 @@ func (s *State[C]) refuse(in Document, out []Effect) []Effect {
 		return out
 	}
 	s.refused, s.foreign = &r, nil
-	out = append(out, Note{Reason: in.Refused, Detail: in.Detail})
-	return append(out, Tell{From: s.phase, To: s.phase, Why: "a desired document was refused", Report: s.Report()})
+	out = append(out, RecordEvent{Reason: in.Refused, Detail: in.Detail})
+	return append(out, PublishReport{From: s.phase, To: s.phase, Why: "a desired document was refused", Report: s.Report()})
 }
 
 // samePin compares what reports contain of a content.
@@ -88,7 +88,7 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 		return s.takeSaved(OnHopeless, out)
 	}
 	save := s.save()
-	save.Kept.Phase = schema.DeployFetching
+	save.Persisted.Phase = schema.DeployFetching
 	out = append(out, save)
 	return s.fetch(now, c, OnFetch, out)
 }

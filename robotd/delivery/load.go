@@ -161,7 +161,7 @@ func (s *State[C]) arriving(now Now, c *Config[C], a Arriving, out []Effect) []E
 	if *l.progress() == was {
 		return out
 	}
-	return append(out, Tell{From: s.phase, To: s.phase, Why: "more of the file is here", Report: s.Report()})
+	return append(out, PublishReport{From: s.phase, To: s.phase, Why: "more of the file is here", Report: s.Report()})
 }
 
 func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
@@ -211,7 +211,7 @@ func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 	s.candidate = &Loaded[C]{Accepted: accepted, Content: l.content, Fit: fit}
 	k := s.kept()
 	k.Staged = &s.candidate.Accepted
-	out = append(out, Save{Kind: s.kind, Kept: k, Rev: s.desired.Rev, Blobs: l.blobs(pin.SHA256)})
+	out = append(out, Save{Kind: s.kind, Persisted: k, Rev: s.desired.Rev, Blobs: l.blobs(pin.SHA256)})
 	s.load = load[C]{}
 	return out
 }
@@ -236,11 +236,11 @@ func (s *State[C]) written(now Now, c *Config[C], w Written, out []Effect) []Eff
 	return s.take(OnWritten, out)
 }
 
-func pruned[C any](l *Loaded[C]) Note {
+func pruned[C any](l *Loaded[C]) RecordEvent {
 	if l.Fit.Reason != "" {
-		return Note{Reason: l.Fit.Reason, Detail: l.Fit.Detail}
+		return RecordEvent{Reason: l.Fit.Reason, Detail: l.Fit.Detail}
 	}
-	return Note{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Story.ID, l.Fit.Pruned)}
+	return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Story.ID, l.Fit.Pruned)}
 }
 
 // fail schedules another attempt after 1, 2, 4 ... seconds. The backoff starts

@@ -65,14 +65,14 @@ func (f *fleet) apply(effects []Effect) {
 				f.writing = append(f.writing, Save{Rev: e.Rev})
 				continue
 			}
-			if f.neverLost(e.Kept); e.Kept.Desired.Rev >= unsigned {
-				f.t.Fatalf("desired document %d was accepted and must be refused", e.Kept.Desired.Rev)
+			if f.neverLost(e.Persisted); e.Persisted.Desired.Rev >= unsigned {
+				f.t.Fatalf("desired document %d was accepted and must be refused", e.Persisted.Desired.Rev)
 			}
 			f.save(e)
 			if e.Blobs != nil {
 				f.writing = append(f.writing, e)
 			}
-		case Tell:
+		case PublishReport:
 			if refused {
 				continue
 			}
@@ -86,7 +86,7 @@ func (f *fleet) apply(effects []Effect) {
 
 // neverLost checks that only a newer desired document replaces or removes the
 // active story, and that its bytes are on disk.
-func (f *fleet) neverLost(k Kept) {
+func (f *fleet) neverLost(k Persisted) {
 	is, was := k.Active, f.saved.Active
 	if was == nil {
 		return
@@ -103,7 +103,7 @@ func (f *fleet) neverLost(k Kept) {
 
 // whole reports whether the bytes of a story and of its files are on disk.
 func (f *fleet) whole(a *Accepted) bool {
-	for _, d := range (&Kept{Active: a}).Digests() {
+	for _, d := range (&Persisted{Active: a}).Digests() {
 		if f.blobs[d] == nil && f.files[d] == 0 {
 			return false
 		}
@@ -217,7 +217,7 @@ func (f *fleet) pass(d time.Duration) {
 func (f *fleet) perform() {
 	f.facts = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
 		Boundary: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
-	trial := f.s.Trial()
+	trial := f.s.ProbationDigest()
 	switch rapid.IntRange(0, 2).Draw(f.t, "trial") {
 	case 0:
 		f.send(Tick{})
@@ -245,7 +245,7 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 			case 5:
 				f.perform()
 			case 6:
-				f.send(rapid.SampledFrom([]Input{Emptied{}, Tick{}}).Draw(t, "nothing"))
+				f.send(rapid.SampledFrom([]Input{DocumentDeleted{}, Tick{}}).Draw(t, "nothing"))
 			case 7:
 				if rapid.IntRange(0, 3).Draw(t, "power") == 0 {
 					f.restartNow()

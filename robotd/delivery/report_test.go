@@ -28,17 +28,17 @@ func TestReportContainsSelfCheck(t *testing.T) {
 		t.Errorf("active: %+v", d)
 	}
 	w.missing["y"] = true
-	w.step(Refit{ActsDigest: "without y"})
+	w.step(RobotChanged{ActsDigest: "without y"})
 	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || len(d.Active.Pruned) != 1 {
 		t.Errorf("a part of it can be performed: %+v", d)
 	}
 	w.missing["x"] = true
-	w.step(Refit{ActsDigest: "without any"})
+	w.step(RobotChanged{ActsDigest: "without any"})
 	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected || d.Reason != schema.ReasonStoryEmpty {
 		t.Errorf("nothing of it can be performed: %+v", d)
 	}
 	clear(w.missing)
-	w.step(Refit{ActsDigest: "with all"})
+	w.step(RobotChanged{ActsDigest: "with all"})
 	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Phase != schema.DeployActive {
 		t.Errorf("it can be performed again: %+v", d)
 	}

@@ -55,12 +55,12 @@ type State[C any] struct {
 
 // Restore returns the state of a robot that has just started, from its disk. It
 // needs no connection: the delivery of a staged content continues.
-func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, out []Effect) (*State[C], []Effect) {
+func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDigest string, out []Effect) (*State[C], []Effect) {
 	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
 	if k.Active != nil && s.active == nil {
-		out = append(out, Note{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + k.Active.Story.ID + " any more; it is fetched again"})
+		out = append(out, RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + k.Active.Story.ID + " any more; it is fetched again"})
 	}
 	refused := k.Phase == schema.DeployRejected || k.Phase == schema.DeployRolledBack
 	pin := s.desired.Pin
@@ -86,7 +86,7 @@ func Restore[C any](now Now, c *Config[C], k Kept, h Held, actsDigest string, ou
 
 // restored parses a content from disk. It returns nil if the bytes of the content
 // or of its files are missing or damaged.
-func restored[C any](c *Config[C], a *Accepted, h Held) *Loaded[C] {
+func restored[C any](c *Config[C], a *Accepted, h DiskContents) *Loaded[C] {
 	onDisk := func(p piece) bool {
 		if p.Size > c.MaxBytes {
 			return h.Files[p.SHA256] == p.Size
@@ -119,28 +119,28 @@ func (s *State[C]) Playing() (*Loaded[C], schema.Reason) {
 	return l, ""
 }
 
-// Trial returns the digest of the story on probation, for which Started or
+// ProbationDigest returns the digest of the story on probation, for which Started or
 // StartFailed must follow, or an empty string.
-func (s *State[C]) Trial() string {
+func (s *State[C]) ProbationDigest() string {
 	if s.phase == schema.DeployActivating {
 		return s.staged.Story.SHA256
 	}
 	return ""
 }
 
-func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.Trial() }
+func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.ProbationDigest() }
 
 // FleetID returns the robot's fleet; empty until the first desired document.
 func (s *State[C]) FleetID() string { return s.fleetID }
 
-// Obeys reports whether that revision of that fleet is the newest accepted one.
-func (s *State[C]) Obeys(fleetID string, rev int64) bool {
+// HasAccepted reports whether that revision of that fleet is the newest accepted one.
+func (s *State[C]) HasAccepted(fleetID string, rev int64) bool {
 	return s.desired.FleetID == fleetID && s.desired.Rev == rev
 }
 
-// Took reports whether d is the newest accepted desired document.
-func (s *State[C]) Took(d Desired) bool {
-	return s.Obeys(d.FleetID, d.Rev) && samePin(d.Pin, s.desired.Pin)
+// IsCurrent reports whether d is the newest accepted desired document.
+func (s *State[C]) IsCurrent(d Desired) bool {
+	return s.HasAccepted(d.FleetID, d.Rev) && samePin(d.Pin, s.desired.Pin)
 }
 
 // Phase returns the phase of the newest accepted desired document.
@@ -158,11 +158,11 @@ func (s *State[C]) Deadline() (time.Duration, bool) {
 	return at, at > 0
 }
 
-func (s *State[C]) save() Save { return Save{Kind: s.kind, Kept: s.kept()} }
+func (s *State[C]) save() Save { return Save{Kind: s.kind, Persisted: s.kept()} }
 
 // kept returns the state to persist.
-func (s *State[C]) kept() Kept {
-	k := Kept{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
+func (s *State[C]) kept() Persisted {
+	k := Persisted{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {
 		k.Active = &s.active.Accepted
 	}

@@ -13,9 +13,9 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	switch in := in.(type) {
 	case Document:
 		out = s.document(now, c, in, out)
-	case Emptied:
-		out = append(out, Note{Detail: "the desired state was deleted from the broker; that changes nothing"})
-	case Belong:
+	case DocumentDeleted:
+		out = append(out, RecordEvent{Detail: "the desired state was deleted from the broker; that changes nothing"})
+	case FleetKnown:
 		s.belong(in.FleetID)
 	case Arriving:
 		out = s.arriving(now, c, in, out)
@@ -33,7 +33,7 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 		}
 	case Adopt:
 		out = s.adopt(now, c, in.FleetID, out)
-	case Refit:
+	case RobotChanged:
 		out = s.refit(now, c, in.ActsDigest, out)
 	case Tick:
 	default:
@@ -49,7 +49,7 @@ const resaveDelay = 5 * time.Second
 func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effect {
 	if s.resaveAt > 0 && now.Mono >= s.resaveAt && s.candidate == nil {
 		s.resaveAt = 0
-		out = append(out, s.save(), Tell{From: s.phase, To: s.phase, Why: "saved now; the disk refused it before", Report: s.Report()})
+		out = append(out, s.save(), PublishReport{From: s.phase, To: s.phase, Why: "saved now; the disk refused it before", Report: s.Report()})
 	}
 	if late := s.desired.Deadline; late > 0 && now.Fleet > late {
 		out = s.tooLate(out)
@@ -127,7 +127,7 @@ func (s *State[C]) take(on Event, out []Effect) []Effect {
 	}
 	from := s.phase
 	s.phase = row.To
-	return append(out, Tell{From: from, To: row.To, On: on, Why: row.Why, Report: s.Report()})
+	return append(out, PublishReport{From: from, To: row.To, On: on, Why: row.Why, Report: s.Report()})
 }
 
 // takeSaved is take, with the new state saved before it is reported.
@@ -175,7 +175,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 			s.why = cause{}
 			out = s.takeSaved(OnRefilled, out)
 		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || before.Reason != l.Fit.Reason:
-			out = append(out, pruned(&l), Tell{From: s.phase, To: s.phase, Why: "the acts of the story that can be performed have changed", Report: s.Report()})
+			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the acts of the story that can be performed have changed", Report: s.Report()})
 		}
 	}
 	if s.staged != nil {

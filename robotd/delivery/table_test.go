@@ -12,7 +12,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/delivery.md", Table, schema.DeployIdle)
+	fsmtest.CheckDiagram(t, "testdata/delivery.md", Table, schema.DeployIdle)
 }
 
 func TestNewerDocumentIsAcceptedInEveryPhase(t *testing.T) {

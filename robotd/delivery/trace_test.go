@@ -110,14 +110,14 @@ func (w *world) play(t *testing.T, line string) string {
 		for _, act := range strings.Split(arg(0), ",") {
 			w.missing[act] = true
 		}
-		in = Refit{"without " + arg(0)}
+		in = RobotChanged{"without " + arg(0)}
 	case "clock": // the fleet's time is known from now on
 		w.now.Fleet = noon.Add(at)
 		in = Tick{}
 	case "belong":
-		in = Belong{arg(0)}
+		in = FleetKnown{arg(0)}
 	case "emptied":
-		in = Emptied{}
+		in = DocumentDeleted{}
 	case "adopt":
 		in = Adopt{arg(0)}
 	case "tick":
@@ -201,7 +201,7 @@ func (w *world) format(effects []Effect) string {
 			fmt.Fprintf(&b, "  stop fetching %s\n", w.names[e.SHA256])
 		case Save:
 			w.save(e)
-			fmt.Fprintf(&b, "  save desired state %d, active %s, previous %s, staged %s", e.Kept.Desired.Rev, name(e.Kept.Active), name(e.Kept.Previous), name(e.Kept.Staged))
+			fmt.Fprintf(&b, "  save desired state %d, active %s, previous %s, staged %s", e.Persisted.Desired.Rev, name(e.Persisted.Active), name(e.Persisted.Previous), name(e.Persisted.Staged))
 			for i, blob := range e.Blobs {
 				if i == 0 {
 					fmt.Fprintf(&b, ", with %d bytes", len(blob.Bytes))
@@ -210,14 +210,14 @@ func (w *world) format(effects []Effect) string {
 				}
 			}
 			b.WriteString("\n")
-		case Tell:
+		case PublishReport:
 			if e.On != "" {
 				fmt.Fprintf(&b, "  %s -> %s on %s (%s)\n", e.From, e.To, e.On, e.Why)
 			} else {
 				fmt.Fprintf(&b, "  (%s)\n", e.Why)
 			}
 			b.WriteString("    report " + w.report(e.Report) + "\n")
-		case Note:
+		case RecordEvent:
 			fmt.Fprintf(&b, "  note %s\n", strings.TrimSpace(string(e.Reason)+" "+e.Detail))
 		}
 	}

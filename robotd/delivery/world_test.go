@@ -30,7 +30,7 @@ type world struct {
 	now     Now
 	missing map[string]bool
 	names   map[string]string // digest -> name
-	saved   Kept
+	saved   Persisted
 	blobs   map[string][]byte
 	files   map[string]int64 // files on disk that the saved state refers to
 	stored  map[string]int64 // files on disk that it does not refer to yet
@@ -43,7 +43,7 @@ func newWorld() *world {
 	w := &world{missing: map[string]bool{}, names: map[string]string{}, blobs: map[string][]byte{}, files: map[string]int64{}, stored: map[string]int64{}, covered: map[string]bool{}}
 	w.cfg = Defaults(sign.Story, Judge[book]{Read: w.read, Identity: func(b *book) (string, int64) { return b.name, 1 }, Files: func(b *book) []score.Asset { return b.files }, Fit: w.fit})
 	w.now.Wall = noon
-	w.s, _ = Restore(w.now, &w.cfg, Kept{}, Held{}, "", nil)
+	w.s, _ = Restore(w.now, &w.cfg, Persisted{}, DiskContents{}, "", nil)
 	return w
 }
 
@@ -110,11 +110,11 @@ func (w *world) digest(name string) string {
 
 // save does what the disk does: it keeps the blobs that the state refers to.
 func (w *world) save(e Save) {
-	w.saved = e.Kept
+	w.saved = e.Persisted
 	for _, b := range e.Blobs {
 		w.blobs[b.SHA256] = b.Bytes
 	}
-	keep := e.Kept.Digests()
+	keep := e.Persisted.Digests()
 	for _, d := range keep {
 		if size, ok := w.stored[d]; ok {
 			w.files[d] = size
@@ -139,13 +139,13 @@ func (w *world) step(in Input) []Effect {
 
 func (w *world) restart(actsDigest string) []Effect {
 	var out []Effect
-	w.s, out = Restore(w.now, &w.cfg, w.saved, Held{w.blobs, w.files}, actsDigest, nil)
+	w.s, out = Restore(w.now, &w.cfg, w.saved, DiskContents{w.blobs, w.files}, actsDigest, nil)
 	return w.cover(out)
 }
 
 func (w *world) cover(effects []Effect) []Effect {
 	for _, e := range effects {
-		if e, ok := e.(Tell); ok && e.On != "" {
+		if e, ok := e.(PublishReport); ok && e.On != "" {
 			w.covered[fmt.Sprintf("%s on %s", e.From, e.On)] = true
 		}
 	}

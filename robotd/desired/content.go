@@ -93,9 +93,9 @@ func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 			t.Out.Do(effect.EndFetch{SHA256: e.SHA256})
 		case delivery.Save:
 			t.Out.Do(effect.SaveContent{Save: detached(e)})
-		case delivery.Note:
+		case delivery.RecordEvent:
 			t.Out.Event(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
-		case delivery.Tell:
+		case delivery.PublishReport:
 			t.Out.Note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
 				t.Out.Event(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
@@ -116,7 +116,7 @@ func deliveryOf(k sign.Kind) string {
 // detached is a save that shares nothing with the delivery, which goes on while
 // somebody else writes.
 func detached(s delivery.Save) delivery.Save {
-	for _, a := range []**delivery.Accepted{&s.Kept.Active, &s.Kept.Previous, &s.Kept.Staged} {
+	for _, a := range []**delivery.Accepted{&s.Persisted.Active, &s.Persisted.Previous, &s.Persisted.Staged} {
 		if *a != nil {
 			own := **a
 			*a = &own
@@ -225,7 +225,7 @@ func (t Step) place() {
 	t.placed = l
 	t.toPlaces()
 	t.Out.Do(effect.Caps{})
-	t.stepStory(delivery.Refit{ActsDigest: actsDigest()})
+	t.stepStory(delivery.RobotChanged{ActsDigest: actsDigest()})
 }
 
 // toPlaces tells the body where its points are.
@@ -240,7 +240,7 @@ func (t Step) toPlaces() {
 // Tried tells the delivery how the story on trial began.
 func (t Step) Tried(e effect.Tried) {
 	switch {
-	case t.story.Trial() != e.SHA256:
+	case t.story.ProbationDigest() != e.SHA256:
 	case e.Refused == "":
 		t.stepStory(delivery.Started{SHA256: e.SHA256})
 	default:

@@ -44,7 +44,7 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 	switch {
 	case len(ev.Problems) > 0:
 		p := ev.Problems[0]
-		t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.Legible(p.String())})
+		t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.SanitizeText(p.String())})
 	case ev.Emptied:
 		t.emptied(k)
 	default:
@@ -56,9 +56,9 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 func (t Step) emptied(k sign.Kind) {
 	switch k {
 	case sign.Story:
-		t.stepStory(delivery.Emptied{})
+		t.stepStory(delivery.DocumentDeleted{})
 	case sign.Activities, sign.Places:
-		t.stepSet(k, delivery.Emptied{})
+		t.stepSet(k, delivery.DocumentDeleted{})
 	default:
 		t.Out.Event(string(k)+"_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	}
@@ -68,7 +68,7 @@ func (t Step) emptied(k sign.Kind) {
 func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 	w := delivery.DesiredStory(&ev.Document)
 	t.stepStory(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
-	if t.story.Took(w) {
+	if t.story.IsCurrent(w) {
 		t.accept(v)
 	}
 }
@@ -77,7 +77,7 @@ func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 	w := delivery.DesiredSet(&ev.Document)
 	t.stepSet(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
-	if ev.Kind == sign.Places && t.places.Took(w) || ev.Kind == sign.Activities && t.activities.Took(w) {
+	if ev.Kind == sign.Places && t.places.IsCurrent(w) || ev.Kind == sign.Activities && t.activities.IsCurrent(w) {
 		t.accept(v)
 	}
 }

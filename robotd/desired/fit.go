@@ -32,7 +32,7 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 // out; one that needs what the body lacks refuses the story, and so does one that
 // the executor, tried with the robot's units, would not take.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
-	e, problems := score.Fitted(*b, s.robot.Capabilities(), nil)
+	e, problems := score.FitStory(*b, s.robot.Capabilities(), nil)
 	own := *b
 	own.Story.Acts = e.Steps
 	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}

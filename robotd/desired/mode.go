@@ -59,13 +59,13 @@ func (t Step) takeMode(ev event.DesiredMode, v Verified) {
 	d, w := &ev.Document, &t.mode
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.Refused == "" {
-		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.Legible(string(d.Mode)))
+		v.Refused, v.Detail = schema.ReasonUnknownMode, fmt.Sprintf("revision %d: %s is no mode that can be desired", d.Rev, schema.SanitizeText(string(d.Mode)))
 	}
 	if !t.admit(&w.intake, v, ev, d.Mode == w.state.Desired.Mode && d.Apply == w.state.Desired.Apply) {
 		return
 	}
 	w.diverged = false
-	t.stepMode(desiredmode.Input{What: desiredmode.OnNewer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
+	t.stepMode(desiredmode.Input{What: desiredmode.Newer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
 	if w.starting {
 		endIn(t.cfg, d.Mode)
 	}
@@ -114,10 +114,10 @@ func (t Step) modeFacts() desiredmode.Facts {
 // Starting reports whether start-up has not handed over yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// Landed says that start-up has ended; why is empty if nothing stood in its way.
+// BootEnded says that start-up has ended; why is empty if nothing stood in its way.
 func (t Step) Landed(why schema.Reason) {
 	t.mode.starting = false
-	t.stepMode(desiredmode.Input{What: desiredmode.Landed, Reason: cmp.Or(why, schema.ReasonSuperseded)})
+	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})
 }
 
 // Diverged notes which mode is intended now that somebody's request for one was granted.

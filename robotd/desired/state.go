@@ -58,8 +58,8 @@ type Robot interface {
 // Memory is what the disk kept of it.
 type Memory struct {
 	Settings map[string]string
-	Kept     map[sign.Kind]delivery.Kept
-	Held     delivery.Held
+	Kept     map[sign.Kind]delivery.Persisted
+	Held     delivery.DiskContents
 }
 
 // New is the configuration of a robot that has just started, and what the fleet desired

@@ -51,12 +51,12 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 	reason := schema.ReasonBadSignature
 	err := t.cfg.Trust.Verify(w, sig)
 	if err == nil && pin != nil && t.cfg.Trust.Has(sign.SignsReleases) {
-		if err = t.cfg.Trust.Release(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
+		if err = t.cfg.Trust.VerifyRelease(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
 			err = fmt.Errorf("the release of its content: %w", err)
 		}
 	}
 	if err == nil {
-		switch clash, detail := t.marks.Judge(w); clash {
+		switch clash, detail := t.marks.Check(w); clash {
 		case sign.Fresh:
 			t.Out.Clear("untrusted_document", source)
 			t.Out.Clear("equivocation", source)
@@ -68,7 +68,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 			reason, err = schema.ReasonEquivocation, fmt.Errorf("%s", detail)
 		}
 	}
-	v.Detail = schema.Legible(fmt.Sprintf("revision %d: %v", w.Rev, err))
+	v.Detail = schema.SanitizeText(fmt.Sprintf("revision %d: %v", w.Rev, err))
 	if policy == sign.Require {
 		v.Refused = reason
 	}
@@ -109,7 +109,7 @@ func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
 		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
-		t.Content(delivery.Belong{FleetID: t.fleetID})
+		t.Content(delivery.FleetKnown{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
 		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})

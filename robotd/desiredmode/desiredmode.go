@@ -48,20 +48,20 @@ type Facts struct {
 	Detail string
 }
 
-// What is the kind of an input.
-type What string
+// InputKind is the kind of an input.
+type InputKind string
 
 // The inputs.
 const (
-	OnNewer  What = "desired"  // Desired: a newer document
-	Answered What = "answered" // Status, Reason, Detail: the supervisor's answer
-	Landed   What = "landed"   // start-up has ended; Reason: why not in the desired mode
-	Adopted  What = "adopted"  // the robot now obeys another fleet
+	Newer     InputKind = "desired"  // Desired: a newer document
+	Answered  InputKind = "answered" // Status, Reason, Detail: the supervisor's answer
+	BootEnded InputKind = "landed"   // start-up has ended; Reason: why not in the desired mode
+	Adopted   InputKind = "adopted"  // the robot now obeys another fleet
 )
 
 // Input is one input. Fields that What does not need stay empty.
 type Input struct {
-	What    What
+	What    InputKind
 	Desired Desired
 	Status  schema.Status
 	Reason  schema.Reason
@@ -89,7 +89,7 @@ func Boot(kept State) State {
 // Step handles one input.
 func Step(s *State, f Facts, in Input) (d Decision) {
 	switch in.What {
-	case OnNewer:
+	case Newer:
 		s.Desired = in.Desired
 		switch {
 		case f.Starting:
@@ -114,7 +114,7 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		default:
 			s.transition(&d, OnFell, in.Reason, in.Detail)
 		}
-	case Landed:
+	case BootEnded:
 		switch {
 		case s.At() != schema.DeployWaiting:
 		case f.Active == s.Desired.Mode:

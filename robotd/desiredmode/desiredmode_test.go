@@ -17,7 +17,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesItsDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/desired.md", Table, schema.DeployIdle)
+	fsmtest.CheckDiagram(t, "testdata/desired.md", Table, schema.DeployIdle)
 }
 
 // TestTraces plays each script of testdata. A line is a time and an input; the indented
@@ -38,7 +38,7 @@ func TestTraces(t *testing.T) {
 				}
 				return ""
 			}
-			in := Input{What: What(word)}
+			in := Input{What: InputKind(word)}
 			switch word {
 			case "facts":
 				f = Facts{Settled: true}
@@ -110,7 +110,7 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNobody(t *testing.T) {
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := Facts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
 				Settled: rapid.Bool().Draw(t, "settled"), Others: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
-			in := Input{What: rapid.SampledFrom([]What{OnNewer, Answered, Landed, Adopted}).Draw(t, "what"), Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
+			in := Input{What: rapid.SampledFrom([]InputKind{Newer, Answered, BootEnded, Adopted}).Draw(t, "what"), Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
 			in.Desired = Desired{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
 				s = Boot(s)
@@ -119,7 +119,7 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNobody(t *testing.T) {
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Others != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != OnNewer {
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Others != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != Newer {
 				t.Fatalf("requested %+v on %+v with %+v", s.Desired, in, f)
 			}
 		}

@@ -25,7 +25,7 @@ func usedFile(t *testing.T, records int64) []byte {
 	t.Helper()
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Kept: k, Blobs: []delivery.Blob{{SHA256: k.Active.Story.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Story.SHA256, Bytes: []byte("c")}}}})
+	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Story.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Story.SHA256, Bytes: []byte("c")}}}})
 	for n := int64(1); n <= records; n += 50 {
 		var batch []Write
 		for i := n; i < n+50; i++ {
@@ -138,7 +138,7 @@ func TestValidFilesAreAccepted(t *testing.T) {
 			var batch []Write
 			switch r.IntN(6) {
 			case 0:
-				batch = append(batch, Content{delivery.Save{Kind: sign.Story, Kept: delivery.Kept{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
+				batch = append(batch, Content{delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
 					Blobs: []delivery.Blob{{SHA256: strings.Repeat(string(rune('a'+r.IntN(6))), 64), Bytes: make([]byte, r.IntN(200_000))}}}})
 			case 1:
 				n := r.IntN(len(known) + 1)

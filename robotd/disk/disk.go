@@ -64,16 +64,16 @@ var (
 // Saved is everything that Open has read.
 type Saved struct {
 	Boots    int64 // number of starts of the robot, including this one
-	Kept     map[sign.Kind]delivery.Kept
+	Kept     map[sign.Kind]delivery.Persisted
 	Blobs    map[string][]byte // by SHA-256
 	Commands []request.Record
 	Settings map[string]string
 
-	Latches     []byte // argument of the last KeepLatches; empty before the first call
+	Latches     []byte // argument of the last SaveLatches; empty before the first call
 	LatchesLost bool   // the newest latches may be missing
-	// Refused is why the disk cannot be written to. The robot may run with what
+	// WriteErr is why the disk cannot be written to. The robot may run with what
 	// was read.
-	Refused error
+	WriteErr error
 }
 
 // Disk is an open data directory.
@@ -195,7 +195,7 @@ func damaged(path, what string) error {
 
 // load reads everything and then checks that the disk can be written to.
 func (d *Disk) load(dir string) (Saved, error) {
-	saved := Saved{Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
+	saved := Saved{Kept: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
 	was := int64(0) // the format of the file; 0 = the file is new
 	err := d.db.View(func(tx *bbolt.Tx) (err error) {
 		if was, err = d.formatOf(tx); err != nil || was == 0 {
@@ -225,7 +225,7 @@ func (d *Disk) load(dir string) (Saved, error) {
 	case was == 0: // nothing was read with which the robot could run
 		return Saved{}, fmt.Errorf("write to %s: %w", d.path, err)
 	}
-	saved.Refused = errors.Join(refused, err)
+	saved.WriteErr = errors.Join(refused, err)
 	return saved, nil
 }
 
@@ -269,7 +269,7 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 		if v == nil {
 			continue
 		}
-		kept, problems := schema.Decode[delivery.Kept](v)
+		kept, problems := schema.Decode[delivery.Persisted](v)
 		if len(problems) > 0 {
 			return damaged(d.path, string(kind)+": "+problems[0].String())
 		}

@@ -54,8 +54,8 @@ func accepted(id string, rev int64) *delivery.Accepted {
 	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Story: schema.StoryPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
 }
 
-func kept() delivery.Kept {
-	return delivery.Kept{
+func kept() delivery.Persisted {
+	return delivery.Persisted{
 		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.StoryPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
 		Phase:   schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
 		Active: accepted("a", 8), Previous: accepted("b", 7), Staged: accepted("c", 9),
@@ -64,19 +64,19 @@ func kept() delivery.Kept {
 
 func TestStoredStateSurvivesRestart(t *testing.T) {
 	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
-	if want := (Saved{Boots: 1, Kept: map[sign.Kind]delivery.Kept{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}); !reflect.DeepEqual(saved, want) {
+	if want := (Saved{Boots: 1, Kept: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}); !reflect.DeepEqual(saved, want) {
 		t.Fatalf("a new directory contains %+v", saved)
 	}
 	k := kept()
 	mustApply(t, d,
-		Content{delivery.Save{Kind: sign.Story, Kept: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: []byte("bytes of c")}}}},
+		Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: []byte("bytes of c")}}}},
 		Commands{request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
 		Setting{"mode.ato", "off"}, Setting{"interrupter.touch", "stopped"},
 		Event{[]byte(`{"seq":1}`)}, Event{[]byte(`{"seq":2}`)})
 	mustApply(t, d, Commands{request.Save{Forget: []request.Key{"op1/k2"}}}, Setting{"interrupter.touch", ""})
 
 	d, saved = reopen(t, d)
-	want := Saved{Boots: 2, Kept: map[sign.Kind]delivery.Kept{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
+	want := Saved{Boots: 2, Kept: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
 		Commands: []request.Record{record(1), record(3)}, Settings: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
@@ -104,10 +104,10 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
 	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
-		mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Kept: k, Blobs: []delivery.Blob{{SHA256: a.Story.SHA256, Bytes: []byte(a.Story.ID)}}}})
+		mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Story.SHA256, Bytes: []byte(a.Story.ID)}}}})
 	}
 	k.Previous, k.Active, k.Staged = k.Active, k.Staged, nil
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Kept: k}})
+	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k}})
 	_, saved := reopen(t, d)
 	if len(saved.Blobs) != 2 || string(saved.Blobs[k.Active.Story.SHA256]) != "c" || string(saved.Blobs[k.Previous.Story.SHA256]) != "a" {
 		t.Errorf("blobs %q", saved.Blobs)
@@ -117,10 +117,10 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	blob := func(id string) delivery.Blob { return delivery.Blob{SHA256: strings.Repeat(id, 64), Bytes: []byte(id)} }
-	story, places := delivery.Kept{Active: accepted("a", 1)}, delivery.Kept{Active: accepted("b", 1)}
+	story, places := delivery.Persisted{Active: accepted("a", 1)}, delivery.Persisted{Active: accepted("b", 1)}
 	story.Active.Files = []score.Asset{{Name: "gong", Kind: score.AssetSound, SHA256: strings.Repeat("c", 64), Size: 1}}
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Kept: story, Blobs: []delivery.Blob{blob("a"), blob("c")}}})
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Places, Kept: places, Blobs: []delivery.Blob{blob("b")}}})
+	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: story, Blobs: []delivery.Blob{blob("a"), blob("c")}}})
+	mustApply(t, d, Content{delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
 	mustApply(t, d, Content{delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
 	if len(saved.Kept) != 3 || len(saved.Blobs) != 3 || saved.Kept[sign.Places].Active.Story.ID != "b" || len(saved.Kept[sign.Story].Active.Files) != 1 {
@@ -173,7 +173,7 @@ func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 	}
 	mustApply(t, d, Setting{"a", "1"})
 	k := kept()
-	err = d.Apply(Setting{"a", "2"}, Content{delivery.Save{Kind: sign.Story, Kept: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
+	err = d.Apply(Setting{"a", "2"}, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}

@@ -13,7 +13,7 @@ import (
 // The latches have a file of their own, which is written in place. Its space is
 // allocated at the robot's first start, so that a full disk can still store a stop. On
 // a file system that never writes in place (copy on write) a write may fail all the
-// same; KeepLatches then returns the error.
+// same; SaveLatches then returns the error.
 //
 // The file has two slots, each with a header (magic, length, number, checksum) and a
 // value. A write goes to the slot that does not contain the newest value and is then
@@ -149,6 +149,6 @@ func (l *latches) write(value []byte) error {
 	return nil
 }
 
-// KeepLatches replaces the stored latches and returns when they survive a loss of
+// SaveLatches replaces the stored latches and returns when they survive a loss of
 // power. It needs no free disk space and does not wait for Apply.
-func (d *Disk) KeepLatches(value []byte) error { return d.latches.write(value) }
+func (d *Disk) SaveLatches(value []byte) error { return d.latches.write(value) }

@@ -47,7 +47,7 @@ func recordWrites(t *testing.T, d *Disk) *recordingFile {
 
 func mustKeep(t *testing.T, d *Disk, value string) {
 	t.Helper()
-	if err := d.KeepLatches([]byte(value)); err != nil {
+	if err := d.SaveLatches([]byte(value)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,11 +62,11 @@ func TestLatchesAreSyncedInPlaceAndSurviveRestart(t *testing.T) {
 	}
 	for range 3 {
 		var saved Saved
-		if d, saved = reopen(t, d); string(saved.Latches) != "two" || saved.LatchesLost || saved.Refused != nil {
-			t.Fatalf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+		if d, saved = reopen(t, d); string(saved.Latches) != "two" || saved.LatchesLost || saved.WriteErr != nil {
+			t.Fatalf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.WriteErr)
 		}
 	}
-	if err := d.KeepLatches(make([]byte, slotBytes)); err == nil {
+	if err := d.SaveLatches(make([]byte, slotBytes)); err == nil {
 		t.Error("a value that does not fit was accepted")
 	}
 	if info, err := os.Stat(d.latches.path); err != nil || info.Size() != latchSlots*slotBytes {
@@ -81,13 +81,13 @@ func TestFailedLatchWriteKeepsNewestValue(t *testing.T) {
 	for op, value := range map[string]string{"write": "refused", "sync": "refused too"} {
 		f.refuses = map[string]error{op: syscall.EIO}
 		for range 3 { // retries must not reach the slot of the newest value
-			if err := d.KeepLatches([]byte(value)); !errors.Is(err, syscall.EIO) {
+			if err := d.SaveLatches([]byte(value)); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%s: got %v", op, err)
 			}
 		}
 	}
 	f.refuses = map[string]error{"write": syscall.EIO} // a partial write
-	_ = d.KeepLatches([]byte("refused at last"))
+	_ = d.SaveLatches([]byte("refused at last"))
 	if _, saved := reopen(t, d); string(saved.Latches) != "newest" || !saved.LatchesLost {
 		t.Errorf("latches %q, lost %v", saved.Latches, saved.LatchesLost)
 	}
@@ -126,8 +126,8 @@ func TestDamagedLatchesAreReportedAsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			d, saved := mustOpen(t, filepath.Dir(d.path))
-			if string(saved.Latches) != c.kept || !saved.LatchesLost || saved.Refused != nil {
-				t.Errorf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.Refused)
+			if string(saved.Latches) != c.kept || !saved.LatchesLost || saved.WriteErr != nil {
+				t.Errorf("latches %q, lost %v, refused %v", saved.Latches, saved.LatchesLost, saved.WriteErr)
 			}
 			mustKeep(t, d, c.kept)
 			if _, saved = reopen(t, d); saved.LatchesLost || string(saved.Latches) != c.kept {
@@ -180,17 +180,17 @@ func TestFullDiskStoresLatches(t *testing.T) {
 	}
 	mustKeep(t, d, "held")
 	limitFileSize(0)
-	if err := d.KeepLatches([]byte("more")); Reason(err) != schema.ReasonNoSpace {
+	if err := d.SaveLatches([]byte("more")); Reason(err) != schema.ReasonNoSpace {
 		t.Errorf("on a disk that refuses every write: %v", err)
 	}
 	d, saved := reopen(t, d)
-	if string(saved.Latches) != "held" || Reason(saved.Refused) != schema.ReasonNoSpace || saved.Boots != 2 {
-		t.Errorf("latches %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+	if string(saved.Latches) != "held" || Reason(saved.WriteErr) != schema.ReasonNoSpace || saved.Boots != 2 {
+		t.Errorf("latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)
 	}
 	limitFileSize(was.Cur)
 	mustApply(t, d, Setting{"a", "1"})
 	mustKeep(t, d, "again")
-	if _, saved := reopen(t, d); saved.Refused != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
-		t.Errorf("with free space again: latches %q, refused %v, boot %d", saved.Latches, saved.Refused, saved.Boots)
+	if _, saved := reopen(t, d); saved.WriteErr != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
+		t.Errorf("with free space again: latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)
 	}
 }

@@ -32,8 +32,8 @@ func TestLossOfLatchesIsReportedUntilNewOnesAreStored(t *testing.T) {
 			}
 			d, saved := mustOpen(t, filepath.Dir(d.path))
 			for n := range 3 {
-				if !saved.LatchesLost || saved.Refused != nil {
-					t.Errorf("start %d: lost %v, refused %v", n, saved.LatchesLost, saved.Refused)
+				if !saved.LatchesLost || saved.WriteErr != nil {
+					t.Errorf("start %d: lost %v, refused %v", n, saved.LatchesLost, saved.WriteErr)
 				}
 				d, saved = reopen(t, d)
 			}
@@ -63,7 +63,7 @@ func TestDamagedSlotIsWrittenFirst(t *testing.T) {
 		}
 		d, _ = mustOpen(t, filepath.Dir(d.path))
 		recordWrites(t, d).refuses["write"] = syscall.EIO
-		if err := d.KeepLatches([]byte("held")); !errors.Is(err, syscall.EIO) {
+		if err := d.SaveLatches([]byte("held")); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("got %v", err)
 		}
 		if _, saved := reopen(t, d); string(saved.Latches) != kept || !saved.LatchesLost {

@@ -26,7 +26,7 @@ func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 		mustApply(t, d, Commands{e.(request.Save)})
 	}
 	out := request.Step(s, request.Now{}, request.Connected{}, nil)
-	if len(out) != 1 || out[0].(request.Tell).Ack.Reason != schema.ReasonRestarted {
+	if len(out) != 1 || out[0].(request.SendAck).Ack.Reason != schema.ReasonRestarted {
 		t.Fatalf("after the link returned: %+v", out)
 	}
 	request.Step(s, request.Now{}, request.Delivered{Key: "op1/k1"}, nil)
@@ -37,7 +37,7 @@ func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 		t.Errorf("a delivered answer is sent again: %+v", effects)
 	}
 	out = request.Step(s, request.Now{}, ask, nil)
-	if a := out[0].(request.Tell).Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
+	if a := out[0].(request.SendAck).Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
 		t.Errorf("answer to the repeated command: %+v", a)
 	}
 }
@@ -61,13 +61,13 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	sum := sha256.Sum256(blob)
 	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
-	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.Held{Blobs: saved.Blobs}, "", nil)
+	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Fetched{SHA256: pin.SHA256, Bytes: blob}, nil))
 
 	for range 2 {
 		d, saved = reopen(t, d)
-		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.Held{Blobs: saved.Blobs}, "", nil)
+		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 		apply(effects)
 		apply(delivery.Step(s, delivery.Now{}, &c, delivery.Facts{}, delivery.Tick{}, nil))
 		if l, why := s.Playing(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {

@@ -79,7 +79,7 @@ func (d *Disk) update(batch []Write) error {
 }
 
 func (w Content) write(tx *bbolt.Tx) error {
-	kept, err := schema.Encode(w.Kept)
+	kept, err := schema.Encode(w.Persisted)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (w Content) write(tx *bbolt.Tx) error {
 	var wanted []string
 	for _, kind := range kinds {
 		if v := stories.Get(keptKeyOf(kind)); v != nil {
-			k, problems := schema.Decode[delivery.Kept](v)
+			k, problems := schema.Decode[delivery.Persisted](v)
 			if len(problems) > 0 {
 				return fmt.Errorf("read the stored %s: %s", kind, problems[0])
 			}

@@ -102,9 +102,9 @@ func NewFleetd(u *url.URL, config *tls.Config) *Fleetd {
 	}}
 }
 
-// Through makes d connect with dial instead of the address, for servers in the same
+// UseDialer makes d connect with dial instead of the address, for servers in the same
 // process.
-func (d *Fleetd) Through(dial func(ctx context.Context) (net.Conn, error)) {
+func (d *Fleetd) UseDialer(dial func(ctx context.Context) (net.Conn, error)) {
 	d.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 }
 

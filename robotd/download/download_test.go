@@ -297,7 +297,7 @@ func TestSilentServerTimesOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := NewFleetd(u, nil)
-				d.Through(func(context.Context) (net.Conn, error) {
+				d.UseDialer(func(context.Context) (net.Conn, error) {
 					here, there := net.Pipe()
 					go func() {
 						_, _ = there.Read(make([]byte, 4096))

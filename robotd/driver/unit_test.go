@@ -28,5 +28,5 @@ func TestOnlyEnableLeadsToRun(t *testing.T) {
 }
 
 func TestTableMatchesItsDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/unit.md", Table, Idle)
+	fsmtest.CheckDiagram(t, "testdata/unit.md", Table, Idle)
 }

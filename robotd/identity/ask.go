@@ -28,16 +28,16 @@ const maxAnswer = 256 << 10
 // apiPrefix is the path of fleetd's API.
 const apiPrefix = "/api/v1"
 
-// Asking is the input of Enrol: the data directory, the address of fleetd, the serial
+// Enrolment is the input of Enrol: the data directory, the address of fleetd, the serial
 // number of the body and the token.
-type Asking struct {
+type Enrolment struct {
 	Data, Server, Serial string
 	Token                schema.EnrolmentToken
 }
 
 // Enrol requests an identity for a robot and stores it in a.Data. It sends the token
 // only to a server with the certificate that the token names.
-func Enrol(ctx context.Context, a Asking) (*Identity, error) {
+func Enrol(ctx context.Context, a Enrolment) (*Identity, error) {
 	fleetd := Fleetd{Server: a.Server, Fingerprint: a.Token.Fingerprint[:]}
 	key, text, err := pendingKey(a.Data)
 	if err != nil {
@@ -148,15 +148,15 @@ func (d Fleetd) checkFingerprint(shown []*x509.Certificate) error {
 	return nil
 }
 
-// Refused is a refusal of fleetd with its reason and what to do.
-type Refused struct {
+// Refusal is a refusal of fleetd with its reason and what to do.
+type Refusal struct {
 	Status int
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint"`
 }
 
-func (r *Refused) Error() string {
+func (r *Refusal) Error() string {
 	s := r.Detail
 	if s == "" {
 		s = r.Title
@@ -200,7 +200,7 @@ func send(ctx context.Context, fleetd Fleetd, path string, body any, config *tls
 		return schema.Enrolled{}, fmt.Errorf("read fleetd's answer: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		no := &Refused{Status: response.StatusCode}
+		no := &Refusal{Status: response.StatusCode}
 		if json.Unmarshal(got, no) != nil || no.Title == "" {
 			return schema.Enrolled{}, fmt.Errorf("%s answered %s, which is not an answer of fleetd", fleetd.Server, response.Status)
 		}

@@ -33,7 +33,7 @@ type fakeFleetd struct {
 	serial  int64
 	asked   []string // public keys of the requests, in order
 	shown   []string // serial numbers of the client certificates
-	refuse  *Refused
+	refuse  *Refusal
 	change  func(*x509.Certificate)
 	begin   time.Time // start of the certificates that it signs
 	rootPEM string
@@ -135,7 +135,7 @@ func (d *fakeFleetd) token(robot string) schema.EnrolmentToken {
 }
 
 func (d *fakeFleetd) enrol(data string) (*Identity, error) {
-	return Enrol(d.t.Context(), Asking{Data: data, Server: d.URL, Token: d.token("r7")})
+	return Enrol(d.t.Context(), Enrolment{Data: data, Server: d.URL, Token: d.token("r7")})
 }
 
 func (d *fakeFleetd) must(i *Identity, err error) *Identity {

@@ -17,13 +17,13 @@ const timeFile = "time"
 // while it was switched off, or restarted in 1970. Certificates are checked at the later
 // of the two times.
 type Floor struct {
-	Built time.Time // when the program was built; zero: unknown
-	Heard time.Time // the newest time from the fleet; zero: none
+	Built     time.Time // when the program was built; zero: unknown
+	FleetTime time.Time // the newest time from the fleet; zero: none
 }
 
 // Now returns the later of clock and the floor.
 func (f Floor) Now(clock time.Time) time.Time {
-	for _, t := range []time.Time{f.Built, f.Heard} {
+	for _, t := range []time.Time{f.Built, f.FleetTime} {
 		if t.After(clock) {
 			clock = t
 		}
@@ -31,22 +31,22 @@ func (f Floor) Now(clock time.Time) time.Time {
 	return clock
 }
 
-// Hear returns the floor after the robot has received a time from the fleet. until is
+// Observe returns the floor after the robot has received a time from the fleet. until is
 // when the certificates of the connection expire; zero means that the sender was not
 // authenticated. A time from an unauthenticated sender is ignored, and so is a time
 // after until: otherwise a fleetd whose clock is years ahead would lock every robot out
 // for good.
-func (f Floor) Hear(fleet, until time.Time) Floor {
-	if fleet.After(f.Heard) && fleet.Before(until) {
-		f.Heard = fleet
+func (f Floor) Observe(fleet, until time.Time) Floor {
+	if fleet.After(f.FleetTime) && fleet.Before(until) {
+		f.FleetTime = fleet
 	}
 	return f
 }
 
-// HeardTime reads the fleet's time from data; zero if there is none. A time after the
+// LoadFleetTime reads the fleet's time from data; zero if there is none. A time after the
 // end of the robot's own certificate is refused, because it cannot come from Hear and
 // would lock the robot out for good.
-func HeardTime(data string) (time.Time, error) {
+func LoadFleetTime(data string) (time.Time, error) {
 	path := filepath.Join(data, timeFile)
 	text, err := os.ReadFile(path)
 	switch {
@@ -66,8 +66,8 @@ func HeardTime(data string) (time.Time, error) {
 	return t, nil
 }
 
-// KeepTime stores the fleet's time in data; it survives a loss of power.
-func KeepTime(data string, t time.Time) error {
+// SaveFleetTime stores the fleet's time in data; it survives a loss of power.
+func SaveFleetTime(data string, t time.Time) error {
 	if err := writeFile(filepath.Join(data, timeFile), []byte(t.UTC().Format(time.RFC3339)+"\n"), 0o644); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestTimeIsNeverBelowFloor(t *testing.T) {
 		{"fleetd's clock went back", day(1), day(5), day(3), day(30), time.Unix(0, 0), day(5)},
 		{"the clock is ahead", day(1), day(5), day(9), day(30), day(20), day(20)},
 	} {
-		if got := (Floor{Built: c.built, Heard: c.kept}).Hear(c.fleet, c.ends).Now(c.clock); !got.Equal(c.want) {
+		if got := (Floor{Built: c.built, FleetTime: c.kept}).Observe(c.fleet, c.ends).Now(c.clock); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.why, got, c.want)
 		}
 	}
@@ -37,11 +37,11 @@ func TestTimeIsNeverBelowFloor(t *testing.T) {
 func TestNoHeartbeatLocksRobotOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(name string) time.Time { return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, name), 0) }
-		f, ends := Floor{Built: at("built"), Heard: at("kept")}, at("ends")
+		f, ends := Floor{Built: at("built"), FleetTime: at("kept")}, at("ends")
 		open := f.Now(time.Unix(0, 0)).Before(ends)
 		for range rapid.IntRange(0, 20).Draw(t, "heartbeats") {
-			next := f.Hear(at("fleet"), ends)
-			if next.Heard.Before(f.Heard) || next.Built != f.Built {
+			next := f.Observe(at("fleet"), ends)
+			if next.FleetTime.Before(f.FleetTime) || next.Built != f.Built {
 				t.Fatalf("%v after %v", next, f)
 			}
 			f = next
@@ -54,22 +54,22 @@ func TestNoHeartbeatLocksRobotOut(t *testing.T) {
 
 func TestFleetTimeIsStored(t *testing.T) {
 	data := t.TempDir()
-	if got, err := HeardTime(data); err != nil || !got.IsZero() {
+	if got, err := LoadFleetTime(data); err != nil || !got.IsZero() {
 		t.Errorf("before any fleet time: %v, %v", got, err)
 	}
 	want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, w := range []time.Time{want, want.Add(time.Hour)} {
-		if err := KeepTime(data, w); err != nil {
+		if err := SaveFleetTime(data, w); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := HeardTime(data); err != nil || !got.Equal(w) {
+		if got, err := LoadFleetTime(data); err != nil || !got.Equal(w) {
 			t.Errorf("stored %v, read %v, %v", w, got, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(data, timeFile), []byte("20"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := HeardTime(data); err == nil || !got.IsZero() {
+	if got, err := LoadFleetTime(data); err == nil || !got.IsZero() {
 		t.Errorf("from a damaged file: %v, %v", got, err)
 	}
 }

@@ -56,7 +56,7 @@ func TestEnrolStoresIdentity(t *testing.T) {
 
 func TestEnrolSendsNothingToAnotherServer(t *testing.T) {
 	d, other, data := newFakeFleetd(t), newFakeFleetd(t), t.TempDir()
-	_, err := Enrol(t.Context(), Asking{Data: data, Server: other.URL, Token: d.token("r7")})
+	_, err := Enrol(t.Context(), Enrolment{Data: data, Server: other.URL, Token: d.token("r7")})
 	if !errors.Is(err, ErrNotFleetd) {
 		t.Errorf("another instance: %v", err)
 	}
@@ -67,7 +67,7 @@ func TestEnrolSendsNothingToAnotherServer(t *testing.T) {
 		t.Errorf("after: %v", err)
 	}
 	for _, server := range []string{"http://127.0.0.1", "fleetd", ""} {
-		if _, err := Enrol(t.Context(), Asking{Data: data, Server: server, Token: d.token("r7")}); err == nil {
+		if _, err := Enrol(t.Context(), Enrolment{Data: data, Server: server, Token: d.token("r7")}); err == nil {
 			t.Errorf("%q is accepted as an address", server)
 		}
 	}
@@ -75,9 +75,9 @@ func TestEnrolSendsNothingToAnotherServer(t *testing.T) {
 
 func TestRepeatedEnrolmentUsesSameKey(t *testing.T) {
 	d, data := newFakeFleetd(t), t.TempDir()
-	d.with(func() { d.refuse = &Refused{Status: 503, Title: "Too much at once", Detail: "busy", Hint: "try again"} })
+	d.with(func() { d.refuse = &Refusal{Status: 503, Title: "Too much at once", Detail: "busy", Hint: "try again"} })
 	_, err := d.enrol(data)
-	var no *Refused
+	var no *Refusal
 	if !errors.As(err, &no) || no.Error() != "busy; try again" {
 		t.Errorf("%v", err)
 	}
@@ -199,10 +199,10 @@ func TestFleetTimeAfterCertificateIsIgnored(t *testing.T) {
 	d, data := newFakeFleetd(t), t.TempDir()
 	i := d.must(d.enrol(data))
 	for at, believed := range map[time.Time]bool{i.Leaf().NotAfter.Add(-time.Hour): true, i.Leaf().NotAfter: false, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC): false} {
-		if err := KeepTime(data, at); err != nil {
+		if err := SaveFleetTime(data, at); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := HeardTime(data); believed != (err == nil) || believed != got.Equal(at) {
+		if got, err := LoadFleetTime(data); believed != (err == nil) || believed != got.Equal(at) {
 			t.Errorf("%v: %v, %v", at, got, err)
 		}
 	}

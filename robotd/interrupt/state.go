@@ -156,10 +156,10 @@ type What string
 
 // The kinds of inputs. The first four are requests and get an answer.
 const (
-	Ask    What = "request"
-	Cancel What = "cancel" // one interrupt, by its id
-	Run    What = "run"    // enable an interrupter
-	Stop   What = "stop"   // disable an interrupter
+	Request What = "request"
+	Cancel  What = "cancel" // one interrupt, by its id
+	Run     What = "run"    // enable an interrupter
+	Stop    What = "stop"   // disable an interrupter
 
 	Tick      What = "tick"
 	Enter     What = "enter" // ato becomes the active mode

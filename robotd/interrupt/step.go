@@ -12,7 +12,7 @@ import (
 func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision {
 	var d Decision
 	switch in.What {
-	case Ask:
+	case Request:
 		s.request(now, r, f, in, &d)
 	case Cancel:
 		if !s.end(now, in.ID, OnCancel, in.Reason, &d) {

@@ -13,8 +13,8 @@ func TestTablesAreSound(t *testing.T) {
 }
 
 func TestTablesMatchDiagrams(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/interrupt.md", Table, Requested)
-	fsmtest.Drawn(t, "testdata/interrupter.md", SwitchTable, HaltedOn)
+	fsmtest.CheckDiagram(t, "testdata/interrupt.md", Table, Requested)
+	fsmtest.CheckDiagram(t, "testdata/interrupter.md", SwitchTable, HaltedOn)
 }
 
 func TestInvalidRegistriesAreReported(t *testing.T) {

@@ -40,7 +40,7 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.Frozen, in.What = false, Tick
 	case "condition":
 		w.f.Condition, w.f.Why, in.What = arg == "met", strings.Join(words[1:], " "), Tick
-	case Ask:
+	case Request:
 		in.Handler = arg
 		if len(words) > 1 {
 			in.Interrupter = words[1]

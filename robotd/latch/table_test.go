@@ -12,7 +12,7 @@ func TestTheTableIsSound(t *testing.T) {
 }
 
 func TestTheTableIsDrawn(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/latch.md", Table, Free)
+	fsmtest.CheckDiagram(t, "testdata/latch.md", Table, Free)
 }
 
 func TestOnlyTheFleetAndSomebodyAtTheRobotLetGo(t *testing.T) {

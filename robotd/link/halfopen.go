@@ -17,7 +17,7 @@ const (
 
 // HalfOpen detects a half-open connection. The zero value has no connection.
 type HalfOpen struct {
-	Last time.Duration // when the last heartbeat of a fleetd instance arrived
+	LastHeartbeat time.Duration // when the last heartbeat of a fleetd instance arrived
 
 	open         bool
 	fleetdOnline bool          // its presence is online, received over this connection
@@ -33,11 +33,11 @@ func (e *HalfOpen) Opened(now time.Duration) { e.open, e.fleetdOnline, e.since =
 // Closed ends a connection.
 func (e *HalfOpen) Closed() { e.open, e.fleetdOnline = false, false }
 
-// Heard records a heartbeat of a fleetd instance.
-func (e *HalfOpen) Heard(now time.Duration) { e.Last = now }
+// Heartbeat records a heartbeat of a fleetd instance.
+func (e *HalfOpen) Heartbeat(now time.Duration) { e.LastHeartbeat = now }
 
-// Fleetd records whether fleetd's presence is online.
-func (e *HalfOpen) Fleetd(there bool, now time.Duration) {
+// SetFleetdOnline records whether fleetd's presence is online.
+func (e *HalfOpen) SetFleetdOnline(there bool, now time.Duration) {
 	if there && !e.fleetdOnline {
 		e.since = now
 	}
@@ -53,8 +53,8 @@ func (e *HalfOpen) Detected(now time.Duration, c Config) bool {
 		e.since = now
 	}
 	e.checkedAt = now
-	last := max(e.Last, e.since)
-	if e.Last > e.since {
+	last := max(e.LastHeartbeat, e.since)
+	if e.LastHeartbeat > e.since {
 		e.wait = 0
 	}
 	if !e.open || !e.fleetdOnline || now-last < 2*c.Lost || now < e.notBefore {

@@ -14,13 +14,13 @@ func TestHalfOpenNeedsOnlineFleetdWithoutHeartbeats(t *testing.T) {
 	}{
 		{"no connection", func(*HalfOpen) {}, false},
 		{"no fleetd", func(e *HalfOpen) { e.Opened(0) }, false},
-		{"no heartbeat of fleetd", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0) }, true},
-		{"fleetd online just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, time.Minute-time.Second) }, false},
-		{"heartbeat just now", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(59 * time.Second) }, false},
-		{"heartbeat long ago", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Heard(time.Second) }, true},
-		{"fleetd offline", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(false, time.Second) }, false},
-		{"fleetd online on the previous connection", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Closed(); e.Opened(time.Second) }, false},
-		{"fleetd online published again", func(e *HalfOpen) { e.Opened(0); e.Fleetd(true, 0); e.Fleetd(true, time.Minute-1) }, true},
+		{"no heartbeat of fleetd", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0) }, true},
+		{"fleetd online just now", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, time.Minute-time.Second) }, false},
+		{"heartbeat just now", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Heartbeat(59 * time.Second) }, false},
+		{"heartbeat long ago", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Heartbeat(time.Second) }, true},
+		{"fleetd offline", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.SetFleetdOnline(false, time.Second) }, false},
+		{"fleetd online on the previous connection", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.Closed(); e.Opened(time.Second) }, false},
+		{"fleetd online published again", func(e *HalfOpen) { e.Opened(0); e.SetFleetdOnline(true, 0); e.SetFleetdOnline(true, time.Minute-1) }, true},
 	} {
 		e := HalfOpen{checkedAt: time.Minute - tick}
 		row.live(&e)
@@ -34,7 +34,7 @@ func TestStalledRobotIsNotHalfOpen(t *testing.T) {
 	c := Defaults()
 	var e HalfOpen
 	e.Opened(0)
-	e.Fleetd(true, 0)
+	e.SetFleetdOnline(true, 0)
 	e.Detected(time.Second, c)
 	// It hung for a minute, and the messages that arrived meanwhile are unprocessed.
 	if e.Detected(time.Minute, c) {
@@ -56,7 +56,7 @@ func TestHungFleetdCausesFewReconnects(t *testing.T) {
 	var e HalfOpen
 	c, now := Defaults(), time.Duration(0)
 	e.Opened(0)
-	e.Fleetd(true, 0)
+	e.SetFleetdOnline(true, 0)
 	var renewed []time.Duration
 	for now < 3*time.Hour {
 		now += time.Second
@@ -64,7 +64,7 @@ func TestHungFleetdCausesFewReconnects(t *testing.T) {
 			renewed = append(renewed, now)
 			e.Closed()
 			e.Opened(now)
-			e.Fleetd(true, now)
+			e.SetFleetdOnline(true, now)
 		}
 	}
 	if n := len(renewed); n < 10 || n > 25 {

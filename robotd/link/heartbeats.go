@@ -20,7 +20,7 @@ type sender struct{ client, session string }
 // Senders are those whose heartbeats came last, the newest first.
 type Senders [maxSenders]sender
 
-// Heard notes that a heartbeat came.
+// Heartbeat notes that a heartbeat came.
 func (d *Senders) Heard(client, session string) {
 	at := maxSenders - 1
 	for i := range d {

@@ -37,13 +37,13 @@ type Event string
 
 // The events.
 const (
-	OnFirst    Event = "first-heartbeat"
-	OnSilent   Event = "silent"
-	OnSteady   Event = "steady"
-	OnDrained  Event = "budget-drained"
-	OnReturned Event = "returned"
-	OnParted   Event = "parted"
-	OnJoined   Event = "joined"
+	OnFirst              Event = "first-heartbeat"
+	OnSilent             Event = "silent"
+	OnSteady             Event = "steady"
+	OnDrained            Event = "budget-drained"
+	OnReturned           Event = "returned"
+	OnConnectionLost     Event = "parted"
+	OnConnectionRestored Event = "joined"
 )
 
 // States lists every state.
@@ -55,18 +55,18 @@ var Table = fsm.Table[schema.LinkState, Event]{
 	{From: fsm.In(schema.LinkUp), On: OnSilent, To: schema.LinkDegraded, Why: "the next heartbeat is overdue"},
 	{From: fsm.In(schema.LinkDegraded), On: OnSteady, To: schema.LinkUp, Why: "heartbeats arrive in time again"},
 	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost, Why: "heartbeats were missing for too long, at once or in pieces"},
-	{From: fsm.In(schema.LinkNever), On: OnParted, To: schema.LinkDegraded, Why: "the connection over which the robot was enabled is gone, and no heartbeat has arrived since boot"},
-	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnJoined, To: schema.LinkNever, Why: "that connection is back, and still no heartbeat has arrived"},
+	{From: fsm.In(schema.LinkNever), On: OnConnectionLost, To: schema.LinkDegraded, Why: "the connection over which the robot was enabled is gone, and no heartbeat has arrived since boot"},
+	{From: fsm.In(schema.LinkDegraded, schema.LinkLost), On: OnConnectionRestored, To: schema.LinkNever, Why: "that connection is back, and still no heartbeat has arrived"},
 	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "a heartbeat arrived; one heartbeat is not a link yet"},
 }
 
 // State is the state of the link.
 type State struct {
-	At     schema.LinkState
-	Since  time.Duration // when At was entered
-	Last   time.Duration // when the last heartbeat arrived
-	Client string        // its sender
-	Outage Outage        // the latest
+	At            schema.LinkState
+	Since         time.Duration // when At was entered
+	LastHeartbeat time.Duration // when the last heartbeat arrived
+	Client        string        // its sender
+	Outage        Outage        // the latest
 
 	spentBudget time.Duration // of the budget, as of Last
 	sinceParted bool          // there was no heartbeat since boot; Last is the loss of a connection
@@ -91,10 +91,10 @@ type Decision struct {
 	Silence  time.Duration // before this heartbeat, or until now
 }
 
-// Heard processes a heartbeat.
-func Heard(s *State, now time.Duration, c Config, client string) Decision {
+// Heartbeat processes a heartbeat.
+func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
 	s.sinceParted = false
-	gap := now - s.Last
+	gap := now - s.LastHeartbeat
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	late := gap > c.late()
 	switch {
@@ -114,26 +114,26 @@ func Heard(s *State, now time.Duration, c Config, client string) Decision {
 		s.spentBudget = max(0, s.spentBudget-gap/4)
 		s.take(now, OnSteady, &d)
 	}
-	s.Last, s.Client = now, client
+	s.LastHeartbeat, s.Client = now, client
 	return d
 }
 
-// Parted reports that the connection over which the robot was enabled is gone. It
+// ConnectionLost reports that the connection over which the robot was enabled is gone. It
 // has an effect only if no heartbeat has arrived since boot.
-func Parted(s *State, now time.Duration) Decision {
+func ConnectionLost(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
-		s.take(now, OnParted, &d)
-		s.Last, s.sinceParted = now, true
+		s.take(now, OnConnectionLost, &d)
+		s.LastHeartbeat, s.sinceParted = now, true
 	}
 	return d
 }
 
-// Joined reports that this connection is back.
-func Joined(s *State, now time.Duration) Decision {
-	d := Decision{From: s.At, To: s.At, Silence: now - s.Last}
+// ConnectionRestored reports that this connection is back.
+func ConnectionRestored(s *State, now time.Duration) Decision {
+	d := Decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
 	if s.sinceParted {
-		s.take(now, OnJoined, &d)
+		s.take(now, OnConnectionRestored, &d)
 		s.sinceParted, s.spentBudget = false, 0
 	}
 	return d
@@ -141,7 +141,7 @@ func Joined(s *State, now time.Duration) Decision {
 
 // Tick checks the current silence.
 func Tick(s *State, now time.Duration, c Config) Decision {
-	gap := now - s.Last
+	gap := now - s.LastHeartbeat
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	switch {
 	case gap > c.late() && s.spentBudget+gap >= c.Lost:
@@ -162,11 +162,11 @@ func LostFor(s State, now time.Duration, c Config) time.Duration {
 	return c.Lost + now - s.Since
 }
 
-// Left returns after how much more silence the link is lost: from c.Lost down to
+// Remaining returns after how much more silence the link is lost: from c.Lost down to
 // zero when it is lost.
-func Left(s State, now time.Duration, c Config) time.Duration {
+func Remaining(s State, now time.Duration, c Config) time.Duration {
 	spent := s.spentBudget
-	if gap := now - s.Last; gap > c.late() {
+	if gap := now - s.LastHeartbeat; gap > c.late() {
 		spent += gap
 	}
 	switch s.At {
@@ -186,7 +186,7 @@ func (s *State) take(now time.Duration, on Event, d *Decision) {
 	d.Changed, d.To, d.On, d.Why = true, row.To, on, row.Why
 	switch {
 	case row.To == schema.LinkLost:
-		s.Outage = Outage{From: s.Last}
+		s.Outage = Outage{From: s.LastHeartbeat}
 	case s.At == schema.LinkLost:
 		s.Outage.To, s.Outage.Over = now, true
 	}

@@ -18,7 +18,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/link.md", Table, schema.LinkNever)
+	fsmtest.CheckDiagram(t, "testdata/link.md", Table, schema.LinkNever)
 }
 
 const tick = 20 * time.Millisecond
@@ -28,7 +28,7 @@ const tick = 20 * time.Millisecond
 func watch(s *State, from, to time.Duration, heard func(time.Duration) bool, see func(time.Duration, Decision)) {
 	for now := from; now < to; now += tick {
 		if heard(now) {
-			see(now, Heard(s, now, Defaults(), "op1"))
+			see(now, Heartbeat(s, now, Defaults(), "op1"))
 		}
 		see(now, Tick(s, now, Defaults()))
 	}
@@ -51,7 +51,7 @@ func TestTraces(t *testing.T) {
 				}
 			})
 			now += span
-			fmt.Fprintf(&out, "  = %s at %v, lost for %v, %v left\n", s.At, now, LostFor(s, now, Defaults()), Left(s, now, Defaults()))
+			fmt.Fprintf(&out, "  = %s at %v, lost for %v, %v left\n", s.At, now, LostFor(s, now, Defaults()), Remaining(s, now, Defaults()))
 			return out.String()
 		}
 	})
@@ -63,7 +63,7 @@ func TestSilenceIsLossAfterExactlyTheTimeout(t *testing.T) {
 		now := time.Duration(rapid.IntRange(0, 100_000).Draw(t, "boot ms")) * time.Millisecond
 		for range rapid.IntRange(1, 30).Draw(t, "heartbeats") { // in time, more or less
 			now += time.Duration(rapid.IntRange(500, 1500).Draw(t, "ms")) * time.Millisecond
-			Heard(&s, now, c, "op1")
+			Heartbeat(&s, now, c, "op1")
 		}
 		if Tick(&s, now+c.Lost-1, c); s.At == schema.LinkLost {
 			t.Fatalf("lost after %v", c.Lost-1)
@@ -80,7 +80,7 @@ func TestHeartbeatsInTimeKeepLinkUp(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(t, "heartbeats") {
 			now += time.Duration(rapid.IntRange(1, 1500).Draw(t, "ms")) * time.Millisecond
 			Tick(&s, now, c)
-			Heard(&s, now, c, "op1")
+			Heartbeat(&s, now, c, "op1")
 			if s.At != schema.LinkUp {
 				t.Fatalf("%s at %v", s.At, now)
 			}
@@ -93,7 +93,7 @@ func TestHeartbeatsInTimeKeepLinkUp(t *testing.T) {
 func TestBudgetRefillsAtQuarterSpeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c, now := Boot(), Defaults(), time.Duration(0)
-		Heard(&s, now, c, "op1")
+		Heartbeat(&s, now, c, "op1")
 		left := c.Lost
 		for range rapid.IntRange(1, 100).Draw(t, "heartbeats") {
 			gap := time.Duration(rapid.SampledFrom([]int{200, 1000, 1500, 1501, 2000, 3000, 4999, 5000, 9000}).Draw(t, "ms")) * time.Millisecond
@@ -109,7 +109,7 @@ func TestBudgetRefillsAtQuarterSpeed(t *testing.T) {
 				}
 			}
 			now += gap
-			Heard(&s, now, c, "op1")
+			Heartbeat(&s, now, c, "op1")
 			switch {
 			case lost:
 				left = c.Lost / 2
@@ -121,7 +121,7 @@ func TestBudgetRefillsAtQuarterSpeed(t *testing.T) {
 			default:
 				left = min(c.Lost, left+gap/4)
 			}
-			if got := Left(s, now, c); got != left {
+			if got := Remaining(s, now, c); got != left {
 				t.Fatalf("%v left after a gap of %v, want %v", got, gap, left)
 			}
 		}
@@ -133,10 +133,10 @@ func TestCurrentOutageHasNoEnd(t *testing.T) {
 	if s.Outage != (Outage{}) {
 		t.Errorf("an outage before any link: %+v", s.Outage)
 	}
-	Heard(&s, time.Second, c, "op1")
+	Heartbeat(&s, time.Second, c, "op1")
 	Tick(&s, time.Second+c.Lost, c)
-	if want := (Outage{From: time.Second}); s.Outage != want || Left(s, time.Minute, c) != 0 {
-		t.Errorf("%+v with %v left", s.Outage, Left(s, time.Minute, c))
+	if want := (Outage{From: time.Second}); s.Outage != want || Remaining(s, time.Minute, c) != 0 {
+		t.Errorf("%+v with %v left", s.Outage, Remaining(s, time.Minute, c))
 	}
 }
 
@@ -151,14 +151,14 @@ func TestLinkWithoutHeartbeatIsNeverLost(t *testing.T) {
 
 func TestLossBetweenTicksIsReportedOnce(t *testing.T) {
 	s, c := Boot(), Defaults()
-	Heard(&s, 0, c, "op1")
-	if d := Heard(&s, 7*time.Second, c, "op2"); d.To != schema.LinkLost || d.Silence != 7*time.Second {
+	Heartbeat(&s, 0, c, "op1")
+	if d := Heartbeat(&s, 7*time.Second, c, "op2"); d.To != schema.LinkLost || d.Silence != 7*time.Second {
 		t.Errorf("got %+v", d)
 	}
-	if d := Heard(&s, 8*time.Second, c, "op2"); d.To != schema.LinkDegraded || s.Client != "op2" {
+	if d := Heartbeat(&s, 8*time.Second, c, "op2"); d.To != schema.LinkDegraded || s.Client != "op2" {
 		t.Errorf("got %+v", d)
 	}
-	if d := Heard(&s, 9*time.Second, c, "op2"); d.To != schema.LinkUp {
+	if d := Heartbeat(&s, 9*time.Second, c, "op2"); d.To != schema.LinkUp {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -172,7 +172,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 
 func TestWithoutHeartbeatSilenceStartsAtLostConnection(t *testing.T) {
 	s, c := Boot(), Defaults()
-	if d := Parted(&s, time.Minute); d.To != schema.LinkDegraded {
+	if d := ConnectionLost(&s, time.Minute); d.To != schema.LinkDegraded {
 		t.Fatalf("got %+v", d)
 	}
 	if Tick(&s, time.Minute+c.Lost-1, c); s.At == schema.LinkLost {
@@ -181,19 +181,19 @@ func TestWithoutHeartbeatSilenceStartsAtLostConnection(t *testing.T) {
 	if Tick(&s, time.Minute+c.Lost, c); s.At != schema.LinkLost {
 		t.Errorf("%s after %v", s.At, c.Lost)
 	}
-	if d := Joined(&s, 2*time.Minute); d.To != schema.LinkNever || LostFor(s, 2*time.Minute, c) != 0 {
+	if d := ConnectionRestored(&s, 2*time.Minute); d.To != schema.LinkNever || LostFor(s, 2*time.Minute, c) != 0 {
 		t.Errorf("got %+v", d)
 	}
 }
 
 func TestLostConnectionDoesNotResetHeartbeats(t *testing.T) {
 	s, c := Boot(), Defaults()
-	Heard(&s, 0, c, "fleetd")
-	if d := Parted(&s, time.Second); d.Changed {
+	Heartbeat(&s, 0, c, "fleetd")
+	if d := ConnectionLost(&s, time.Second); d.Changed {
 		t.Errorf("got %+v", d)
 	}
 	Tick(&s, c.Lost, c)
-	if d := Joined(&s, c.Lost+time.Second); d.Changed || s.At != schema.LinkLost {
+	if d := ConnectionRestored(&s, c.Lost+time.Second); d.Changed || s.At != schema.LinkLost {
 		t.Errorf("a connection counted as an operator: %+v", d)
 	}
 }

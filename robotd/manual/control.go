@@ -31,17 +31,17 @@ func (t Step) rankOf(o request.Perform) control.Rank {
 func needs(v schema.Verb) control.Need {
 	switch {
 	case v.ID() == "act/perform":
-		return control.NotOthers // responders ask for it, who can never have control
+		return control.NeedNoOtherHolder // responders ask for it, who can never have control
 	case v.Class == schema.ClassManual:
-		return control.Hand
+		return control.NeedManual
 	case v.ID() == "safety/enable":
-		return control.NotOthers
+		return control.NeedNoOtherHolder
 	case v.ID() == "mode/enable", v.ID() == "mode/disable":
-		return control.Nothing // which modes there are is no matter of the moment
+		return control.NeedNone // which modes there are is no matter of the moment
 	case v.Class == schema.ClassMode:
-		return control.Modes
+		return control.NeedModes
 	}
-	return control.Nothing
+	return control.NeedNone
 }
 
 // Uncontrolled refuses an order whose sender lacks the control that it needs.
@@ -66,7 +66,7 @@ func (t Step) StepControl() {
 		in.In.What = control.Tick
 	}
 	d := control.Step(&t.control, t.Now.Mono, &t.cfg.Control, in.In)
-	if waits && !d.Again {
+	if waits && !d.Repeat {
 		t.requests.Take()
 	}
 	if d.Changed {
@@ -95,7 +95,7 @@ type handover struct {
 // controlChanged tells who has the robot in hand now, and whom it was taken
 // from.
 func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
-	was, is := d.Was.Who, t.control.Lease.Who
+	was, is := d.Previous.Who, t.control.Lease.Who
 	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
 	if !control.Lost(d.On) {
@@ -104,7 +104,7 @@ func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	}
 	t.Out.Event("control_lost", "control", string(d.On), req, told)
 	if d.On == control.OnTakenOver {
-		t.Out.Do(effect.Revoke{Key: request.Key(d.Was.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
+		t.Out.Do(effect.Revoke{Key: request.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
 	}
 }
 

@@ -29,7 +29,7 @@ func (t Step) Stick() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
 	if len(t.frames) == 0 {
-		t.carryOut(teleop.Look(&t.stick, t.Now.Mono, f))
+		t.carryOut(teleop.Update(&t.stick, t.Now.Mono, f))
 	}
 	for _, ev := range t.frames {
 		in := teleop.Frame{Client: ev.Client, VelocityFrame: ev.Frame}
@@ -39,7 +39,7 @@ func (t Step) Stick() {
 		case len(ev.Problems) > 0:
 			in.Refused, in.Detail = schema.ReasonBadRequest, ev.Problems[0].String()
 		}
-		t.carryOut(teleop.Heard(&t.stick, t.Now.Mono, f, in))
+		t.carryOut(teleop.ReceiveFrame(&t.stick, t.Now.Mono, f, in))
 	}
 	t.frames = t.frames[:0]
 	if !drove && t.stick.At == teleop.Driving { // whoever has the stick wants the wheels
@@ -57,7 +57,7 @@ func (t Step) carryOut(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
 	}
-	if r := d.Tell; r.Count > 0 {
+	if r := d.Refusals; r.Count > 0 {
 		t.Out.Event("teleop_refused", cmp.Or(r.Client, "teleop"), string(r.Reason), "", refusedFrames{r.Reason, r.Detail, r.Count})
 	}
 }

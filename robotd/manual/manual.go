@@ -32,7 +32,7 @@ func Lanes() []act.LaneConfig {
 		lanes = append(lanes, act.LaneConfig{Lane: laneOf(c)})
 	}
 	for i := range lanes {
-		lanes[i].Occupant, lanes[i].Attends = occupant, true
+		lanes[i].Occupant, lanes[i].AwaitsReports = occupant, true
 	}
 	return lanes
 }
@@ -252,7 +252,7 @@ func (t Step) perform(o request.Perform) {
 
 // capabilities are those of the body with the files that the robot's story brought.
 func (t Step) capabilities() schema.Caps {
-	return score.Furnished(t.Body.Capabilities(t.cfg.Languages), t.Story.Files)
+	return score.WithAssets(t.Body.Capabilities(t.cfg.Languages), t.Story.Files)
 }
 
 // driven reports whether frames move the robot.
@@ -272,7 +272,7 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry) {
 
 // Ended answers for an entry that ended, and reports whether it was one of
 // those that are done manually.
-func (t Step) Ended(o *act.Out) bool {
+func (t Step) Ended(o *act.Effect) bool {
 	i := slices.IndexFunc(t.entries, func(h entry) bool { return h.id == o.Entry })
 	if i < 0 {
 		return false

@@ -15,6 +15,6 @@ func TestTracesNeedEveryTransition(t *testing.T) {
 			return func(line string) string { return w.play(t, line) }
 		})
 	}
-	fsmtest.EveryRowIsNeeded(t, &Table, replays)
-	fsmtest.EveryRowIsNeeded(t, &Life, replays)
+	fsmtest.CheckEveryRowIsNeeded(t, &Table, replays)
+	fsmtest.CheckEveryRowIsNeeded(t, &Life, replays)
 }

@@ -141,8 +141,8 @@ func (s *State) Paused(c *Config) bool {
 	return i >= 0 && s.Status[i] == schema.ModePaused
 }
 
-// Told returns the phase for the state document.
-func (s *State) Told() schema.ModePhase {
+// DocumentPhase returns the phase for the state document.
+func (s *State) DocumentPhase() schema.ModePhase {
 	switch s.Phase {
 	case Stopping:
 		if s.System == schema.SystemStopping {
@@ -157,12 +157,12 @@ func (s *State) Told() schema.ModePhase {
 	return schema.PhaseRunning
 }
 
-// Charge returns what the safety core needs to know: whether a mode is in charge,
+// SafetyMode returns what the safety core needs to know: whether a mode is in charge,
 // whether that mode wants to move, and whether a switch between two moving modes is
 // under way. A mode that was killed, died or did not start does not hand its permission
 // over; nor does calibration, because enabling the robot for homing does not permit a
 // performance.
-func (s *State) Charge(c *Config) (active, wants, switching bool) {
+func (s *State) SafetyMode(c *Config) (active, wants, switching bool) {
 	switch s.Phase {
 	case Booting, None:
 		return false, false, false

@@ -13,8 +13,8 @@ func TestTablesAreSound(t *testing.T) {
 }
 
 func TestTablesMatchTheirDiagrams(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/supervisor.md", Table, Booting)
-	fsmtest.Drawn(t, "testdata/life.md", Life, schema.ModeRegistered)
+	fsmtest.CheckDiagram(t, "testdata/supervisor.md", Table, Booting)
+	fsmtest.CheckDiagram(t, "testdata/life.md", Life, schema.ModeRegistered)
 }
 
 func TestConfigurationIsChecked(t *testing.T) {

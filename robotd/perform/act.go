@@ -33,14 +33,14 @@ func (t Step) beginAct() {
 	t.storyEntry = e.ID
 	step, a := t.playing.act(t.auto.Act)
 	if a == nil {
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
 		return
 	}
 	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
 	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
 	if refused := t.Lanes.Push(storyLane, e); refused != nil {
 		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFail, Reason: refused.Reason}, entry: e.ID})
+		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: refused.Reason}, entry: e.ID})
 		t.tried(refused.Reason, refused.Detail)
 		return
 	}
@@ -155,7 +155,7 @@ func (s *State) finishing(lanes *act.Lanes) bool {
 }
 
 // Ended takes the end of an entry of the story or of a handler.
-func (t Step) Ended(o *act.Out) {
+func (t Step) Ended(o *act.Effect) {
 	switch o.Outcome {
 	case act.EntryCompleted:
 		t.Out.Do(effect.ActCompleted{ID: o.Act})
@@ -171,12 +171,12 @@ func (t Step) Ended(o *act.Out) {
 	}
 	in := auto.Input{What: auto.ActDone}
 	if o.Outcome == act.EntryFailed {
-		in = auto.Input{What: auto.ActFail, Reason: o.Reason}
+		in = auto.Input{What: auto.ActFailed, Reason: o.Reason}
 	}
 	t.toAuto.Add(autoInput{Input: in, entry: o.Entry})
 }
 
-func failure(o *act.Out) schema.Reason {
+func failure(o *act.Effect) schema.Reason {
 	if o.Outcome == act.EntryFailed {
 		return o.Reason
 	}

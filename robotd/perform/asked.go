@@ -32,7 +32,7 @@ func (t Step) AskAct(o request.Perform) {
 		return
 	}
 	t.toQueue.Put(queueInput{
-		Input: interrupt.Input{What: interrupt.Ask, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: o.Args.Clear},
+		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: o.Args.Clear},
 		asked: &asked{o.Key, e},
 	}, o.Key, o.If)
 }
@@ -40,7 +40,7 @@ func (t Step) AskAct(o request.Perform) {
 // wanted finds what an order asks to be performed, or refuses the order.
 func (t Step) wanted(o request.Perform) (act.Entry, bool) {
 	acts, files, languages := t.Repertoire()
-	e, no := t.Lanes.Resolve(o.Args, acts, languages, score.Furnished(t.Body.Capabilities(t.cfg.Languages), files))
+	e, no := t.Lanes.Resolve(o.Args, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
 		t.Out.Refuse(o.Key, no.Reason, no.Pointer, no.Detail)
 	}

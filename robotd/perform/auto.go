@@ -108,7 +108,7 @@ func (t Step) autoFacts() auto.Facts {
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves
 	}
-	if at := t.Safety; safety.HoldsStory(at, moves) {
+	if at := t.Safety; safety.StoryWaits(at, moves) {
 		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
 		switch {
 		case safety.Latched(at):

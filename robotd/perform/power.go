@@ -43,5 +43,5 @@ func (t Step) Power() {
 
 // Request asks for a handler without anybody to be answered.
 func (s *State) Request(handler, interrupter string) {
-	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Ask, Handler: handler, Interrupter: interrupter}})
+	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Request, Handler: handler, Interrupter: interrupter}})
 }

@@ -91,7 +91,7 @@ func (t Step) follow() {
 // AtBoundary: no act is in the middle, or one has just ended.
 func (s *State) AtBoundary() bool {
 	next, waits := s.toAuto.Peek()
-	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFail)
+	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFailed)
 }
 
 // tried tells the delivery how a story began; it may be on trial.

@@ -47,10 +47,10 @@ type Certificate struct {
 
 // State is the result of previous attempts. The zero value means no attempts.
 type State struct {
-	Serial   string    // of the certificate that the attempts were about
-	Failures int       // consecutive
-	Again    time.Time // the next attempt
-	Why      string    // cause of the last failure
+	Serial    string    // of the certificate that the attempts were about
+	Failures  int       // consecutive
+	RetryAt   time.Time // the next attempt
+	LastError string    // cause of the last failure
 }
 
 // Alert is an alert for the operators. An empty level means no alert.
@@ -61,10 +61,10 @@ type Alert struct {
 
 // Decision is what the robot should do now.
 type Decision struct {
-	Renew bool
-	Look  time.Time // the latest time of the next decision
-	Alert Alert
-	Why   string
+	Renew     bool
+	NextCheck time.Time // the latest time of the next decision
+	Alert     Alert
+	Why       string
 }
 
 // Due returns the time of the first attempt.
@@ -82,22 +82,22 @@ func Decide(s State, c Certificate, now time.Time) Decision {
 	d := Decision{Alert: alert(s, c, now)}
 	switch {
 	case now.Before(due):
-		d.Look, d.Why = due, "it is good until "+day(c.NotAfter)
+		d.NextCheck, d.Why = due, "it is good until "+day(c.NotAfter)
 	case !now.Before(c.NotAfter):
-		d.Look, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
-	case now.Before(s.Again):
-		d.Look, d.Why = s.Again, "asked in vain"
+		d.NextCheck, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
+	case now.Before(s.RetryAt):
+		d.NextCheck, d.Why = s.RetryAt, "asked in vain"
 	default:
-		d.Renew, d.Look, d.Why = true, now.Add(FirstPause), "two thirds of its life are over"
+		d.Renew, d.NextCheck, d.Why = true, now.Add(FirstPause), "two thirds of its life are over"
 	}
-	if most := now.Add(longestWait); d.Look.After(most) {
-		d.Look = most
+	if most := now.Add(longestWait); d.NextCheck.After(most) {
+		d.NextCheck = most
 	}
 	return d
 }
 
-// Failed records a failed attempt to renew c.
-func Failed(s State, c Certificate, why string, now time.Time) State {
+// RecordFailure records a failed attempt to renew c.
+func RecordFailure(s State, c Certificate, why string, now time.Time) State {
 	if s.Serial != c.Serial {
 		s = State{Serial: c.Serial}
 	}
@@ -109,7 +109,7 @@ func Failed(s State, c Certificate, why string, now time.Time) State {
 	// Half of the pause depends on the robot, so that robots that failed together do not
 	// retry together.
 	pause = pause/2 + time.Duration(share(c.Robot, c.Serial, fmt.Sprint(s.Failures))*float64(pause/2))
-	s.Again, s.Why = now.Add(pause), why
+	s.RetryAt, s.LastError = now.Add(pause), why
 	return s
 }
 
@@ -119,9 +119,9 @@ func alert(s State, c Certificate, now time.Time) Alert {
 	case left <= 0:
 		return Alert{schema.AlertCritical, "the robot's certificate ended on " + day(c.NotAfter), "make a token with fleetd robot enrol " + c.Robot}
 	case left < urgent && s.Failures > 0:
-		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.Why, again}
+		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.LastError, again}
 	case s.Failures >= failuresToAlert:
-		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.Why, "see whether fleetd can be reached from the robot; it ends on " + day(c.NotAfter)}
+		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; it ends on " + day(c.NotAfter)}
 	}
 	return Alert{}
 }

@@ -33,7 +33,7 @@ func TestTraces(t *testing.T) {
 			for end := now.Add(span); now.Before(end); {
 				d := Decide(s, c, now)
 				if d.Renew && word == "failing" { // as failed, but without a line for each attempt
-					s = Failed(s, c, strings.Join(words, " "), now)
+					s = RecordFailure(s, c, strings.Join(words, " "), now)
 					d = Decide(s, c, now)
 				}
 				if d.Renew {
@@ -43,8 +43,8 @@ func TestTraces(t *testing.T) {
 						c.Serial = fmt.Sprint("4f", now.Unix())
 						fmt.Fprintf(&out, "good until day %.2f\n", c.NotAfter.Sub(morning).Hours()/24)
 					} else {
-						s = Failed(s, c, strings.Join(words, " "), now)
-						fmt.Fprintf(&out, "failed, again after %v\n", s.Again.Sub(now).Round(time.Second))
+						s = RecordFailure(s, c, strings.Join(words, " "), now)
+						fmt.Fprintf(&out, "failed, again after %v\n", s.RetryAt.Sub(now).Round(time.Second))
 					}
 					d = Decide(s, c, now)
 				}
@@ -52,7 +52,7 @@ func TestTraces(t *testing.T) {
 					said = d.Alert
 					fmt.Fprintf(&out, "  day %.2f alert %s %q (%s)\n", now.Sub(morning).Hours()/24, said.Level, said.Detail, said.Hint)
 				}
-				now = d.Look
+				now = d.NextCheck
 				if now.After(end) {
 					now = end
 				}
@@ -93,13 +93,13 @@ func TestRobotRenewsWhenFleetdReturns(t *testing.T) {
 				if d.Renew {
 					asked++
 					if time.Now().Before(back) {
-						s = Failed(s, c, "fleetd does not answer", time.Now())
+						s = RecordFailure(s, c, "fleetd does not answer", time.Now())
 					} else {
 						renewed = time.Now()
 					}
 					continue
 				}
-				time.Sleep(time.Until(d.Look))
+				time.Sleep(time.Until(d.NextCheck))
 			}
 			switch {
 			case want == "" && (renewed.IsZero() || renewed.Sub(back) > LongPause || !renewed.Before(c.NotAfter)):
@@ -121,15 +121,15 @@ func TestNextDecisionIsInTheFuture(t *testing.T) {
 		now := morning
 		for range rapid.IntRange(1, 40).Draw(t, "looks") {
 			d := Decide(s, c, now)
-			if !d.Look.After(now) || d.Look.Sub(now) > longestWait {
-				t.Fatalf("at %v the next decision is at %v", now, d.Look)
+			if !d.NextCheck.After(now) || d.NextCheck.Sub(now) > longestWait {
+				t.Fatalf("at %v the next decision is at %v", now, d.NextCheck)
 			}
 			if d.Renew && (now.Before(Due(c)) || !now.Before(c.NotAfter)) {
 				t.Fatalf("it renews at %v", now)
 			}
 			if d.Renew {
-				s = Failed(s, c, "no", now)
-				if pause := s.Again.Sub(now); pause < FirstPause/2 || pause > LongPause {
+				s = RecordFailure(s, c, "no", now)
+				if pause := s.RetryAt.Sub(now); pause < FirstPause/2 || pause > LongPause {
 					t.Fatalf("it retries after %v", pause)
 				}
 			}

@@ -103,9 +103,9 @@ func bare(d *schema.State) schema.State {
 		Link:  schema.StateLink{State: d.Link.State, Since: d.Link.Since, BudgetMS: d.Link.BudgetMS, Policy: d.Link.Policy},
 		Units: []schema.UnitState{}, Alerts: []schema.Alert{}, Dropped: d.Dropped, Truncated: true,
 	}
-	b.Safety.LatchedBy, b.Safety.Latches = schema.Legible(d.Safety.LatchedBy), nil
+	b.Safety.LatchedBy, b.Safety.Latches = schema.SanitizeText(d.Safety.LatchedBy), nil
 	for _, l := range newest(d.Safety.Latches, bareLatches) {
-		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.Legible(l.ID), Level: l.Level, Since: l.Since, All: l.All})
+		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.SanitizeText(l.ID), Level: l.Level, Since: l.Since, All: l.All})
 	}
 	return b
 }
@@ -147,7 +147,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	d.Languages, d.Handlers, d.Interrupters = first(d.Languages, n), first(d.Handlers, n), first(d.Interrupters, n)
 	r, w := &d.Robot, &d.Software
 	for _, s := range []*string{&r.Model, &r.Serial, &r.HW, &r.Driver, &w.Robotd} {
-		*s = schema.Legible(*s)
+		*s = schema.SanitizeText(*s)
 	}
 	return true
 }
@@ -162,7 +162,7 @@ func shrinkStory(d *schema.ReportedStory, step int) bool {
 			d.Active = &a
 		}
 	case 1:
-		d.Detail, d.Pointer, d.FleetID = "", "", schema.Legible(d.FleetID)
+		d.Detail, d.Pointer, d.FleetID = "", "", schema.SanitizeText(d.FleetID)
 	default:
 		return false
 	}
@@ -170,12 +170,12 @@ func shrinkStory(d *schema.ReportedStory, step int) bool {
 }
 
 func shrinkSet(d *schema.ReportedSet, step int) bool {
-	d.Detail, d.Pointer, d.FleetID = "", "", schema.Legible(d.FleetID)
+	d.Detail, d.Pointer, d.FleetID = "", "", schema.SanitizeText(d.FleetID)
 	return step < 1
 }
 
 func shrinkMode(d *schema.ReportedMode, step int) bool {
-	d.Detail, d.FleetID, d.Mode = "", schema.Legible(d.FleetID), schema.ModeID(schema.Legible(string(d.Mode)))
+	d.Detail, d.FleetID, d.Mode = "", schema.SanitizeText(d.FleetID), schema.ModeID(schema.SanitizeText(string(d.Mode)))
 	return step < 1
 }
 
@@ -190,9 +190,9 @@ func shrinkConfig(d *schema.ReportedConfig, step int) bool {
 	case 1:
 		d.Applied = map[string]jsontext.Value{}
 	case 2:
-		d.Detail, d.FleetID, d.Rejected = "", schema.Legible(d.FleetID), d.Rejected[:min(len(d.Rejected), 8)]
+		d.Detail, d.FleetID, d.Rejected = "", schema.SanitizeText(d.FleetID), d.Rejected[:min(len(d.Rejected), 8)]
 		for i := range d.Rejected {
-			d.Rejected[i].Key = schema.Legible(d.Rejected[i].Key)
+			d.Rejected[i].Key = schema.SanitizeText(d.Rejected[i].Key)
 		}
 	default:
 		return false
@@ -204,14 +204,14 @@ func shrinkConfig(d *schema.ReportedConfig, step int) bool {
 func shrinkAck(a *schema.Ack, step int) bool {
 	switch step {
 	case 0:
-		a.Detail = schema.LegibleWithin(a.Detail, 4*schema.MaxWord)
+		a.Detail = schema.SanitizeTextWithin(a.Detail, 4*schema.MaxWord)
 		a.Refs = a.Refs[:min(len(a.Refs), 2)]
 	case 1:
 		a.Refs = nil
-		a.Detail, a.Pointer, a.Verb = schema.Legible(a.Detail), schema.Legible(a.Pointer), schema.Legible(a.Verb)
+		a.Detail, a.Pointer, a.Verb = schema.SanitizeText(a.Detail), schema.SanitizeText(a.Pointer), schema.SanitizeText(a.Verb)
 		if a.Lease != nil {
 			l := *a.Lease
-			l.By = schema.Legible(l.By)
+			l.By = schema.SanitizeText(l.By)
 			a.Lease = &l
 		}
 	default:
@@ -222,7 +222,7 @@ func shrinkAck(a *schema.Ack, step int) bool {
 
 func shrinkEvent(e *schema.Event, step int) bool {
 	e.Data, e.Truncated = nil, true
-	e.Type, e.Source, e.Cause, e.ReqID = schema.Legible(e.Type), schema.Legible(e.Source), schema.Legible(e.Cause), schema.Legible(e.ReqID)
+	e.Type, e.Source, e.Cause, e.ReqID = schema.SanitizeText(e.Type), schema.SanitizeText(e.Source), schema.SanitizeText(e.Cause), schema.SanitizeText(e.ReqID)
 	return step < 1
 }
 

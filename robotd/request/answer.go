@@ -17,7 +17,7 @@ func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Ef
 	if id != "" {
 		s.last = schema.LastRequest{ID: id, Client: client, Verb: verb.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
 	}
-	return append(out, Tell{Client: client, Ack: a})
+	return append(out, SendAck{Client: client, Ack: a})
 }
 
 // resend sends the newest answer again. If there is none yet, the coming answer
@@ -31,7 +31,7 @@ func (s *State) resend(e *entry, out []Effect) []Effect {
 	case Working, Acknowledged:
 		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: cmp.Or(e.lastInterim, schema.StatusAccepted), UncheckedAge: e.rec.Answer.UncheckedAge})
 		a.Dup, a.Progress = true, e.progress
-		return append(out, Tell{Client: e.rec.Client, Ack: a})
+		return append(out, SendAck{Client: e.rec.Client, Ack: a})
 	}
 	return out
 }
@@ -111,12 +111,12 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 	e.stateSeq, e.current, e.lease, e.refs = o.StateSeq, o.Current, o.Lease, o.Refs
 	if !o.Status.Final() {
 		if o.Progress != nil {
-			e.progress, e.remaining = o.Progress, o.Left
+			e.progress, e.remaining = o.Progress, o.Remaining
 		}
 		if !e.take(OnBegun) {
 			return out
 		}
-		if e.interimAt = e.arrived + acceptWithin; o.Moves {
+		if e.interimAt = e.arrived + acceptWithin; o.StartsMotion {
 			e.interimAt = now.Mono
 		}
 		if e.class == schema.ClassMode {
@@ -146,7 +146,7 @@ func (s *State) supersede(e *entry, out []Effect) []Effect {
 // finish gives e its one final answer. The record is written before the answer is
 // sent, except for a stop, whose answer does not wait for the disk.
 func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
-	ans.UncheckedAge, ans.Detail = e.rec.Answer.UncheckedAge, schema.LegibleWithin(ans.Detail, MaxDetail)
+	ans.UncheckedAge, ans.Detail = e.rec.Answer.UncheckedAge, schema.SanitizeTextWithin(ans.Detail, MaxDetail)
 	e.rec.Answer = complete(verbOf(e.rec.Verb), ans)
 	s.closeEntry(e)
 	s.noteLast(e)
@@ -177,7 +177,7 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 		return out
 	}
 	e.rec.Answer = complete(verbOf(e.rec.Verb), Answer{
-		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.LegibleWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
+		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.SanitizeTextWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
 	})
 	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.Refs
 	return append(out, s.save(nil, e.rec), e.finalAck())
@@ -247,20 +247,20 @@ func (s *State) sendInterim(now Now, e *entry, status schema.Status, out []Effec
 		a.Progress, a.EtaMS = e.progress, e.remaining.Milliseconds()
 	}
 	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word, Status: status}
-	return append(out, Tell{Client: e.rec.Client, Ack: a})
+	return append(out, SendAck{Client: e.rec.Client, Ack: a})
 }
 
 // finalAck returns the message with e's final answer. The state document's number,
 // the lease and the refs are valid within one boot only, so they are omitted after
 // a restart.
-func (e *entry) finalAck() Tell {
+func (e *entry) finalAck() SendAck {
 	id := e.ackID
-	if e.rec.Nameless {
+	if e.rec.IDUnreadable {
 		id = ""
 	}
 	a := ack(e.rec.Verb, id, e.rec.Answer)
 	a.StateSeq, a.Current, a.Lease, a.Refs, a.Dup = e.stateSeq, e.current, e.lease, e.refs, e.dup
-	return Tell{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
+	return SendAck{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
 }
 
 // ack returns an answer's message; id is empty if it could not be read.

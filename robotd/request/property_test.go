@@ -94,7 +94,7 @@ func (l *life) perform(effects []Effect) {
 			if l.arrived[e.Key] < l.lastStop {
 				l.t.Fatalf("%s came before a stop and was performed after it", e.Key)
 			}
-		case Tell:
+		case SendAck:
 			if !refused {
 				l.checkAnswer(e)
 			}
@@ -123,7 +123,7 @@ func (l *life) report(s Save, refused schema.Reason) {
 	l.writing = append(l.writing, Saved{Keys: keys, Refused: refused})
 }
 
-func (l *life) checkAnswer(e Tell) {
+func (l *life) checkAnswer(e SendAck) {
 	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == schema.ClassStop {
 		return // a stop is answered before it is written, so a power cut may lose its record
 	}
@@ -174,7 +174,7 @@ func (l *life) arrive() {
 		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(l.t, "session"), rapid.IntRange(1, 12).Draw(l.t, "seq"))
 	}
 	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: verb[0], Verb: verb[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
-	a.Behind = rapid.IntRange(0, 8).Draw(l.t, "disk behind") == 0
+	a.DiskBehind = rapid.IntRange(0, 8).Draw(l.t, "disk behind") == 0
 	l.arrivals++
 	if l.s.find(KeyOf(a.Client, id)) == nil {
 		l.arrived[KeyOf(a.Client, id)] = l.arrivals
@@ -247,7 +247,7 @@ func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 			l.endOne()
 		}
 		for _, e := range l.s.connected(nil) {
-			l.checkAnswer(e.(Tell))
+			l.checkAnswer(e.(SendAck))
 		}
 		for k := range l.performed {
 			if _, ok := l.final[k]; !ok {
@@ -280,7 +280,7 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		if !reflect.DeepEqual(first, second) || len(first) != 1 {
 			t.Fatalf("first %v, then %v", first, second)
 		}
-		a := first[0].(Tell).Ack
+		a := first[0].(SendAck).Ack
 		if record.Answer.Status == "" {
 			record.Answer = Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}
 		}
@@ -294,7 +294,7 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 func TestMemoryAndDiskAreBounded(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	disk := map[Key]Record{}
-	do := func(effects []Effect) (tell []Tell) {
+	do := func(effects []Effect) (tell []SendAck) {
 		for _, e := range effects {
 			switch e := e.(type) {
 			case Save:
@@ -304,13 +304,13 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 				for _, r := range e.Put {
 					disk[r.Key()] = r
 				}
-			case Tell:
+			case SendAck:
 				tell = append(tell, e)
 			}
 		}
 		return tell
 	}
-	ask := func(client, id string) []Tell {
+	ask := func(client, id string) []SendAck {
 		return do(Step(s, Now{}, Arrival{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil))
 	}
 	finish := func(k Key) {
@@ -367,7 +367,7 @@ func TestDeadlineIsWhenTickHasEffect(t *testing.T) {
 	if out := Step(s, Now{Mono: d - 1}, Tick{}, nil); !ok || len(out) != 0 {
 		t.Fatalf("before the deadline %v, %v: %v", d, ok, out)
 	}
-	if out := Step(s, Now{Mono: d}, Tick{}, nil); len(out) != 2 || out[1].(Tell).Ack.Status != schema.StatusExpired {
+	if out := Step(s, Now{Mono: d}, Tick{}, nil); len(out) != 2 || out[1].(SendAck).Ack.Status != schema.StatusExpired {
 		t.Fatalf("at the deadline %v: %v", d, out)
 	}
 }

@@ -50,9 +50,9 @@ type Now struct {
 	Wall       schema.Time   // by the robot's clock
 	Offset     time.Duration // the fleet's clock minus the robot's
 	ClockKnown bool          // Offset was measured, or the robot's clock is synchronized
-	// Standing is the robot's current state, which preconditions are checked
+	// CurrentState is the robot's current state, which preconditions are checked
 	// against.
-	Standing schema.Precondition
+	CurrentState schema.Precondition
 }
 
 // Key identifies a command on this robot: client/id.
@@ -78,19 +78,19 @@ func (k Key) Refs() []schema.Ref {
 // Record is one command in the journal, as stored on disk. N orders the records
 // across boots.
 type Record struct {
-	N         int64       `json:"n"`
-	Client    string      `json:"client"`
-	ID        string      `json:"id"`
-	Verb      string      `json:"verb"`
-	Word      string      `json:"word,omitempty"`
-	By        string      `json:"by,omitempty"`
-	Session   string      `json:"session,omitempty"` // of the sender; Seq counts within it
-	Seq       int64       `json:"seq,omitzero"`
-	At        schema.Time `json:"at"`
-	SHA256    [32]byte    `json:"sha256"` // of verb and payload; equal for a repetition
-	Answer    Answer      `json:"answer"`
-	Nameless  bool        `json:"nameless,omitzero"`  // the sender's id could not be read
-	Delivered bool        `json:"delivered,omitzero"` // the broker confirmed the final answer
+	N            int64       `json:"n"`
+	Client       string      `json:"client"`
+	ID           string      `json:"id"`
+	Verb         string      `json:"verb"`
+	Word         string      `json:"word,omitempty"`
+	By           string      `json:"by,omitempty"`
+	Session      string      `json:"session,omitempty"` // of the sender; Seq counts within it
+	Seq          int64       `json:"seq,omitzero"`
+	At           schema.Time `json:"at"`
+	SHA256       [32]byte    `json:"sha256"` // of verb and payload; equal for a repetition
+	Answer       Answer      `json:"answer"`
+	IDUnreadable bool        `json:"nameless,omitzero"`  // the sender's id could not be read
+	Delivered    bool        `json:"delivered,omitzero"` // the broker confirmed the final answer
 }
 
 // Key returns the key of the record's command.
@@ -119,7 +119,7 @@ type (
 		Retained            bool
 		Local               bool          // the sender is at the robot, not remote
 		Overtaken           bool          // a stop that arrived later was already processed
-		Behind              bool          // the disk does not keep up with the commands
+		DiskBehind          bool          // the disk does not keep up with the commands
 		Late                time.Duration // it may have been sent up to this long before it arrived
 	}
 	// Saved reports that the records of these commands are on disk, or that the
@@ -131,19 +131,19 @@ type (
 	// Outcome is the result of a performed command. Status ACCEPTED means that it
 	// has begun and that another outcome follows.
 	Outcome struct {
-		Key      Key
-		Status   schema.Status
-		Result   schema.Result // empty = derived from the verb's class and the reason
-		Reason   schema.Reason
-		Detail   string
-		Pointer  string
-		Progress *int          // 0-100, of a command that has not ended
-		Left     time.Duration // estimated time to the end; 0 = unknown
-		StateSeq int64         // the state document that shows the effect
-		Current  *schema.Now   // the robot's mode and state
-		Lease    *schema.Lease // the lease that was granted, or that another client holds
-		Refs     []schema.Ref  // what the outcome refers to, at most schema.MaxRefs
-		Moves    bool          // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
+		Key          Key
+		Status       schema.Status
+		Result       schema.Result // empty = derived from the verb's class and the reason
+		Reason       schema.Reason
+		Detail       string
+		Pointer      string
+		Progress     *int          // 0-100, of a command that has not ended
+		Remaining    time.Duration // estimated time to the end; 0 = unknown
+		StateSeq     int64         // the state document that shows the effect
+		Current      *schema.Now   // the robot's mode and state
+		Lease        *schema.Lease // the lease that was granted, or that another client holds
+		Refs         []schema.Ref  // what the outcome refers to, at most schema.MaxRefs
+		StartsMotion bool          // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
 	}
 	// Revoked reports that what a finished command granted was taken away. Its
 	// sender gets a second answer under the same id.
@@ -201,16 +201,16 @@ type (
 		Put    []Record
 		Forget []Key
 	}
-	// Tell sends an answer on the client's ack topic; the component that publishes
+	// SendAck sends an answer on the client's ack topic; the component that publishes
 	// it fills in time and session. If Key is set, the broker's confirmation must
 	// come back as Delivered.
-	Tell struct {
+	SendAck struct {
 		Client string
 		Key    Key
 		Ack    schema.Ack
 	}
-	// Alarm requests an alert.
-	Alarm struct {
+	// Alert requests an alert.
+	Alert struct {
 		Reason schema.Reason
 		Client string
 		Verb   string
@@ -220,5 +220,5 @@ type (
 
 func (Perform) effect() {}
 func (Save) effect()    {}
-func (Tell) effect()    {}
-func (Alarm) effect()   {}
+func (SendAck) effect() {}
+func (Alert) effect()   {}

@@ -53,7 +53,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	switch {
 	case a.Retained:
 		return append(refuse(Answer{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
-			Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+			Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
 		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
@@ -77,7 +77,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		}
 	}
 
-	if a.Behind && verb.ID() != cancel {
+	if a.DiskBehind && verb.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
 	}
 	if newest, late := s.outOfOrder(a.Client, verb.Group, req); late {
@@ -140,7 +140,7 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		req.ID = s.makeID()
 	}
 	e := s.newEntry(now, verb, a, req, sum)
-	e.rec.Nameless = asked == "" && len(problems) > 0
+	e.rec.IDUnreadable = asked == "" && len(problems) > 0
 	if asked != "" {
 		e.ackID, e.dup, e.perform.ID = asked, dup, asked
 	}
@@ -157,7 +157,7 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		}
 	}
 	if a.Retained {
-		out = append(out, Alarm{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+		out = append(out, Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
 			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
 	return s.cancelWaiting(verb.ID()+" came before it was begun", refsTo(e), out)
@@ -179,7 +179,7 @@ func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Ef
 func (s *State) newEntry(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
 	s.lastN++
 	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, ackID: req.ID}
-	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.Legible(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.SanitizeText(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
 	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
 	return e
 }
@@ -263,7 +263,7 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 	reject := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
-	unmet, fails := req.If.Unmet(now.Standing)
+	unmet, fails := req.If.Unmet(now.CurrentState)
 	key := KeyOf(client, req.Args.ID)
 	e := s.openByKey(key)
 	if e == nil {
@@ -296,7 +296,7 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(verb, ans))
 	a.Refs = about
-	return append(out, Tell{Client: client, Ack: a}), true
+	return append(out, SendAck{Client: client, Ack: a}), true
 }
 
 // verbOf returns the verb with this id; for one that this release does not know,

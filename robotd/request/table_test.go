@@ -12,7 +12,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/request.md", Table, Received)
+	fsmtest.CheckDiagram(t, "testdata/request.md", Table, Received)
 }
 
 func TestEveryUnfinishedPhaseEndsOnRestart(t *testing.T) {

@@ -147,9 +147,9 @@ func (w *world) format(effects []Effect) string {
 				}
 				fmt.Fprintf(&b, "  save %s %s\n", r.Key(), state)
 			}
-		case Tell:
+		case SendAck:
 			b.WriteString("  tell " + e.Client + " " + formatAck(e.Ack) + "\n")
-		case Alarm:
+		case Alert:
 			fmt.Fprintf(&b, "  alarm %s %s %s\n", e.Reason, e.Client, e.Verb)
 		}
 	}

@@ -15,7 +15,7 @@ type Verdict struct {
 	Refs []schema.Ref
 	// Lease is control that was given, or who else has it.
 	Lease *schema.Lease
-	// Moves: something begins to move. Its ACCEPTED does not wait for the end.
+	// StartsMotion: something begins to move. Its ACCEPTED does not wait for the end.
 	Moves bool
 	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
 	AtOnce bool

@@ -34,7 +34,7 @@ type assets struct {
 // openAssets makes the directory hold exactly the files of what is kept, and says
 // which of the large ones are there and right. What is there of files that are on
 // their way stays.
-func openAssets(data string, kept map[sign.Kind]delivery.Kept, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
+func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
 	dir := filepath.Join(data, assetsDir)
 	a := &assets{dir: dir, incoming: incoming{filepath.Join(dir, incomingDir)}, kept: map[sign.Kind][]score.Asset{}}
 	if err := os.MkdirAll(a.incoming.dir, 0o700); err != nil {
@@ -71,7 +71,7 @@ func openAssets(data string, kept map[sign.Kind]delivery.Kept, blobs map[string]
 }
 
 // onItsWay reports whether the newest desired state still waits for its bytes.
-func onItsWay(k delivery.Kept) bool {
+func onItsWay(k delivery.Persisted) bool {
 	switch k.Phase {
 	case schema.DeployRejected, schema.DeployRolledBack, schema.DeployWithdrawn:
 		return false
@@ -81,7 +81,7 @@ func onItsWay(k delivery.Kept) bool {
 }
 
 // filesOf lists the files that a kind keeps beside its contents.
-func filesOf(k delivery.Kept) []score.Asset {
+func filesOf(k delivery.Persisted) []score.Asset {
 	var out []score.Asset
 	for _, c := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
 		if c != nil {
@@ -107,7 +107,7 @@ func (a *assets) holds(want score.Asset) bool {
 
 // add puts the files of a save in their places, before it is kept.
 func (a *assets) add(s delivery.Save) error {
-	files := filesOf(s.Kept)
+	files := filesOf(s.Persisted)
 	for _, b := range s.Blobs {
 		if slices.ContainsFunc(files, func(f score.Asset) bool { return f.SHA256 == b.SHA256 }) {
 			if err := a.write(b.SHA256, b.Bytes); err != nil {
@@ -141,7 +141,7 @@ func (a *assets) add(s delivery.Save) error {
 
 // settle removes what nothing refers to any more, once a save is kept.
 func (a *assets) settle(s delivery.Save) error {
-	a.kept[s.Kind] = filesOf(s.Kept)
+	a.kept[s.Kind] = filesOf(s.Persisted)
 	var errs []error
 	for _, f := range a.kept[s.Kind] {
 		if !f.IsBlob() {

@@ -34,9 +34,9 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 		}
 		return a
 	}
-	keep := func(k sign.Kind, kept delivery.Kept, blobs ...delivery.Blob) {
+	keep := func(k sign.Kind, kept delivery.Persisted, blobs ...delivery.Blob) {
 		t.Helper()
-		if err := s.keep([]effect.Effect{effect.SaveContent{Save: delivery.Save{Kind: k, Kept: kept, Blobs: blobs}}}); err != nil {
+		if err := s.keep([]effect.Effect{effect.SaveContent{Save: delivery.Save{Kind: k, Persisted: kept, Blobs: blobs}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,12 +63,12 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 		}
 	}
 	gong, bell, hall := blob("gong"), blob("bell"), blob("hall")
-	keep(sign.Story, delivery.Kept{Staged: with("a", gong, bell)}, blob("a"), gong, bell)
+	keep(sign.Story, delivery.Persisted{Staged: with("a", gong, bell)}, blob("a"), gong, bell)
 	holds("staged", gong, bell)
-	keep(sign.Places, delivery.Kept{Active: with("p", hall)}, blob("p"), hall)
-	keep(sign.Story, delivery.Kept{Active: with("b", bell), Previous: with("a", gong, bell)}, blob("b"))
+	keep(sign.Places, delivery.Persisted{Active: with("p", hall)}, blob("p"), hall)
+	keep(sign.Story, delivery.Persisted{Active: with("b", bell), Previous: with("a", gong, bell)}, blob("b"))
 	holds("the story and the one before it, and places", gong, bell, hall)
-	keep(sign.Story, delivery.Kept{Active: with("b", bell)})
+	keep(sign.Story, delivery.Persisted{Active: with("b", bell)})
 	holds("nothing needs the gong", bell, hall)
 
 	// What was damaged or lost beside the disk is put right by the next start.
@@ -93,7 +93,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, assetsDir)); err != nil {
 		t.Fatal(err)
 	}
-	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Kept: delivery.Kept{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
+	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
 	if err := s.keep([]effect.Effect{save}); err == nil {
 		t.Error("a file that could not be written was kept")
 	}

@@ -30,11 +30,11 @@ type certificateClock struct {
 }
 
 func openClock(data string, log *slog.Logger) *certificateClock {
-	heard, err := identity.HeardTime(data)
+	heard, err := identity.LoadFleetTime(data)
 	if err != nil {
 		log.Warn("the time when the fleet was heard last is not known", "error", err)
 	}
-	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), Heard: heard}, kept: heard}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), FleetTime: heard}, kept: heard}
 }
 
 func (c *certificateClock) now() time.Time {
@@ -42,7 +42,7 @@ func (c *certificateClock) now() time.Time {
 	defer c.mu.Unlock()
 	f := c.floor
 	if !c.at.IsZero() {
-		f.Heard = f.Heard.Add(time.Since(c.at))
+		f.FleetTime = f.FleetTime.Add(time.Since(c.at))
 	}
 	return f.Now(c.wall())
 }
@@ -58,12 +58,12 @@ func (c *certificateClock) connected(until time.Time) {
 func (c *certificateClock) hear(fleet time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := c.floor.Hear(fleet, c.until)
+	next := c.floor.Observe(fleet, c.until)
 	if next == c.floor {
 		return
 	}
 	c.floor, c.at = next, time.Now()
-	if next.Heard.Sub(c.kept) >= keepEvery {
+	if next.FleetTime.Sub(c.kept) >= keepEvery {
 		select {
 		case c.news <- struct{}{}:
 		default:
@@ -80,10 +80,10 @@ func (c *certificateClock) keep(ctx context.Context) {
 		case <-c.news:
 		}
 		c.mu.Lock()
-		heard := c.floor.Heard
+		heard := c.floor.FleetTime
 		c.kept = heard // also when it fails: a disk that is full is not written to each second
 		c.mu.Unlock()
-		if err := identity.KeepTime(c.data, heard); err != nil {
+		if err := identity.SaveFleetTime(c.data, heard); err != nil {
 			c.log.Warn("the fleet's time is not kept; a clock that begins anew is then believed to begin earlier", "error", err)
 		}
 	}

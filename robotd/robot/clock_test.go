@@ -39,7 +39,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 		}
 	}
 	ca.Serve(-30 * time.Minute)
-	stolen := ca.Door(brokertest.Start(t).Dial) // shows a certificate that has ended
+	stolen := ca.TLSProxy(brokertest.Start(t).Dial) // shows a certificate that has ended
 	ca.Serve(24 * time.Hour)
 	right := brokertest.Start(t, ca.Broker).AddrOf("mqtts")
 
@@ -89,7 +89,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 	kept := make(chan struct{})
 	go func() { first.keep(running); close(kept) }()
 	for {
-		if at, err := identity.HeardTime(data); err != nil {
+		if at, err := identity.LoadFleetTime(data); err != nil {
 			t.Fatal(err)
 		} else if !at.IsZero() {
 			break
@@ -111,7 +111,7 @@ func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testin
 		t.Error("it believes a fleetd instance whose clock is years ahead")
 	}
 	// Nor does what somebody wrote on its disk.
-	if err := identity.KeepTime(data, time.Now().AddDate(73, 0, 0)); err != nil {
+	if err := identity.SaveFleetTime(data, time.Now().AddDate(73, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if !connects(right, open()) {
@@ -137,7 +137,7 @@ func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
 		for range 3 * 3600 {
 			c.hear(time.Now())
 			synctest.Wait()
-			at, err := identity.HeardTime(data)
+			at, err := identity.LoadFleetTime(data)
 			if err != nil {
 				t.Fatal(err)
 			}

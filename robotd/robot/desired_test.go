@@ -212,7 +212,7 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 		s.must("safety/enable", "")
 		s.must("mode/set", `{"mode":"ato"}`)
 		time.Sleep(30 * time.Second)
-		if l := s.body.Look(); l.X < 0.4 || l.X > 0.6 || l.Y < 0.4 || l.Y > 0.6 {
+		if l := s.body.Snapshot(); l.X < 0.4 || l.X > 0.6 || l.Y < 0.4 || l.Y > 0.6 {
 			t.Errorf("the robot went to %v, %v", l.X, l.Y)
 		}
 		s.shutDown()

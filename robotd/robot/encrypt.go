@@ -14,7 +14,7 @@ import (
 func (c Config) fleetd() (d *download.Fleetd, err error) {
 	defer func() {
 		if err == nil && c.DialFleetd != nil {
-			d.Through(c.DialFleetd)
+			d.UseDialer(c.DialFleetd)
 		}
 	}()
 	at, err := download.ParseFleetd(c.Fleetd)

@@ -92,7 +92,7 @@ func (r *renewer) run(ctx context.Context) {
 			r.tell(event.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
 		}
 		// Whatever was decided, never more often than that.
-		if !wait(ctx, max(d.Look.Sub(now), renew.FirstPause/2)) {
+		if !wait(ctx, max(d.NextCheck.Sub(now), renew.FirstPause/2)) {
 			return
 		}
 	}
@@ -103,8 +103,8 @@ func (r *renewer) renew(ctx context.Context, s renew.State, c renew.Certificate,
 	defer cancel()
 	next, err := identity.Renew(ctx, r.data, r.now)
 	if err != nil {
-		s = renew.Failed(s, c, err.Error(), now)
-		r.log.Warn("certificate not renewed", "until", c.NotAfter, "failures", s.Failures, "again", s.Again, "error", err)
+		s = renew.RecordFailure(s, c, err.Error(), now)
+		r.log.Warn("certificate not renewed", "until", c.NotAfter, "failures", s.Failures, "again", s.RetryAt, "error", err)
 		return s
 	}
 	r.log.Info("certificate renewed", "serial", next.Serial(), "until", next.Leaf().NotAfter)

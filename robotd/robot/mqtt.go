@@ -29,13 +29,13 @@ type mqttAdapter struct {
 // the broker before anything else is said.
 func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
-		URL: c.Broker, Others: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
+		URL: c.Broker, FallbackURLs: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
 		Will:      func(session string) link.Message { return p.presence(report.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Rival:     p.rival,
 		Subscribe: p.subscriptions(),
-		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, Says: p.says,
+		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, DedupKey: p.says,
 		Logger: p.log,
 	}
 }

@@ -139,7 +139,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
-	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.InTheClear) {
+	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
 		log.Warn("the robot's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
 	}
 	cfg.clock = openClock(cfg.dir(), log)

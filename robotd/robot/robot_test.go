@@ -186,21 +186,21 @@ func TestARobotPerformsItsStoryAndStops(t *testing.T) {
 		s.publish(1, greet, walk)
 		s.must("mode/set", `{"mode":"ato"}`)
 		time.Sleep(10 * time.Second)
-		if l := s.body.Look(); l.X != -1 || l.Yaw != 0 {
+		if l := s.body.Snapshot(); l.X != -1 || l.Yaw != 0 {
 			t.Errorf("the robot moved before anybody let it: %+v", l)
 		}
 		s.must("safety/enable", "")
 		s.state("walking", func(d schema.State) bool { return d.Auto.Act == "walk" && d.Auto.Status == schema.AutoIdle })
 		time.Sleep(time.Second)
-		if l := s.body.Look(); l.V == 0 {
+		if l := s.body.Snapshot(); l.V == 0 {
 			t.Errorf("the robot does not walk: %+v", l)
 		}
 
 		s.op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "{{{")
 		s.state("stopped", func(d schema.State) bool { return d.Safety.State == schema.SafetyDisabled })
-		before := s.body.Look()
+		before := s.body.Snapshot()
 		time.Sleep(10 * time.Second)
-		after := s.body.Look()
+		after := s.body.Snapshot()
 		if after.V != 0 || after.X != before.X || after.Yaw != before.Yaw {
 			t.Errorf("after a stop the robot moves: %+v, then %+v", before, after)
 		}
@@ -231,7 +231,7 @@ func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
 		s.boot(ato)
 		s.mode(schema.ModeAto)
 		time.Sleep(20 * time.Second)
-		if l := s.body.Look(); l.V != 0 || l.X != -1 {
+		if l := s.body.Snapshot(); l.V != 0 || l.X != -1 {
 			t.Errorf("the robot moves by itself after a restart: %+v", l)
 		}
 		d := s.state("the story", func(d schema.State) bool { return d.Auto.Story != nil })
@@ -240,7 +240,7 @@ func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
 		}
 		s.must("safety/enable", "")
 		time.Sleep(5 * time.Second)
-		if l := s.body.Look(); l.V == 0 && l.X == -1 {
+		if l := s.body.Snapshot(); l.V == 0 && l.X == -1 {
 			t.Errorf("the robot does not perform from its disk: %+v", l)
 		}
 		s.shutDown()
@@ -303,13 +303,13 @@ func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
 		s.body.Press("help")
 		s.state("service", func(d schema.State) bool { return len(d.Interrupts) == 1 && d.Auto.Status == schema.AutoPaused })
 		time.Sleep(time.Second)
-		if l := s.body.Look(); len(l.Saying) != 1 || !strings.Contains(l.Saying[0], "service") {
+		if l := s.body.Snapshot(); len(l.Saying) != 1 || !strings.Contains(l.Saying[0], "service") {
 			t.Errorf("the robot says %q", l.Saying)
 		}
 		s.body.SetBattery(0.15)
 		s.state("power too", func(d schema.State) bool { return d.Auto.PauseCount == 2 })
 		time.Sleep(2 * time.Minute)
-		if l := s.body.Look(); !l.Charging {
+		if l := s.body.Snapshot(); !l.Charging {
 			t.Errorf("the robot does not charge: %+v", l)
 		}
 		time.Sleep(8 * time.Minute)

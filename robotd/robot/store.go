@@ -45,19 +45,19 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	lost := saved.Settings[stops.LostSetting] != ""
 	if before && saved.Boots == 1 {
 		lost = true
-		saved.Refused = errors.Join(saved.Refused, d.Apply(disk.Setting{Name: stops.LostSetting, Value: "yes"}))
+		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(disk.Setting{Name: stops.LostSetting, Value: "yes"}))
 	}
 	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
 	if err != nil {
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
-	if saved.Refused != nil {
-		log.Error("the disk refuses to write; the robot is held", "error", saved.Refused)
+	if saved.WriteErr != nil {
+		log.Error("the disk refuses to write; the robot is held", "error", saved.WriteErr)
 	}
 	return onDisk{d, files}, files, brain.Memory{
-		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.Refused),
+		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
 		Lost:  lost,
-		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.Held{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
+		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
 	}, nil
 }
 
@@ -66,7 +66,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 // did neither.
 func ranBefore(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, assetsDir))
-	heard, unread := identity.HeardTime(dir)
+	heard, unread := identity.LoadFleetTime(dir)
 	return err == nil || !heard.IsZero() || unread != nil
 }
 
@@ -100,7 +100,7 @@ func (d onDisk) keep(saves []effect.Effect) error {
 	return nil
 }
 
-func (d onDisk) keepLatches(value []byte) error { return d.KeepLatches(value) }
+func (d onDisk) keepLatches(value []byte) error { return d.SaveLatches(value) }
 
 func (d onDisk) events() ([][]byte, error) { return d.Events() }
 

@@ -24,7 +24,7 @@ const (
 // publisher is what the writer wants of the link.
 type publisher interface {
 	Publish(ctx context.Context, m link.Message) error
-	Hand(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
+	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
 // writer saves and publishes, in order, away from the loop: the disk may be slow
@@ -196,7 +196,7 @@ func (s *writer) confirmed(p numbered) {
 	m := s.post.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
 	err := s.patiently(func() (err error) {
-		wait, err = s.link.Hand(never, m)
+		wait, err = s.link.PublishAsync(never, m)
 		return err
 	})
 	if err != nil {

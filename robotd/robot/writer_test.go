@@ -111,7 +111,7 @@ func (l *ledger) Publish(ctx context.Context, m link.Message) error {
 	return nil
 }
 
-func (l *ledger) Hand(ctx context.Context, m link.Message) (func(context.Context) error, error) {
+func (l *ledger) PublishAsync(ctx context.Context, m link.Message) (func(context.Context) error, error) {
 	return func(context.Context) error { return nil }, l.Publish(ctx, m)
 }
 

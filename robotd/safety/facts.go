@@ -98,7 +98,7 @@ type Run uint8
 
 // The runs that the sender of a request can refer to.
 const (
-	UnsaidRun Run = iota
+	UnknownRun Run = iota
 	ThisRun
 	OtherRun
 )

@@ -81,9 +81,9 @@ func Orders(at schema.SafetyState, units []Unit) Order {
 	return ToError
 }
 
-// HoldsStory reports whether a story has to wait for the core. A story without motion
+// StoryWaits reports whether a story has to wait for the core. A story without motion
 // needs no permission and is performed in DISABLED too.
-func HoldsStory(at schema.SafetyState, containsMotion bool) bool {
+func StoryWaits(at schema.SafetyState, containsMotion bool) bool {
 	switch at {
 	case schema.SafetyEnabled:
 		return false

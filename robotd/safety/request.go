@@ -101,7 +101,7 @@ func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool
 		return taken(), true
 	case r.SeenIn == OtherRun || r.Seen > now:
 		return refused(schema.ReasonPrecondition, "the robot was started anew after the heartbeat that you saw"), false
-	case r.SeenIn == UnsaidRun && l.RequireSight: // a time of an earlier run may by chance be valid in this one
+	case r.SeenIn == UnknownRun && l.RequireSight: // a time of an earlier run may by chance be valid in this one
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
 	case now-r.Seen > l.Sight:
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false

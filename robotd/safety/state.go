@@ -81,29 +81,29 @@ func Boot(now time.Duration) State {
 	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: "boot"}}
 }
 
-// Held is the part of a latched stop that survives a restart. The zero value means no
+// LatchedStop is the part of a latched stop that survives a restart. The zero value means no
 // latched stop.
-type Held struct {
+type LatchedStop struct {
 	State    schema.SafetyState `json:"state"`
 	Cause    Cause              `json:"cause"`
 	Physical bool               `json:"physical"`
 }
 
-// Hold returns the latched stop to persist for s. before is the persisted one: it stays
+// LatchedStopOf returns the latched stop to persist for s. before is the persisted one: it stays
 // during a reset, because only the end of a reset releases a stop.
-func Hold(s State, before Held) Held {
+func LatchedStopOf(s State, before LatchedStop) LatchedStop {
 	switch s.At {
 	case schema.SafetyHalt, schema.SafetyEStop:
-		return Held{State: s.At, Cause: s.Cause, Physical: s.Physical}
+		return LatchedStop{State: s.At, Cause: s.Cause, Physical: s.Physical}
 	case schema.SafetyReset:
 		return before
 	}
-	return Held{}
+	return LatchedStop{}
 }
 
-// BootHeld returns the state of a robot that has just started and was latched before: a
+// BootLatched returns the state of a robot that has just started and was latched before: a
 // restart does not replace a reset.
-func BootHeld(now time.Duration, h Held) State {
+func BootLatched(now time.Duration, h LatchedStop) State {
 	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, Worse: now, Physical: h.Physical, Troubled: now}
 }
 

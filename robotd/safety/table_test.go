@@ -12,7 +12,7 @@ func TestTableIsSound(t *testing.T) {
 }
 
 func TestTableMatchesItsDiagram(t *testing.T) {
-	fsmtest.Drawn(t, "testdata/safety.md", Table, schema.SafetyDisabled)
+	fsmtest.CheckDiagram(t, "testdata/safety.md", Table, schema.SafetyDisabled)
 }
 
 func TestEveryStateLeadsToEStop(t *testing.T) {
@@ -98,7 +98,7 @@ func TestUnknownStateBecomesEStop(t *testing.T) {
 
 func TestOnlyStoryWithMotionWaitsForEnabled(t *testing.T) {
 	for _, at := range States {
-		moves, still := HoldsStory(at, true), HoldsStory(at, false)
+		moves, still := StoryWaits(at, true), StoryWaits(at, false)
 		if moves != (at != schema.SafetyEnabled) {
 			t.Errorf("%s: a story with motion waits: %v", at, moves)
 		}

@@ -40,8 +40,8 @@ const (
 
 // persisted is what is kept on the disk.
 type persisted struct {
-	Safety  *safety.Held `json:"safety,omitempty"`
-	Latches latch.State  `json:"latches"`
+	Safety  *safety.LatchedStop `json:"safety,omitempty"`
+	Latches latch.State         `json:"latches"`
 }
 
 // persistence is how far the disk has come with it.
@@ -58,7 +58,7 @@ type persistence struct {
 
 // HeldBack is the answer to a stop that waits until the disk has write n.
 type HeldBack struct {
-	request.Tell
+	request.SendAck
 	n int64
 }
 
@@ -89,7 +89,7 @@ func (s *State) Persist(now clock.Now, out *effect.List) {
 	p.dirty, p.again = false, 0
 	p.wanted++
 	v := persisted{Latches: s.latches}
-	if s.held != (safety.Held{}) {
+	if s.held != (safety.LatchedStop{}) {
 		v.Safety = &s.held
 	}
 	out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})
@@ -179,7 +179,7 @@ func (s *State) Writes() (wanted, kept int64) { return s.persist.wanted, s.persi
 func (s *State) TakeHeldBack(told []request.Effect) []HeldBack {
 	all := s.persist.heldBack
 	for _, e := range told {
-		if tell, ok := e.(request.Tell); ok {
+		if tell, ok := e.(request.SendAck); ok {
 			all = append(all, HeldBack{tell, s.persist.wanted})
 		}
 	}

@@ -23,7 +23,7 @@ type Memory struct {
 
 // Restore holds what was held, and returns what the safety core had latched; false is
 // nothing. A robot that cannot know is held all the same, until a person has seen to it.
-func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.Held, bool) {
+func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.LatchedStop, bool) {
 	held, latches := m.Old[0], m.Old[1]
 	if len(m.Kept) > 0 {
 		var v struct {
@@ -62,9 +62,9 @@ func (s *State) restoreHeld(kept string) {
 	if kept == "" {
 		return
 	}
-	s.held = safety.Held{}
+	s.held = safety.LatchedStop{}
 	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // somebody stopped the robot; nobody knows any more who
-		s.held = safety.Held{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+		s.held = safety.LatchedStop{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *State) restoreLatches(now clock.Now, kept string) {
 	}
 	for i := range s.latches.Latches {
 		l := &s.latches.Latches[i]
-		l.By, l.Why = schema.Legible(l.By), schema.Legible(l.Why) // an older release kept them as they came
+		l.By, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Why) // an older release kept them as they came
 	}
 	s.setFacts()
 }

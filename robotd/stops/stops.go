@@ -35,10 +35,10 @@ const Verb = "fleet/stop"
 // State is what keeps the robot from moving, and how far the disk has come with it.
 type State struct {
 	latches latch.State
-	facts   []safety.Latch // the same, as the safety core takes them
-	held    safety.Held    // the latched stop, as the disk has it or is to have it
-	calls   []called       // live stops that are to be answered
-	persist persistence    // of held and latches
+	facts   []safety.Latch     // the same, as the safety core takes them
+	held    safety.LatchedStop // the latched stop, as the disk has it or is to have it
+	calls   []called           // live stops that are to be answered
+	persist persistence        // of held and latches
 }
 
 // called is a live stop that is to be answered.
@@ -84,17 +84,17 @@ func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.Li
 
 // printable is a document whose texts can be shown.
 func printable(doc latch.Document) latch.Document {
-	doc.Problem, doc.Stops = schema.Legible(doc.Problem), slices.Clone(doc.Stops)
+	doc.Problem, doc.Stops = schema.SanitizeText(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
 		l := &doc.Stops[i]
-		l.By, l.Client, l.Why = schema.Legible(l.By), schema.Legible(l.Client), schema.Legible(l.Why)
+		l.By, l.Client, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Client), schema.SanitizeText(l.Why)
 	}
 	return doc
 }
 
 // Asked is a stop that somebody asks for now.
 func Asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
-	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.Legible(by), Why: schema.Legible(why), Since: now.Wall}, Anew: anew}
+	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
 }
 
 type held struct {
@@ -121,9 +121,9 @@ func verbOf(l schema.StopLevel) safety.Verb {
 	return safety.Stop
 }
 
-// Hold keeps which stop the safety core has latched, and that it no longer has.
+// LatchedStopOf keeps which stop the safety core has latched, and that it no longer has.
 func (s *State) Hold(at safety.State) {
-	if h := safety.Hold(at, s.held); h != s.held {
+	if h := safety.LatchedStopOf(at, s.held); h != s.held {
 		s.held, s.persist.dirty = h, true
 	}
 }

@@ -39,25 +39,25 @@ func TestDriveMovesOnlyAfterStickWasReleased(t *testing.T) {
 				} else if f.Lease != "" && f.Forbid == "" {
 					released = true
 				}
-				Heard(&s, now, f, in)
+				ReceiveFrame(&s, now, f, in)
 			case "look":
-				Look(&s, now, f)
+				Update(&s, now, f)
 			case "stop":
 				released = false
 				Stop(&s)
 			case "forbid":
 				released, f.Forbid = false, schema.ReasonLinkLost
-				Look(&s, now, f)
+				Update(&s, now, f)
 			case "allow":
 				f.Forbid = ""
-				Look(&s, now, f)
+				Update(&s, now, f)
 			default:
 				released, f.Lease, f.Client = false, "", ""
 				if what == "lease" {
 					leases++
 					f.Lease, f.Client = string(rune('a'+leases)), rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "who")
 				}
-				Look(&s, now, f)
+				Update(&s, now, f)
 			}
 			check(what)
 		}

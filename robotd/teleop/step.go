@@ -63,7 +63,7 @@ type Decision struct {
 	From, To Stage
 	On       Event
 	Why      string
-	Tell     Refusals // to report now if Count is not 0
+	Refusals Refusals // to report now if Count is not 0
 }
 
 // Refusals are the refused frames since the last report.
@@ -81,8 +81,8 @@ func Stop(s *State) Decision {
 	return d
 }
 
-// Look processes changes without a frame: of time and of the facts.
-func Look(s *State, now time.Duration, f Facts) Decision {
+// Update processes changes without a frame: of time and of the facts.
+func Update(s *State, now time.Duration, f Facts) Decision {
 	d := Decision{From: s.At, To: s.At}
 	s.look(now, f, &d)
 	s.report(now, &d)
@@ -105,9 +105,9 @@ func (s *State) look(now time.Duration, f Facts, d *Decision) {
 	}
 }
 
-// Heard processes a frame. If there are two transitions in one step (the set-point
+// ReceiveFrame processes a frame. If there are two transitions in one step (the set-point
 // expired just before the frame arrived), the decision contains the second.
-func Heard(s *State, now time.Duration, f Facts, in Frame) Decision {
+func ReceiveFrame(s *State, now time.Duration, f Facts, in Frame) Decision {
 	d := Decision{From: s.At, To: s.At}
 	s.look(now, f, &d)
 	if why, detail := s.judge(now, f, in); why != "" {
@@ -178,7 +178,7 @@ func (s *State) report(now time.Duration, d *Decision) {
 	if s.count == 0 || !s.neverReported && now-s.reportedAt < ReportEvery {
 		return
 	}
-	d.Tell = Refusals{s.client, s.refused, s.detail, s.count}
+	d.Refusals = Refusals{s.client, s.refused, s.detail, s.count}
 	s.refused, s.detail, s.client, s.count, s.reportedAt, s.neverReported = "", "", "", 0, now, false
 }
 

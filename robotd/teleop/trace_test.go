@@ -41,19 +41,19 @@ func (w *world) play(t *testing.T, line string) string {
 		if len(words) > 0 {
 			w.f.Lease, w.f.Client = words[0], words[1]
 		}
-		d = Look(&w.s, now, w.f)
+		d = Update(&w.s, now, w.f)
 	case "forbid":
 		w.f.Forbid = schema.Reason(words[0])
-		d = Look(&w.s, now, w.f)
+		d = Update(&w.s, now, w.f)
 	case "allow":
 		w.f.Forbid = ""
-		d = Look(&w.s, now, w.f)
+		d = Update(&w.s, now, w.f)
 	case "look":
-		d = Look(&w.s, now, w.f)
+		d = Update(&w.s, now, w.f)
 	case "stop":
 		d = Stop(&w.s)
 	case "frame":
-		d = Heard(&w.s, now, w.f, w.frame(now, words))
+		d = ReceiveFrame(&w.s, now, w.f, w.frame(now, words))
 	default:
 		t.Fatalf("%q: unknown input", line)
 	}
@@ -61,7 +61,7 @@ func (w *world) play(t *testing.T, line string) string {
 	if d.Changed {
 		fmt.Fprintf(&b, "  %s -> %s on %s: %s\n", d.From, d.To, d.On, d.Why)
 	}
-	if r := d.Tell; r.Count > 0 {
+	if r := d.Refusals; r.Count > 0 {
 		fmt.Fprintf(&b, "  tell: %d of %s refused: %s (%s)\n", r.Count, r.Client, r.Reason, r.Detail)
 	}
 	fmt.Fprintf(&b, "  = %s", w.s.At)

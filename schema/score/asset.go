@@ -110,9 +110,9 @@ func reaches(acts map[string]Act) func(Asset) bool {
 	return func(a Asset) bool { return named[Named{"", a.Kind, a.Name}] }
 }
 
-// Furnished returns caps with the names of files added to the catalogues. An empty
+// WithAssets returns caps with the names of files added to the catalogues. An empty
 // catalogue, which accepts any name, stays empty.
-func Furnished(caps schema.Caps, files []Asset) schema.Caps {
+func WithAssets(caps schema.Caps, files []Asset) schema.Caps {
 	if len(files) == 0 {
 		return caps
 	}

@@ -86,14 +86,14 @@ type Effective struct {
 // Moves reports whether any act moves the robot.
 func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) }
 
-// Fitted returns the part of b that this robot performs. An act comes from b, or else from
+// FitStory returns the part of b that this robot performs. An act comes from b, or else from
 // the acts taught on the robot; an act in neither is left out and listed in Pruned. An act
 // that needs something that the body does not have is an error of the whole story, because
 // its author has to decide what to do.
-func Fitted(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
+func FitStory(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
 	var e Effective
 	var c checks
-	caps = Furnished(caps, b.Assets)
+	caps = WithAssets(caps, b.Assets)
 	checked := map[string]bool{}
 	for _, step := range b.Story.Acts {
 		a, ok := b.Acts[step.Act]

@@ -65,17 +65,17 @@ func TestFilesOfAStoryAreJudged(t *testing.T) {
 func TestAFileJoinsTheCatalogueOfItsUnit(t *testing.T) {
 	caps := schema.Caps{Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"bell"}}}}
 	b := Blob{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "ring"}}}, Acts: map[string]Act{"ring": ring}}
-	_, ps := Fitted(b, caps, nil)
+	_, ps := FitStory(b, caps, nil)
 	sameProblems(t, "without its file", ps, "/acts/ring/actions/0/sound not_in_catalogue")
 	b.Assets = []Asset{gong}
-	_, ps = Fitted(b, caps, nil)
+	_, ps = FitStory(b, caps, nil)
 	sameProblems(t, "with its file", ps)
 	if len(caps.Units[0].Sounds) != 1 {
 		t.Errorf("the body's own catalogue was changed: %q", caps.Units[0].Sounds)
 	}
 	caps.Units[0].Sounds = nil
 	b.Acts = map[string]Act{"ring": {ID: "ring", Actions: []Action{{Type: TypeSound, Sound: "other", TimeoutMS: ms(900)}}}}
-	_, ps = Fitted(b, caps, nil)
+	_, ps = FitStory(b, caps, nil)
 	sameProblems(t, "a unit that takes any name", ps)
 }
 

@@ -32,7 +32,7 @@ func TestPublishedStoriesAreJudgedOnTheirOwn(t *testing.T) {
 func TestARobotPerformsWhatItHas(t *testing.T) {
 	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
 	b := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
-	e, ps := Fitted(b, small, map[string]Act{"taught": known})
+	e, ps := FitStory(b, small, map[string]Act{"taught": known})
 	if len(ps) != 0 || len(e.Steps) != 2 || len(e.Acts) != 2 || !slices.Equal(e.Pruned, []string{"gone"}) {
 		t.Fatalf("%+v %q", e, ps)
 	}
@@ -45,10 +45,10 @@ func TestARobotPerformsWhatItHas(t *testing.T) {
 	if e.Moves() {
 		t.Error("saying hello moves nothing")
 	}
-	if _, ps := Fitted(Blob{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
+	if _, ps := FitStory(Blob{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
 		t.Errorf("nothing is left to perform: %q", ps)
 	}
-	if _, ps := Fitted(b, schema.Caps{}, nil); len(ps) != 1 || ps[0].Code != CodeNoUnit || ps[0].Pointer != "/acts/known/actions/0/type" {
+	if _, ps := FitStory(b, schema.Caps{}, nil); len(ps) != 1 || ps[0].Code != CodeNoUnit || ps[0].Pointer != "/acts/known/actions/0/type" {
 		t.Errorf("a body without a speaker: %q", ps)
 	}
 }
@@ -60,14 +60,14 @@ func TestALoopNeedsSomethingThatLastsOnThisRobot(t *testing.T) {
 	if ps := schema.Errors(ValidateBlob(b)); len(ps) != 0 {
 		t.Errorf("an act that is taught on a robot may last: %q", ps)
 	}
-	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
+	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
 		t.Errorf("it does on this one: %q", ps)
 	}
-	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength || ps[0].Pointer != "/story/acts" {
+	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength || ps[0].Pointer != "/story/acts" {
 		t.Errorf("without it the loop takes no time: %q", ps)
 	}
 	b.Story.Repeat = Repeat{Times: 1}
-	if _, ps := Fitted(b, schema.Caps{Units: small.Units}, nil); len(ps) != 0 {
+	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 0 {
 		t.Errorf("performed once it ends by itself: %q", ps)
 	}
 }
@@ -152,7 +152,7 @@ func FuzzParseBlob(f *testing.F) {
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if b, ps := ParseBlob(data); len(ps) == 0 && len(schema.Errors(ValidateBlob(b))) == 0 {
-			Fitted(b, small, nil)
+			FitStory(b, small, nil)
 		}
 	})
 }

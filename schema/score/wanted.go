@@ -11,20 +11,20 @@ import (
 // InlineAct is the id of an act whose actions are in a command.
 const InlineAct = "inline"
 
-// Wanted is what a command requests to perform: an act that the robot has, by its id, or
+// PerformRequest is what a command requests to perform: an act that the robot has, by its id, or
 // actions in the command itself.
-type Wanted struct {
+type PerformRequest struct {
 	Act    string // empty with Inline
 	Inline *Act
 	With   map[string]string // values of the act's parameters
 }
 
-// WantedBy reads the arguments of act/perform and manual/act. The pointers of problems
+// PerformRequestOf reads the arguments of act/perform and manual/act. The pointers of problems
 // refer to the command. Actions are validated as in the file of an act; the values in
 // "with" declare their parameters, and a text has to use each of them. The robot validates
 // the values for its own acts with ValidateWith.
-func WantedBy(args schema.Args) (Wanted, []schema.Problem) {
-	w := Wanted{Act: args.Act, With: args.With.Texts()}
+func PerformRequestOf(args schema.Args) (PerformRequest, []schema.Problem) {
+	w := PerformRequest{Act: args.Act, With: args.With.Texts()}
 	switch {
 	case args.Actions != "" && args.Act != "":
 		return w, []schema.Problem{schema.Fault("/args/actions", CodeWrongField, "an act and actions of one's own exclude each other", "leave one of the two out")}

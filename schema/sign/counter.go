@@ -50,8 +50,8 @@ const (
 	Equivocation Clash = "equivocation" // the same counter was accepted for another document
 )
 
-// Judge checks the counter of a document whose signature was verified. It changes nothing.
-func (m Marks) Judge(w Subject) (Clash, string) {
+// Check checks the counter of a document whose signature was verified. It changes nothing.
+func (m Marks) Check(w Subject) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
 		return PlayedBack, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)

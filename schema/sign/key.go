@@ -105,8 +105,8 @@ func (r Ring) Verify(w Subject, sig *schema.Signature) error {
 	return r.verify(SignsDesired, desiredType, text, sig)
 }
 
-// Release checks that sig is a signature of what by a trusted release key.
-func (r Ring) Release(what Release, sig *schema.Signature) error {
+// VerifyRelease checks that sig is a signature of what by a trusted release key.
+func (r Ring) VerifyRelease(what Release, sig *schema.Signature) error {
 	text, err := what.Text()
 	if err != nil {
 		return err

@@ -50,9 +50,9 @@ func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, e
 	return Subject{Kind: kind, Robot: robot, Document: sum}.Sign(s.Key)
 }
 
-// Content signs the release of the content that a pin names. It returns nil without a
+// SignContent signs the release of the content that a pin names. It returns nil without a
 // release key or a pin.
-func (s *Seal) Content(kind Kind, p *schema.StoryPin) (*schema.Signature, error) {
+func (s *Seal) SignContent(kind Kind, p *schema.StoryPin) (*schema.Signature, error) {
 	if s.Release == nil || p == nil {
 		return nil, nil
 	}

@@ -121,14 +121,14 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ring.Release(release, bySecond); err != nil {
+	if err := ring.VerifyRelease(release, bySecond); err != nil {
 		t.Errorf("the release is refused: %v", err)
 	}
 	byFirst, err := release.Sign(keyOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ring.Release(release, byFirst) == nil {
+	if ring.VerifyRelease(release, byFirst) == nil {
 		t.Error("a key for desired documents released something")
 	}
 	if ring.Verify(w, bySecond) == nil {
@@ -363,7 +363,7 @@ func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
 				Document: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "document"),
 			}
 			top, seen := highest[MarkOf(w)]
-			clash, _ := m.Judge(w)
+			clash, _ := m.Check(w)
 			want := Fresh
 			switch {
 			case seen && w.Counter < top.Counter:

@@ -52,7 +52,7 @@ func Decode(v Verb, payload []byte) (Request, []schema.Problem) {
 func (v Verb) decodeWord(args reflect.Value, word string) []schema.Problem {
 	known := v.Args()
 	if v.Class == ClassStop {
-		word = schema.Legible(word)
+		word = schema.SanitizeText(word)
 	}
 	if len(known) > 0 && known[0].Type != TypeText && len(word) > schema.MaxWord {
 		return []schema.Problem{schema.Fault("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxWord), "send JSON: {\"args\":{...}}")}

@@ -117,7 +117,7 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		long := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "fanfare"})
 		between(t, "chime", r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "chime"})), 1200*time.Millisecond, 1300*time.Millisecond)
-		if got := r.Look().Saying; len(got) != 1 || got[0] != "fanfare" {
+		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "fanfare" {
 			t.Errorf("still heard: %v", got)
 		}
 		between(t, "the rest of the fanfare", r.takes(long), 1700*time.Millisecond, 1900*time.Millisecond)
@@ -126,11 +126,11 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 		between(t, "the rest of an applause", r.takes(r.key), 980*time.Millisecond, 1100*time.Millisecond)
 		loop := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell", Loop: true, EndMS: number(int64(60_000))})
 		r.pass(30 * time.Second)
-		if got := r.Look().Saying; len(got) != 1 {
+		if got := r.Snapshot().Saying; len(got) != 1 {
 			t.Errorf("a loop ended by itself: %v", got)
 		}
 		r.Stop(loop)
-		if got := r.Look().Saying; len(got) != 0 {
+		if got := r.Snapshot().Saying; len(got) != 0 {
 			t.Errorf("heard after its stop: %v", got)
 		}
 	})
@@ -139,11 +139,11 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 	with(t, sim.Config{At: "entrance"}, func(r *robot) {
 		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk", TimeoutMS: number(int64(60_000))})
-		last, moved := r.Look(), false
+		last, moved := r.Snapshot(), false
 		began := time.Now()
 		for !r.has(func(e driver.Event) bool { return e.Key == key }) {
 			r.tick()
-			now := r.Look()
+			now := r.Snapshot()
 			step := math.Hypot(now.X-last.X, now.Y-last.Y)
 			if now.V > 0.6+1e-9 || step > 0.6*0.02+2*0.01 {
 				t.Fatalf("too fast: %+v after %+v", now, last)
@@ -158,7 +158,7 @@ func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 			}
 		}
 		between(t, "3.2 m", time.Since(began), 5500*time.Millisecond, 15*time.Second)
-		if l := r.Look(); math.Hypot(l.X-3, l.Y-1) > 0.001 || math.Abs(l.Theta-math.Pi/2) > 0.02 || l.V != 0 || l.W != 0 || !moved {
+		if l := r.Snapshot(); math.Hypot(l.X-3, l.Y-1) > 0.001 || math.Abs(l.Theta-math.Pi/2) > 0.02 || l.V != 0 || l.W != 0 || !moved {
 			t.Errorf("arrived at %+v", l)
 		}
 		// From every point to every other.
@@ -169,7 +169,7 @@ func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 			}
 		}
 		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, XM: number(-2.5), YM: number(0.7)}))
-		if l := r.Look(); math.Hypot(l.X+2.5, l.Y-0.7) > 0.02 {
+		if l := r.Snapshot(); math.Hypot(l.X+2.5, l.Y-0.7) > 0.02 {
 			t.Errorf("arrived at %+v", l)
 		}
 	})
@@ -181,13 +181,13 @@ func TestManualDrivingEndsAfterTTL(t *testing.T) {
 			r.Move(driver.Velocity{VX: 5, WZ: 0.2, TTL: time.Hour})
 			r.pass(50 * time.Millisecond)
 		}
-		v := r.Look().V
+		v := r.Snapshot().V
 		if v != 0.6 {
 			t.Errorf("drives at %v m/s, want 0.6", v)
 		}
 		r.Move(driver.Velocity{VX: 0.6, TTL: time.Hour})
 		last := time.Now()
-		for r.Look().V != 0 {
+		for r.Snapshot().V != 0 {
 			r.tick()
 		}
 		brake := time.Duration(v / 1.0 * float64(time.Second))
@@ -196,7 +196,7 @@ func TestManualDrivingEndsAfterTTL(t *testing.T) {
 		}
 		r.Move(driver.Velocity{VX: math.NaN(), WZ: math.Inf(1), TTL: time.Second})
 		r.pass(time.Second)
-		if l := r.Look(); l.V != 0 || l.W != 0 || math.IsNaN(l.X+l.Theta) {
+		if l := r.Snapshot(); l.V != 0 || l.W != 0 || math.IsNaN(l.X+l.Theta) {
 			t.Errorf("moves after a velocity of NaN and infinity: %+v", l)
 		}
 	})
@@ -206,7 +206,7 @@ func TestHeadTurnsWithinItsLimits(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		between(t, "one radian", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.0), Speed: number(0.5)})), 980*time.Millisecond, 1100*time.Millisecond)
 		between(t, "two radians at once", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(-1.0), PitchRad: number(0.3), Speed: number(1.0)})), 980*time.Millisecond, 1100*time.Millisecond)
-		if l := r.Look(); l.Yaw != -1 || l.Pitch != 0.3 || l.Roll != 0 {
+		if l := r.Snapshot(); l.Yaw != -1 || l.Pitch != 0.3 || l.Roll != 0 {
 			t.Errorf("looks at %+v", l)
 		}
 		bad := r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.3)})
@@ -220,23 +220,23 @@ func TestFaceReturnsAfterHeldFaceStops(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		r.start("face", score.Action{Type: score.TypeFace, Face: "smile"})
 		key := r.start("face", score.Action{Type: score.TypeFace, Face: "wink", EndMS: number(int64(500))})
-		if got := r.Look().Face; got != "wink" {
+		if got := r.Snapshot().Face; got != "wink" {
 			t.Errorf("shows %s", got)
 		}
 		r.Stop(key)
-		if got := r.Look().Face; got != "smile" {
+		if got := r.Snapshot().Face; got != "smile" {
 			t.Errorf("shows %s after the wink", got)
 		}
 		r.start("led", score.Action{Type: score.TypeLED, LED: "left", Pattern: "rainbow", PeriodMS: 800})
-		if got := r.Look().LED; got != "rainbow every 800 ms on left" {
+		if got := r.Snapshot().LED; got != "rainbow every 800 ms on left" {
 			t.Errorf("the led shows %q", got)
 		}
 		r.start("speaker", score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}, Voice: "anna"})
-		if got := r.Look().Saying; len(got) != 1 || got[0] != "anna: hello" {
+		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "anna: hello" {
 			t.Errorf("says %q", got)
 		}
 		r.start("led", score.Action{Type: score.TypeLED, Colour: "#20c0ff", Pattern: "breathe"})
-		if got := r.Look().LED; got != "#20c0ff breathe" {
+		if got := r.Snapshot().LED; got != "#20c0ff breathe" {
 			t.Errorf("led: %s", got)
 		}
 	})
@@ -312,7 +312,7 @@ func TestBodyWithoutMapCalibratesAndRefusesGoto(t *testing.T) {
 func TestBatteryDrainsAndChargesAtDock(t *testing.T) {
 	with(t, sim.Config{At: "entrance", Battery: 0.5}, func(r *robot) {
 		r.pass(10 * time.Minute)
-		drained := r.Look()
+		drained := r.Snapshot()
 		if drained.Charging || drained.Battery > 0.49 || drained.Battery < 0.4 {
 			t.Errorf("after ten minutes: %+v", drained)
 		}
@@ -380,7 +380,7 @@ func TestStopInputDoesNotHideBrokenUnit(t *testing.T) {
 		r.PressStop("bumper", false)
 		r.Order(driver.ToReset)
 		r.pass(5 * time.Second)
-		if l := r.Look(); l.Head != driver.Error || l.Drive != driver.Idle {
+		if l := r.Snapshot(); l.Head != driver.Error || l.Drive != driver.Idle {
 			t.Errorf("head %s, drive %s", l.Head, l.Drive)
 		}
 	})

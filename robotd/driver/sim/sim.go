@@ -326,22 +326,22 @@ func (s *Sim) failed(key uint64, why schema.Reason, detail string) {
 	s.emit(driver.Event{Kind: driver.Failed, Key: key, Reason: why, Detail: detail})
 }
 
-// Look returns the present state of the body, for tests and dashboards.
-func (s *Sim) Look() Look {
-	answer := make(chan Look, 1)
+// Snapshot returns the present state of the body, for tests and dashboards.
+func (s *Sim) Snapshot() Snapshot {
+	answer := make(chan Snapshot, 1)
 	if !s.enqueue(false, func() { answer <- s.look() }) {
-		return Look{}
+		return Snapshot{}
 	}
 	select {
 	case l := <-answer:
 		return l
 	case <-s.closed:
-		return Look{}
+		return Snapshot{}
 	}
 }
 
-// Look is the state of the body as seen from outside.
-type Look struct {
+// Snapshot is the state of the body as seen from outside.
+type Snapshot struct {
 	X, Y, Theta      float64 // metres, radians
 	V, W             float64 // m/s, rad/s
 	Yaw, Pitch, Roll float64
@@ -353,8 +353,8 @@ type Look struct {
 	Pressed          map[string]bool
 }
 
-func (s *Sim) look() Look {
-	l := Look{
+func (s *Sim) look() Snapshot {
+	l := Snapshot{
 		X: s.at.x, Y: s.at.y, Theta: s.at.theta, V: s.v, W: s.w,
 		Yaw: s.gaze.now[0], Pitch: s.gaze.now[1], Roll: s.gaze.now[2],
 		Face: s.face.shown(), LED: s.led.shown(), Battery: s.level, Charging: s.charging,

@@ -17,8 +17,8 @@ func Check[S, E comparable](t testing.TB, table fsm.Table[S, E], start S, all []
 	}
 }
 
-// Drawn compares the golden file at path with the diagram and the rows of the table.
-func Drawn[S, E comparable](t testing.TB, path string, table fsm.Table[S, E], start S) {
+// CheckDiagram compares the golden file at path with the diagram and the rows of the table.
+func CheckDiagram[S, E comparable](t testing.TB, path string, table fsm.Table[S, E], start S) {
 	t.Helper()
 	golden.Compare(t, path, "```mermaid\n"+table.Mermaid(start)+"```\n\n"+table.Markdown())
 }

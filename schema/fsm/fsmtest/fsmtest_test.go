@@ -24,7 +24,7 @@ func (c *count) Errorf(string, ...any) { c.failures++ }
 
 func TestValidTableAndDiagramPass(t *testing.T) {
 	Check(t, lamp, "off", []string{"off", "on"})
-	Drawn(t, "testdata/lamp.md", lamp, "off")
+	CheckDiagram(t, "testdata/lamp.md", lamp, "off")
 }
 
 func TestEveryErrorFails(t *testing.T) {
@@ -41,7 +41,7 @@ func TestDiagramOfAnotherTableFails(t *testing.T) {
 	t.Cleanup(func() { _ = flags.Value.Set(was) })
 	_ = flags.Value.Set("false") // never write the wrong table
 	c := count{TB: t}
-	Drawn(&c, "testdata/lamp.md", lamp[:1], "off")
+	CheckDiagram(&c, "testdata/lamp.md", lamp[:1], "off")
 	if c.failures != 1 {
 		t.Errorf("%d failures", c.failures)
 	}
@@ -49,7 +49,7 @@ func TestDiagramOfAnotherTableFails(t *testing.T) {
 
 func TestUnusedTransitionIsReported(t *testing.T) {
 	table, c := append(fsm.Table[string, string]{{From: fsm.In("on", "off"), On: "kick", To: "off", Why: "it was kicked"}}, lamp...), count{TB: t}
-	EveryRowIsNeeded(&c, &table, func() string {
+	CheckEveryRowIsNeeded(&c, &table, func() string {
 		at := "off"
 		for _, on := range []string{"press", "press", "kick"} {
 			row, ok := table.Next(at, on)

@@ -8,14 +8,14 @@ import (
 	"troupe/schema/fsm"
 )
 
-// EveryRowIsNeeded removes each transition from the table in turn and fails the test if
+// CheckEveryRowIsNeeded removes each transition from the table in turn and fails the test if
 // run then returns the same as with the full table. Another test compares the result of
 // run with golden files, so a difference here would be a failure there. A panic of run
 // counts as a difference.
 //
 // The table is changed in place and restored, so tests that use it must not run in
 // parallel.
-func EveryRowIsNeeded[S, E comparable](t testing.TB, table *fsm.Table[S, E], run func() string) {
+func CheckEveryRowIsNeeded[S, E comparable](t testing.TB, table *fsm.Table[S, E], run func() string) {
 	t.Helper()
 	whole := *table
 	defer func() { *table = whole }()
