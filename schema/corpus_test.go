@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// decoders reads each message that travels, by its name in the topic table.
+// decoders contains a decoder for each message, by its name in the topic table.
 var decoders = map[string]func([]byte) (any, []Problem){
 	"Presence":       decoder[Presence](),
 	"Heartbeat":      decoder[Heartbeat](),
@@ -49,7 +49,7 @@ func decoder[T any]() func([]byte) (any, []Problem) {
 const corpus = "../testdata/messages"
 
 // The first line of a bad message is "# Type code pointer", the rest its bytes.
-func TestBadMessagesAreRefusedAtTheirPlace(t *testing.T) {
+func TestBadMessagesAreRefusedAtPointer(t *testing.T) {
 	files, _ := filepath.Glob(corpus + "/bad/*.txt")
 	if len(files) < 20 {
 		t.Fatalf("only %d bad messages in %s", len(files), corpus)
@@ -68,9 +68,9 @@ func TestBadMessagesAreRefusedAtTheirPlace(t *testing.T) {
 	}
 }
 
-// Good messages were taken from running programs. Each must be read, be what
-// its JSON Schema says, and survive being written again.
-func TestGoodMessagesAreReadAndFitTheirJSONSchema(t *testing.T) {
+// Good messages were recorded from running programs. Each must decode, conform to its JSON
+// Schema, and survive encoding and decoding.
+func TestGoodMessagesConformToJSONSchema(t *testing.T) {
 	files, _ := filepath.Glob(corpus + "/ok/*.json")
 	covered := map[string]bool{}
 	for _, f := range files {

@@ -12,9 +12,9 @@ func strictly[T any](b []byte) []Problem {
 	return Errors(ps)
 }
 
-// told reads what programs of this project say, where an unknown field would be a
-// mistake of theirs.
-var told = map[string]func([]byte) []Problem{
+// strict decodes messages of this project's programs, in which an unknown field would be a
+// mistake.
+var strict = map[string]func([]byte) []Problem{
 	"Presence": strictly[Presence], "Heartbeat": strictly[Heartbeat], "State": strictly[State], "Modes": strictly[Modes], "Caps": strictly[Caps],
 	"ReportedStory": strictly[ReportedStory], "ReportedConfig": strictly[ReportedConfig], "ReportedMode": strictly[ReportedMode], "ReportedSet": strictly[ReportedSet],
 	"Event": strictly[Event], "Ack": strictly[Ack], "Notice": strictly[Notice], "Telemetry": strictly[Telemetry],
@@ -25,14 +25,13 @@ var told = map[string]func([]byte) []Problem{
 var (
 	exampleOn      = regexp.MustCompile(`^(troupe/v1/\S+) (\{.*\})$`)         // as mosquitto_sub -v shows it
 	exampleAlone   = regexp.MustCompile(`^(\{.*\})$`)                         // as mosquitto_rr shows it
-	exampleRequest = regexp.MustCompile(`/cmd/\w+/(\w+)/([\w-]+) .* -m (.+)`) // as it is asked
+	exampleRequest = regexp.MustCompile(`/cmd/\w+/(\w+)/([\w-]+) .* -m (.+)`) // a command as it is sent
 	exampleJSON    = regexp.MustCompile(`^'(\{.*\})'`)
 	exampleWord    = regexp.MustCompile(`^(\w+)`)
 )
 
-// TestEveryExampleIsWellSaid reads the lines of the contract's page that somebody
-// may copy.
-func TestEveryExampleIsWellSaid(t *testing.T) {
+// The test decodes the lines of topics.md that people may copy.
+func TestExamplesInTopicsAreValid(t *testing.T) {
 	page, err := os.ReadFile("../topics.md")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +51,7 @@ func TestEveryExampleIsWellSaid(t *testing.T) {
 				continue
 			}
 			read[row.Message]++
-			wrong(n, line, told[row.Message]([]byte(m[2])))
+			wrong(n, line, strict[row.Message]([]byte(m[2])))
 			continue
 		}
 		if m := exampleAlone.FindStringSubmatch(line); m != nil {
@@ -64,20 +63,20 @@ func TestEveryExampleIsWellSaid(t *testing.T) {
 				wrong(n, line, Errors(ps))
 				continue
 			}
-			wrong(n, line, told[kind]([]byte(m[1])))
+			wrong(n, line, strict[kind]([]byte(m[1])))
 			continue
 		}
 		if m := exampleRequest.FindStringSubmatch(line); m != nil && m[2] != "velocity" {
 			verb, known := VerbOf(m[1], m[2])
 			if !known {
-				continue // asked to show what becomes of it
+				continue // an example of a refusal
 			}
 			payload := exampleJSON.FindStringSubmatch(m[3])
 			if payload == nil {
 				payload = exampleWord.FindStringSubmatch(m[3])
 			}
 			if payload == nil {
-				continue // broken on purpose
+				continue // malformed on purpose
 			}
 			read["Request"]++
 			_, ps := DecodeRequest(verb, []byte(payload[1]))
@@ -86,12 +85,13 @@ func TestEveryExampleIsWellSaid(t *testing.T) {
 	}
 	for kind, least := range map[string]int{"Ack": 15, "Request": 8, "Notice": 1, "Telemetry": 3, "Presence": 1, "FleetStop": 1, "DesiredStop": 1} {
 		if read[kind] < least {
-			t.Errorf("%d examples of %s were read, want %d: does the page show them otherwise now?", read[kind], kind, least)
+			t.Errorf("found %d examples of %s, want %d: has their format in topics.md changed?", read[kind], kind, least)
 		}
 	}
 }
 
-// kindOf tells the message of a line without its topic by what only it has.
+// kindOf returns the message type of a line without a topic, by fields that only this
+// type has.
 func kindOf(line string) string {
 	switch {
 	case strings.Contains(line, `"verb":`) && strings.Contains(line, `"status":`):

@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzDecode feeds arbitrary bytes to every message decoder: none may panic,
-// and what is taken is written and read again as the same value.
+// and an accepted message survives encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	files, _ := filepath.Glob(corpus + "/*/*")
 	for _, name := range files {
@@ -33,10 +33,10 @@ func FuzzDecode(f *testing.F) {
 			}
 			v2, ps := decode(b)
 			if len(ps) != 0 {
-				t.Fatalf("%s: %s was written as %s, which is refused: %v", name, payload, b, ps)
+				t.Fatalf("%s: %s was encoded as %s, which is refused: %v", name, payload, b, ps)
 			}
 			if b2, err := Encode(v2); err != nil || !bytes.Equal(b, b2) {
-				t.Fatalf("%s: written twice as\n%s\n%s (%v)", name, b, b2, err)
+				t.Fatalf("%s: two encodings\n%s\n%s (%v)", name, b, b2, err)
 			}
 		}
 	})
@@ -55,7 +55,7 @@ func FuzzDecodeRequest(f *testing.F) {
 			}
 			b, err := EncodeRequest(v, r)
 			if err != nil {
-				t.Fatalf("%s: %q was taken as %+v, which cannot be written: %v", v.ID(), payload, r, err)
+				t.Fatalf("%s: %q was decoded as %+v, which cannot be encoded: %v", v.ID(), payload, r, err)
 			}
 			if r2, ps := DecodeRequest(v, b); len(ps) != 0 || r2 != r {
 				t.Fatalf("%s: %q\n%+v\nwritten %s\n%+v %v", v.ID(), payload, r, b, r2, ps)
@@ -64,7 +64,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	})
 }
 
-// FuzzMatch holds that a topic found in the table is rebuilt as the same topic.
+// FuzzMatch checks that a matched topic is rebuilt from its parameters.
 func FuzzMatch(f *testing.F) {
 	f.Add("troupe/v1/robots/r1/cmd/op1/mode/set")
 	f.Add("troupe/v1/blobs/")
@@ -81,7 +81,7 @@ func FuzzMatch(f *testing.F) {
 			}
 		}
 		if again := DefaultNamespace.Topic(row.Kind, fill...); again != topic {
-			t.Fatalf("%q is found as %s, rebuilt as %q", topic, row.Kind, again)
+			t.Fatalf("%q matches %s and is rebuilt as %q", topic, row.Kind, again)
 		}
 	})
 }

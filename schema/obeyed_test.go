@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// Whatever its JSON Schema requires of a message that somebody goes by, is
-// required by the programs: without it, and with null where null means nothing,
-// the message is refused at that place.
-func TestNothingIsGuessedOfWhatIsObeyed(t *testing.T) {
+// Every field that the JSON Schema of a directive requires is required by the decoder:
+// without it, or with a meaningless null, the message is refused with its pointer.
+func TestDirectiveWithMissingFieldIsRefused(t *testing.T) {
 	tried := 0
 	files, _ := filepath.Glob(corpus + "/ok/*.json")
 	for _, file := range files {
@@ -33,7 +32,7 @@ func TestNothingIsGuessedOfWhatIsObeyed(t *testing.T) {
 				if members[key] = nil; how == "left out" {
 					delete(members, key)
 				} else if key == "story" || key == "set" {
-					continue // withdrawn
+					continue // null withdraws it
 				}
 				payload, err := json.Marshal(members)
 				if err != nil {

@@ -19,7 +19,7 @@ func TestEveryReasonIsDescribedOnce(t *testing.T) {
 	}
 }
 
-func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
+func TestTopicsAreBuiltAndMatched(t *testing.T) {
 	const ns = DefaultNamespace
 	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive", "{sha256}": strings.Repeat("ab", 32)}
 	for _, row := range Topics {
@@ -32,7 +32,7 @@ func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
 		topic := ns.Topic(row.Kind, fill...)
 		got, p, ok := ns.Match(topic)
 		if row.Kind == TopicTeleop && (p.Group != "" || p.Verb != "") {
-			t.Errorf("%s: no group and verb stand in its pattern, got %+v", topic, p)
+			t.Errorf("%s: its pattern has no group and verb, got %+v", topic, p)
 		}
 		if !ok || got.Kind != row.Kind {
 			t.Errorf("%s: found as %v %v", topic, got.Kind, ok)
@@ -46,12 +46,12 @@ func TestTopicsAreBuiltAndFoundAgain(t *testing.T) {
 	for _, topic := range []string{"", "troupe/v1/", "troupe/v2/robots/r1/state", "troupe/v1/robots/R1/state", "troupe/v1/robots/r1/state/x",
 		"troupe/v1/robots/r1", "troupe/v1/robots//state", "troupe/v1/robots/+/state", "troupe/v1/blobs/abc", "/troupe/v1/robots/r1/state"} {
 		if row, _, ok := ns.Match(topic); ok {
-			t.Errorf("%q is no topic, found as %s", topic, row.Kind)
+			t.Errorf("%q is not a topic, but matches %s", topic, row.Kind)
 		}
 	}
 }
 
-func TestABareWordAndJSONMeanTheSame(t *testing.T) {
+func TestBareWordEqualsJSONArgument(t *testing.T) {
 	v, _ := VerbOf("mode", "set")
 	word, ps := DecodeRequest(v, []byte("ato\n"))
 	if len(ps) != 0 {
@@ -63,7 +63,7 @@ func TestABareWordAndJSONMeanTheSame(t *testing.T) {
 	}
 }
 
-func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
+func TestBadCommandIsRefusedAtPointer(t *testing.T) {
 	set, _ := VerbOf("mode", "set")
 	start, _ := VerbOf("auto", "start")
 	pause, _ := VerbOf("auto", "pause")
@@ -125,9 +125,8 @@ func TestACommandIsRefusedAtThePlaceThatIsWrong(t *testing.T) {
 	}
 }
 
-// TestWhatIsTheSendersOwnIsPassedOver lets a sender keep notes of its own beside
-// what a command has.
-func TestWhatIsTheSendersOwnIsPassedOver(t *testing.T) {
+// Senders may add fields of their own with the prefix x_.
+func TestFieldsWithPrefixXAreIgnored(t *testing.T) {
 	v, _ := VerbOf("mode", "set")
 	r, ps := DecodeRequest(v, []byte(`{"id":"k1","x_ticket":{"deep":[1,null]},"x_none":null,"args":{"mode":"ato","x_colour":"blue"}}`))
 	if want := (Request{ID: "k1", Args: Args{Mode: ModeAto}}); len(ps) != 0 || r != want {
@@ -135,9 +134,8 @@ func TestWhatIsTheSendersOwnIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestATextMayBeAsLongAsThatOfAnAct holds the bounds of arguments that are longer
-// than a word.
-func TestATextMayBeAsLongAsThatOfAnAct(t *testing.T) {
+// Texts have a greater limit than words.
+func TestTextsHaveTheirOwnLimit(t *testing.T) {
 	say, _ := VerbOf("manual", "say")
 	text := strings.Repeat("ä", MaxText)
 	for _, payload := range []string{text, `{"args":{"text":"` + text + `"}}`} {
@@ -147,9 +145,8 @@ func TestATextMayBeAsLongAsThatOfAnAct(t *testing.T) {
 	}
 }
 
-// TestAStopIsCutWhereACommandIsRefused gives stops texts of every kind: all that
-// is asked for is still understood, and what is kept of the texts is legible.
-func TestAStopIsCutWhereACommandIsRefused(t *testing.T) {
+// A stop with any texts is accepted, and its texts become printable and short.
+func TestTextsOfStopAreTruncatedNotRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SampledFrom([]string{"stop", "halt", "estop"}).Draw(t, "verb")
 		verb, _ := VerbOf("safety", v)
@@ -167,8 +164,8 @@ func TestAStopIsCutWhereACommandIsRefused(t *testing.T) {
 	})
 }
 
-// TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth counts as JSON does.
-func TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth(t *testing.T) {
+// The length is that in JSON.
+func TestLegibleTextIsPrintableAndShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "text")
 		got := SanitizeText(text)
@@ -188,7 +185,7 @@ func TestALegibleTextIsPrintableAndShortAndKeepsWhatIsBoth(t *testing.T) {
 	})
 }
 
-func TestARequestSurvivesTheWire(t *testing.T) {
+func TestRequestSurvivesEncoding(t *testing.T) {
 	v, _ := VerbOf("mode", "set")
 	want := Request{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Session: "s1", Seq: 3, If: Precondition{Mode: ModeMnl, StateSeq: 8, Session: "s2", StoryRev: 2}, Args: Args{Mode: ModeAto, Restart: true}}
 	b, err := EncodeRequest(v, want)
@@ -201,7 +198,7 @@ func TestARequestSurvivesTheWire(t *testing.T) {
 	}
 }
 
-func TestDocumentsIgnoreWhatTheyDoNotKnow(t *testing.T) {
+func TestDocumentsIgnoreUnknownFields(t *testing.T) {
 	doc := []byte(`{"state":"online","session":"s","boot":"b","new_in_1_2":{"deep":[1]}}`)
 	if p, ps := Decode[Presence](doc); len(ps) != 0 || p.State != PresenceOnline {
 		t.Errorf("%+v %v", p, ps)
@@ -211,26 +208,25 @@ func TestDocumentsIgnoreWhatTheyDoNotKnow(t *testing.T) {
 	}
 	for _, bad := range []string{`[]`, `{"state":1}`, `{"state":"online"}`, `{"State":"online","session":"s"}`, "\xef\xbb\xbf{}", `{"a":9007199254740993}`, strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17)} {
 		if _, ps := Decode[Presence]([]byte(bad)); len(ps) == 0 {
-			t.Errorf("%s was taken", bad)
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 }
 
-// TestVerbsOfOpenGroupsAreForOperators holds what brokers of older releases rely
-// on when they let an operator's unknown verb through. The two that are not have
-// been known from the first release on.
+// Brokers of older releases rely on this when they let an operator's unknown verb through.
+// The two exceptions exist since the first release.
 func TestVerbsOfOpenGroupsAreForOperators(t *testing.T) {
 	for _, v := range Verbs {
 		known := v.ID() == "mode/enable" || v.ID() == "mode/disable"
 		if slices.Contains(OpenGroups, v.Group) && !v.Allows(RoleOperator) && !known {
-			t.Errorf("%s is for administrators alone; it belongs into a group that is not open", v.ID())
+			t.Errorf("%s is only for administrators; it belongs in a group that is not open", v.ID())
 		}
 		if v.Group == IntentGroup && !v.Allows(RoleResponder) {
-			t.Errorf("%s is not for responders; it belongs into another group", v.ID())
+			t.Errorf("%s is not for responders; it belongs in another group", v.ID())
 		}
 	}
 	if MayAskUnknown("safety", RoleStop) || MayAskUnknown("sys", RoleOperator) || MayAskUnknown("robot", RoleOperator) || !MayAskUnknown("mode", RoleOperator) ||
 		!MayAskUnknown("intent", RoleResponder) || MayAskUnknown("act", RoleResponder) || MayAskUnknown("mode", RoleResponder) || MayAskUnknown("intent", RoleStop) || MayAskUnknown("intent", RoleObserver) {
-		t.Error("who may ask for what no table lists has changed")
+		t.Error("the roles that may send unlisted verbs have changed")
 	}
 }

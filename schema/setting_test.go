@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-func TestValuesOfAConfigurationAreJudged(t *testing.T) {
+func TestConfigValuesAreChecked(t *testing.T) {
 	for _, row := range []struct {
 		key       string
 		good, bad []string
@@ -32,7 +32,7 @@ func TestValuesOfAConfigurationAreJudged(t *testing.T) {
 		}
 		for _, v := range row.bad {
 			if k.Check(jsontext.Value(v)) == "" {
-				t.Errorf("%s %s is taken", row.key, v)
+				t.Errorf("%s %s is accepted", row.key, v)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestValuesOfAConfigurationAreJudged(t *testing.T) {
 	}
 }
 
-func TestEveryKeyOfAConfigurationIsWhole(t *testing.T) {
+func TestConfigKeysAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range ConfigKeys {
 		if k.Why == "" || seen[k.Name] || k.Check(jsontext.Value(`"\u0000 nothing"`)) == "" {

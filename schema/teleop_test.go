@@ -2,7 +2,7 @@ package schema
 
 import "testing"
 
-func TestAFrameSaysNothingThatNobodyKnows(t *testing.T) {
+func TestFrameWithUnknownFieldIsRefused(t *testing.T) {
 	const head = `{"lease":"l","seq":1,"vx":0.2,"wz":0,"ttl_ms":400,"seen_mono_ms":7`
 	want := VelocityFrame{Lease: "l", Seq: 1, VXMPS: 0.2, TTLMS: 400, SeenMonoMS: 7}
 	for tail, pointer := range map[string]string{

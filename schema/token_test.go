@@ -14,22 +14,22 @@ func drawToken(t *rapid.T) EnrolmentToken {
 	return token
 }
 
-func TestATokenIsReadAsItWasWritten(t *testing.T) {
+func TestTokenSurvivesEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		token := drawToken(t)
 		got, err := ParseToken(" " + token.String() + "\n")
 		if err != nil || got != token {
-			t.Fatalf("%s was read as %+v, %v", token, got, err)
+			t.Fatalf("%s was parsed as %+v, %v", token, got, err)
 		}
 	})
 }
 
-func TestADamagedTokenIsNoToken(t *testing.T) {
+func TestDamagedTokenIsRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawToken(t).String()
 		cut := rapid.IntRange(0, len(text)-1).Draw(t, "cut")
 		if _, err := ParseToken(text[:cut]); err == nil {
-			t.Fatalf("%s without its last %d letters is taken", text, len(text)-cut)
+			t.Fatalf("%s without its last %d letters is accepted", text, len(text)-cut)
 		}
 		letters := len(text) - 80
 		at := rapid.IntRange(letters, len(text)-1).Draw(t, "at")
@@ -38,7 +38,7 @@ func TestADamagedTokenIsNoToken(t *testing.T) {
 			other = "B"
 		}
 		got, err := ParseToken(text[:at] + other + text[at+1:])
-		if err == nil { // two bytes of a digest overlook one in 65,536
+		if err == nil { // a checksum of two bytes misses one in 65,536
 			want, _ := ParseToken(text)
 			if got == want {
 				t.Fatalf("%s with another letter is the same token", text)
@@ -47,14 +47,14 @@ func TestADamagedTokenIsNoToken(t *testing.T) {
 	})
 }
 
-func TestATokenBelongsToItsRobot(t *testing.T) {
+func TestTokenIsBoundToRobot(t *testing.T) {
 	token := EnrolmentToken{Robot: "r7"}
 	if _, err := ParseToken(strings.Replace(token.String(), "-r7-", "-r8-", 1)); err == nil {
-		t.Error("a token is taken under another robot's name")
+		t.Error("a token is accepted for another robot")
 	}
 }
 
-func TestAnIdentityNamesRobotOrDesk(t *testing.T) {
+func TestIdentityURNNamesRobotOrFleetd(t *testing.T) {
 	for urn, want := range map[string]struct {
 		role Role
 		name string
@@ -72,7 +72,7 @@ func TestAnIdentityNamesRobotOrDesk(t *testing.T) {
 			t.Errorf("%s: %s %s %v", urn, role, name, ok)
 		}
 		if ok && IdentityURN(role, name) != urn {
-			t.Errorf("%s is written back as %s", urn, IdentityURN(role, name))
+			t.Errorf("%s is encoded as %s", urn, IdentityURN(role, name))
 		}
 	}
 	if IdentityURN(RoleAdmin, "root") != "" {

@@ -38,8 +38,8 @@ func shelf(id string) (Act, bool) {
 	return a, ok
 }
 
-// judge reads and validates a file as its name says: act-, story- or fit-.
-func judge(t *testing.T, file string) []schema.Problem {
+// validate parses and validates a file according to its name: act-, story- or fit-.
+func validate(t *testing.T, file string) []schema.Problem {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +64,12 @@ func judge(t *testing.T, file string) []schema.Problem {
 		}
 		return ps
 	}
-	t.Fatalf("%s: what is it?", file)
+	t.Fatalf("%s: unknown prefix of the file name", file)
 	return nil
 }
 
-// The first line of a bad score is "# want: code pointer".
-func TestBadScoresAreRefusedAtTheirPlace(t *testing.T) {
+// The first line of a bad file is "# want: code pointer".
+func TestBadFilesAreRefusedAtPointer(t *testing.T) {
 	files, _ := filepath.Glob(corpus + "/bad/*.yaml")
 	covered := map[string]bool{}
 	for _, f := range files {
@@ -80,34 +80,34 @@ func TestBadScoresAreRefusedAtTheirPlace(t *testing.T) {
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		code, pointer, _ := strings.Cut(strings.TrimPrefix(string(line), "# want: "), " ")
 		covered[code] = true
-		ps := judge(t, f)
+		ps := validate(t, f)
 		if !slices.ContainsFunc(ps, func(p schema.Problem) bool { return p.Code == code && p.Pointer == pointer && p.Detail != "" }) {
 			t.Errorf("%s: want %s at %q, got %q", filepath.Base(f), code, pointer, ps)
 		}
 		for _, p := range ps {
 			if p.Hint == "" && p.Code != "bad_type" && !(p.Code == CodeBadValue && strings.Contains(p.Detail, "{")) { // the decoder's own
-				t.Errorf("%s: no way out of %s", filepath.Base(f), p)
+				t.Errorf("%s: no hint in %s", filepath.Base(f), p)
 			}
 		}
 	}
-	// Those that only a published revision can have are tested below.
+	// Codes of published revisions have their own tests.
 	for _, code := range []string{CodeUnreached, CodeUnsupported, CodeWrongKey} {
 		covered[code] = true
 	}
 	for _, code := range codes(t) {
 		if !covered[code] {
-			t.Errorf("no bad score in %s shows %s", corpus, code)
+			t.Errorf("no bad file in %s has the problem %s", corpus, code)
 		}
 	}
 }
 
-func TestGoodScoresHaveNoError(t *testing.T) {
+func TestGoodFilesHaveNoErrors(t *testing.T) {
 	files, _ := filepath.Glob(corpus + "/ok/*.yaml")
 	if len(files) < 6 {
 		t.Fatalf("found only %q", files)
 	}
 	for _, f := range files {
-		if errs := schema.Errors(judge(t, f)); len(errs) > 0 {
+		if errs := schema.Errors(validate(t, f)); len(errs) > 0 {
 			t.Errorf("%s: %q", filepath.Base(f), errs)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// sameProblems compares what was found with lines of "pointer code".
+// sameProblems compares problems with lines of "pointer code".
 func sameProblems(t *testing.T, what string, got []schema.Problem, want ...string) {
 	t.Helper()
 	var found []string
@@ -26,7 +26,7 @@ var (
 	ring    = Act{ID: "ring", Actions: []Action{{Type: TypeSound, Sound: "gong", TimeoutMS: ms(900)}}}
 )
 
-func TestFilesOfAStoryAreJudged(t *testing.T) {
+func TestAssetsOfStoryAreValidated(t *testing.T) {
 	judge := func(files ...Asset) []schema.Problem {
 		story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "ring"}}}
 		data, _, err := EncodeBlob(story, map[string]Act{"ring": ring}, 1, files...)
@@ -62,7 +62,7 @@ func TestFilesOfAStoryAreJudged(t *testing.T) {
 	sameProblems(t, "16 files of 4 MiB", schema.Errors(judge(many[:16]...)))
 }
 
-func TestAFileJoinsTheCatalogueOfItsUnit(t *testing.T) {
+func TestFurnishedAddsFilesToCatalogue(t *testing.T) {
 	caps := schema.Caps{Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"bell"}}}}
 	b := Blob{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "ring"}}}, Acts: map[string]Act{"ring": ring}}
 	_, ps := FitStory(b, caps, nil)
@@ -79,7 +79,7 @@ func TestAFileJoinsTheCatalogueOfItsUnit(t *testing.T) {
 	sameProblems(t, "a unit that takes any name", ps)
 }
 
-func TestPlacesAreJudged(t *testing.T) {
+func TestPlacesAreValidated(t *testing.T) {
 	for name, row := range map[string]struct {
 		text string
 		want []string
@@ -102,7 +102,7 @@ func TestPlacesAreJudged(t *testing.T) {
 	}
 }
 
-func TestActivitiesAreJudged(t *testing.T) {
+func TestActivitiesAreValidated(t *testing.T) {
 	good := func() Activity {
 		return Activity{ID: "wave", Name: Text{"en": "Wave"}, Repeat: Repeat{Times: 1}, Acts: []Step{{Act: "ring"}}, Nature: NatureSolitary,
 			Launch: Launch{When: "battery > 0.5", For: "3s", Cooldown: "1m"}, Permissions: map[string]bool{"canRunOnPod": true}}

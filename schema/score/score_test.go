@@ -10,11 +10,11 @@ import (
 	"troupe/schema"
 )
 
-func TestPublishedStoriesAreJudgedOnTheirOwn(t *testing.T) {
+func TestPublishedStoriesAreValidated(t *testing.T) {
 	story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "known"}, {Act: "taught"}}}
 	sound := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
 	if ps := schema.Errors(ValidateBlob(sound)); len(ps) != 0 {
-		t.Errorf("a story whose act is taught on the robot is sound, got %q", ps)
+		t.Errorf("a story whose act is taught on the robot is valid, got %q", ps)
 	}
 	for code, b := range map[string]Blob{
 		CodeUnsupported: {Schema: 2, Rev: 1, Story: story, Acts: sound.Acts},
@@ -29,7 +29,7 @@ func TestPublishedStoriesAreJudgedOnTheirOwn(t *testing.T) {
 	}
 }
 
-func TestARobotPerformsWhatItHas(t *testing.T) {
+func TestFittedPrunesMissingActs(t *testing.T) {
 	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
 	b := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
 	e, ps := FitStory(b, small, map[string]Act{"taught": known})
@@ -37,7 +37,7 @@ func TestARobotPerformsWhatItHas(t *testing.T) {
 		t.Fatalf("%+v %q", e, ps)
 	}
 	if got := e.Acts[0].Actions[0].Text["en"]; got != "hello Ann" {
-		t.Errorf("the parameter was not put in: %q", got)
+		t.Errorf("the parameter was not replaced: %q", got)
 	}
 	if got := known.Actions[0].Text["en"]; got != "hello ${guest}" {
 		t.Errorf("the library's act was changed: %q", got)
@@ -46,33 +46,33 @@ func TestARobotPerformsWhatItHas(t *testing.T) {
 		t.Error("saying hello moves nothing")
 	}
 	if _, ps := FitStory(Blob{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
-		t.Errorf("nothing is left to perform: %q", ps)
+		t.Errorf("a story without any available act: %q", ps)
 	}
 	if _, ps := FitStory(b, schema.Caps{}, nil); len(ps) != 1 || ps[0].Code != CodeNoUnit || ps[0].Pointer != "/acts/known/actions/0/type" {
 		t.Errorf("a body without a speaker: %q", ps)
 	}
 }
 
-func TestALoopNeedsSomethingThatLastsOnThisRobot(t *testing.T) {
+func TestLoopNeedsActWithDuration(t *testing.T) {
 	face := Act{ID: "face", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
 	b := Blob{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
 		Story: Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "face"}, {Act: "elsewhere"}}}}
 	if ps := schema.Errors(ValidateBlob(b)); len(ps) != 0 {
-		t.Errorf("an act that is taught on a robot may last: %q", ps)
+		t.Errorf("an act that is taught on a robot may have a duration: %q", ps)
 	}
 	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
-		t.Errorf("it does on this one: %q", ps)
+		t.Errorf("the act has a duration on this robot: %q", ps)
 	}
 	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 1 || ps[0].Code != CodeZeroLength || ps[0].Pointer != "/story/acts" {
-		t.Errorf("without it the loop takes no time: %q", ps)
+		t.Errorf("without the act the loop takes no time: %q", ps)
 	}
 	b.Story.Repeat = Repeat{Times: 1}
 	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, nil); len(ps) != 0 {
-		t.Errorf("performed once it ends by itself: %q", ps)
+		t.Errorf("performed once, the story needs no duration: %q", ps)
 	}
 }
 
-func TestOfAnotherVersionItsVersionAloneIsRead(t *testing.T) {
+func TestNewerVersionIsReportedAsOnlyProblem(t *testing.T) {
 	for _, data := range []string{`{"schema":2,"rev":1,"story":{"story":"s","mood":"grey"},"acts":{}}`, `{"schema":3,"chapters":[]}`} {
 		_, ps := ParseBlob([]byte(data))
 		if len(ps) != 1 || ps[0].Code != CodeUnsupported || ps[0].Pointer != "/schema" {
@@ -80,11 +80,11 @@ func TestOfAnotherVersionItsVersionAloneIsRead(t *testing.T) {
 		}
 	}
 	if _, ps := ParseBlob([]byte(`{"schema":1,"chapters":[]}`)); len(ps) != 1 || ps[0].Code == CodeUnsupported {
-		t.Errorf("a version that is read: %q", ps)
+		t.Errorf("a supported version: %q", ps)
 	}
 }
 
-func TestAnExclusiveGroupFreezesTheClockOfItsGroup(t *testing.T) {
+func TestExclusiveGroupStopsClockOfParent(t *testing.T) {
 	text := `{act: a, actions: [
 	  {type: group, method: exclusive, start_ms: 1000, actions: [{type: wait, start_ms: 0, end_ms: 5000}]},
 	  {type: face, start_ms: 2000, end_ms: 4000, face: smile}]}`
@@ -92,7 +92,7 @@ func TestAnExclusiveGroupFreezesTheClockOfItsGroup(t *testing.T) {
 	if ps = append(ps, ValidateAct(a)...); len(ps) != 0 {
 		t.Fatal(ps)
 	}
-	// 1 s, then 5 s frozen, then 3 s more of its own clock.
+	// 1 s, then 5 s with the clock stopped, then 3 s more.
 	if got := a.DurationMS(); got != 9000 {
 		t.Errorf("lasts %d ms, want 9000", got)
 	}
@@ -110,8 +110,8 @@ func fuzzSeeds(f *testing.F) {
 	}
 }
 
-// FuzzParse holds that no text makes reading or judging fail, and that what is
-// taken survives being published and read.
+// FuzzParse checks that no text makes parsing or validation panic, and that valid values
+// survive publishing and parsing.
 func FuzzParse(f *testing.F) {
 	fuzzSeeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -139,11 +139,11 @@ func roundTrip(t *testing.T, s Story, acts map[string]Act) {
 		t.Fatalf("published %s, which is refused: %q", data, ps)
 	}
 	if _, again, err := EncodeBlob(b.Story, b.Acts, b.Rev); err != nil || again != sum {
-		t.Fatalf("published twice, two digests: %v", err)
+		t.Fatalf("two digests of the same value: %v", err)
 	}
 }
 
-// FuzzParseBlob holds that arbitrary bytes as a published story are judged.
+// FuzzParseBlob checks that validation of arbitrary bytes does not panic.
 func FuzzParseBlob(f *testing.F) {
 	data, _, err := EncodeBlob(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
 	if err != nil {
@@ -157,7 +157,7 @@ func FuzzParseBlob(f *testing.F) {
 	})
 }
 
-func TestAWrongKindIsToldWhatFits(t *testing.T) {
+func TestWrongTypeHasHint(t *testing.T) {
 	for text, want := range map[string]string{
 		"act: a\nactions: [{type: say, start_ms: 0, timeout_ms: 900, text: hi}]":      "texts are by language",
 		"act: a\nactions: [{type: say, start_ms: 0, timeout_ms: 1s, text: {en: hi}}]": "milliseconds",

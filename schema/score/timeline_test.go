@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// part is one action of an act as a plain performer sees it: it moves in steps
-// of one millisecond and knows nothing of windows.
+// part is one action of an act in a simple simulation with steps of one millisecond, which
+// is independent of the code under test.
 type part struct {
 	Action
 	name   string
@@ -19,20 +19,20 @@ type part struct {
 	alone  bool // exclusive
 	begun  bool
 	over   bool
-	clock  int64 // of a group; of others what is left
-	takes  int64 // of what ends by timeout_ms: how long this time
+	clock  int64 // of a group: its clock; of others: the remaining time
+	takes  int64 // with timeout_ms: the duration in this run
 }
 
-// performance is what happened.
+// performance is the result of a simulation.
 type performance struct {
 	root     *part
 	now      int64
-	waits    []string // one of a class for another, in order
-	blockers []*part  // of each, for whom
-	patient  []*part  // exclusive ones that wait for their group
-	everWait bool     // and time went by
+	waits    []string // an action waits for another of its class, in order
+	blockers []*part  // for each of waits, the other action
+	patient  []*part  // exclusive actions that wait for their group
+	everWait bool     // an exclusive action has waited for some time
 	overtook []string
-	met      bool // two of a class, one at once, in the same instant
+	met      bool // two actions of a class started in the same instant, one without duration
 	instants map[Class]int64
 }
 
@@ -47,8 +47,8 @@ func newPart(x Action, name string, parent *part, takes func(*Action) int64) *pa
 	return p
 }
 
-// perform plays an act to its end; takes says how long what ends by timeout_ms
-// lasts this time.
+// perform simulates an act to its end. takes returns the duration of an action with
+// timeout_ms.
 func perform(list []Action, takes func(*Action) int64) *performance {
 	r := &performance{instants: map[Class]int64{}}
 	r.root = newPart(Action{Type: TypeGroup, Actions: list}, "", nil, takes)
@@ -71,7 +71,7 @@ func perform(list []Action, takes func(*Action) int64) *performance {
 
 func (p *part) performs() bool { return p.begun && !p.over }
 
-// frozen reports whether the clock of a group stands.
+// frozen reports whether the clock of a group is stopped.
 func (p *part) frozen() bool {
 	for _, k := range p.kids {
 		if k.alone && k.performs() {
@@ -95,7 +95,7 @@ func (r *performance) finish(p *part) {
 	}
 }
 
-// begin starts what is due, in the order of the act.
+// begin starts the actions that are due, in the order of the act.
 func (r *performance) begin(g *part) (changed bool) {
 	for _, k := range g.kids {
 		if !g.performs() || g.frozen() && !k.performs() {
@@ -136,7 +136,7 @@ func (r *performance) begin(g *part) (changed bool) {
 	return changed
 }
 
-// lasts reports whether k could ever take time.
+// lasts reports whether k can have a duration.
 func (r *performance) lasts(k *part) bool {
 	if k.Type != TypeGroup {
 		return k.EndMS != nil || k.TimeoutMS != nil
@@ -178,7 +178,7 @@ func find(p *part, is func(*part) bool) *part {
 	return nil
 }
 
-// pass lets a millisecond go by.
+// pass advances the simulation by one millisecond.
 func (r *performance) pass(p *part) {
 	if !p.performs() {
 		return
@@ -195,7 +195,7 @@ func (r *performance) pass(p *part) {
 	}
 }
 
-// drawList makes a sorted list of actions that are sound but for their times.
+// drawList draws a sorted list of actions that are valid except for their times.
 func drawList(t *rapid.T, depth int, open bool) []Action {
 	var list []Action
 	start := int64(0)
@@ -241,7 +241,7 @@ func drawList(t *rapid.T, depth int, open bool) []Action {
 	return list
 }
 
-func TestValidActsOfFixedTimesNeverWaitAndOthersAreRefused(t *testing.T) {
+func TestValidActsWithFixedTimesNeverWait(t *testing.T) {
 	taken, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {
@@ -251,24 +251,24 @@ func TestValidActsOfFixedTimesNeverWaitAndOthersAreRefused(t *testing.T) {
 			least, most := a.Lasts()
 			switch {
 			case len(errs) > 0 && len(r.waits) == 0 && !r.everWait && !r.met:
-				t.Fatalf("refused %q, yet nobody waits", errs)
+				t.Fatalf("refused %q, but no action waits", errs)
 			case len(errs) > 0:
 				refused++
 			case len(r.waits) > 0 || r.everWait:
-				t.Fatalf("validated, yet %q (an exclusive one waited: %v)\n%+v", r.waits, r.everWait, a.Actions)
+				t.Fatalf("valid, but %q (an exclusive action waited: %v)\n%+v", r.waits, r.everWait, a.Actions)
 			case r.now != least || r.now != most || r.now != a.DurationMS():
-				t.Fatalf("took %d ms, foreseen were %d to %d, guessed %d", r.now, least, most, a.DurationMS())
+				t.Fatalf("took %d ms, expected %d to %d, guessed %d", r.now, least, most, a.DurationMS())
 			default:
 				taken++
 			}
 		}
 	})
 	if taken < 100 || refused < 100 {
-		t.Errorf("%d acts were valid and %d were not: too few to say anything", taken, refused)
+		t.Errorf("%d acts were valid and %d invalid: too few for this test", taken, refused)
 	}
 }
 
-func TestInAValidActTheFirstToWaitWaitsForWhatTookLong(t *testing.T) {
+func TestFirstWaitIsForActionWithTimeout(t *testing.T) {
 	taken, waited, patient := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		for range 80 {
@@ -281,22 +281,22 @@ func TestInAValidActTheFirstToWaitWaitsForWhatTookLong(t *testing.T) {
 			if len(r.waits) > 0 {
 				waited++
 				if r.blockers[0].TimeoutMS == nil {
-					t.Fatalf("validated, yet %s, whose times are fixed\n%+v", r.waits[0], a.Actions)
+					t.Fatalf("valid, but %s, which has fixed times\n%+v", r.waits[0], a.Actions)
 				}
-				continue // all after it is late, too
+				continue // all later actions are late too
 			}
 			if r.everWait {
 				patient++
 			}
 			if len(r.overtook) > 0 {
-				t.Fatalf("validated, yet %s\n%+v", r.overtook[0], a.Actions)
+				t.Fatalf("valid, but %s\n%+v", r.overtook[0], a.Actions)
 			}
 			if least, most := a.Lasts(); r.now < least || r.now > most {
-				t.Fatalf("took %d ms, foreseen were %d to %d\n%+v", r.now, least, most, a.Actions)
+				t.Fatalf("took %d ms, expected %d to %d\n%+v", r.now, least, most, a.Actions)
 			}
 		}
 	})
 	if taken < 100 || waited < 5 || patient < 5 {
-		t.Errorf("of %d valid acts %d had one wait for its class and %d an exclusive one wait: too few to say anything", taken, waited, patient)
+		t.Errorf("of %d valid acts, an action waited for its class in %d and an exclusive one in %d: too few for this test", taken, waited, patient)
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"troupe/schema"
 )
 
-func TestWhatWasLeftOutOfACatalogueMayBeThere(t *testing.T) {
+func TestTruncatedCatalogueAcceptsAnyName(t *testing.T) {
 	act := Act{ID: "a", Actions: []Action{{Type: TypeGoto, Point: "stage"}, {Type: TypeFace, Face: "grin"}}}
 	caps := schema.Caps{Points: []string{"door"}, Units: []schema.Unit{{ID: "base", Kind: schema.UnitDrive}, {ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}}}
 	if found := schema.Errors(Fit(act, caps)); len(found) != 2 {
-		t.Fatalf("a robot without them: %v", found)
+		t.Fatalf("complete catalogues without the names: %v", found)
 	}
 	caps.Truncated = true
 	if found := schema.Errors(Fit(act, caps)); len(found) != 0 {
-		t.Errorf("a robot whose lists were cut: %v", found)
+		t.Errorf("a robot with truncated lists: %v", found)
 	}
 	caps.Points, caps.Units = nil, nil
 	if found := schema.Errors(Fit(act, caps)); len(found) != 0 {
-		t.Errorf("a robot whose lists were left out: %v", found)
+		t.Errorf("a robot whose lists are left out: %v", found)
 	}
 }

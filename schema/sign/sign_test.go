@@ -44,15 +44,15 @@ func subjectOf(t *testing.T, kind Kind, robot string, document any) Subject {
 	return Subject{Kind: kind, Robot: robot, Document: sum}
 }
 
-func TestTheWrappingIsThatOfTheProtocolsExample(t *testing.T) {
+func TestPAEMatchesExampleOfDSSE(t *testing.T) {
 	got := string(pae("http://example.com/HelloWorld", []byte("hello world")))
 	if want := "DSSEv1 29 http://example.com/HelloWorld 11 hello world"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// What was signed once has to verify for ever: the texts and the signatures of
-// known keys are written down.
+// Old signatures have to verify for ever, so the signed texts and the signatures of known
+// keys are fixed here.
 func TestTextsAndSignaturesNeverChange(t *testing.T) {
 	var b strings.Builder
 	show := func(text []byte, err error) {
@@ -92,7 +92,7 @@ func TestTextsAndSignaturesNeverChange(t *testing.T) {
 	golden.Compare(t, "testdata/texts.golden", b.String())
 }
 
-func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
+func TestSignatureVerifiesOnlyItsDocument(t *testing.T) {
 	ring := Ring{PublicKey(SignsDesired, keyOf(1)), PublicKey(SignsReleases, keyOf(2))}
 	w := subjectOf(t, Story, "r1", story())
 	sig, err := w.Sign(keyOf(1))
@@ -100,7 +100,7 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := ring.Verify(w, sig); err != nil {
-		t.Fatalf("its own signature is refused: %v", err)
+		t.Fatalf("the signature of the document is refused: %v", err)
 	}
 	for name, change := range map[string]func(*Subject){
 		"another robot":    func(w *Subject) { w.Robot = "r2" },
@@ -113,7 +113,7 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 		other := w
 		change(&other)
 		if ring.Verify(other, sig) == nil {
-			t.Errorf("%s: the signature is believed", name)
+			t.Errorf("%s: the signature is accepted", name)
 		}
 	}
 	release := ReleaseOf(Story, *story().Story)
@@ -129,23 +129,23 @@ func TestASignatureIsBelievedForWhatItWasMadeForAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ring.VerifyRelease(release, byFirst) == nil {
-		t.Error("a key for desired documents released something")
+		t.Error("a key for desired documents is accepted for a release")
 	}
 	if ring.Verify(w, bySecond) == nil {
-		t.Error("a release is taken for a desired state")
+		t.Error("a signature of a release is accepted for a document")
 	}
 	if err := ring.Verify(w, nil); !errors.Is(err, ErrUnsigned) {
 		t.Errorf("without a signature: %v", err)
 	}
 	if err := (Ring{}).Verify(w, sig); err == nil || !strings.Contains(err.Error(), "not trusted") {
-		t.Errorf("an empty ring says %v", err)
+		t.Errorf("an empty ring returns %v", err)
 	}
 	if ring.Verify(w, &schema.Signature{Key: sig.Key, Value: "!"}) == nil {
-		t.Error("what is no base64 is believed")
+		t.Error("a signature that is not base64 is accepted")
 	}
 }
 
-// signed are all messages that a robot asks a signature of, with every field set.
+// signed lists all messages for which a robot requires a signature.
 var signed = map[string]any{
 	"DesiredStory":  &schema.DesiredStory{},
 	"DesiredSet":    &schema.DesiredSet{},
@@ -155,17 +155,17 @@ var signed = map[string]any{
 	"FleetStop":     &schema.FleetStop{},
 }
 
-func TestWhateverTheDeskTellsRobotsToDoIsAmongTheSignedMessages(t *testing.T) {
+func TestEveryDesiredTopicIsSigned(t *testing.T) {
 	for _, row := range schema.Topics {
 		if _, ok := signed[row.Message]; !ok && (strings.Contains(row.Pattern, "/desired/") || row.Kind == schema.TopicFleetStop) {
-			t.Errorf("%s is obeyed and not signed", row.Pattern)
+			t.Errorf("%s is not among the signed messages", row.Pattern)
 		}
 	}
 }
 
-// A field that is added to a message is filled in, changed and left out here by
-// itself: no signature stands with any other document than its own.
-func TestNoFieldOfASignedMessageCanBeChangedAddedOrLeftOut(t *testing.T) {
+// The test fills in, changes and removes every field by reflection, so it covers new
+// fields too.
+func TestSignatureCoversEveryField(t *testing.T) {
 	ring := Ring{PublicKey(SignsDesired, keyOf(1))}
 	for name, message := range signed {
 		t.Run(name, func(t *testing.T) {
@@ -186,12 +186,12 @@ func TestNoFieldOfASignedMessageCanBeChangedAddedOrLeftOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !verifies(whole) {
-				t.Fatalf("its own signature does not stand with %s", whole)
+				t.Fatalf("the signature does not verify for its document %s", whole)
 			}
 			leaves := 0
 			for _, changed := range variants(t, whole) {
 				if leaves++; verifies(changed) {
-					t.Errorf("the signature stands with %s", changed)
+					t.Errorf("the signature verifies for %s", changed)
 				}
 			}
 			for i := range v.NumField() {
@@ -219,7 +219,7 @@ func TestNoFieldOfASignedMessageCanBeChangedAddedOrLeftOut(t *testing.T) {
 	}
 }
 
-// fill sets every field to something that depends on n.
+// fill sets every field to a value that depends on n.
 func fill(v reflect.Value, n int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -255,8 +255,8 @@ func fill(v reflect.Value, n int) {
 	}
 }
 
-// variants are the document with each of its fields, at whatever depth, left out,
-// changed, and another one added beside it. The signature itself stays.
+// variants returns copies of the document in which one field, at any depth, is removed or
+// changed, or another one is added. The signature itself stays.
 func variants(t *testing.T, document []byte) (out [][]byte) {
 	t.Helper()
 	var whole map[string]any
@@ -301,7 +301,7 @@ func variants(t *testing.T, document []byte) (out [][]byte) {
 	return out
 }
 
-func TestWhiteSpaceAndTheOrderOfFieldsDoNotMatter(t *testing.T) {
+func TestDigestIgnoresWhiteSpaceAndOrder(t *testing.T) {
 	a, err := Digest([]byte(`{"x":{"b":1,  "a":[1.0, 2]}, "y":"é", "sig":{"key":"k"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestWhiteSpaceAndTheOrderOfFieldsDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
+func TestKeysSurviveEncoding(t *testing.T) {
 	for _, role := range []Role{SignsDesired, SignsReleases} {
 		k := PublicKey(role, keyOf(3))
 		back, err := ParseKey(k.String())
@@ -334,7 +334,7 @@ func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
 	}
 	for _, bad := range []string{"", "desired:", "desired:AAAA", "root:" + PublicKey(SignsDesired, keyOf(3)).String()[5:], "desired:!" + strings.Repeat("A", 43)} {
 		if _, err := ParseKey(bad); err == nil {
-			t.Errorf("%q is read as a key", bad)
+			t.Errorf("%q is accepted as a key", bad)
 		}
 	}
 	text, err := EncodePrivate(keyOf(3))
@@ -346,12 +346,12 @@ func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
 	}
 	for _, bad := range []string{"", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", strings.ReplaceAll(string(text), "PRIVATE", "PUBLIC")} {
 		if _, err := DecodePrivate([]byte(bad)); err == nil {
-			t.Errorf("%q is read as a private key", bad)
+			t.Errorf("%q is accepted as a private key", bad)
 		}
 	}
 }
 
-func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
+func TestReplayAndEquivocationAreDetected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Marks{}
 		highest := map[string]Mark{}
@@ -382,18 +382,18 @@ func TestACounterNeverGoesDownAndStandsForOneDocument(t *testing.T) {
 	})
 }
 
-func TestTheCounterRisesOverADatabaseThatWasSetBack(t *testing.T) {
+func TestCounterRisesAfterDatabaseRestore(t *testing.T) {
 	now := time.UnixMilli(1_790_000_000_000)
 	s := Seal{Key: keyOf(1), Counter: 5}
 	first := s.Next(now)
 	second := s.Next(now)
 	restored := Seal{Key: keyOf(1), Counter: 5}
 	if third := restored.Next(now.Add(time.Second)); first >= second || second >= third {
-		t.Errorf("counters %d, %d and after the database was set back %d", first, second, third)
+		t.Errorf("counters %d, %d, and %d after the database was restored", first, second, third)
 	}
 	ahead := Seal{Key: keyOf(1), Counter: first + 1000}
 	if n := ahead.Next(now); n != first+1001 {
-		t.Errorf("with a clock that is behind the counter goes to %d", n)
+		t.Errorf("with a clock behind the counter, the next counter is %d", n)
 	}
 	if n := (&Seal{}).Next(now); n != 0 {
 		t.Errorf("without a key the counter is %d", n)
