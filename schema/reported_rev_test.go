@@ -5,7 +5,7 @@ import "testing"
 func TestHeardFromReports(t *testing.T) {
 	for _, c := range []struct {
 		what, report string
-		told         int64
+		published    int64
 		overtaken    bool
 		next         int64
 	}{
@@ -23,8 +23,8 @@ func TestHeardFromReports(t *testing.T) {
 		{"empty", ``, 3, false, 4},
 	} {
 		h := ReportedRevIn("a", []byte(c.report))
-		if h.MustRenumber(c.told) != c.overtaken || h.NextRev(c.told) != c.next {
-			t.Errorf("%s: overtakes %v, next %d; want %v, %d", c.what, h.MustRenumber(c.told), h.NextRev(c.told), c.overtaken, c.next)
+		if h.MustRenumber(c.published) != c.overtaken || h.NextRev(c.published) != c.next {
+			t.Errorf("%s: overtakes %v, next %d; want %v, %d", c.what, h.MustRenumber(c.published), h.NextRev(c.published), c.overtaken, c.next)
 		}
 	}
 }

@@ -115,8 +115,8 @@ type StopRequest struct {
 // ReadStop decodes a client's direct stop. It always returns a stop: a payload that
 // cannot be decoded stops all robots, and the default level is stop. If the payload has
 // no id, the id is the client's name, so that all receivers use the same one; then
-// anew is true, because each such stop is a new one.
-func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
+// isNew is true, because each such stop is a new one.
+func ReadStop(cid string, payload []byte) (r StopRequest, isNew bool) {
 	if len(payload) > 0 {
 		var problems []Problem
 		if r, problems = Decode[StopRequest](payload); len(problems) > 0 {
@@ -124,7 +124,7 @@ func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
 		}
 	}
 	if r.ID == "" {
-		r.ID, anew = cid, true
+		r.ID, isNew = cid, true
 	}
 	if r.Level == "" {
 		r.Level = StopStop
@@ -132,7 +132,7 @@ func ReadStop(cid string, payload []byte) (r StopRequest, anew bool) {
 	if r.By == "" {
 		r.By = cid
 	}
-	return r, anew
+	return r, isNew
 }
 
 // Validate reports invalid fields; the stop then applies to all robots.

@@ -41,11 +41,11 @@ func (d *Disk) Apply(batch ...Write) error {
 		return nil
 	}
 	err := d.update(batch)
-	if room := deletions(batch); len(room) > 0 && Reason(err) == schema.ReasonNoSpace {
+	if freeing := deletions(batch); len(freeing) > 0 && Reason(err) == schema.ReasonNoSpace {
 		d.db.MaxSize += reserve
-		made := d.update(room)
+		freeErr := d.update(freeing)
 		d.db.MaxSize -= reserve
-		if made == nil {
+		if freeErr == nil {
 			err = d.update(batch)
 		}
 	}

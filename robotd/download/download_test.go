@@ -73,17 +73,17 @@ func serves(b []byte) http.HandlerFunc {
 	}
 }
 
-func get(t *testing.T, d *Fleetd, f File, path string) (reason schema.Reason, detail string, told []int64) {
+func get(t *testing.T, d *Fleetd, f File, path string) (reason schema.Reason, detail string, progress []int64) {
 	t.Helper()
-	err := d.Get(t.Context(), f, path, func(n int64) { told = append(told, n) })
+	err := d.Get(t.Context(), f, path, func(n int64) { progress = append(progress, n) })
 	if err == nil {
-		return "", "", told
+		return "", "", progress
 	}
 	var why *Failure
 	if !errors.As(err, &why) {
 		t.Fatalf("the error is not a *Failure: %v", err)
 	}
-	return why.Reason, why.Detail, told
+	return why.Reason, why.Detail, progress
 }
 
 func wantFile(t *testing.T, path string, want []byte) {
@@ -102,17 +102,17 @@ func wantFile(t *testing.T, path string, want []byte) {
 
 func TestGetFetchesFileAndReportsProgress(t *testing.T) {
 	d, path := newFakeFleetd(t, serves(content)), filepath.Join(t.TempDir(), "f")
-	reason, detail, told := get(t, d.Fleetd, fileOf(content), path)
+	reason, detail, progress := get(t, d.Fleetd, fileOf(content), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
 	wantFile(t, path, content)
-	if len(told) < 5 {
-		t.Errorf("progress of %d bytes: %v", len(content), told)
+	if len(progress) < 5 {
+		t.Errorf("progress of %d bytes: %v", len(content), progress)
 	}
-	for i, n := range told {
-		if n > int64(len(content)) || i > 0 && n <= told[i-1] {
-			t.Errorf("progress %v", told)
+	for i, n := range progress {
+		if n > int64(len(content)) || i > 0 && n <= progress[i-1] {
+			t.Errorf("progress %v", progress)
 		}
 	}
 	// A complete file is not requested again.
@@ -141,12 +141,12 @@ func TestGetContinuesInterruptedDownload(t *testing.T) {
 		t.Fatalf("%d bytes are on the disk, %v", len(kept), err)
 	}
 	broken = false
-	reason, detail, told := get(t, d.Fleetd, fileOf(content), path)
+	reason, detail, progress := get(t, d.Fleetd, fileOf(content), path)
 	if reason != "" {
 		t.Fatal(reason, detail)
 	}
-	if want := fmt.Sprintf("bytes=%d-", len(kept)); d.from.Load() != want || told[0] != int64(len(kept)) {
-		t.Errorf("requested %q, want %q; progress %v", d.from.Load(), want, told[0])
+	if want := fmt.Sprintf("bytes=%d-", len(kept)); d.from.Load() != want || progress[0] != int64(len(kept)) {
+		t.Errorf("requested %q, want %q; progress %v", d.from.Load(), want, progress[0])
 	}
 	wantFile(t, path, content)
 }

@@ -86,7 +86,7 @@ func Decide(s State, c Certificate, now time.Time) Decision {
 	case !now.Before(c.NotAfter):
 		d.NextCheck, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
 	case now.Before(s.RetryAt):
-		d.NextCheck, d.Why = s.RetryAt, "asked in vain"
+		d.NextCheck, d.Why = s.RetryAt, "the last attempt failed"
 	default:
 		d.Renew, d.NextCheck, d.Why = true, now.Add(FirstPause), "two thirds of its life are over"
 	}

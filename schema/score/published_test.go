@@ -27,7 +27,7 @@ var (
 )
 
 func TestAssetsOfStoryAreValidated(t *testing.T) {
-	judge := func(files ...Asset) []schema.Problem {
+	validate := func(files ...Asset) []schema.Problem {
 		story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "ring"}}}
 		data, _, err := EncodeBlob(story, map[string]Act{"ring": ring}, 1, files...)
 		if err != nil {
@@ -37,29 +37,29 @@ func TestAssetsOfStoryAreValidated(t *testing.T) {
 		return append(ps, ValidateBlob(b)...)
 	}
 	with := func(change func(*Asset)) Asset { a := gong; change(&a); return a }
-	sameProblems(t, "one that an act names", judge(gong))
-	sameProblems(t, "one that no act names", judge(with(func(a *Asset) { a.Kind = AssetFace })), "/assets/0 unreached")
-	sameProblems(t, "a map", judge(with(func(a *Asset) { a.Kind = AssetMap })), "/assets/0/kind bad_value", "/assets/0 unreached")
-	sameProblems(t, "no digest", judge(with(func(a *Asset) { a.SHA256 = "a" })), "/assets/0/sha256 bad_value")
-	sameProblems(t, "empty", judge(with(func(a *Asset) { a.Size = 0 })), "/assets/0/size out_of_range")
-	sameProblems(t, "larger than a blob", judge(with(func(a *Asset) { a.Size = 256<<10 + 1 })))
-	sameProblems(t, "as large as a file may be", judge(with(func(a *Asset) { a.Size = 16 << 20 })))
-	sameProblems(t, "larger than that", judge(with(func(a *Asset) { a.Size = 16<<20 + 1 })), "/assets/0/size out_of_range")
-	sameProblems(t, "twice", judge(gong, gong), "/assets/1/name duplicate_id")
+	sameProblems(t, "one that an act names", validate(gong))
+	sameProblems(t, "one that no act names", validate(with(func(a *Asset) { a.Kind = AssetFace })), "/assets/0 unreached")
+	sameProblems(t, "a map", validate(with(func(a *Asset) { a.Kind = AssetMap })), "/assets/0/kind bad_value", "/assets/0 unreached")
+	sameProblems(t, "no digest", validate(with(func(a *Asset) { a.SHA256 = "a" })), "/assets/0/sha256 bad_value")
+	sameProblems(t, "empty", validate(with(func(a *Asset) { a.Size = 0 })), "/assets/0/size out_of_range")
+	sameProblems(t, "larger than a blob", validate(with(func(a *Asset) { a.Size = 256<<10 + 1 })))
+	sameProblems(t, "as large as a file may be", validate(with(func(a *Asset) { a.Size = 16 << 20 })))
+	sameProblems(t, "larger than that", validate(with(func(a *Asset) { a.Size = 16<<20 + 1 })), "/assets/0/size out_of_range")
+	sameProblems(t, "twice", validate(gong, gong), "/assets/1/name duplicate_id")
 	var many []Asset
 	for i := range 17 {
 		many = append(many, with(func(a *Asset) { a.Name, a.Size = "gong"+strings.Repeat("g", i), 256<<10 }))
 	}
-	if ps := schema.Errors(judge(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
+	if ps := schema.Errors(validate(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
 		t.Errorf("17 files of 256 KiB: %q", ps)
 	}
 	for i := range many {
 		many[i].Size = 4 << 20
 	}
-	if ps := schema.Errors(judge(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
+	if ps := schema.Errors(validate(many...)); len(ps) != 1 || ps[0].Code != CodeTooBig {
 		t.Errorf("17 files of 4 MiB: %q", ps)
 	}
-	sameProblems(t, "16 files of 4 MiB", schema.Errors(judge(many[:16]...)))
+	sameProblems(t, "16 files of 4 MiB", schema.Errors(validate(many[:16]...)))
 }
 
 func TestFurnishedAddsFilesToCatalogue(t *testing.T) {
@@ -107,7 +107,7 @@ func TestActivitiesAreValidated(t *testing.T) {
 		return Activity{ID: "wave", Name: Text{"en": "Wave"}, Repeat: Repeat{Times: 1}, Acts: []Step{{Act: "ring"}}, Nature: NatureSolitary,
 			Launch: Launch{When: "battery > 0.5", For: "3s", Cooldown: "1m"}, Permissions: map[string]bool{"canRunOnPod": true}}
 	}
-	judge := func(list ...Activity) []schema.Problem {
+	validate := func(list ...Activity) []schema.Problem {
 		data, _, err := EncodeActivities(list, map[string]Act{"ring": ring, "spare": ring}, gong)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestActivitiesAreValidated(t *testing.T) {
 		b, ps := ParseActivities(data)
 		return append(ps, ValidateActivities(b)...)
 	}
-	sameProblems(t, "good", judge(good()))
+	sameProblems(t, "good", validate(good()))
 	for name, row := range map[string]struct {
 		change func(*Activity)
 		want   string
@@ -131,9 +131,9 @@ func TestActivitiesAreValidated(t *testing.T) {
 	} {
 		a := good()
 		row.change(&a)
-		sameProblems(t, name, judge(a), row.want)
+		sameProblems(t, name, validate(a), row.want)
 	}
-	sameProblems(t, "twice", judge(good(), good()), "/activities/1/activity duplicate_id")
+	sameProblems(t, "twice", validate(good(), good()), "/activities/1/activity duplicate_id")
 	b := Activities{Schema: 2}
 	sameProblems(t, "a later version", ValidateActivities(b), "/schema unsupported_version")
 	b = Activities{Schema: 1, Acts: map[string]Act{"bell": ring}}

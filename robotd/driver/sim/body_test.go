@@ -118,7 +118,7 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 		long := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "fanfare"})
 		between(t, "chime", r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "chime"})), 1200*time.Millisecond, 1300*time.Millisecond)
 		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "fanfare" {
-			t.Errorf("still heard: %v", got)
+			t.Errorf("still playing: %v", got)
 		}
 		between(t, "the rest of the fanfare", r.takes(long), 1700*time.Millisecond, 1900*time.Millisecond)
 		r.key++
@@ -131,7 +131,7 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 		}
 		r.Stop(loop)
 		if got := r.Snapshot().Saying; len(got) != 0 {
-			t.Errorf("heard after its stop: %v", got)
+			t.Errorf("playing after its stop: %v", got)
 		}
 	})
 }
