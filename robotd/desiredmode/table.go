@@ -30,7 +30,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: anyPhase, On: OnStart, To: schema.DeployWaiting, Why: "start-up ends in it: the one that runs, or the next"},
 	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
 	{From: anyPhase, On: OnThere, To: schema.DeployActive, Why: "it is in charge already"},
-	{From: anyPhase, On: OnOthers, To: schema.DeployHeld, Why: "a desired state overrules no stop, no lost link and nobody who has the robot in hand"},
+	{From: anyPhase, On: OnOthers, To: schema.DeployHeld, Why: "a desired mode does not overrule a stop, a lost link or a person in control"},
 	{From: fsm.In(schema.DeployWaiting), On: OnGranted, To: schema.DeployActive, Why: "it is in charge"},
 	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "it cannot be set now; it is not asked for again"},
 	{From: fsm.In(schema.DeployWaiting), On: OnFell, To: schema.DeployFailed, Why: "it was begun and did not come about"},

@@ -86,7 +86,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		d.order(DoEndCalibration, s.Active)
 		ended.Detail = "calibration was called off; only calibration can follow"
 	case s.Next == c.Default:
-		no(schema.ReasonInvalidTransition, string(c.Default)+" is what follows when a switch is called off")
+		no(schema.ReasonInvalidTransition, string(c.Default)+" is the mode that follows when a switch is cancelled")
 		return
 	default:
 		if why := s.WhyNot(c, f, c.Default, nil); len(why) > 0 {

@@ -68,7 +68,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Uncalibrated, Ready), On: OnRecalibrate, To: Calibrating, Why: "calibration was asked for again"},
 
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting, Stopping), On: OnSwitch, To: Stopping, Why: "every check passed; the running mode ends first"},
-	{From: fsm.In(None), On: OnSwitchAtOnce, To: Starting, Why: "every check passed and nobody is in charge"},
+	{From: fsm.In(None), On: OnSwitchAtOnce, To: Starting, Why: "every check passed and no mode is in charge"},
 	{From: fsm.In(Stopping), On: OnStopped, To: Starting, Why: "the old mode ended; the new one starts"},
 	{From: fsm.In(Stopping), On: OnStopTimeout, To: Starting, Why: "the old mode would not end and was killed"},
 

@@ -100,7 +100,7 @@ func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool
 	case !r.HasSeen:
 		return taken(), true
 	case r.SeenIn == OtherRun || r.Seen > now:
-		return refused(schema.ReasonPrecondition, "the robot was started anew after the heartbeat that you saw"), false
+		return refused(schema.ReasonPrecondition, "the robot has restarted since the heartbeat that you saw"), false
 	case r.SeenIn == UnknownRun && l.RequireSight: // a time of an earlier run may by chance be valid in this one
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
 	case now-r.Seen > l.Sight:

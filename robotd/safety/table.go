@@ -51,7 +51,7 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyHalt), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
 
 	{From: fsm.In(schema.SafetyDisabled), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit is in error; it stays off until a reset"},
-	{From: fsm.In(schema.SafetyReset), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed anew while it was reset"},
+	{From: fsm.In(schema.SafetyReset), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed again during the reset"},
 	{From: moving, On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed while the body could move"},
 	{From: fsm.In(schema.SafetyHalt), On: UnitFailed, To: schema.SafetyEStop, Why: "units that halt end in error"},
 

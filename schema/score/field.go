@@ -92,11 +92,11 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		}
 	case TypeLED:
 		if !given["colour"] && x.Pattern != "rainbow" {
-			c.add(at(p, "colour"), CodeMissing, "the light is told no colour", "such as #20c0ff, or the pattern rainbow")
+			c.add(at(p, "colour"), CodeMissing, "the led has no colour", "such as #20c0ff, or the pattern rainbow")
 		}
 	case TypeHead:
 		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
-			c.add(p, CodeMissing, "the head is told no angle", "yaw_rad, pitch_rad or roll_rad")
+			c.add(p, CodeMissing, "the head has no angle", "yaw_rad, pitch_rad or roll_rad")
 		}
 	case TypeGoto:
 		switch place := given["x_m"] && given["y_m"]; {
