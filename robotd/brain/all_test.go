@@ -33,7 +33,7 @@ func TestStateShowsThatALiveStopMeansAll(t *testing.T) {
 			r.boot()
 			r.give(event.Connected{Session: "s1"})
 			if len(last.Safety.Latches) == 0 {
-				r.give(event.Called{Client: "wall1", Payload: []byte(payload)})
+				r.give(event.LiveStop{Client: "wall1", Payload: []byte(payload)})
 			}
 			r.until(r.now + 1e9)
 			if l := last.Safety.Latches; len(l) != 1 || l[0].All != want {

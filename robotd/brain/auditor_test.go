@@ -159,7 +159,7 @@ func (a *auditor) stopped(ev event.Event) {
 	case event.Begin:
 		clear(a.writes)
 		return
-	case event.Called:
+	case event.LiveStop:
 		r, _ := schema.ReadStop(ev.Client, ev.Payload)
 		client, q.ID = ev.Client, r.ID
 	case event.Command:

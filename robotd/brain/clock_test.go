@@ -32,7 +32,7 @@ func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
 		if i == 2 {
 			wrong = 24 * time.Hour
 		}
-		r.give(event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "fleetd", Seq: int64(i + 1)}})
+		r.give(event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: fleet().Add(wrong), Session: "fleetd", Seq: int64(i + 1)}})
 		r.until(r.now + time.Second)
 	}
 	ask("fresh", fleet())

@@ -22,7 +22,7 @@ func TestLatchSavedInPlaceDoesNotClearDiskRefuses(t *testing.T) {
 	}
 	r.diskFull = true
 	r.give(event.SettingsSaved{Refused: schema.ReasonNoSpace})
-	r.give(event.Called{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
+	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
 	r.until(r.now + 2*report.DiskCalmAfter + 100*time.Millisecond)
 	if !alerted() {
 		t.Error("a stop on the disk cleared the alert, and the disk takes nothing else")

@@ -15,8 +15,8 @@ import (
 // heartbeatReceived takes a heartbeat of an operator. One of a fleetd instance also tells
 // the fleet's time. Somebody at the robot can stop it, so the robot has a link; but that
 // client speaks neither for the fleet nor for its clock.
-func (t *step) heartbeatReceived(ev event.Heard) {
-	t.linkChanged(link.Heartbeat(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+func (t *step) heartbeatReceived(ev event.Heartbeat) {
+	t.linkChanged(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
 	}
@@ -64,11 +64,11 @@ const clockDiffers = "clock_differs" // alert of a fleetd instance
 func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clock.Learn(t.now, client, fleet)
 	for _, a := range slices.Clone(t.report.Alerts()) {
-		if a.Type == clockDiffers && !t.clock.Hears(a.Source) {
+		if a.Type == clockDiffers && !t.clock.Knows(a.Source) {
 			t.clear(a.Type, a.Source)
 		}
 	}
-	if t.clock.Apart(client) {
+	if t.clock.Differs(client) {
 		t.raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
 		return
 	}
@@ -92,9 +92,9 @@ func (t *step) clockOffset() (time.Duration, bool) {
 func (t *step) noteArrival(ev event.Event) {
 	t.beats.Gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
-	case event.Heard:
+	case event.Heartbeat:
 		t.beats.Gaps.Arrived(t.now.Mono, true, t.cfg.Link)
-	case event.Command, event.Frame, event.Stopped, event.Called, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.Seen, event.FleetdSeen, event.NotTaken, event.Delivered:
+	case event.Command, event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped, event.Delivered:
 		t.beats.Gaps.Arrived(t.now.Mono, false, t.cfg.Link)
 	}
 }

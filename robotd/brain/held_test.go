@@ -92,11 +92,11 @@ func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
 	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
 	by := func() string { return safety.LatchedBy(r.s.safety, (&step{State: r.s}).safetyFacts()) }
-	r.give(event.Called{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
+	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("sent live it is of %q", got)
 	}
-	r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("written down it is of %q", got)
 	}

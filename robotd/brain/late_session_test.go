@@ -28,7 +28,7 @@ func TestCommandHeldUpBeforeTheFirstHeartbeatExpires(t *testing.T) {
 		r.boot()
 		r.give(event.Connected{Session: "s1"})
 		r.until(100 * time.Millisecond)
-		r.give(event.FleetdSeen{Presence: schema.Presence{State: fleetd, Session: "fleetd"}})
+		r.give(event.FleetdPresence{Presence: schema.Presence{State: fleetd, Session: "fleetd"}})
 		r.until(6 * time.Second)
 		r.give(event.Command{Client: "op1", Group: "sys", Verb: "ping", Payload: []byte(`{"id":"k1","ttl_ms":1000}`)})
 		r.until(r.now + time.Second)

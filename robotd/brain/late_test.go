@@ -47,7 +47,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 		all := []message{{sent, event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: fmt.Appendf(nil, `{"id":"k1","ttl_ms":%d}`, ttl.Milliseconds())}}}
 		for at := ms("first heartbeat", 1000, 1999); at < to+5*time.Second; at += time.Second {
 			r.beatSeq++
-			all = append(all, message{at, event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd", Seq: r.beatSeq}}})
+			all = append(all, message{at, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(at), Session: "fleetd", Seq: r.beatSeq}}})
 		}
 		slices.SortStableFunc(all, func(a, b message) int { return int(a.sent - b.sent) })
 		for _, m := range all {

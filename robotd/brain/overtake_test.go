@@ -83,10 +83,10 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 		r.boot()
 		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
+		r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
-			r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
+			r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
 		})
 		r.until(2 * time.Second)
 		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.safety.At == schema.SafetyEnabled {
@@ -106,7 +106,7 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
-		written := event.Stopped{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
+		written := event.StopDocument{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
 		for name, events := range map[string][]event.Event{
 			"the document overtakes":                   {written, enable},
 			"the enable is on its way to the disk":     {enable, written},
@@ -117,7 +117,7 @@ func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 			r.boot()
 			r.give(event.Connected{Session: "a"})
 			r.until(time.Second)
-			r.give(event.Called{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
+			r.give(event.LiveStop{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
 			r.until(1500 * time.Millisecond)
 			for _, ev := range events {
 				r.give(ev)
@@ -133,7 +133,7 @@ func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 // TestAStopThatIsHeldAlreadyEndsWhatWaits presses a stop again: what was asked for
 // before the press does not happen after it.
 func TestAStopThatIsHeldAlreadyEndsWhatWaits(t *testing.T) {
-	press := event.Called{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
+	press := event.LiveStop{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
 	r := newRig(t)
 	got := acks(r)
 	r.boot()

@@ -72,7 +72,7 @@ func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
 func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
 	r := newRig(t)
 	r.boot()
-	r.give(event.Called{Client: "wall1"})
+	r.give(event.LiveStop{Client: "wall1"})
 	press := func(on bool) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
 	}

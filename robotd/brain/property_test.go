@@ -202,13 +202,13 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should
 			if w.r.s.report.Session() != "" {
-				w.r.give(event.Seen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
+				w.r.give(event.PresenceSeen{Presence: schema.Presence{State: rapid.SampledFrom([]schema.PresenceState{schema.PresenceOnline, schema.PresenceLost}).Draw(t, "says"), Session: "sx", Boot: "boot-x"}})
 			}
 		},
 		"fleetd": func(t *rapid.T) {
 			on := rapid.Bool().Draw(t, "heard")
 			if on && !w.r.beats {
-				w.r.coming = slices.DeleteFunc(w.r.coming, func(c coming) bool { _, beat := c.ev.(event.Heard); return beat })
+				w.r.coming = slices.DeleteFunc(w.r.coming, func(c coming) bool { _, beat := c.ev.(event.Heartbeat); return beat })
 				w.r.beat(0)
 			}
 			w.r.beats = on
@@ -239,7 +239,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				if w.r.s.report.Session() == "" {
 					return
 				}
-				w.r.give(event.Called{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
+				w.r.give(event.LiveStop{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
 				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.stops.Latches()) == 0 {
 					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.stops.Latches()))
 				}
@@ -252,7 +252,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 					}
 				}
-				w.r.give(event.Stopped{Document: doc})
+				w.r.give(event.StopDocument{Document: doc})
 				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.stops.Latches()) > 0 {
 					t.Fatal("ENABLED while a stop is held")
 				}

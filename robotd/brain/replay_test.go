@@ -25,7 +25,7 @@ func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
 		if rev%2 == 0 {
 			doc.Stops = []schema.StopLatch{{ID: "a", Level: schema.StopStop}}
 		}
-		r.give(event.Stopped{Document: doc})
+		r.give(event.StopDocument{Document: doc})
 	}
 	began := r.now
 	r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})

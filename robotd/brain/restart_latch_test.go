@@ -30,7 +30,7 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 			return slices.ContainsFunc(r.s.stops.Latches(), func(l safety.Latch) bool { return l.ID == id })
 		}
 		document := func(rev int64, stops ...schema.StopLatch) {
-			r.give(event.Stopped{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
+			r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
 			r.until(r.now + 100*time.Millisecond)
 		}
 		boot := func(damaged bool) {

@@ -85,7 +85,7 @@ func (r *rig) boot() {
 	r.memory.Boots++
 	r.memory.Held.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
-		_, beat := c.ev.(event.Heard)
+		_, beat := c.ev.(event.Heartbeat)
 		return !beat // what was under way to the old process is gone
 	})
 	r.body.stand()
@@ -149,11 +149,11 @@ func (r *rig) until(at time.Duration) {
 			do()
 			continue
 		}
-		if _, beat := ev.(event.Heard); beat && !r.beats || r.over || r.s == nil {
+		if _, beat := ev.(event.Heartbeat); beat && !r.beats || r.over || r.s == nil {
 			continue
 		}
 		r.give(ev)
-		if _, beat := ev.(event.Heard); beat {
+		if _, beat := ev.(event.Heartbeat); beat {
 			r.beat(time.Second)
 		}
 	}
@@ -161,7 +161,7 @@ func (r *rig) until(at time.Duration) {
 
 func (r *rig) beat(in time.Duration) {
 	r.beatSeq++
-	r.soon(in, event.Heard{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
+	r.soon(in, event.Heartbeat{Client: "fleetd", Beat: schema.FleetHeartbeat{TS: epoch.Add(r.now + in), Session: "fleetd", Seq: r.beatSeq}})
 }
 
 // done does what a step wants done.

@@ -18,7 +18,7 @@ import (
 func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
 	for name, stop := range map[string]func(id string) event.Event{
 		"live": func(id string) event.Event {
-			return event.Called{Client: "op1", Payload: fmt.Appendf(nil, `{"id":%q}`, id)}
+			return event.LiveStop{Client: "op1", Payload: fmt.Appendf(nil, `{"id":%q}`, id)}
 		},
 		"command": func(id string) event.Event {
 			return event.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: fmt.Appendf(nil, `{"id":%q,"args":{"latch":%q}}`, id, id)}

@@ -76,9 +76,9 @@ func (t *step) sense(ev event.Event) {
 		t.stepRequests(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
 	case event.Delivered:
 		t.stepRequests(request.Delivered{Key: ev.Key})
-	case event.Stopped:
+	case event.StopDocument:
 		t.stopDocument(ev)
-	case event.Called:
+	case event.LiveStop:
 		t.stopCalled(ev)
 	}
 }
@@ -89,7 +89,7 @@ func (t *step) react(ev event.Event) {
 	t.settle(0)
 	t.raiseAlarms()
 	switch ev := ev.(type) {
-	case event.Tick, event.Follow, event.Reported, event.Delivered, event.Stopped, event.Called:
+	case event.Tick, event.Follow, event.Reported, event.Delivered, event.StopDocument, event.LiveStop:
 	case event.Command:
 		if t.isRemoval(ev) {
 			t.removed(ev)
@@ -111,7 +111,7 @@ func (t *step) react(ev event.Event) {
 		if ev.N == 0 || ev.N >= t.stopped { // one that came before a stop is too late
 			t.manual.Frame(ev)
 		}
-	case event.Heard:
+	case event.Heartbeat:
 		t.heartbeatReceived(ev)
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
@@ -122,9 +122,9 @@ func (t *step) react(ev event.Event) {
 	case event.ContentSaved:
 		t.disk(ev.Refused)
 		t.toDesired(func(d desired.Step) { d.Saved(ev) })
-	case event.Seen:
-		t.toReport(func(r report.Step) { r.Seen(ev) })
-	case event.FleetdSeen:
+	case event.PresenceSeen:
+		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
+	case event.FleetdPresence:
 		t.beats.HalfOpen.SetFleetdOnline(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
 		t.fleetdSeen(ev.Presence)
 		if ev.Presence.State == schema.PresenceOnline {
@@ -138,8 +138,8 @@ func (t *step) react(ev event.Event) {
 		t.disconnected(ev)
 	case event.Contested:
 		t.toReport(func(r report.Step) { r.Contested(ev) })
-	case event.NotTaken:
-		t.toReport(func(r report.Step) { r.NotTaken(ev) })
+	case event.MessageDropped:
+		t.toReport(func(r report.Step) { r.MessageDropped(ev) })
 	case event.Calibrated:
 		t.calibrated(ev)
 	case event.Credential:

@@ -25,7 +25,7 @@ func (t *step) latchFactsNow() latch.Facts {
 }
 
 // stopDocument takes in which stops the fleet holds.
-func (t *step) stopDocument(ev event.Stopped) {
+func (t *step) stopDocument(ev event.StopDocument) {
 	doc := ev.Document
 	w, v := stopDocumentKind[doc.From], desired.Verified{}
 	if doc.Problem == "" {
@@ -53,7 +53,7 @@ func (t *step) stopDocument(ev event.Stopped) {
 }
 
 // stopCalled takes in a live stop. What is older than it does not happen after it.
-func (t *step) stopCalled(ev event.Called) {
+func (t *step) stopCalled(ev event.LiveStop) {
 	r, anew := schema.ReadStop(ev.Client, ev.Payload)
 	if !latch.Applies(r, t.latchFactsNow()) {
 		return

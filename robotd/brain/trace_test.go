@@ -126,7 +126,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "disconnect":
 		r.give(event.Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), HalfOpen: arg(0) == "half-open"})
 	case "not-taken": // topic and reason, as the broker says
-		r.give(event.NotTaken{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
+		r.give(event.MessageDropped{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
 	case "beats":
 		if r.beats = arg(0) == "on"; r.beats {
 			r.beat(0)
@@ -145,7 +145,7 @@ func (p *player) happen(text, word string, args []string) {
 		p.holds(word, args)
 	case "call", "retained-call":
 		_, payload, _ := strings.Cut(text, arg(0))
-		r.give(event.Called{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
+		r.give(event.LiveStop{Client: arg(0), Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained-call"})
 	case "desired-places", "desired-activities", "desired-config", "desired-mode":
 		p.desireOther(strings.TrimPrefix(word, "desired-"), args)
 	case "sign":
@@ -193,9 +193,9 @@ func (p *player) happen(text, word string, args []string) {
 	case "map":
 		r.calibBad = arg(0) == "unreadable"
 	case "presence":
-		r.give(event.Seen{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
+		r.give(event.PresenceSeen{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1), Boot: arg(2)}})
 	case "fleetd":
-		r.give(event.FleetdSeen{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
+		r.give(event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
 		r.give(event.Contested{Why: "as the script says"})
 	case "shutdown":
@@ -231,7 +231,7 @@ func (p *player) holds(word string, args []string) {
 	d := schema.DesiredStop{Rev: doc.Rev, FleetID: doc.FleetID, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
 	kind := map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}[doc.From]
 	d.Sig = p.seal(kind, d)
-	p.rig.give(event.Stopped{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
+	p.rig.give(event.StopDocument{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
 }
 
 // drive sends frames as the one does who has control: CLIENT DURATION VX WZ.

@@ -81,7 +81,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				for range many() {
 					n++
 					payload, _ := schema.Encode(schema.StopRequest{ID: fmt.Sprint("s", n), By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
-					r.give(event.Called{Client: client(), Payload: payload})
+					r.give(event.LiveStop{Client: client(), Payload: payload})
 				}
 			},
 			"held by fleetd": func(t *rapid.T) {
@@ -89,7 +89,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				for i := range many() {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
 				}
-				r.give(event.Stopped{Document: doc})
+				r.give(event.StopDocument{Document: doc})
 			},
 			"desired": func(t *rapid.T) {
 				values := map[string]jsontext.Value{"labels": jsontext.Value(`{"site":"x"}`)}

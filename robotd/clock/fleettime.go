@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	clockWindow = 8               // heartbeats of one sender that are compared
-	clockAhead  = 5 * time.Second // a heartbeat that is ahead of its like by more is wrong, not fast
-	witnesses   = 8               // senders that are listened to; who was silent longest leaves
-	clockMemory = time.Minute     // who was silent for longer is no witness any more
-	clocksApart = 30 * time.Second
+	window      = 8               // heartbeats of one sender that are compared
+	maxAhead    = 5 * time.Second // a heartbeat that is ahead of its like by more is wrong, not fast
+	maxSenders  = 8               // senders that are listened to; who was silent longest leaves
+	forgetAfter = time.Minute     // who was silent for longer is no witness any more
+	differBy    = 30 * time.Second
 )
 
 // FleetTime estimates the fleet's time. Only differences to the time since boot count:
@@ -35,22 +35,22 @@ type timeSource struct {
 	client string
 	heard  time.Duration
 	n      int
-	seen   [clockWindow]int64 // ms: its time at the robot's boot, as each heartbeat has it
+	seen   [window]int64 // ms: its time at the robot's boot, as each heartbeat has it
 }
 
 // Learn takes the time that a heartbeat of client tells.
 func (c *FleetTime) Learn(now Now, client string, fleet schema.Time) {
-	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > clockMemory })
-	w := c.witness(client)
-	w.seen[w.n%clockWindow] = int64(fleet) - now.Mono.Milliseconds()
+	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > forgetAfter })
+	w := c.senderOf(client)
+	w.seen[w.n%window] = int64(fleet) - now.Mono.Milliseconds()
 	w.n++
 	w.heard = now.Mono
 	c.zero, c.known = c.middle(), true
 }
 
-func (c *FleetTime) witness(client string) *timeSource {
+func (c *FleetTime) senderOf(client string) *timeSource {
 	i := slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == client })
-	if i < 0 && len(c.senders) == witnesses {
+	if i < 0 && len(c.senders) == maxSenders {
 		longest := slices.MinFunc(c.senders, func(a, b timeSource) int { return cmp.Compare(a.heard, b.heard) })
 		i = slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == longest.client })
 		c.senders[i] = timeSource{client: client}
@@ -65,9 +65,9 @@ func (c *FleetTime) witness(client string) *timeSource {
 // zero is the fleet's time at the robot's boot, as this sender has it.
 func (w *timeSource) zero() int64 {
 	sorted := w.seen
-	window := sorted[:min(w.n, clockWindow)]
+	window := sorted[:min(w.n, window)]
 	slices.Sort(window)
-	limit := window[(len(window)-1)/2] + clockAhead.Milliseconds()
+	limit := window[(len(window)-1)/2] + maxAhead.Milliseconds()
 	best := window[0]
 	for _, s := range window {
 		if s <= limit {
@@ -79,7 +79,7 @@ func (w *timeSource) zero() int64 {
 
 // middle is what the sender in the middle says.
 func (c *FleetTime) middle() int64 {
-	var said [witnesses]int64
+	var said [maxSenders]int64
 	for i := range c.senders {
 		said[i] = c.senders[i].zero()
 	}
@@ -102,13 +102,13 @@ func (c *FleetTime) At(now Now) (schema.Time, bool) {
 	return schema.Time(c.zero + now.Mono.Milliseconds()), c.known
 }
 
-// Apart reports whether client's clock is not the fleet's.
-func (c *FleetTime) Apart(client string) bool {
-	z := c.witness(client).zero()
-	return max(z-c.zero, c.zero-z) > clocksApart.Milliseconds()
+// Differs reports whether client's clock is not the fleet's.
+func (c *FleetTime) Differs(client string) bool {
+	z := c.senderOf(client).zero()
+	return max(z-c.zero, c.zero-z) > differBy.Milliseconds()
 }
 
-// Hears reports whether client is a witness still.
-func (c *FleetTime) Hears(client string) bool {
+// Knows reports whether client is a witness still.
+func (c *FleetTime) Knows(client string) bool {
 	return slices.ContainsFunc(c.senders, func(w timeSource) bool { return w.client == client })
 }

@@ -64,7 +64,7 @@ func TestOneHeartbeatADayAheadExpiresNothing(t *testing.T) {
 			t.Fatalf("with a wrong fleetd beside the right one the estimate is off by %v after %d s", got, i)
 		}
 	}
-	if !c.Apart("fleetd-2") || c.Apart("fleetd") {
+	if !c.Differs("fleetd-2") || c.Differs("fleetd") {
 		t.Error("it is not told which instance's clock differs")
 	}
 }
@@ -86,7 +86,7 @@ func TestAClockThatWasSetRightIsFollowed(t *testing.T) {
 	for i := range 20 {
 		now = beat(&c, "fleetd", time.Duration(i)*time.Second, 0, -day)
 	}
-	for i := 20; i < 20+clockWindow/2+1; i++ {
+	for i := 20; i < 20+window/2+1; i++ {
 		now = beat(&c, "fleetd", time.Duration(i)*time.Second, 0, 0)
 	}
 	if got := off(t, &c, now); got != 0 {
@@ -98,7 +98,7 @@ func TestADeskThatFellSilentNoLongerCounts(t *testing.T) {
 	var c FleetTime
 	beat(&c, "old", 0, 0, day)
 	beat(&c, "new", 10*time.Second, 0, 0)
-	now := beat(&c, "new", 2*clockMemory, 0, 0)
+	now := beat(&c, "new", 2*forgetAfter, 0, 0)
 	if got := off(t, &c, now); got != 0 {
 		t.Errorf("the estimate is off by %v, long after the wrong fleetd was last heard", got)
 	}
@@ -115,7 +115,7 @@ func TestAMajorityOfRightDesksIsBelieved(t *testing.T) {
 			errs[i] = rapid.SampledFrom([]time.Duration{-10 * 365 * day, -day, -time.Minute, time.Minute, day, 10 * 365 * day}).Draw(t, "by")
 		}
 		var now Now
-		for s := range clockWindow {
+		for s := range window {
 			for _, i := range rapid.Permutation(slices.Collect(func(yield func(int) bool) {
 				for i := range instances {
 					if !yield(i) {
@@ -136,7 +136,7 @@ func TestAMajorityOfRightDesksIsBelieved(t *testing.T) {
 	for i := range 100 {
 		beat(&c, "fleetd-"+strconv.Itoa(i), time.Duration(i)*time.Second, 0, 0)
 	}
-	if len(c.senders) > witnesses {
-		t.Errorf("%d senders are remembered, want at most %d", len(c.senders), witnesses)
+	if len(c.senders) > maxSenders {
+		t.Errorf("%d senders are remembered, want at most %d", len(c.senders), maxSenders)
 	}
 }

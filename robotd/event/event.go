@@ -77,9 +77,9 @@ type (
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heard is an operator's sign of life: a fleetd instance's to all robots or, Local, that of
+	// Heartbeat is an operator's sign of life: a fleetd instance's to all robots or, Local, that of
 	// somebody at this one.
-	Heard struct {
+	Heartbeat struct {
 		Client string
 		Beat   schema.FleetHeartbeat
 		Local  bool
@@ -108,13 +108,13 @@ type (
 		Refused schema.Reason
 	}
 
-	// Seen is the robot's own presence document as the broker keeps it. An
+	// PresenceSeen is the robot's own presence document as the broker keeps it. An
 	// emptied one has no state.
-	Seen struct{ Presence schema.Presence }
+	PresenceSeen struct{ Presence schema.Presence }
 
-	// FleetdSeen is fleetd's presence as the broker keeps it. An emptied one has no
+	// FleetdPresence is fleetd's presence as the broker keeps it. An emptied one has no
 	// state.
-	FleetdSeen struct{ Presence schema.Presence }
+	FleetdPresence struct{ Presence schema.Presence }
 
 	// Connected: a session with the broker is up, and every document of the
 	// robot has to be told anew.
@@ -150,42 +150,42 @@ type (
 	Shutdown struct{ Why string }
 )
 
-func (Begin) event()         {}
-func (Tick) event()          {}
-func (Follow) event()        {}
-func (Command) event()       {}
-func (Frame) event()         {}
-func (RequestsSaved) event() {}
-func (Recalled) event()      {}
-func (SettingsSaved) event() {}
-func (LatchesSaved) event()  {}
-func (Delivered) event()     {}
-func (Heard) event()         {}
-func (Arriving) event()      {}
-func (Fetched) event()       {}
-func (ContentSaved) event()  {}
-func (Seen) event()          {}
-func (FleetdSeen) event()    {}
-func (Connected) event()     {}
-func (Disconnected) event()  {}
-func (Contested) event()     {}
-func (Reported) event()      {}
-func (Calibrated) event()    {}
-func (Credential) event()    {}
-func (Shutdown) event()      {}
+func (Begin) event()          {}
+func (Tick) event()           {}
+func (Follow) event()         {}
+func (Command) event()        {}
+func (Frame) event()          {}
+func (RequestsSaved) event()  {}
+func (Recalled) event()       {}
+func (SettingsSaved) event()  {}
+func (LatchesSaved) event()   {}
+func (Delivered) event()      {}
+func (Heartbeat) event()      {}
+func (Arriving) event()       {}
+func (Fetched) event()        {}
+func (ContentSaved) event()   {}
+func (PresenceSeen) event()   {}
+func (FleetdPresence) event() {}
+func (Connected) event()      {}
+func (Disconnected) event()   {}
+func (Contested) event()      {}
+func (Reported) event()       {}
+func (Calibrated) event()     {}
+func (Credential) event()     {}
+func (Shutdown) event()       {}
 
 // NotTaken: the broker left out what the robot told, and said so. Kind is the topic
 // of the newest of it, empty for one that is none of the contract.
-type NotTaken struct {
+type MessageDropped struct {
 	Kind   schema.TopicKind
 	Reason schema.Reason
 }
 
-func (NotTaken) event() {}
+func (MessageDropped) event() {}
 
 type (
-	// Stopped is desired/stop or fleet/stop as it came.
-	Stopped struct {
+	// StopDocument is desired/stop or fleet/stop as it came.
+	StopDocument struct {
 		latch.Document        // its Weight is found out here
 		Counter        int64  // of the document
 		Digest         string // as of Desired
@@ -193,8 +193,8 @@ type (
 		N              uint64 // as of Command
 	}
 
-	// Called is a client's live stop as it came; any payload is one.
-	Called struct {
+	// LiveStop is a client's live stop as it came; any payload is one.
+	LiveStop struct {
 		Client   string
 		Payload  []byte
 		Retained bool
@@ -202,8 +202,8 @@ type (
 	}
 )
 
-func (Stopped) event() {}
-func (Called) event()  {}
+func (StopDocument) event() {}
+func (LiveStop) event()     {}
 
 // Desired is a document in which the fleet says what it wants of the robot, as it came.
 type Desired[T any] struct {

@@ -44,7 +44,7 @@ func read[T any](payload []byte) (T, string, []schema.Problem) {
 }
 
 // ReadStops reads desired/stop or fleet/stop.
-func ReadStops(kind schema.TopicKind, payload []byte) (ev Stopped) {
+func ReadStops(kind schema.TopicKind, payload []byte) (ev StopDocument) {
 	if kind == schema.TopicDesiredStop {
 		v, sum, problems := read[schema.DesiredStop](payload)
 		if len(problems) > 0 {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// toldAgain is how long the robot waits before it tells again what a broker
+	// republishAfter is how long the robot waits before it tells again what a broker
 	// left out because there was too much of it; twice as long each time that
 	// follows upon another, up to toldAgainMost.
-	toldAgain     = 2 * time.Second
-	toldAgainMost = time.Minute
+	republishAfter  = 2 * time.Second
+	republishAtMost = time.Minute
 
-	notTakenAlert = "not_taken"
+	droppedAlert = "not_taken"
 )
 
 // leftOut is what the broker has left out of what the robot told.
@@ -25,10 +25,10 @@ type leftOut struct {
 	last time.Duration // when the broker said so last
 }
 
-// NotTaken takes the broker's word that it left something out. Which documents that
+// MessageDropped takes the broker's word that it left something out. Which documents that
 // was is not known, for the broker does not tell of each: all of them are told again.
 // One that is too large would be so again; it waits until it says something else.
-func (t Step) NotTaken(ev event.NotTaken) {
+func (t Step) MessageDropped(ev event.MessageDropped) {
 	if t.session.id == "" {
 		return
 	}
@@ -37,14 +37,14 @@ func (t Step) NotTaken(ev event.NotTaken) {
 		what = "post"
 	}
 	if ev.Reason != schema.ReasonOverloaded {
-		t.Raise(notTakenAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log", false)
+		t.Raise(droppedAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log", false)
 		return
 	}
-	t.Raise(notTakenAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents", false)
+	t.Raise(droppedAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents", false)
 	l := &t.leftOut
 	l.last = t.Now.Mono
 	if l.due == 0 {
-		l.wait = min(max(toldAgain, 2*l.wait), toldAgainMost)
+		l.wait = min(max(republishAfter, 2*l.wait), republishAtMost)
 		l.due = t.Now.Mono + l.wait
 	}
 }
@@ -57,9 +57,9 @@ func (t Step) LeftOut() bool {
 		l.due = 0
 		t.Out.Note("post", "up", "up", "what the broker left out is told again", "")
 		return true
-	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+toldAgainMost:
+	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
 		*l = leftOut{}
-		t.Clear(notTakenAlert, "post")
+		t.Clear(droppedAlert, "post")
 	}
 	return false
 }

@@ -38,10 +38,10 @@ func (t Step) Undispute() {
 	}
 }
 
-// Seen watches over the robot's own presence: whatever else stands there is
+// PresenceSeen watches over the robot's own presence: whatever else stands there is
 // replaced, once a second at most. The late word of an earlier connection of this
 // robot's is in order; anybody else's is not.
-func (t Step) Seen(ev event.Seen) {
+func (t Step) PresenceSeen(ev event.PresenceSeen) {
 	p := ev.Presence
 	if t.session.id == "" || p.Session == t.session.id && p.State == schema.PresenceOnline {
 		return

@@ -213,7 +213,7 @@ func (t Step) Disconnected(fault string) {
 func (t Step) ClearSessionAlerts() {
 	for _, a := range slices.Clone(t.alerts.list) {
 		switch a.Type {
-		case "presence_overwritten", string(schema.ReasonRetainedCommand), notTakenAlert:
+		case "presence_overwritten", string(schema.ReasonRetainedCommand), droppedAlert:
 			t.Clear(a.Type, a.Source)
 		}
 	}

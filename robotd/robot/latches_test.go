@@ -81,7 +81,7 @@ func TestStopIsNotAnsweredBeforeItsLatchIsPersisted(t *testing.T) {
 		l.events <- event.Connected{Session: "s1"}
 		time.Sleep(time.Second)
 
-		called := func(id string) { l.stops <- event.Called{Client: "op1", Payload: []byte(`{"id":"` + id + `"}`)} }
+		called := func(id string) { l.stops <- event.LiveStop{Client: "op1", Payload: []byte(`{"id":"` + id + `"}`)} }
 		s.slow = 100 * time.Millisecond
 		called("z1")
 		time.Sleep(90 * time.Millisecond)

@@ -59,7 +59,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	}()
 	var out []effect.Effect
 	step := func(ev event.Event) (over bool) {
-		_, beat := ev.(event.Heard)
+		_, beat := ev.(event.Heartbeat)
 		if c, ok := ev.(event.Command); ok && l.behind != nil {
 			c.Behind = l.behind()
 			ev = c

@@ -169,13 +169,13 @@ func (p *mqttAdapter) arrived(m link.Message) {
 		ev.Frame, ev.Problems = schema.DecodeFrame(m.Payload)
 		p.loop.send(p.ctx, ev)
 	case schema.TopicPresence:
-		ev := event.Seen{}
+		ev := event.PresenceSeen{}
 		if len(m.Payload) > 0 {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
 		p.loop.send(p.ctx, ev)
 	case schema.TopicFleetPresence:
-		ev := event.FleetdSeen{}
+		ev := event.FleetdPresence{}
 		if len(m.Payload) > 0 {
 			ev.Presence, _ = schema.Decode[schema.Presence](m.Payload)
 		}
@@ -186,14 +186,14 @@ func (p *mqttAdapter) arrived(m link.Message) {
 			p.log.Warn("an operator's heartbeat was not understood", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
-		p.loop.send(p.ctx, event.Heard{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
+		p.loop.send(p.ctx, event.Heartbeat{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
 	case schema.TopicNotice:
 		p.log.Warn("notice of the broker", "notice", string(m.Payload))
 		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival
 			row, _, _ := p.ns.Match(n.Topic)
-			p.loop.send(p.ctx, event.NotTaken{Kind: row.Kind, Reason: n.Reason})
+			p.loop.send(p.ctx, event.MessageDropped{Kind: row.Kind, Reason: n.Reason})
 		}
 	}
 }
@@ -220,7 +220,7 @@ func (p *mqttAdapter) state(s link.State) {
 // that waits. A document that somebody emptied says nothing.
 func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
-		p.loop.stop(p.ctx, event.Called{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
+		p.loop.stop(p.ctx, event.LiveStop{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
 		return
 	}
 	if len(m.Payload) == 0 {
