@@ -1,5 +1,5 @@
-// Package body knows the units of a robot: what its driver says of each, and which of
-// them may be told something now.
+// Package body knows the units of a robot: what its driver reports of each, and which
+// of them may be used now.
 package body
 
 import (
@@ -15,7 +15,7 @@ import (
 	"troupe/schema/score"
 )
 
-// State is what the robot knows of its units: what its driver told.
+// State is what the robot knows of its units: what its driver reported.
 type State struct {
 	driver  driver.Body
 	units   []schema.Unit
@@ -24,9 +24,9 @@ type State struct {
 	place   []int    // of a mover among the units
 	inputs  []string // stop inputs that are pressed, sorted
 	battery Charge
-	volume  schema.Number  // of the speaker; not said = as loud as it is
-	trouble bool           // a unit changed: its fault may have to be told
-	waits   []driver.Event // of a calibration, to be told
+	volume  schema.Number  // of the speaker; not set = as loud as it is
+	trouble bool           // a unit changed: its alert has to be looked at
+	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
 	places  *score.Places // the fleet's, that goto knows beside the body's own
 }
@@ -37,7 +37,7 @@ type unitNow struct {
 	detail string
 }
 
-// New is a body that has said nothing yet.
+// New is a body that has reported nothing yet.
 func New(d driver.Body) State {
 	b := State{driver: d, units: d.Units, states: make([]unitNow, len(d.Units))}
 	for i, u := range d.Units {
@@ -89,7 +89,7 @@ func (b *State) input(name string, on bool) bool {
 }
 
 // Look raises and clears the alerts of units that broke or were mended, and of what
-// calibration waits for, after the safety core has had its say.
+// calibration waits for, after the safety core has decided.
 func (b *State) Look(out *effect.List) {
 	for _, w := range b.waits {
 		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
@@ -138,7 +138,7 @@ func (b *State) Battery() Charge { return b.battery }
 // Volume is how loud the speaker is.
 func (b *State) Volume() schema.Number { return b.volume }
 
-// Ordered is what the units that move were told last.
+// Ordered is the newest order to the units that move.
 func (b *State) Ordered() driver.Order { return b.ordered }
 
 // Broken finds a unit of a kind that is out of order, and says why.
@@ -207,7 +207,8 @@ func (b *State) unit(ev driver.Event) bool {
 	return true
 }
 
-// Finite is what of a driver's figure can be told: to the thousandth.
+// Finite is a driver's figure as documents show it: to the thousandth, and 0 for what is
+// no number.
 func Finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

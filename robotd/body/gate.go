@@ -10,9 +10,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Command is what a unit is told for an act, or why it may not be told anything now.
-// It is the last gate before the body. The executor starts nothing that the gate
-// forbids; that it holds here too does not depend on that.
+// Command is what a unit is to do for an act, or why it may do nothing now. It is the
+// last gate before the body. The executor starts nothing that the gate forbids; that it
+// holds here too does not depend on that.
 func (b *State) Command(at schema.SafetyState, o *act.Effect) (driver.Command, schema.Reason) {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
 	class := safety.ClassOf(b.units[i].Kind)
@@ -26,7 +26,7 @@ func (b *State) Command(at schema.SafetyState, o *act.Effect) (driver.Command, s
 	return driver.Command{Key: o.Key, Unit: o.Unit, Do: b.located(do), Text: o.Text, From: o.From, Holds: o.Holds}, ""
 }
 
-// atVolume is what a speaker is told, at the robot's volume.
+// atVolume is an action at the robot's volume.
 func (b *State) atVolume(do *score.Action) *score.Action {
 	if !b.volume.Said {
 		return do

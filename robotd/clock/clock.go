@@ -1,5 +1,5 @@
 // Package clock has the two times of the robot: the one of a step, which is an
-// argument of everything that decides, and the fleet's, which heartbeats tell.
+// argument of everything that decides, and the fleet's, which heartbeats carry.
 package clock
 
 import (

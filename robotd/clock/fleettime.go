@@ -11,19 +11,19 @@ import (
 const (
 	window      = 8               // heartbeats of one sender that are compared
 	maxAhead    = 5 * time.Second // a heartbeat that is ahead of its like by more is wrong, not fast
-	maxSenders  = 8               // senders that are listened to; who was silent longest leaves
-	forgetAfter = time.Minute     // who was silent for longer is no witness any more
+	maxSenders  = 8               // senders that count; the one that was silent longest leaves
+	forgetAfter = time.Minute     // a sender that was silent for longer does not count any more
 	differBy    = 30 * time.Second
 )
 
 // FleetTime estimates the fleet's time. Only differences to the time since boot count:
 // the robot's own clock may be wrong by years.
 //
-// Of one sender's heartbeats the one that travelled fastest is the best witness:
-// it is the greatest, for a delay only makes the fleet look earlier. But a single
-// heartbeat with a wrong time must not expire every command, so what lies far
-// ahead of the sender's others does not count. Between senders the middle one is
-// believed, and of two the one that was believed so far.
+// Of one sender's heartbeats the one that travelled fastest is the best: it gives the
+// greatest time, for a delay only makes the fleet look earlier. But a single heartbeat
+// with a wrong time must not expire every command, so one that lies far ahead of the
+// sender's others does not count. Between senders the one in the middle counts, and of
+// two the one that counted so far.
 type FleetTime struct {
 	senders []timeSource
 	zero    int64 // ms: the fleet's time when the robot booted
@@ -38,7 +38,7 @@ type timeSource struct {
 	seen   [window]int64 // ms: its time at the robot's boot, as each heartbeat has it
 }
 
-// Learn takes the time that a heartbeat of client tells.
+// Learn takes the time of a heartbeat of client.
 func (c *FleetTime) Learn(now Now, client string, fleet schema.Time) {
 	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > forgetAfter })
 	w := c.senderOf(client)
@@ -77,7 +77,7 @@ func (w *timeSource) zero() int64 {
 	return best
 }
 
-// middle is what the sender in the middle says.
+// middle is the time of the sender in the middle.
 func (c *FleetTime) middle() int64 {
 	var said [maxSenders]int64
 	for i := range c.senders {
@@ -108,7 +108,7 @@ func (c *FleetTime) Differs(client string) bool {
 	return max(z-c.zero, c.zero-z) > differBy.Milliseconds()
 }
 
-// Knows reports whether client is a witness still.
+// Knows reports whether client's heartbeats count still.
 func (c *FleetTime) Knows(client string) bool {
 	return slices.ContainsFunc(c.senders, func(w timeSource) bool { return w.client == client })
 }

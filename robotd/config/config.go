@@ -18,7 +18,7 @@ import (
 )
 
 // Config is what the robot is and how it behaves. The fleet's desired
-// configuration is laid over it, see keys.go; nothing else changes it while the
+// configuration is put over it, see keys.go; nothing else changes it while the
 // robot runs.
 type Config struct {
 	ID      string
@@ -35,7 +35,7 @@ type Config struct {
 
 	FleetID   string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
 	Signing   sign.Policy   // of desired documents
-	Trust     sign.Ring     // whose signatures are believed
+	Trust     sign.Ring     // whose signatures count
 	Probation time.Duration // how long a new story may take to begin
 
 	Labels map[string]string // what the fleet calls the robot by
@@ -47,10 +47,10 @@ type Config struct {
 	Heartbeat time.Duration
 	Gather    time.Duration // changes of the state are gathered so long
 	EventRate float64       // events a second; more are left out and counted
-	AtLatest  time.Duration // the state is told again after so long, changed or not
+	AtLatest  time.Duration // the state is published again after so long, changed or not
 
-	// ContinueOnReturn lets ato go on by itself when an operator is heard again;
-	// otherwise somebody has to say auto/continue.
+	// ContinueOnReturn lets ato go on by itself when a heartbeat of an operator comes again;
+	// otherwise somebody has to send auto/continue.
 	ContinueOnReturn bool
 
 	LowBattery float64 // share of 1 below which the interrupter power asks for its handler

@@ -8,10 +8,10 @@ import (
 	"troupe/schema/sign"
 )
 
-// Strictest is how a robot behaves that was told how to by its fleet and cannot
-// read it any more: it cannot have been told to be stricter. What was set on the
-// robot itself no fleet could change. Where no key is trusted nobody can sign, and
-// to require it would shut out the fleet for good.
+// Strictest makes the robot as strict as its fleet can have wanted it, when the fleet's
+// configuration cannot be read any more. What was set on the robot itself no fleet could
+// change. Where no key is trusted nobody can sign, and to require signatures would shut
+// out the fleet for good.
 func (c *Config) Strictest() {
 	free := func(key string) bool { return !slices.Contains(c.Pinned, key) }
 	if free("signing") && c.Trust.Has(sign.SignsDesired) {

@@ -23,8 +23,8 @@ type keptConfig struct {
 	Rev      int64                     `json:"rev"`
 	Values   map[string]jsontext.Value `json:"values"`
 	Verified bool                      `json:"vouched"` // whoever signed it was trusted
-	// AtLeast is how strict the robot was when it took what nobody vouched for:
-	// such a configuration does not make it less so.
+	// AtLeast is how strict the robot was when it took what nobody signed: such a
+	// configuration does not make it less strict.
 	AtLeast sign.Policy `json:"at_least,omitempty"`
 }
 
@@ -78,7 +78,7 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	}
 }
 
-// configure takes over a configuration: at once what can be, the rest with the next
+// configure puts a configuration in force: at once what can be, the rest with the next
 // start.
 func (t Step) configure(k keptConfig) {
 	next := t.base.Own()
@@ -99,7 +99,7 @@ func (t Step) configure(k keptConfig) {
 			v, given = t.config.booted[row.Name], t.config.booted[row.Name] != nil
 		}
 		if given {
-			// It was taken before, by judgeValues.
+			// Judge took it before, so it cannot fail.
 			_ = live.Set(row.Name, v)
 		}
 	}
@@ -131,10 +131,10 @@ func (t Step) reportConfig() {
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 
-// ConfigUnread is the alert of a robot that does not know how it was to behave.
+// ConfigUnread is the alert of a robot that cannot read its configuration.
 const ConfigUnread = "config_unreadable"
 
-// raiseUnread says that the configuration was lost, and what to do about it.
+// raiseUnread raises an alert if the configuration was lost, and says what to do.
 func (t Step) raiseUnread() {
 	if t.config.unread {
 		t.Out.Raise(ConfigUnread, schema.AlertError, string(sign.Config),

@@ -17,8 +17,8 @@ type content[C any] struct {
 	config delivery.Config[C]
 }
 
-// restoreContents reads what the disk kept of each. Places come first: a story
-// may go to one.
+// restoreContents reads what the disk kept of each. Places come first, for a story may go
+// to one.
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
@@ -55,7 +55,7 @@ func (t Step) stepStory(in delivery.Input) {
 	deliver(t, &t.story, t.robot.DeliveryFacts(), in)
 }
 
-// stepSet gives the deliveries of what nobody performs one input.
+// stepSet gives the delivery of activities or of places one input.
 func (t Step) stepSet(k sign.Kind, in delivery.Input) {
 	switch k {
 	case sign.Activities:
@@ -73,7 +73,7 @@ func (t Step) Content(in delivery.Input) {
 	t.stepStory(in)
 }
 
-// Saved passes on what the disk answered.
+// Saved takes what the disk answered.
 func (t Step) Saved(ev event.ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
@@ -83,7 +83,7 @@ func (t Step) Saved(ev event.ContentSaved) {
 	t.stepSet(ev.Kind, in)
 }
 
-// carryDelivery performs what a delivery says.
+// carryDelivery carries out what a delivery decided.
 func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -113,8 +113,8 @@ func deliveryOf(k sign.Kind) string {
 	return string(k)
 }
 
-// detached is a save that shares nothing with the delivery, which goes on while
-// somebody else writes.
+// detached is a save that shares nothing with the delivery, which goes on while another
+// goroutine writes it.
 func detached(s delivery.Save) delivery.Save {
 	for _, a := range []**delivery.Accepted{&s.Persisted.Active, &s.Persisted.Previous, &s.Persisted.Staged} {
 		if *a != nil {
@@ -125,8 +125,8 @@ func detached(s delivery.Save) delivery.Save {
 	return s
 }
 
-// outcome reports whether a delivery has come to something in a phase; the phases
-// on the way are told by the report alone.
+// outcome reports whether a delivery has come to an end in a phase. The phases on the way
+// are in the report alone.
 func outcome(p schema.DeployPhase) bool {
 	switch p {
 	case schema.DeployActive, schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack, schema.DeployWithdrawn:
@@ -142,7 +142,7 @@ func orWord(r schema.Reason, word string) string {
 	return string(r)
 }
 
-// reportContent publishes where a delivery stands.
+// report publishes where a delivery stands.
 func (t Step) report(k sign.Kind, r delivery.Report) {
 	switch {
 	case t.Session == "":
@@ -159,15 +159,15 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 	sign.Story: schema.TopicReportedStory, sign.Activities: schema.TopicReportedActivities, sign.Places: schema.TopicReportedPlaces,
 }
 
-// reportStory adds what only the performer knows, and keeps to the topic's size.
+// reportStory adds whether the story is performed.
 func (t Step) reportStory(r schema.ReportedStory) {
 	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.Playing()
 	t.playingReported = r.Playing
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
-// Report tells again where the deliveries stand: all of them to a new
-// session, that of the story when ato began or ended performing.
+// Report publishes where the deliveries stand: all of them to a new session, that of the
+// story also when ato began or ended performing.
 func (t Step) Report() {
 	if t.renew || t.config.dirty {
 		t.reportConfig()
@@ -185,8 +185,7 @@ func (t Step) Report() {
 	}
 }
 
-// readPlaces and readActivities turn bytes into what is well said from end to
-// end.
+// readPlaces and readActivities turn bytes into contents that are valid.
 func readPlaces(data []byte) (*score.Places, []schema.Problem) {
 	p, problems := score.ParsePlaces(data)
 	if len(schema.Errors(problems)) == 0 {
@@ -212,11 +211,11 @@ func filesOfPlaces(p *score.Places) []score.Asset {
 
 func filesOfActivities(a *score.Activities) []score.Asset { return a.Assets }
 
-// fitAll takes a content as it is: nothing on the robot can be wrong for it.
+// fitAll takes a content as it is: every robot can use it.
 func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 
-// place takes over the places that are active now: goto knows their points, and
-// stories that go there may be performed.
+// place takes over the places that are active now: goto knows their points, and stories
+// that go there may be performed.
 func (t Step) place() {
 	l, _ := t.places.Playing()
 	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
@@ -228,7 +227,7 @@ func (t Step) place() {
 	t.stepStory(delivery.RobotChanged{ActsDigest: actsDigest()})
 }
 
-// toPlaces tells the body where its points are.
+// toPlaces gives the body the places.
 func (t Step) toPlaces() {
 	var p *score.Places
 	if t.placed != nil {

@@ -10,7 +10,7 @@ import (
 	"troupe/schema/score"
 )
 
-// judge answers for this body whether a story can be performed.
+// judge decides for this body whether a story can be performed.
 func (s *State) judge() delivery.Judge[score.Blob] {
 	return delivery.Judge[score.Blob]{
 		Read: readBlob, Fit: s.fit,
@@ -19,7 +19,7 @@ func (s *State) judge() delivery.Judge[score.Blob] {
 	}
 }
 
-// readBlob turns bytes into a story that is well said from end to end.
+// readBlob turns bytes into a valid story.
 func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 	b, problems := score.ParseBlob(data)
 	if len(schema.Errors(problems)) == 0 {
@@ -28,9 +28,9 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 	return &b, problems
 }
 
-// fit says what of a story this robot performs: acts that are nowhere are left
-// out; one that needs what the body lacks refuses the story, and so does one that
-// the executor, tried with the robot's units, would not take.
+// fit says what of a story this robot performs. Acts that are nowhere are left out. A
+// story that needs what the body lacks is refused, and so is one whose acts the executor
+// would not take.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 	e, problems := score.FitStory(*b, s.robot.Capabilities(), nil)
 	own := *b

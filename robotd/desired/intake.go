@@ -8,24 +8,24 @@ import (
 	"troupe/schema"
 )
 
-// intake is where desired documents without a blob come in: a newer one of the robot's own fleet
-// that may be obeyed, and no other.
+// intake takes in the desired documents that have no blob. It lets in a newer one of the
+// robot's own fleet that may be obeyed, and no other.
 type intake struct {
 	rev     int64 // the newest that was obeyed; 0 = none
 	refused notObeyed
 	foreign event.Event // the newest desired state of another fleet
 }
 
-// notObeyed is a desired state that was kept out.
+// notObeyed is a document that is not obeyed, and why.
 type notObeyed struct {
 	rev    int64
 	reason schema.Reason
 	detail string
 }
 
-// admit lets a desired state in, or says why not. same says that it wants what the newest
-// one wants. A desired state that was refused is not taken for the newest: else whoever made
-// it up would shut out the true ones after it.
+// admit lets a document in, or reports why it is not obeyed. same says that it wants what
+// the newest one wants. A document that was refused does not count as the newest:
+// otherwise the sender of a forged one would shut out the true ones after it.
 func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
@@ -57,7 +57,7 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	return true
 }
 
-// show puts a desired state that was kept out over what is told of the one that is obeyed.
+// show puts a document that is not obeyed over the report on the one that is.
 func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
@@ -74,8 +74,8 @@ func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reas
 	}
 }
 
-// forget makes the door that of another fleet; what that fleet desired already comes
-// in now.
+// forget lets the intake serve another fleet. What that fleet desired already comes in
+// now.
 func (t Step) forget(d *intake) {
 	foreign := d.foreign
 	*d = intake{}
@@ -84,9 +84,9 @@ func (t Step) forget(d *intake) {
 	}
 }
 
-// Keep offers the disk again what it may have refused of the desired documents without
-// a blob and of whom the robot believes, as they are now, and then tells of them:
-// what was not on the disk was not told.
+// Keep offers the disk again what it may have refused: the desired documents without a
+// blob, the fleet and the counters, as they are now. Then it reports them, for what is
+// not on the disk is not reported.
 func (t Step) Keep() {
 	if t.fleetID != "" {
 		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})

@@ -131,7 +131,7 @@ func (t Step) Diverged(by request.Key, intended schema.ModeID) {
 	}
 }
 
-// reportMode tells what became of the desired mode.
+// reportMode publishes what became of the desired mode.
 func (t Step) reportMode() {
 	w := &t.mode
 	if w.dirty = false; t.Session == "" {

@@ -20,8 +20,8 @@ const (
 	CountersSetting = "counters" // sign.Marks
 )
 
-// restoreTrust reads whom the robot obeyed. Counters that cannot be read are those
-// of a disk that lies; the robot starts to count anew, and says so.
+// restoreTrust reads which fleet the robot obeyed. If the counters cannot be read, the
+// robot counts anew and raises an alert.
 func (t Step) restoreTrust(m Memory) {
 	t.fleetID, t.marks = cmp.Or(m.Settings[FleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Settings[CountersSetting]; kept != "" {
@@ -32,7 +32,7 @@ func (t Step) restoreTrust(m Memory) {
 	}
 }
 
-// Verified is what signatures say of one desired state.
+// Verified is what the signatures of one document prove.
 type Verified struct {
 	what     sign.Subject
 	verified bool
@@ -40,8 +40,8 @@ type Verified struct {
 	Detail   string
 }
 
-// Verify looks at the signatures of a document, as the robot is told to. The pin
-// names what was released, nil for documents without a blob.
+// Verify checks the signatures of a document, as far as the policy wants it. The pin
+// names what was released; it is nil for documents without a blob.
 func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) Verified {
 	v := Verified{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
@@ -73,7 +73,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 		v.Refused = reason
 	}
 	if t.fleetID != "" && t.fleetID != w.FleetID {
-		return v // that it is not obeyed is told already
+		return v // another event says that it is not obeyed
 	}
 	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
@@ -104,7 +104,7 @@ func (t Step) NoteStops(v Verified) {
 	}
 }
 
-// accept remembers the fleet and the counter of a desired state, now that it is obeyed.
+// accept remembers the fleet and the counter of a document that is obeyed now.
 func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID

@@ -20,7 +20,7 @@ type Effect interface {
 
 // The effects.
 type (
-	// Order is what every unit that moves is told by the safety core.
+	// Order is what the safety core wants of every unit that moves.
 	Order struct{ Order driver.Order }
 	// Start and Stop are for one unit.
 	Start struct{ driver.Command }
@@ -30,7 +30,7 @@ type (
 	}
 	// Move drives manually.
 	Move struct{ driver.Velocity }
-	// Feed tells the body that its robot is awake.
+	// Feed keeps the body from stopping by itself: robotd is alive.
 	Feed struct{}
 
 	// Calibrate runs a calibration and answers with Calibrated; EndCalibration
@@ -60,7 +60,7 @@ type (
 	// with Recalled.
 	ReadEvents struct{ Key request.Key }
 
-	// Publish tells something. Param fills the second place of the topic, where
+	// Publish sends a message. Param fills the second place of the topic, where
 	// it has one: the client of an answer. With Confirm, Delivered is to be sent
 	// when the broker has it.
 	Publish struct {

@@ -30,7 +30,7 @@ type (
 	Command struct {
 		Client, Group, Verb string
 		Payload             []byte
-		// Retained: the broker replays something that never should have been kept.
+		// Retained: the broker retained it, which it never should.
 		Retained bool
 		// N counts what arrived at the robot, from 1: a stop is handed over before
 		// what arrived before it. 0 = nobody counted.
@@ -58,7 +58,7 @@ type (
 		Refused schema.Reason
 	}
 
-	// Recalled answers ReadEvents: the events as they were told, the oldest first.
+	// Recalled answers ReadEvents: the events as they were published, the oldest first.
 	Recalled struct {
 		Key     request.Key
 		Events  [][]byte
@@ -77,7 +77,7 @@ type (
 	// Delivered says that the broker has the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heartbeat is an operator's sign of life: a fleetd instance's to all robots or, Local, that of
+	// Heartbeat is one of an operator: a fleetd instance's to all robots or, Local, that of
 	// somebody at this one.
 	Heartbeat struct {
 		Client string
@@ -116,21 +116,21 @@ type (
 	// state.
 	FleetdPresence struct{ Presence schema.Presence }
 
-	// Connected: a session with the broker is up, and every document of the
-	// robot has to be told anew.
+	// Connected: a session with the broker is up, and every document of the robot has to be
+	// published again.
 	Connected struct{ Session string }
 
 	// Disconnected: the session is over, or there was none.
 	Disconnected struct {
 		Why string
-		// HalfOpen: it was given up because nothing was heard over it any more.
+		// HalfOpen: it was given up because nothing was received over it any more.
 		HalfOpen bool
 	}
 
 	// Contested: another client uses this robot's name.
 	Contested struct{ Why string }
 
-	// Reported is what the body says.
+	// Reported is what the body reports.
 	Reported struct{ driver.Event }
 
 	// Calibrated ends a calibration; an empty reason is success.
@@ -174,8 +174,8 @@ func (Calibrated) event()     {}
 func (Credential) event()     {}
 func (Shutdown) event()       {}
 
-// NotTaken: the broker left out what the robot told, and said so. Kind is the topic
-// of the newest of it, empty for one that is none of the contract.
+// MessageDropped: the broker dropped what the robot published, and said so. Kind is the
+// topic of the newest of it, empty for one that is not in the contract.
 type MessageDropped struct {
 	Kind   schema.TopicKind
 	Reason schema.Reason
@@ -219,7 +219,7 @@ type Desired[T any] struct {
 
 func (Desired[T]) event() {}
 
-// The desired documents. Those of activities and of places are told apart by their Kind.
+// The desired documents. Activities and places differ by their Kind alone.
 type (
 	DesiredStory  = Desired[schema.DesiredStory]
 	DesiredSet    = Desired[schema.DesiredSet]

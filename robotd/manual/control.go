@@ -19,7 +19,7 @@ func (t Step) AskControl(o request.Perform) {
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
-// rankOf is whose desired state counts more: that of somebody at the robot before all.
+// rankOf is whose request counts more: that of somebody at the robot before all others.
 func (t Step) rankOf(o request.Perform) control.Rank {
 	if o.Local {
 		return control.Local
@@ -84,7 +84,7 @@ func (t Step) StepControl() {
 	}
 }
 
-// handover is what an event tells of a change of control.
+// handover is the data of an event about control.
 type handover struct {
 	From   string `json:"from,omitempty"`
 	FromBy string `json:"from_by,omitempty"`
@@ -92,8 +92,7 @@ type handover struct {
 	ToBy   string `json:"to_by,omitempty"`
 }
 
-// controlChanged tells who has the robot in hand now, and whom it was taken
-// from.
+// controlChanged records who has control now, and who had it before.
 func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	was, is := d.Previous.Who, t.control.Lease.Who
 	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
@@ -117,8 +116,7 @@ func leaseOf(l control.Lease, own bool) *schema.Lease {
 	return w
 }
 
-// Document is who has the robot in hand, as the state shows it; nil for
-// nobody.
+// Document is who has control, as the state shows it; nil for nobody.
 func (s *State) Document() *schema.StateControl {
 	if s.control.At != control.Held {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"troupe/schema/score"
 )
 
-// telemetryEvery is how often the robot says how fast it is while somebody has
-// it in hand.
+// telemetryEvery is how often the robot publishes how fast it is while somebody has
+// control.
 const telemetryEvery = 100 * time.Millisecond
 
 // A drive that does not say how fast it can go is driven no faster manually.
@@ -23,8 +23,8 @@ const (
 	unsaidRadPS = 0.5
 )
 
-// Stick moves the set-point of the drive. It comes after control, safety and the
-// mode have spoken, in every step: what forbids driving ends it in the same step.
+// Stick moves the set-point of the drive. It comes after control, safety and the mode in
+// every step: what forbids driving ends it in the same step.
 func (t Step) Stick() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
@@ -42,7 +42,7 @@ func (t Step) Stick() {
 		t.carryOut(teleop.ReceiveFrame(&t.stick, t.Now.Mono, f, in))
 	}
 	t.frames = t.frames[:0]
-	if !drove && t.stick.At == teleop.Driving { // whoever has the stick wants the wheels
+	if !drove && t.stick.At == teleop.Driving { // the drive is taken from acts
 		t.cancel(schema.ReasonSuperseded, func(h entry) bool {
 			return h.lane == laneOf(score.ClassBody) || h.lane == Acts && h.moves
 		})
@@ -52,7 +52,7 @@ func (t Step) Stick() {
 	}
 }
 
-// carryOut carries what the stick came to.
+// carryOut records what the stick decided.
 func (t Step) carryOut(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
@@ -68,7 +68,7 @@ type refusedFrames struct {
 	Count  int64         `json:"count"`
 }
 
-// releaseStick takes the stick away until it is let go.
+// releaseStick ends driving until the sender lets the stick go.
 func (t Step) releaseStick() (drove bool) {
 	drove = t.stick.At == teleop.Driving
 	t.carryOut(teleop.Stop(&t.stick))
@@ -78,7 +78,7 @@ func (t Step) releaseStick() (drove bool) {
 	return drove
 }
 
-// Push tells the drive its set-point, once a tick.
+// Push gives the drive its set-point, once a tick.
 func (t Step) Push() {
 	if s := t.stick; s.At == teleop.Driving {
 		t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.Now.Mono}})
@@ -100,7 +100,7 @@ func (t Step) teleopFacts() teleop.Facts {
 	return f
 }
 
-// forbids answers why a unit of this kind cannot be told something manually now.
+// forbids returns why a unit of this kind cannot be used manually now.
 func (t Step) forbids(k schema.UnitKind) schema.Reason {
 	shut := safety.Gate(t.Safety, safety.ClassOf(k), safety.Act)
 	switch {
@@ -120,8 +120,8 @@ type driveFigures struct {
 	WZRadPS float64 `json:"wz_radps"`
 }
 
-// Telemetry says how fast the robot is while somebody has it in hand, with the time that
-// a frame has to echo. It promises nothing, and so waits for no disk.
+// Telemetry publishes how fast the robot is while somebody has control, with the time
+// that a frame has to echo. It promises nothing, and so waits for no disk.
 func (t Step) Telemetry() {
 	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {
 		return

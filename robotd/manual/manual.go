@@ -13,9 +13,9 @@ import (
 	"troupe/schema/score"
 )
 
-// What is done manually has a lane for each thing that can be done at a time, so
-// that a robot can speak while it drives; all are one occupant, which takes no
-// unit from itself.
+// What is done manually has a lane for each thing that can be done at a time, so that a
+// robot can speak while it drives. All lanes are one occupant, which takes no unit from
+// itself.
 const (
 	occupant          = "manual"
 	Acts     act.Lane = "manual-act"
@@ -50,7 +50,7 @@ type entry struct {
 	need  control.Need  // of who
 	until time.Duration // its unit has to have answered; 0 = the act itself knows
 	moves bool
-	by    request.Key // that called it off
+	by    request.Key // that cancelled it
 }
 
 // order is what somebody asks for, and who that is, for people.
@@ -59,8 +59,8 @@ type order struct {
 	asker string
 }
 
-// Ask lets an order wait for its turn. The one to stop ends all that is done manually,
-// and what waits to be.
+// Ask lets an order wait for its turn. manual/stop ends all that is done manually, and
+// what waits.
 func (t Step) Ask(o request.Perform, asker string) {
 	if o.Verb.ID() == stopVerb {
 		t.inbox.Clear(func(w request.Waiting[order]) {
@@ -72,7 +72,7 @@ func (t Step) Ask(o request.Perform, asker string) {
 
 const stopVerb = "manual/stop"
 
-// Hands does the oldest that waits, and ends what may not go on.
+// Hands takes the oldest order that waits, and ends what may not go on.
 func (t Step) Hands() {
 	t.endForbidden()
 	w, ok := t.inbox.Take()
@@ -141,8 +141,8 @@ func (t Step) stop(o request.Perform, asker string) {
 	t.Out.Reply(o.Key, r)
 }
 
-// endForbidden ends what may not go on: a stop is under way, mnl is left, its asker
-// has no control any more, or its unit does not answer.
+// endForbidden ends what may not go on: a stop is under way, mnl is left, its sender has
+// no control any more, or its unit does not answer.
 func (t Step) endForbidden() {
 	if len(t.entries) == 0 {
 		return
@@ -203,7 +203,7 @@ func (t Step) performAction(o request.Perform, v verb) {
 	t.begin(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
 }
 
-// refuseAction tells what is wrong with an action in the words of its verb.
+// refuseAction refuses an action in the words of its verb.
 func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 	field := strings.TrimPrefix(p.Pointer, "/actions/0")
 	if rest, of := strings.CutPrefix(field, "/text"); of {

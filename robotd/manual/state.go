@@ -1,6 +1,5 @@
 // Package manual says who has control of the robot, and carries out what is asked for
-// manually: the verbs of a person who has the robot in hand, and the frames of one who
-// drives it.
+// manually: the verbs of a person who has control, and the frames of one who drives it.
 package manual
 
 import (
@@ -32,14 +31,14 @@ type State struct {
 	drive  drive
 }
 
-// drive is what the drive says of itself, and what was said of it.
+// drive is how fast the drive says that it goes, and what was published of it.
 type drive struct {
 	vx, wz float64
 	sentAt time.Duration
 	sent   int64 // sent so far
 }
 
-// New is a robot that nobody has in hand. boot is the id of this run of robotd.
+// New is a robot that nobody has control of. boot is the id of this run of robotd.
 func New(cfg *config.Config, boot string) State {
 	return State{cfg: cfg, control: control.Boot(boot), stick: teleop.Boot()}
 }

@@ -54,7 +54,7 @@ func (t Step) cancelAct() {
 	t.Lanes.Cancel(storyLane, "", schema.ReasonStopped)
 }
 
-// freeze lets the lanes stand still as far as the pauses say.
+// freeze pauses the lanes as far as the pauses say.
 func (t Step) freeze(f auto.Freeze) {
 	if f == t.frozen {
 		return
@@ -149,7 +149,7 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 	return s.finishing(lanes)
 }
 
-// finishing: an act is let end before its story is paused.
+// finishing reports whether an act is performed to its end before its story is paused.
 func (s *State) finishing(lanes *act.Lanes) bool {
 	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing
 }

@@ -23,9 +23,8 @@ type asked struct {
 // keeps all of them away.
 const askedBy = "ai"
 
-// AskAct lays the act before the queue of interrupts, with all checks. One at a
-// time is performed: another one is refused meanwhile, or with clear takes its
-// place.
+// AskAct puts the act into the inbox of the interrupts, after all checks. One at a time
+// is performed: another one is refused meanwhile, or with clear takes its place.
 func (t Step) AskAct(o request.Perform) {
 	e, ok := t.wanted(o)
 	if !ok {
@@ -58,7 +57,7 @@ func (t Step) performable(a *asked) (ok bool, why string) {
 	return true, ""
 }
 
-// answerAsked tells who asked for an act how its interrupt ended, in the step that
+// answerAsked answers the sender of an act whose interrupt ended, in the step that
 // decides on by.
 func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
@@ -91,7 +90,7 @@ func (s *State) Cancel(key, by request.Key) bool {
 	return false
 }
 
-// cancelAsked ends it for a stop: what somebody asked for before does not go on
+// cancelAsked ends it for a stop: what somebody asked for before the stop does not go on
 // when the robot may move again.
 func (t Step) cancelAsked() {
 	for _, h := range t.handling {

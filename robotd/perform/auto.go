@@ -48,8 +48,8 @@ func (t Step) StepAuto() (r Result) {
 	return r
 }
 
-// nextForAuto takes the oldest input. The end of an act that was cancelled
-// meanwhile is no news any more.
+// nextForAuto takes the oldest input. The end of an act that was cancelled meanwhile does
+// not count.
 func (t Step) nextForAuto() (auto.Input, request.Key) {
 	for {
 		next, ok := t.toAuto.Take()
@@ -76,7 +76,7 @@ func whyAuto(d auto.Decision) string {
 	return ""
 }
 
-// Result is what the mode supervisor has to hear of it.
+// Result is what the mode supervisor has to know of it.
 type Result struct {
 	Entered bool // ato was to be entered
 	Refused schema.Reason
@@ -101,7 +101,7 @@ func (s *State) Leave() {
 // Ready reports whether ato could be entered, or why not.
 func (t Step) Ready() (why schema.Reason, detail string, ok bool) { return t.autoFacts().Ready() }
 
-// autoFacts answers what ato wants to know of the others.
+// autoFacts is what ato has to know of the others.
 func (t Step) autoFacts() auto.Facts {
 	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for its moment
 	moves := false

@@ -72,10 +72,10 @@ type ended struct {
 	MS      int64  `json:"ms"`
 }
 
-// Idle: nothing runs whose end time alone could bring.
+// Idle reports whether no interrupt runs, whose end time alone could bring.
 func (s *State) Idle() bool { return len(s.queue.Running()) == 0 }
 
-// condition answers a handler's own condition.
+// condition reports whether a handler's own condition holds.
 func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 	h, known := t.cfg.Handler(handler)
 	switch {
@@ -111,8 +111,8 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	t.beginHandlerAct(h.ID, does)
 }
 
-// Handlers ends the handlers that are through: their act is over and what they
-// waited for has come, or their patience is at its end.
+// Handlers ends the handlers that are done: their act is over and what they waited for
+// has come, or their patience is at its end.
 func (t Step) Handlers() {
 	for i := range t.handling {
 		h := &t.handling[i]
@@ -174,11 +174,11 @@ type handling struct {
 	id      string // of the interrupt
 	handler string
 	acted   bool // its act is over
-	ending  bool // the queue is being told
+	ending  bool // its end waits in the inbox
 	still   bool // its act does not move
 	until   time.Duration
 	key     request.Key // of who asked for its act, and is answered when it ends
-	by      request.Key // that called it off
+	by      request.Key // that cancelled it
 }
 
 const (
@@ -195,7 +195,7 @@ func (s *State) Restore(now clock.Now, saved map[string]string) {
 	}
 }
 
-// keepInterrupter writes down that an interrupter was run or stopped.
+// keepInterrupter saves that an interrupter was run or stopped.
 func (t Step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
 	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.What != interrupt.Run && in.What != interrupt.Stop {
 		return

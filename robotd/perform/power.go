@@ -14,8 +14,8 @@ func (t Step) charged() bool {
 	return b.Known && b.Share >= t.cfg.Charged
 }
 
-// askPowerAgain is after how long a battery that still is low makes itself heard
-// again, whatever became of the first time.
+// askPowerAgain is after how long a battery that is still low asks for its handler again,
+// whatever became of the first time.
 const askPowerAgain = 5 * time.Minute
 
 // Power is the interrupter that watches the battery.
@@ -41,7 +41,7 @@ func (t Step) Power() {
 	}
 }
 
-// Request asks for a handler without anybody to be answered.
+// Request asks for a handler; nobody is answered.
 func (s *State) Request(handler, interrupter string) {
 	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Request, Handler: handler, Interrupter: interrupter}})
 }

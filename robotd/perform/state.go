@@ -38,7 +38,7 @@ type State struct {
 type (
 	autoInput struct {
 		auto.Input
-		entry string // act-done, act-failed: of the lane; a stale one is not told
+		entry string // act-done, act-failed: of the lane; a stale one does not count
 	}
 	queueInput struct {
 		interrupt.Input

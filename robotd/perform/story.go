@@ -20,7 +20,7 @@ type program struct {
 	moves     bool
 }
 
-// programOf lays out what ato has to know of a story.
+// programOf prepares what ato has to know of a story.
 func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	story := &l.Fit.Content.Story
 	p := &program{Loaded: l, facts: auto.Story{
@@ -88,13 +88,13 @@ func (t Step) follow() {
 	}
 }
 
-// AtBoundary: no act is in the middle, or one has just ended.
+// AtBoundary reports whether no act is under way, or one has just ended.
 func (s *State) AtBoundary() bool {
 	next, waits := s.toAuto.Peek()
 	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFailed)
 }
 
-// tried tells the delivery how a story began; it may be on trial.
+// tried leaves word for the delivery how a story began; it may be on trial.
 func (t Step) tried(refused schema.Reason, detail string) {
 	if t.playing != nil {
 		t.Out.Do(effect.Tried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})

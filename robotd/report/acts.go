@@ -5,7 +5,7 @@ import (
 	"troupe/schema"
 )
 
-// lastActs bounds what the state tells of acts that are over.
+// lastActs bounds the acts that the state lists.
 const lastActs = 5
 
 // acts are those that ended last, the newest last.

@@ -6,13 +6,13 @@ import (
 	"troupe/schema"
 )
 
-// alerts are those that stand.
+// alerts are those that are on the state.
 type alerts struct {
 	list []schema.Alert
 	seq  int64
 }
 
-// Alerts are those that stand.
+// Alerts are those that are on the state.
 func (s *State) Alerts() []schema.Alert { return s.alerts.list }
 
 // Raise puts an alert on the state, once for the same words; unit says that its source is
@@ -67,7 +67,7 @@ func alertID(n int64) string {
 // not renewed.
 const CertificateAlert = "certificate_expiring"
 
-// Credential tells how the robot's certificate stands.
+// Credential raises and clears the alert of the robot's certificate.
 func (t Step) Credential(ev event.Credential) {
 	if ev.Level == "" {
 		t.Clear(CertificateAlert, "identity")

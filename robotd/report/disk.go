@@ -6,13 +6,13 @@ import (
 	"troupe/schema"
 )
 
-// disk is how well the disk takes what it is given.
+// disk is whether the disk takes what it is given.
 type disk struct {
-	okAt time.Duration // until when a disk that refused is said to; 0 = it is well
+	okAt time.Duration // when the alert of a disk that refused is cleared at the earliest; 0 = there is none
 	fits bool          // it took something since it refused
 }
 
-// DiskCalmAfter is how long a disk must not have refused until that is believed: on
+// DiskCalmAfter is how long a disk must not have refused until its alert is cleared: on
 // one that is full something small fits now and then.
 const DiskCalmAfter = 10 * time.Second
 
@@ -26,7 +26,7 @@ func (t Step) Disk(refused schema.Reason) {
 	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun", false)
 }
 
-// DiskCalms takes the alert off a disk that takes what it is given again.
+// DiskCalms clears the alert of a disk that takes what it is given again.
 func (t Step) DiskCalms() {
 	if t.disk.okAt > 0 && t.disk.fits && t.Now.Mono >= t.disk.okAt {
 		t.disk.okAt = 0

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// republishAfter is how long the robot waits before it tells again what a broker
-	// left out because there was too much of it; twice as long each time that
-	// follows upon another, up to toldAgainMost.
+	// republishAfter is how long the robot waits before it publishes again what the broker
+	// dropped because there was too much of it; twice as long each time that follows upon
+	// another, up to republishAtMost.
 	republishAfter  = 2 * time.Second
 	republishAtMost = time.Minute
 
 	droppedAlert = "not_taken"
 )
 
-// leftOut is what the broker has left out of what the robot told.
+// leftOut is when to publish again what the broker dropped.
 type leftOut struct {
-	due  time.Duration // when all documents are told again; 0 = nothing is missing
+	due  time.Duration // when all documents are published again; 0 = nothing is missing
 	wait time.Duration // the newest such wait
 	last time.Duration // when the broker said so last
 }
 
-// MessageDropped takes the broker's word that it left something out. Which documents that
-// was is not known, for the broker does not tell of each: all of them are told again.
-// One that is too large would be so again; it waits until it says something else.
+// MessageDropped notes that the broker dropped a message. Which documents it dropped is
+// not known, for it does not name each: all of them are published again. One that is too
+// large would be so again; it waits until it says something else.
 func (t Step) MessageDropped(ev event.MessageDropped) {
 	if t.session.id == "" {
 		return
@@ -49,8 +49,8 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	}
 }
 
-// LeftOut reports whether it is time to publish all documents again that the broker left
-// out.
+// LeftOut reports whether it is time to publish all documents again that the broker
+// dropped.
 func (t Step) LeftOut() bool {
 	switch l := &t.leftOut; {
 	case l.due > 0 && t.Now.Mono >= l.due:

@@ -14,14 +14,14 @@ type events struct {
 	room    float64 // how many more may come at once
 	filled  time.Duration
 	dropped int64
-	missing int64 // dropped, and not yet told
+	missing int64 // dropped, and no event says so yet
 }
 
 type dropped struct {
 	Count int64 `json:"count"`
 }
 
-// Event makes an event of history: kept on the disk, told if somebody listens.
+// Event adds to the history: it is saved on the disk, and published if somebody listens.
 func (t Step) Event(kind, source, cause, req string, data any) {
 	if t.refill(); t.events.room < 1 && source != "safety" {
 		t.events.dropped++

@@ -18,29 +18,29 @@ type presence struct {
 // presenceEvery is how often the robot repairs its presence at most.
 const presenceEvery = time.Second
 
-// undisputed is how long a session lasts before the robot believes that it has
-// its name for itself again: a rival comes back within seconds.
+// undisputed is how long a session lasts until the robot takes its name for its own
+// again: a second client with that name comes back within seconds.
 const undisputed = 5 * time.Minute
 
 const duplicateIdentity = "duplicate_identity"
 
-// Contested notes that somebody else connects under the robot's name. It is told
-// when the robot is connected again, and stands while the two throw each other
-// out.
+// Contested notes that another client connects under the robot's name. The alert is
+// published when the robot is connected again, and stands while the two disconnect each
+// other.
 func (t Step) Contested(ev event.Contested) {
 	t.Raise(duplicateIdentity, schema.AlertError, "post", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
 }
 
-// Undispute takes the alert back once the name has long been the robot's alone.
+// Undispute clears the alert once the name has long been the robot's alone.
 func (t Step) Undispute() {
 	if t.session.id != "" && t.Now.Mono >= t.session.since+undisputed {
 		t.Clear(duplicateIdentity, "post")
 	}
 }
 
-// PresenceSeen watches over the robot's own presence: whatever else stands there is
-// replaced, once a second at most. The late word of an earlier connection of this
-// robot's is in order; anybody else's is not.
+// PresenceSeen watches the robot's own presence: whatever else stands there is replaced,
+// once a second at most. The last will of an earlier connection of this robot is in
+// order; any other presence is not.
 func (t Step) PresenceSeen(ev event.PresenceSeen) {
 	p := ev.Presence
 	if t.session.id == "" || p.Session == t.session.id && p.State == schema.PresenceOnline {
@@ -77,23 +77,23 @@ func (t Step) Presence() {
 	t.document(schema.TopicPresence, here)
 }
 
-// PresenceOf is what a robot that is there says of itself.
+// PresenceOf is the presence of a robot that is connected.
 func PresenceOf(session, boot, version string, at schema.Time) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceOnline, Session: session, Boot: boot, TS: at, Since: at, Software: "robotd " + version}
 }
 
-// WillOf is what the broker says of a robot that is gone. It has no time: who
-// would know it is not there any more.
+// WillOf is the last will, which the broker publishes for a robot that is gone. It has no
+// time, for nobody is there to tell it.
 func WillOf(session, boot string) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceLost, Session: session, Boot: boot, Reason: "will"}
 }
 
-// FarewellOf is what a robot says last.
+// FarewellOf is the presence of a robot that ends.
 func FarewellOf(session, boot, why string, at schema.Time) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceOffline, Session: session, Boot: boot, TS: at, Reason: why}
 }
 
-// SleepOf is what a robot says last that will be started again at wake.
+// SleepOf is the presence of a robot that ends and will be started again at wake.
 func SleepOf(session, boot, why string, at, wake schema.Time) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceSleeping, Session: session, Boot: boot, TS: at, Reason: why, WakeAt: wake}
 }

@@ -10,12 +10,12 @@ import (
 	"troupe/schema"
 )
 
-// ReplayEvery is the time between two events that are told again: what happens
-// meanwhile has to come through beside them.
+// ReplayEvery is the time between two events of a replay: what happens meanwhile has to
+// come through beside them.
 const ReplayEvery = 100 * time.Millisecond
 
-// replay is the telling of old events that is under way; without a key there is
-// none. What it has not told yet is kept here, and is bounded by the ring on disk.
+// replay is the replay of events that is under way; without a key there is none. The
+// events that are still to be published are kept here; the ring on the disk bounds them.
 type replay struct {
 	key      request.Key
 	boot     string
@@ -33,8 +33,8 @@ type gone struct {
 	To   int64  `json:"to"`
 }
 
-// Replay begins to tell events again, once the disk has brought them. One at a
-// time: more would come no sooner.
+// Replay begins to publish events again, once the disk has brought them. One at a time,
+// for more would come no sooner.
 func (t Step) Replay(o request.Perform) {
 	a := o.Args
 	no := func(r schema.Reason, pointer, detail string) {
@@ -54,12 +54,12 @@ func (t Step) Replay(o request.Perform) {
 	}
 }
 
-// Recalled takes what the disk kept. The events that were asked for and are gone
-// are told of first: who looks for a gap has to know that it stays.
+// Recalled takes what the disk kept. An event names those that were asked for and are
+// gone: a client that looks for a gap has to know that it stays.
 func (t Step) Recalled(ev event.Recalled) {
 	r := &t.replay
 	if ev.Key != r.key {
-		return // it was called off
+		return // it was cancelled
 	}
 	if ev.Refused != "" {
 		t.endReplay(request.Verdict{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
@@ -100,7 +100,8 @@ func (t Step) Recalled(ev event.Recalled) {
 	t.Out.Reply(r.key, request.Verdict{Status: schema.StatusAccepted})
 }
 
-// ContinueReplay tells the next event when its time has come. Without a link it waits.
+// ContinueReplay publishes the next event when its time has come. Without a session it
+// waits.
 func (t Step) ContinueReplay() {
 	r := &t.replay
 	if !r.begun || t.session.id == "" || t.Now.Mono < r.due && len(r.events) > 0 {
@@ -117,14 +118,14 @@ func (t Step) ContinueReplay() {
 	}
 }
 
-// replayed says how far it came.
+// replayed says how far the replay came.
 func (t Step) replayed() string {
 	n := t.replay.total - len(t.replay.events)
 	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
 }
 
 // CancelReplay ends the replay that an order asked for, if it is under way, because by
-// called it off.
+// cancelled it.
 func (t Step) CancelReplay(of, by request.Key) bool {
 	if t.replay.key != of {
 		return false
@@ -133,7 +134,7 @@ func (t Step) CancelReplay(of, by request.Key) bool {
 	return true
 }
 
-// ReplayLeft is how many events are still to be told again.
+// ReplayLeft is how many events are still to be published again.
 func (s *State) ReplayLeft() int { return len(s.replay.events) }
 
 func (t Step) endReplay(r request.Verdict) {

@@ -78,7 +78,7 @@ type beats struct {
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
 
-// resyncEvery is how often all documents are told at most: they are many.
+// resyncEvery is how often all documents are published at most: they are many.
 const resyncEvery = time.Second
 
 // BootsSetting keeps ids of the newest boots, the newest last.

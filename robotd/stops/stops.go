@@ -169,7 +169,7 @@ func (s *State) Calls() bool { return len(s.calls) > 0 }
 // AnswerCalls answers live stops, with where the robot stood when they took effect and
 // a state that shows it, once they are on the disk.
 func (s *State) AnswerCalls(now clock.Now, a Answer, out *effect.List) {
-	if a.Session == "" { // nobody hears it; the state of the next session shows what holds
+	if a.Session == "" { // nobody receives it; the state of the next session shows what holds
 		s.calls = s.calls[:0]
 		return
 	}
