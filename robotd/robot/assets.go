@@ -19,21 +19,20 @@ import (
 )
 
 // assetsDir lies in the data directory: the files that contents brought with them
-// (sounds, faces, maps), each named by its SHA-256, for bodies that play from
-// files. Of those that came as blobs the disk's own file is the truth, and this
-// is what of it others can read; of larger ones this is all there is.
+// (sounds, faces, maps), each named by its SHA-256, for bodies that play from files.
+// Small ones came as blobs and are in the disk's own file too, which counts; these are
+// copies. Larger ones are here alone.
 const assetsDir = "assets"
 
-// assets is used by whoever opens it, and then by the writer.
+// assets is used by the goroutine that opens it, and then by the writer.
 type assets struct {
 	dir      string
 	incoming incoming
 	kept     map[sign.Kind][]score.Asset
 }
 
-// openAssets makes the directory hold exactly the files of what is kept, and says
-// which of the large ones are there and right. What is there of files that are on
-// their way stays.
+// openAssets makes the directory hold exactly the files of what is kept, and says which
+// of the large ones are there and whole. Files that are on their way stay as they are.
 func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
 	dir := filepath.Join(data, assetsDir)
 	a := &assets{dir: dir, incoming: incoming{filepath.Join(dir, incomingDir)}, kept: map[sign.Kind][]score.Asset{}}
@@ -105,7 +104,7 @@ func (a *assets) holds(want score.Asset) bool {
 	return err == nil && n == want.Size && hex.EncodeToString(sum.Sum(nil)) == want.SHA256
 }
 
-// add puts the files of a save in their places, before it is kept.
+// add puts the files of a save in their places, before it is saved.
 func (a *assets) add(s delivery.Save) error {
 	files := filesOf(s.Persisted)
 	for _, b := range s.Blobs {
@@ -151,7 +150,7 @@ func (a *assets) settle(s delivery.Save) error {
 	return errors.Join(append(errs, a.sweep())...)
 }
 
-// write puts a file in its place as a whole, so that nobody reads half of one.
+// write puts a file in its place as a whole, so that no reader sees half of one.
 func (a *assets) write(sha string, data []byte) error {
 	path := a.path(sha)
 	err := os.WriteFile(path+".new", data, 0o600)

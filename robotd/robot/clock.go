@@ -10,12 +10,12 @@ import (
 	"troupe/schema/build"
 )
 
-// keepEvery is by how much the fleet's time is ahead of what the disk holds when it
-// is written again. It is that much too early, at most, after a loss of power.
+// keepEvery is by how much the fleet's time is ahead of what the disk holds when it is
+// saved again. After a loss of power it is that much too early, at most.
 const keepEvery = time.Hour
 
-// certificateClock is the time by which the robot judges certificates: its own, but never less
-// than it can be. Its own may begin in 1970 at each start.
+// certificateClock is the time by which the robot judges certificates: its own, but never
+// less than it can be. Its own may begin in 1970 at each start.
 type certificateClock struct {
 	data string
 	log  *slog.Logger
@@ -47,7 +47,7 @@ func (c *certificateClock) now() time.Time {
 	return f.Now(c.wall())
 }
 
-// connected is told until when the certificates of a new connection are good.
+// connected notes until when the certificates of a new connection are valid.
 func (c *certificateClock) connected(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *certificateClock) hear(fleet time.Time) {
 	}
 }
 
-// keep writes what was heard, until ctx ends.
+// keep saves the fleet's time, until ctx ends.
 func (c *certificateClock) keep(ctx context.Context) {
 	for {
 		select {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// progressEvery is how often at most the robot hears how far a file is.
+	// progressEvery is how often at most the robot learns how far a file is.
 	progressEvery = 500 * time.Millisecond
-	// leftovers bounds what stays of files that nobody waits for any more, in bytes.
+	// leftovers bounds the bytes that stay of files that nobody waits for any more.
 	leftovers = score.MaxAssetBytes
 )
 
-// downloads gets large files from fleetd, each in a goroutine of its own, away
-// from everything else that the robot does.
+// downloads fetches large files from fleetd, each in a goroutine of its own, away from
+// everything else that the robot does.
 type downloads struct {
 	ctx    context.Context
 	fleetd func() (*download.Fleetd, error)
@@ -33,7 +33,7 @@ type downloads struct {
 	wanted map[string]*wantedFile // the loop's alone
 }
 
-// wantedFile is one that somebody waits for, and by how many.
+// wantedFile is one that is waited for, and by how many.
 type wantedFile struct {
 	times  int
 	cancel context.CancelFunc
@@ -53,7 +53,7 @@ func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.L
 	return &downloads{ctx: ctx, fleetd: c.fleetd, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
 }
 
-// fetch gets a file until as many have release it as asked for it.
+// fetch fetches a file until as many have released it as asked for it.
 func (d *downloads) fetch(f download.File) {
 	was := d.wanted[f.SHA256]
 	if was != nil && was.times > 0 {
@@ -130,7 +130,7 @@ func (d *downloads) end(sha string) bool {
 	return true
 }
 
-// close ends all and waits.
+// close ends all downloads and waits.
 func (d *downloads) close() {
 	for _, w := range d.wanted {
 		w.cancel()

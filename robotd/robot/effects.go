@@ -17,7 +17,7 @@ import (
 	"troupe/schema"
 )
 
-// effects perform what the robot decides.
+// effects performs what the robot decides.
 type effects struct {
 	ctx context.Context // ends when the loop does
 	log *slog.Logger
@@ -25,8 +25,8 @@ type effects struct {
 	loop    *loop
 	body    driver.Driver
 	link    *link.Link
-	post    *mqttAdapter
-	scribe  *writer
+	mqtt    *mqttAdapter
+	writer  *writer
 	latches *latchWriter
 	fetcher *fetcher
 
@@ -34,13 +34,13 @@ type effects struct {
 
 	work sync.WaitGroup // goroutines that bring events
 
-	told        int64 // publications so far
+	published   int64 // publications so far
 	calibrating context.CancelFunc
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
-// perform carries out the effects of one step: the body's commands here and now,
-// the rest by those who may take their time.
+// perform carries out the effects of one step: the body's commands here and now, the rest
+// in goroutines that may take their time.
 func (h *effects) perform(effects []effect.Effect) {
 	var b batch
 	for _, e := range effects {
@@ -66,9 +66,9 @@ func (h *effects) perform(effects []effect.Effect) {
 		case effect.ReadEvents:
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
-			h.told++
+			h.published++
 			// What finds the outbox full waits its turn like the rest.
-			if p := (numbered{Publish: e, n: h.told}); !e.First || errors.Is(h.scribe.atOnce(p), context.Canceled) {
+			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
 		case effect.Renew:
@@ -94,12 +94,12 @@ func (h *effects) perform(effects []effect.Effect) {
 		}
 	}
 	if len(b.saves)+len(b.publish)+len(b.reads) > 0 {
-		h.scribe.in.put(b)
+		h.writer.in.put(b)
 	}
 }
 
-// note logs an edge of a machine; one that leads back to where it began is
-// everyday business, such as the next act of a story.
+// note logs an edge of a machine. One that leads back to where it began is frequent, such
+// as the next act of a story, and is logged at debug level.
 func (h *effects) note(n effect.Note) {
 	level := slog.LevelInfo
 	if n.From == n.To {
@@ -121,7 +121,7 @@ func (h *effects) alarm(a effect.Alarm) {
 	h.log.LogAttrs(h.ctx, level, "alert: "+a.Detail, slog.String("type", a.Type), slog.String("source", a.Source), slog.String("hint", a.Hint))
 }
 
-// listen brings what the body says, until its driver is closed.
+// listen brings what the body reports, until its driver is closed.
 func (h *effects) listen() {
 	for ev := range h.body.Events() {
 		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
@@ -171,24 +171,24 @@ func (h *effects) endCalibration() {
 	}
 }
 
-// announce is the last that a failing robot says: what it was, nobody knows.
-func (h *effects) announce() {
+// logFailure logs that the robot's step failed.
+func (h *effects) logFailure() {
 	h.log.Error("the robot's step failed; its body was told to be off")
 }
 
-// farewell is the robot's last word to its broker. One that failed does not say
-// that it will be back.
+// farewell is the robot's last presence. One that failed does not say that it will be
+// back.
 func (h *effects) farewell(err error, wake Wake) func(session string) link.Message {
 	return func(session string) link.Message {
 		now := time.Now()
 		at, sleeps := wake.Next(now)
 		switch {
 		case err != nil:
-			return h.post.presence(report.FarewellOf(session, h.post.boot, "failed", schema.TimeOf(now)))
+			return h.mqtt.presence(report.FarewellOf(session, h.mqtt.boot, "failed", schema.TimeOf(now)))
 		case sleeps:
-			return h.post.presence(report.SleepOf(session, h.post.boot, "shutdown", schema.TimeOf(now), schema.TimeOf(at)))
+			return h.mqtt.presence(report.SleepOf(session, h.mqtt.boot, "shutdown", schema.TimeOf(now), schema.TimeOf(at)))
 		}
-		return h.post.presence(report.FarewellOf(session, h.post.boot, "shutdown", schema.TimeOf(now)))
+		return h.mqtt.presence(report.FarewellOf(session, h.mqtt.boot, "shutdown", schema.TimeOf(now)))
 	}
 }
 

@@ -36,9 +36,9 @@ func (c Config) fleetd() (d *download.Fleetd, err error) {
 	return download.NewFleetd(at, who.ToFleetd(at.Hostname(), c.clock.now)), nil
 }
 
-// encryption is how the robot speaks to its broker now: with the identity that its
-// data holds, or without one, in which case it needs a password there. It is asked
-// at each connection, so a renewed certificate is shown at the next.
+// encryption is how the robot connects to its broker now: with the identity in its data
+// directory, or without one; then it needs a password. It is asked at each connection, so
+// the next one uses a renewed certificate.
 func (c Config) encryption() (*tls.Config, error) {
 	how, err := link.Files{CA: c.BrokerCA}.TLS()
 	if err != nil {

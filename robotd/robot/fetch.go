@@ -13,10 +13,9 @@ import (
 	"troupe/schema"
 )
 
-// fetcher gets blobs on a connection of its own, open as long as one is wanted,
-// so that no heartbeat and no stop waits behind them. There is one such
-// connection, for its name is the robot's: when one more blob is wanted, it is
-// made anew for all of them.
+// fetcher fetches blobs over a connection of its own, open as long as one is wanted, so
+// that no heartbeat and no stop waits behind them. There is one such connection, for its
+// name is the robot's: when one more blob is wanted, it is made again for all of them.
 type fetcher struct {
 	ctx  context.Context
 	cfg  link.Config
@@ -38,10 +37,10 @@ func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, 
 		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
 }
 
-// fetch subscribes to a blob until as many have release it as asked for it.
+// fetch subscribes to a blob until as many have released it as asked for it.
 func (f *fetcher) fetch(sha string) {
 	f.wanted[sha]++
-	f.connect() // a retained message comes once: who asks later asks anew
+	f.connect() // a retained message comes once: a later request has to subscribe again
 }
 
 // connect opens the connection for everything that is wanted now, after the one

@@ -14,18 +14,18 @@ import (
 	"troupe/robotd/renew"
 )
 
-// DefaultBroker is where a robot connects that nobody told where.
+// DefaultBroker is where a robot connects that has no other address.
 const DefaultBroker = "mqtt://127.0.0.1:1883"
 
-// DefaultFleetd is where a robot asks for large files that nobody told where.
+// DefaultFleetd is where a robot asks for large files that has no other address.
 const DefaultFleetd = "http://127.0.0.1:8080"
 
-// renewWithin bounds one asking for the next certificate.
+// renewWithin bounds one request for the next certificate.
 const renewWithin = 30 * time.Second
 
-// enrolled fills in what the robot's identity says and the settings do not. A
-// robot that was enrolled under another name than it is given is a mistake: its
-// broker would refuse it, and nobody would see why.
+// enrolled fills in what the robot's identity says and the settings do not. A robot that
+// was enrolled under another name than it is given is a mistake: its broker would refuse
+// it, and nobody would see why.
 func (c *Config) enrolled() error {
 	i, err := identity.Load(c.dir())
 	switch {
@@ -53,15 +53,15 @@ func (c *Config) checkFleetd() error {
 	return nil
 }
 
-// renewer asks for the robot's next certificate when it is time, and tells the
-// robot how its certificate stands. It ends at once where there is none.
+// renewer asks for the robot's next certificate when it is time, and reports how its
+// certificate stands. It ends at once where there is none.
 type renewer struct {
 	data string
 	now  func() time.Time // by which certificates are judged
 	log  *slog.Logger
 	tell func(event.Event)
-	// renewed is told when there is a new certificate. The connection that was made
-	// with the old one would end with that.
+	// renewed is called when there is a new certificate. The connection that was made with
+	// the old one would end with that.
 	renewed func()
 }
 
@@ -91,7 +91,7 @@ func (r *renewer) run(ctx context.Context) {
 			told = d.Alert
 			r.tell(event.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
 		}
-		// Whatever was decided, never more often than that.
+		// Whatever was decided, it is never asked for more often than that.
 		if !wait(ctx, max(d.NextCheck.Sub(now), renew.FirstPause/2)) {
 			return
 		}

@@ -25,8 +25,8 @@ func (i incoming) remove(sha string) error {
 	return nil
 }
 
-// tidy removes what nobody seems to want any more: the oldest first, until at most
-// so many bytes are there beside those that are wanted.
+// tidy removes what nobody wants any more: the oldest first, until at most so many bytes
+// are there beside those that are wanted.
 func (i incoming) tidy(most int64, wanted func(sha string) bool) error {
 	entries, err := os.ReadDir(i.dir)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"troupe/robotd/event"
 )
 
-// latchWriter keeps what holds the robot, beside the writer: a stop waits neither for
-// what else is written nor for a disk that hangs over it. Of several values that wait
-// the newest is written.
+// latchWriter saves what holds the robot, beside the writer: a stop waits neither for
+// what else is written nor for a disk that hangs over it. Of several values that wait the
+// newest is written.
 type latchWriter struct {
 	ctx     context.Context // ends when the loop does
 	disk    store

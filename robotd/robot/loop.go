@@ -14,25 +14,25 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of what waits for the loop. A sender that finds its channel full waits:
-// the loop is never long, and what cannot wait has a channel of its own.
+// Bounds of what waits for the loop. A sender that finds its channel full waits: a step
+// is never long, and what cannot wait has a channel of its own.
 const (
 	eventQueue = 256
 	stopQueue  = 64
 )
 
-// loop owns the robot's state. Nobody else sees it.
+// loop owns the robot's state. No other goroutine touches it.
 type loop struct {
-	state   *brain.State
-	start   time.Time // time since boot counts from here
-	stops   chan event.Event
-	events  chan event.Event
-	pulse   pulse
-	perform func([]effect.Effect)
-	behind  func() bool // the disk does not keep up: nothing more may be begun
-	heard   func(fleet time.Time)
-	halt    func() // the body stands still when this returns, whatever the state says
-	log     *slog.Logger
+	state       *brain.State
+	start       time.Time // time since boot counts from here
+	stops       chan event.Event
+	events      chan event.Event
+	pulse       pulse
+	perform     func([]effect.Effect)
+	behind      func() bool // the disk does not keep up: nothing more may be begun
+	onFleetTime func(fleet time.Time)
+	halt        func() // the body stands still when this returns, whatever the state says
+	log         *slog.Logger
 }
 
 func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
@@ -46,10 +46,10 @@ func nowAt(start time.Time) clock.Now {
 	return clock.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
 }
 
-// run takes events one by one until the robot says that it is through, or has
-// been asked to end and needs longer than it may. ready, if given, is called when
-// the robot has begun. A stop is looked at before everything else. A fault of
-// ours stops the body and ends the program: a robot that restarts stands still.
+// run takes events one by one until the robot has ended, or was asked to end and needs
+// longer than it may. ready, if given, is called when the robot has begun. A stop is
+// taken before everything else. A fault of ours stops the body and ends the program: a
+// robot that restarts stands still.
 func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,8 +74,8 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			}
 			ev = event.Follow{}
 		}
-		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.heard != nil {
-			l.heard(fleet)
+		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.onFleetTime != nil {
+			l.onFleetTime(fleet)
 		}
 		return over
 	}
@@ -117,7 +117,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	}
 }
 
-// ends reports whether the robot is through.
+// ends reports whether the robot has ended.
 func ends(out []effect.Effect) bool {
 	for _, e := range out {
 		if _, ok := e.(effect.Exit); ok {

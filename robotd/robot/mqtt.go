@@ -12,21 +12,21 @@ import (
 	"troupe/schema"
 )
 
-// mqttAdapter is the robot's way to the broker: what arrives becomes events, what the
-// robot tells becomes messages.
+// mqttAdapter connects the robot with the broker: what arrives becomes events, what the
+// robot publishes becomes messages.
 type mqttAdapter struct {
-	ns    schema.Namespace
-	id    string
-	boot  string
-	boots []string // of this robot, boot among them
-	about string   // version
-	log   *slog.Logger
-	loop  *loop
-	ctx   context.Context // ends when the loop does
+	ns      schema.Namespace
+	id      string
+	boot    string
+	boots   []string // of this robot, boot among them
+	version string   // version
+	log     *slog.Logger
+	loop    *loop
+	ctx     context.Context // ends when the loop does
 }
 
-// config is the robot's link. The presence comes first and the will is left with
-// the broker before anything else is said.
+// config is the robot's link. The presence is the first message; the last will is left
+// with the broker before anything else is sent.
 func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, FallbackURLs: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
@@ -35,14 +35,14 @@ func (p *mqttAdapter) config(c Config) link.Config {
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },
 		Rival:     p.rival,
 		Subscribe: p.subscriptions(),
-		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, DedupKey: p.says,
+		OnMessage: p.arrived, OnState: p.state, Urgent: p.urgent, DedupKey: p.dedupKey,
 		Logger: p.log,
 	}
 }
 
-// subscriptions are what the robot hears. A broker that lost one would otherwise
-// have a robot that looks well and obeys nobody; so what is no document is asked
-// for again, and so is what holds a stop.
+// subscriptions are what the robot receives. A robot whose subscription the broker lost
+// would look well and obey nobody; so it subscribes again and again to what is no
+// document, and to what holds a stop.
 func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 	for _, t := range []struct {
 		kind   schema.TopicKind
@@ -73,7 +73,7 @@ func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 }
 
 func (p *mqttAdapter) online(session string) *schema.Presence {
-	return report.PresenceOf(session, p.boot, p.about, wallNow())
+	return report.PresenceOf(session, p.boot, p.version, wallNow())
 }
 
 func (p *mqttAdapter) presence(doc *schema.Presence) link.Message {
@@ -110,9 +110,9 @@ func (p *mqttAdapter) urgent(topic string) bool {
 	return false
 }
 
-// says names what a stop says: two of one client that differ in their ids and times
+// dedupKey names what a stop says: two of one client that differ in their ids and times
 // alone do the same. A document of stops may also release some.
-func (p *mqttAdapter) says(m link.Message) string {
+func (p *mqttAdapter) dedupKey(m link.Message) string {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return ""
@@ -128,10 +128,10 @@ func (p *mqttAdapter) says(m link.Message) string {
 	return m.Topic + string(m.Payload)
 }
 
-// rival reports whether m proves that another robot connects under this one's name:
-// the broker ended this connection for it, or its presence stands where this robot's
-// was. Boots that the disk knows are this robot's own, and a broker that was restarted
-// may bring back what was said in one of them.
+// rival reports whether m proves that another robot connects under this one's name: the
+// broker ended this connection for it, or its presence stands where this robot's was.
+// Boots that the disk knows are this robot's own, and a broker that was restarted may
+// bring back the presence of one of them.
 func (p *mqttAdapter) rival(m link.Message) bool {
 	row, _, ok := p.ns.Match(m.Topic)
 	switch {
@@ -198,7 +198,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	}
 }
 
-// state turns what the link says of itself into events.
+// state turns the state of the link into events.
 func (p *mqttAdapter) state(s link.State) {
 	switch s.Phase {
 	case link.Up:
@@ -216,8 +216,8 @@ func (p *mqttAdapter) state(s link.State) {
 	}
 }
 
-// stop hands over what stops the robot, or release a stop, before all else
-// that waits. A document that somebody emptied says nothing.
+// stop hands over what stops the robot, or releases a stop, before all else that waits. A
+// document that somebody emptied changes nothing.
 func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
 		p.loop.stop(p.ctx, event.LiveStop{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})

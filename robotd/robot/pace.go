@@ -10,9 +10,8 @@ import (
 	"troupe/schema"
 )
 
-// What a robot tells is kept below what a broker takes of it, which leaves out the
-// rest. The document that uses up the bytes is told whole, so they may be exceeded
-// by one at once.
+// What a robot publishes is kept below what a broker takes of it; the broker drops the
+// rest. The document that uses up the bytes is published whole, so one may exceed them.
 const (
 	tellRate  = schema.RobotMessages * 4 / 5
 	tellBurst = schema.RobotMessages * schema.RobotMessagesBurst * 3 / 5
@@ -21,31 +20,31 @@ const (
 	tellBytesBurst = schema.RobotBytes * schema.RobotBytesBurst / 2
 )
 
-// pace lets retained documents wait for their turn when the robot has much to tell.
-// Of each only the newest waits, so nothing is lost that is still true. The state,
-// which answers rest on and which is gathered by itself, answers, events and what is
-// urgent go at once and are counted.
+// pace lets retained documents wait for their turn when the robot has much to publish. Of
+// each only the newest waits, so nothing is lost that is still true. The state, which
+// answers depend on and which is gathered by itself, answers, events and what is urgent
+// go at once and are counted.
 type pace struct {
 	messages, bytes *rate.Limiter
 	wake            chan struct{} // 1: something waits
 
 	mu   sync.Mutex
-	late map[schema.TopicKind]numbered
+	late map[schema.TopicKind]numberedPublish
 }
 
 func newPace() *pace {
 	return &pace{
 		messages: rate.NewLimiter(tellRate, tellBurst), bytes: rate.NewLimiter(tellBytes, tellBytesBurst),
-		wake: make(chan struct{}, 1), late: map[schema.TopicKind]numbered{},
+		wake: make(chan struct{}, 1), late: map[schema.TopicKind]numberedPublish{},
 	}
 }
 
 // size is what the broker counts of p, or a little more.
-func size(p numbered) int { return len(p.Payload) + schema.MaxTopicBytes }
+func size(p numberedPublish) int { return len(p.Payload) + schema.MaxTopicBytes }
 
 // holds reports whether a publication has to wait. It waits then, in the place of
 // an older one of its topic.
-func (c *pace) holds(p numbered) bool {
+func (c *pace) holds(p numberedPublish) bool {
 	now := time.Now()
 	if p.First || p.Topic == schema.TopicState || !schema.TopicOf(p.Topic).Retain {
 		c.messages.AllowN(now, 1)
@@ -69,7 +68,7 @@ func (c *pace) holds(p numbered) bool {
 }
 
 // next takes the oldest that waits.
-func (c *pace) next() (oldest numbered, ok bool) {
+func (c *pace) next() (oldest numberedPublish, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.late {
@@ -87,9 +86,9 @@ func (c *pace) waits() bool {
 	return len(c.late) > 0
 }
 
-// run tells what waits, each in its turn, until ctx ends, and then the rest at once:
-// the robot goes, and nothing comes after it.
-func (c *pace) run(ctx context.Context, tell func(numbered)) {
+// run publishes what waits, each in its turn, until ctx ends, and then the rest at once:
+// the robot ends, and nothing comes after it.
+func (c *pace) run(ctx context.Context, tell func(numberedPublish)) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():

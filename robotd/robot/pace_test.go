@@ -91,8 +91,8 @@ func TestWhatWaitsIsToldBeforeTheRobotGoes(t *testing.T) {
 			h.perform([]effect.Effect{configTold(i)})
 		}
 		synctest.Wait()
-		h.scribe.in.close()
-		<-h.scribe.done
+		h.writer.in.close()
+		<-h.writer.done
 		if last := led.lines[len(led.lines)-1]; last != "config 99" {
 			t.Errorf("the last word is %q", last)
 		}
@@ -139,7 +139,7 @@ func tooMuch(words []word) (wrong string) {
 	bytes := rate.NewLimiter(schema.RobotBytes, schema.RobotBytes*schema.RobotBytesBurst)
 	var mu sync.Mutex
 	told, said := map[schema.TopicKind]int64{}, map[schema.TopicKind]int64{}
-	tell := func(p numbered) {
+	tell := func(p numberedPublish) {
 		mu.Lock()
 		defer mu.Unlock()
 		told[p.Topic] = p.n
@@ -152,7 +152,7 @@ func tooMuch(words []word) (wrong string) {
 	go func() { defer close(done); c.run(ctx, tell) }()
 	for i, w := range words {
 		time.Sleep(time.Duration(w.pause) * time.Millisecond)
-		p := numbered{Publish: effect.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
+		p := numberedPublish{Publish: effect.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
 		said[w.topic] = p.n
 		if !c.holds(p) {
 			tell(p)

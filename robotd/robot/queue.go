@@ -16,37 +16,37 @@ const (
 	loose       = 1000 // messages of one kind that are kept although nothing needs them
 )
 
-// batch is what one step wants saved and then told.
+// batch is what one step wants saved and then published.
 type batch struct {
-	saves   []effect.Effect
-	publish []numbered
-	reads   []request.Key // who wants the events, those of this batch included
-	heavy   int           // how much it may hold before it is thinned again
+	saves     []effect.Effect
+	publish   []numberedPublish
+	reads     []request.Key // who wants the events, those of this batch included
+	compactAt int           // how much it may hold before it is compacted again
 }
 
-// numbered is a publication with its place among all: a retained document never
-// gives way to an older one, though urgent ones overtake. One that is bound came
-// with something that has to be on the disk first.
-type numbered struct {
+// numberedPublish is a publication with its number among all: a retained document never
+// gives way to an older one, though urgent ones overtake. One that is bound came with
+// something that has to be on the disk first.
+type numberedPublish struct {
 	effect.Publish
 	n     int64
 	bound bool
 }
 
-// backlog is what waits for the disk, however long that hangs. Nothing of it is
-// lost that anybody was promised: it is bounded because what is newer makes what is
-// older superfluous, as on the disk itself.
-type backlog struct {
+// saveQueue is what waits for the disk, however long that hangs. Nothing that was
+// promised to anybody is lost: it is bounded because what is newer makes what is older
+// superfluous, as on the disk itself.
+type saveQueue struct {
 	mu      sync.Mutex
 	batches []batch
 	closed  bool
 	wake    chan struct{} // 1: something came, or the end
 }
 
-func newBacklog() *backlog { return &backlog{wake: make(chan struct{}, 1)} }
+func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
 
 // put adds what a step wants. It never waits.
-func (l *backlog) put(b batch) {
+func (l *saveQueue) put(b batch) {
 	for i := range b.publish {
 		b.publish[i].bound = b.saving(b.publish[i])
 	}
@@ -60,10 +60,10 @@ func (l *backlog) put(b batch) {
 	l.poke()
 }
 
-// saving reports whether b saves what p tells of: the final answer to a command that
-// was taken, or what became of a desired state. Whatever else it saves is no reason to keep p
+// saving reports whether b saves what p is about: the final answer to a command that was
+// taken, or what became of a desired document. What else it saves is no reason to hold p
 // back, for nobody would offer p again.
-func (b *batch) saving(p numbered) bool {
+func (b *batch) saving(p numberedPublish) bool {
 	switch p.Topic {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
 		return slices.ContainsFunc(b.saves, func(e effect.Effect) bool {
@@ -81,14 +81,14 @@ func (b *batch) saving(p numbered) bool {
 }
 
 // close lets take end when everything is taken.
-func (l *backlog) close() {
+func (l *saveQueue) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	l.poke()
 }
 
-func (l *backlog) poke() {
+func (l *saveQueue) poke() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -96,14 +96,14 @@ func (l *backlog) poke() {
 }
 
 // full reports whether the disk is so far behind that nothing more may be begun.
-func (l *backlog) full() bool {
+func (l *saveQueue) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.batches) >= batchesFull
 }
 
 // take waits for batches and returns the oldest, at most so many; none is the end.
-func (l *backlog) take(most int) []batch {
+func (l *saveQueue) take(most int) []batch {
 	for {
 		l.mu.Lock()
 		if n := min(most, len(l.batches)); n > 0 {
@@ -125,16 +125,16 @@ func (b *batch) join(c batch) {
 	b.saves = append(b.saves, c.saves...)
 	b.publish = append(b.publish, c.publish...)
 	b.reads = append(b.reads, c.reads...)
-	if size := len(b.saves) + len(b.publish); size > max(b.heavy, 2*loose) {
-		b.thin()
-		b.heavy = 2 * (len(b.saves) + len(b.publish))
+	if size := len(b.saves) + len(b.publish); size > max(b.compactAt, 2*loose) {
+		b.compact()
+		b.compactAt = 2 * (len(b.saves) + len(b.publish))
 	}
 }
 
-// thin leaves out what something newer replaces: an older record of a command, an
-// older state of a document, events that would leave the ring anyway, and of the
-// answers that nobody keeps all but the newest.
-func (b *batch) thin() {
+// compact leaves out what something newer replaces: an older record of a command, an
+// older version of a document, events that would leave the ring anyway, and of the
+// answers that nobody saves all but the newest.
+func (b *batch) compact() {
 	var records request.Save
 	at := map[request.Key]int{}
 	var forgotten []request.Key
@@ -142,7 +142,7 @@ func (b *batch) thin() {
 	saves := b.saves[:0:0]
 	for _, e := range slices.Backward(b.saves) {
 		switch e := e.(type) {
-		case effect.SaveRequests: // the last word on each command counts
+		case effect.SaveRequests: // the newest record of each command counts
 			for _, r := range slices.Backward(e.Put) {
 				if _, said := at[r.Key()]; !said {
 					at[r.Key()] = 0

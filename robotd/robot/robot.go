@@ -1,11 +1,11 @@
 // Package robot is robotd put together: configuration, wiring, and the loop that
 // owns the robot's state and performs its effects. What the robot decides stands
-// in package brain; how each thing is done stands in the hands below it: the
+// in package brain; how each thing is done stands in the packages below it: the
 // link to the broker, the disk, the body's driver.
 //
 // Three goroutines matter. The loop alone touches the state and never waits: it
 // hands the body its commands itself, for they do not wait either. The writer
-// writes to the disk and then tells; what waits for a commit waits there. The
+// writes to the disk and then publishes; what waits for a commit waits there. The
 // link and the driver bring events. A stop has a way of its own through all of
 // them.
 package robot
@@ -44,7 +44,7 @@ type Config struct {
 	Dial       func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
 	Random     func() float64                              // what waits for the broker are drawn by; nil: at random
 	LatchTime  time.Duration                               // tests in fake time: what a write of latches takes beside the disk's own time, so that its end has an instant of its own
-	BrokerCA   string                                      // file; empty: that of the robot's identity, or whom the system believes
+	BrokerCA   string                                      // file; empty: that of the robot's identity, or those that the system trusts
 	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: as the identity says
 	DialFleetd func(ctx context.Context) (net.Conn, error) // to Fleetd, within one process
 	Password   string
@@ -55,17 +55,17 @@ type Config struct {
 	Languages        []string
 	BootMode         schema.ModeID
 	LinkLoss         map[schema.ModeID]schema.LinkLoss
-	ContinueOnReturn bool // ato goes on by itself when an operator is heard again
+	ContinueOnReturn bool // ato goes on by itself when a heartbeat of an operator comes again
 	LowBattery       float64
 	Charged          float64
 	RequireSight     bool
 	Control          control.Required
 	Signing          sign.Policy // of what the fleet desires
-	Trust            sign.Ring   // whose signatures are believed, beside those of the data directory
+	Trust            sign.Ring   // whose signatures count, beside those of the data directory
 	Probation        time.Duration
 	Pinned           []string // keys of a desired configuration that the fleet may not set here
 	Tick             time.Duration
-	Wake             Wake // told at an orderly end
+	Wake             Wake // published at an orderly end
 
 	// Driver is the body; nil is a simulated one as Sim says.
 	Driver driver.Driver
@@ -75,7 +75,7 @@ type Config struct {
 
 	clock *certificateClock // by which certificates are judged; Run's
 
-	Version string // told in caps and presence
+	Version string // shown in caps and presence
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
 	Ready func()
@@ -101,7 +101,7 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
 	b.Trust, b.FleetID = append(slices.Clone(c.Trust), kept...), c.pinned.FleetID
-	if len(b.Trust) == 0 && err == nil { // what was said on the robot goes before what its fleetd said
+	if len(b.Trust) == 0 && err == nil { // the robot's own settings go before what its fleetd said
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}
 	faults := b.Check()
@@ -125,11 +125,11 @@ func (c *Config) dir() string { return cmp.Or(c.Data, "data") }
 const (
 	endGrace   = 2500 * time.Millisecond // for the mode in charge
 	diskGrace  = 500 * time.Millisecond  // for the disk to take what was written last
-	closeGrace = 2 * time.Second         // for the broker to take the last words
+	closeGrace = 2 * time.Second         // for the broker to take the last message
 )
 
-// Run is a robot, from its boot until ctx ends or it fails. Its end is announced
-// to the broker; its body stands still then, whatever else went wrong.
+// Run runs a robot, from its boot until ctx ends or it fails. Its end is announced to the
+// broker; its body stands still then, whatever else went wrong.
 func Run(ctx context.Context, cfg Config) (err error) {
 	var decide *config.Config
 	if err = cfg.enrolled(); err == nil {
@@ -166,25 +166,25 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer end()
 	h := &effects{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
-	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.announce() }
-	h.post = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), about: decide.Version, log: log, loop: h.loop, ctx: running}
-	h.scribe = newScribe(running, h.post, disk, h.loop, log)
+	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
+	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.writer = newScribe(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
-	h.loop.behind = h.scribe.in.full
-	h.loop.heard = cfg.clock.hear
+	h.loop.behind = h.writer.in.full
+	h.loop.onFleetTime = cfg.clock.hear
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 
-	// The link lives on after ctx: it has last words to say.
-	if h.link, err = link.Open(context.WithoutCancel(ctx), h.post.config(cfg)); err != nil {
+	// The link lives on after ctx, for it has a last message to send.
+	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
 		return err
 	}
-	h.fetcher = newFetcher(running, cfg, h.link, h.post, h.loop, log)
-	h.scribe.link = h.link
-	go h.scribe.run()
+	h.fetcher = newFetcher(running, cfg, h.link, h.mqtt, h.loop, log)
+	h.writer.link = h.link
+	go h.writer.run()
 	go h.latches.run()
 	h.work.Go(h.listen)
-	h.work.Go(func() { h.post.watch(running, h.link) })
+	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() {
 		(&renewer{
@@ -203,14 +203,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }
-	h.scribe.in.close()
+	h.writer.in.close()
 	h.latches.close()
 	late, enough := context.WithTimeout(context.Background(), diskGrace)
 	defer enough()
-	for _, done := range []chan struct{}{h.latches.done, h.scribe.done} {
+	for _, done := range []chan struct{}{h.latches.done, h.writer.done} {
 		select {
 		case <-done:
-		case <-late.Done(): // a disk that hangs keeps nobody from saying farewell
+		case <-late.Done(): // a disk that hangs does not prevent the last presence
 			log.Error("the disk does not answer; what was to be written last may be lost")
 		}
 	}

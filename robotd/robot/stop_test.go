@@ -11,7 +11,7 @@ import (
 func TestStopsThatDifferInNameAloneSayTheSame(t *testing.T) {
 	p := &mqttAdapter{ns: "troupe", id: "r1"}
 	says := func(topic, payload string) string {
-		return p.says(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})
+		return p.dedupKey(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})
 	}
 	const stop = "robots/r1/cmd/op1/safety/stop"
 	first := says(stop, `{"id":"k1","ts":"2027-01-15T08:00:00.000Z","by":"anna"}`)

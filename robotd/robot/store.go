@@ -22,9 +22,9 @@ type store interface {
 	keep(saves []effect.Effect) error
 	// keepLatches is keep for what holds the robot; a full disk takes it too.
 	keepLatches(value []byte) error
-	// events brings the newest ones, as they were told, the oldest first.
+	// events brings the newest ones, as they were published, the oldest first.
 	events() ([][]byte, error)
-	// why turns an error of keep into what a sender is told.
+	// why turns an error of keep into a reason.
 	why(error) schema.Reason
 	close() error
 }
@@ -61,9 +61,9 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	}, nil
 }
 
-// ranBefore reports whether a robot ran in this directory, whatever it remembers: it
-// made room for large files, or heard its fleet's time. One that was only enrolled
-// did neither.
+// ranBefore reports whether a robot ran in this directory, whatever it remembers: it made
+// room for large files, or saved its fleet's time. One that was only enrolled did
+// neither.
 func ranBefore(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, assetsDir))
 	heard, unread := identity.LoadFleetTime(dir)

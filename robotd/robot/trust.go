@@ -15,9 +15,9 @@ import (
 // lines that begin with # say what a key is for.
 const trustFile = "trust.keys"
 
-// trusted reads the keys that the robot was told to believe when it was set up. A
-// file that cannot be read is an error: a robot that trusts fewer than it should
-// refuses its own fleet, and must not do so unsaid.
+// trusted reads the keys that the robot was given when it was set up. A file that cannot
+// be read is an error: a robot that trusts fewer keys than it should refuses its own
+// fleet, and must say so.
 func trusted(dir string) (sign.Ring, error) {
 	path := filepath.Join(dir, trustFile)
 	text, err := os.ReadFile(filepath.Clean(path))

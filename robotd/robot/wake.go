@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Wake is when somebody, such as a timer of the machine, starts a robot that has
-// ended in order: at one instant, or every day at a time of its own clock. The
-// zero value is nobody knows when.
+// Wake is when somebody, such as a timer of the machine, starts a robot that has ended in
+// order: at one instant, or every day at a time of its own clock. With the zero value
+// nobody knows.
 type Wake struct {
 	at    time.Time
 	daily bool // only the time of day of at counts

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// hungAfter is how long the loop may take for one step. It is never long, and
-	// wakes up several times a second when nothing happens.
+	// hungAfter is how long the loop may take for one step. A step is never long, and the
+	// loop makes several a second when nothing happens.
 	hungAfter = 3 * time.Second
-	// hungEvery is how often it is looked at, and told while it hangs.
+	// hungEvery is how often the loop is looked at, and how often the presence says that it
+	// hangs.
 	hungEvery = time.Second
 )
 
@@ -23,10 +24,10 @@ type pulse struct{ at atomic.Int64 } // nanoseconds after the start
 func (p *pulse) beat(since time.Duration)    { p.at.Store(int64(since)) }
 func (p *pulse) last() (since time.Duration) { return time.Duration(p.at.Load()) }
 
-// watch looks at the loop from outside. A loop that hangs makes no heartbeat, and
-// its units stop by themselves since nobody feeds them; but to others it looks
-// like a robot whose network is gone. So the connection says for it that it is
-// there and why it is silent.
+// watch looks at the loop from outside. A loop that hangs sends no heartbeat, and its
+// units stop by themselves since nobody feeds them; but to others it looks like a robot
+// whose network is gone. So the connection publishes for it that it is there and why it
+// is silent.
 func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 	every := time.NewTicker(hungEvery)
 	defer every.Stop()
@@ -56,7 +57,7 @@ func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 	}
 }
 
-// repeat says the robot's presence again, with a reason.
+// repeat publishes the robot's presence again, with a reason.
 func (p *mqttAdapter) repeat(l *link.Link, reason string) {
 	session := l.Session()
 	if session == "" {

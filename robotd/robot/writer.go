@@ -21,21 +21,21 @@ const (
 	outboxPause   = 5 * time.Millisecond
 )
 
-// publisher is what the writer wants of the link.
+// publisher is what the writer needs of the link.
 type publisher interface {
 	Publish(ctx context.Context, m link.Message) error
 	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
-// writer saves and publishes, in order, away from the loop: the disk may be slow
-// and the network slower. What is saved in a batch is on the disk before
-// anything of the batch is told; batches that wait share one commit.
+// writer saves and publishes, in order, away from the loop: the disk may be slow and the
+// network slower. What is saved in a batch is on the disk before anything of the batch is
+// published; batches that wait share one commit.
 type writer struct {
 	post *mqttAdapter
 	link publisher
 	disk store
 	log  *slog.Logger
-	in   *backlog
+	in   *saveQueue
 	loop *loop
 	ctx  context.Context
 	done chan struct{}
@@ -54,7 +54,7 @@ func newScribe(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
 }
 
-// run works until the backlog is closed and empty.
+// run works until the queue is closed and empty.
 func (s *writer) run() {
 	defer close(s.done)
 	defer s.waiting.Wait()
@@ -91,13 +91,13 @@ func (s *writer) work(batches []batch) {
 		}
 		for _, p := range b.publish {
 			if refused == "" || !p.bound {
-				s.tell(p)
+				s.publish(p)
 			}
 		}
 	}
 }
 
-// recall reads the events for a command.
+// recall reads the events for a replay.
 func (s *writer) recall(k request.Key) {
 	events, err := s.disk.events()
 	ev := event.Recalled{Key: k, Events: events}
@@ -108,7 +108,7 @@ func (s *writer) recall(k request.Key) {
 	s.loop.send(s.ctx, ev)
 }
 
-// answers are what the robot is told about its saves.
+// answers are the events that tell the robot about its saves.
 func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
@@ -136,15 +136,15 @@ func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
 	return out
 }
 
-// tell publishes one message. Without a link nothing is told: every document is
-// told anew with the next session, and answers wait in the journal.
-func (s *writer) tell(p numbered) {
+// publish sends one message. Without a session nothing is sent: every document is
+// published again with the next session, and answers wait in the journal.
+func (s *writer) publish(p numberedPublish) {
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:
 			s.confirmed(p)
 			return
-		default: // it stays unconfirmed and is told again with the next session
+		default: // it stays unconfirmed and is published again with the next session
 		}
 	}
 	if !s.pace.holds(p) {
@@ -153,12 +153,12 @@ func (s *writer) tell(p numbered) {
 }
 
 // send publishes as soon as the outbox has room.
-func (s *writer) send(p numbered) {
-	_ = s.patiently(func() error { return s.atOnce(p) })
+func (s *writer) send(p numberedPublish) {
+	_ = s.whenRoom(func() error { return s.atOnce(p) })
 }
 
-// patiently does what a full outbox hinders.
-func (s *writer) patiently(do func() error) error {
+// whenRoom does what a full outbox delays.
+func (s *writer) whenRoom(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
@@ -168,10 +168,10 @@ func (s *writer) patiently(do func() error) error {
 	}
 }
 
-// atOnce publishes if the outbox has room, and does not wait. A retained document
-// that is older than the newest told of its topic is passed over: urgent ones
-// come here before those that wait for the disk.
-func (s *writer) atOnce(p numbered) error {
+// atOnce publishes if the outbox has room, and does not wait. A retained document that is
+// older than the newest published of its topic is dropped: urgent ones come here before
+// those that wait for the disk.
+func (s *writer) atOnce(p numberedPublish) error {
 	m := s.post.message(p.Topic, p.Param, p.Payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,18 +184,18 @@ func (s *writer) atOnce(p numbered) error {
 	switch {
 	case err != nil:
 		s.log.Debug("not published", "topic", m.Topic, "error", err)
-	case m.Retain: // only what was told makes older ones outdated
+	case m.Retain: // only what was published makes older ones outdated
 		s.newest[p.Topic] = p.n
 	}
 	return err
 }
 
-// confirmed publishes an answer in its turn, and waits beside for the broker to
-// have it.
-func (s *writer) confirmed(p numbered) {
+// confirmed publishes an answer in its turn, and waits in another goroutine until the
+// broker has it.
+func (s *writer) confirmed(p numberedPublish) {
 	m := s.post.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
-	err := s.patiently(func() (err error) {
+	err := s.whenRoom(func() (err error) {
 		wait, err = s.link.PublishAsync(never, m)
 		return err
 	})

@@ -122,14 +122,14 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	ctx, end := context.WithCancel(context.Background())
 	h := &effects{ctx: ctx, log: log}
 	h.loop = newLoop(nil, time.Now(), log)
-	h.post = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
-	h.scribe = newScribe(ctx, h.post, led, h.loop, log)
-	h.scribe.link = led
-	go h.scribe.run()
+	h.mqtt = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
+	h.writer = newScribe(ctx, h.mqtt, led, h.loop, log)
+	h.writer.link = led
+	go h.writer.run()
 	t.Cleanup(func() {
 		end()
-		h.scribe.in.close()
-		<-h.scribe.done
+		h.writer.in.close()
+		<-h.writer.done
 	})
 	return h, led
 }
@@ -268,7 +268,7 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 		}
 		h.perform([]effect.Effect{first(state(5000))})
 		led.want(t, "state 5000")
-		if !h.scribe.in.full() {
+		if !h.writer.in.full() {
 			t.Error("the robot would take more commands")
 		}
 		heard := map[request.Key]bool{}
@@ -295,7 +295,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		l.put(batch{
 			saves:   []effect.Effect{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
-			publish: []numbered{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
+			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		})
 	}
 	var held int
@@ -457,7 +457,7 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 // bareWriting is a robot without a body whose words and records h takes.
 func bareWriting(t *testing.T, h *effects) *loop {
 	l, _ := bareLoop(t, twoMovers)
-	l.behind = h.scribe.in.full
+	l.behind = h.writer.in.full
 	l.events = h.loop.events
 	l.perform = func(effects []effect.Effect) {
 		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
