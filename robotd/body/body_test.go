@@ -1,0 +1,100 @@
+package body
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"troupe/robotd/act"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+func newBody() State {
+	return New(driver.Body{Points: []string{"dock"}, Units: []schema.Unit{
+		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace},
+		{ID: "drive", Kind: schema.UnitDrive}, {ID: "lift", Kind: schema.UnitDrive},
+	}})
+}
+
+func TestGateHoldsForEachUnit(t *testing.T) {
+	b := newBody()
+	for unit, want := range map[string]map[schema.SafetyState]bool{
+		"drive":   {schema.SafetyEnabled: true, schema.SafetyDisabled: false, schema.SafetyEStop: false},
+		"lift":    {schema.SafetyEnabled: true, schema.SafetyDisabled: false, schema.SafetyEStop: false},
+		"speaker": {schema.SafetyEnabled: true, schema.SafetyDisabled: true},
+		"face":    {schema.SafetyEnabled: true, schema.SafetyDisabled: true, schema.SafetyEStop: true},
+	} {
+		for at, passes := range want {
+			c, shut := b.Command(at, &act.Out{Unit: unit, Do: &score.Action{}})
+			if (shut == "") != passes || passes && c.Unit != unit {
+				t.Errorf("%s in %s: %+v, %q", unit, at, c, shut)
+			}
+		}
+	}
+}
+
+func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
+	b := newBody()
+	b.SetVolume(schema.Number{Value: 0.5, Said: true})
+	half := 0.5
+	c, _ := b.Command(schema.SafetyEnabled, &act.Out{Unit: "speaker", Do: &score.Action{Volume: &half}})
+	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
+		t.Errorf("the speaker is told %v", c.Do.Volume)
+	}
+	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
+	c, _ = b.Command(schema.SafetyEnabled, &act.Out{Unit: "drive", Do: &score.Action{Point: "hall"}})
+	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
+		t.Errorf("the drive is told %+v", c.Do)
+	}
+	if got := b.Points(); !slices.Equal(got, []string{"dock", "hall"}) {
+		t.Errorf("goto knows %v", got)
+	}
+}
+
+func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {
+	b := newBody()
+	var out effect.List
+	Step(&b, driver.Event{Kind: driver.Unit, Unit: "lift", State: driver.Error, Detail: "stuck"}, &out)
+	b.Look(&out)
+	if id, why := b.Broken(schema.UnitDrive); id != "lift" || why != "stuck" {
+		t.Errorf("broken is %q, %q", id, why)
+	}
+	if refs := b.Refs(schema.ReasonUnitError); len(refs) != 1 || refs[0].ID != "lift" {
+		t.Errorf("refs %+v", refs)
+	}
+	raised := 0
+	for i := range out.Len() {
+		if a, ok := out.At(i).(effect.Raise); ok && a.Source == "lift" {
+			raised++
+		}
+	}
+	if raised != 1 {
+		t.Errorf("%d alerts were raised for the lift", raised)
+	}
+}
+
+func TestStopInputsAreKnownByName(t *testing.T) {
+	b := newBody()
+	var out effect.List
+	press := func(name string, on bool) {
+		Step(&b, driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: name, On: on}, &out)
+	}
+	press("left", true)
+	press("right", true)
+	press("left", true) // again
+	press("left", false)
+	if !slices.Equal(b.Inputs(), []string{"right"}) || out.Len() != 3 {
+		t.Errorf("pressed are %v, %d changes", b.Inputs(), out.Len())
+	}
+}
+
+func TestFiniteLeavesNothingThatIsNoNumber(t *testing.T) {
+	for v, want := range map[float64]float64{0.12345: 0.123, math.Inf(1): 0, math.Inf(-1): 0, math.NaN(): 0} {
+		if got := Finite(v); got != want {
+			t.Errorf("%v is shown as %v", v, got)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package stops
+
+import (
+	"testing"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/latch"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+const epoch schema.Time = 1_800_000_000_000
+
+func at(mono time.Duration) clock.Now { return clock.Now{Mono: mono, Wall: epoch.Add(mono)} }
+
+// find returns the newest intent of a kind.
+func find[T effect.Intent](l *effect.List) (found T, ok bool) {
+	for i := range l.Len() {
+		if v, is := l.At(i).(T); is {
+			found, ok = v, true
+		}
+	}
+	return found, ok
+}
+
+// stop has s stopped live and gives the disk the write.
+func stop(s *State, now clock.Now) effect.SaveLatches {
+	var out effect.List
+	d := Step(s, now, latch.Facts{Robot: "r1"}, Asked(now, "k1", schema.StopStop, "op1", "test", false), &out)
+	s.Called("op1", "k1", d)
+	s.Persist(now, &out)
+	save, _ := find[effect.SaveLatches](&out)
+	return save
+}
+
+func TestALiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
+	var s State
+	save := stop(&s, at(0))
+	if save.N != 1 || len(s.Latches()) != 1 {
+		t.Fatalf("write %d, latches %+v", save.N, s.Latches())
+	}
+	var out effect.List
+	s.AnswerCalls(at(0), Answer{Session: "s"}, &out)
+	if _, answered := find[effect.Document](&out); answered {
+		t.Fatal("answered before the disk has it")
+	}
+	s.Saved(at(time.Millisecond), save.N, "", &out)
+	s.AnswerCalls(at(time.Millisecond), Answer{Session: "s"}, &out)
+	d, _ := find[effect.Document](&out)
+	ack, ok := d.Value.(*schema.Ack)
+	if !ok || ack.Status != schema.StatusSucceeded || ack.Reason != "" || d.Param != "op1" {
+		t.Errorf("answered %+v", d)
+	}
+}
+
+func TestALiveStopIsAnsweredThoughTheDiskHangs(t *testing.T) {
+	var s State
+	stop(&s, at(0))
+	due, ok := s.Deadline()
+	if !ok || due != persistWait {
+		t.Fatalf("the deadline is %v, %v", due, ok)
+	}
+	var out effect.List
+	s.Tick(at(due), &out)
+	if a, raised := find[effect.Raise](&out); !raised || a.Kind != notPersisted || !s.NotPersisted() {
+		t.Errorf("raised %+v", a)
+	}
+	s.AnswerCalls(at(due), Answer{Session: "s"}, &out)
+	d, _ := find[effect.Document](&out)
+	if ack, ok := d.Value.(*schema.Ack); !ok || ack.Reason != schema.ReasonNotPersisted {
+		t.Errorf("answered %+v", d.Value)
+	}
+}
+
+func TestAnswersToStopsAreHeldBackAndForgottenWithTheSession(t *testing.T) {
+	var s State
+	stop(&s, at(0))
+	tell := request.Tell{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
+	all := s.TakeHeldBack([]request.Effect{request.Alarm{}, tell})
+	if len(all) != 1 || !s.HoldBack(&all[0]) {
+		t.Fatalf("of an answer to a stop %+v was taken, and it is not held back", all)
+	}
+	if again := s.TakeHeldBack(nil); len(again) != 1 || !s.HoldBack(&again[0]) {
+		t.Fatalf("held back are %+v", again)
+	}
+	s.Disconnected()
+	if left := s.TakeHeldBack(nil); len(left) != 0 {
+		t.Errorf("after the end of the session %+v is held back", left)
+	}
+}
+
+func TestWhatHeldTheRobotHoldsItAfterARestart(t *testing.T) {
+	var s State
+	save := stop(&s, at(0))
+	for name, c := range map[string]struct {
+		memory Memory
+		want   []string
+	}{
+		"as it was":         {Memory{Kept: save.Value}, []string{"k1"}},
+		"unreadable":        {Memory{Kept: []byte("{{{")}, []string{DiskLatch}},
+		"the newest lost":   {Memory{Kept: save.Value, Missing: true}, []string{"k1", DiskLatch}},
+		"a lost memory":     {Memory{Lost: true}, []string{LostLatch}},
+		"a disk that fails": {Memory{Kept: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
+	} {
+		var again State
+		var out effect.List
+		again.Restore(at(0), latch.Facts{Robot: "r1"}, c.memory, &out)
+		var got []string
+		for _, l := range again.Latches() {
+			got = append(got, l.ID)
+		}
+		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(c.want)-1] {
+			t.Errorf("%s: held by %v, want %v", name, got, c.want)
+		}
+	}
+}
