@@ -11,8 +11,8 @@ import (
 	"troupe/schema"
 )
 
-// A desired state that a robot does not heed is told again above its number, and needs its
-// bytes as before.
+// A desired document whose revision a robot has overtaken is published again with a higher
+// one, and still needs its bytes.
 func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
@@ -35,7 +35,7 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 			}
 			return tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)})
 		})
-		is(t, "the desired state", err, nil)
+		wantErr(t, "the desired state", err, nil)
 		return c
 	}
 	tell(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
@@ -44,18 +44,18 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
 	}
-	if c := tell(again); len(c.Updated) != 0 {
-		t.Errorf("nobody overtook it, and it was told again: %+v", c)
+	if c := tell(again); len(c.Current) != 0 {
+		t.Errorf("it was not overtaken, and was published again: %+v", c)
 	}
 	heard = schema.ReportedRev{Rev: 7}
-	if c := tell(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
-		t.Errorf("told again as %+v", c.Documents)
+	if c := tell(again); len(c.Current) != 1 || c.Documents[0].Current.Rev != 8 {
+		t.Errorf("published again as %+v", c.Documents)
 	}
 	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))
 	if !slices.ContainsFunc(all, func(o store.Outgoing) bool { return o.Topic == schema.TopicBlob }) {
 		t.Error("its bytes are no longer needed")
 	}
 	if rev := must[map[string]map[schema.TopicKind]int64](t)(s.DesiredRevs(t.Context()))["r1"][schema.TopicDesiredPlaces]; rev != 8 {
-		t.Errorf("the number is %d", rev)
+		t.Errorf("the revision is %d", rev)
 	}
 }

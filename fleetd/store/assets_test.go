@@ -20,7 +20,7 @@ import (
 	"troupe/schema/score"
 )
 
-// file is a sound of so many bytes that are told by its text.
+// file is a sound of size bytes; its content depends on text.
 func file(text string, size int) library.File {
 	body := append([]byte("RIFF....WAVE"+text), bytes.Repeat([]byte(text), size/len(text)+1)...)[:size]
 	sum := sha256.Sum256(body)
@@ -36,7 +36,7 @@ const (
 	large = 256<<10*3 + 1 // four parts
 )
 
-func assetsComeBack(t *testing.T, address string) {
+func assetsAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	whole, gong, bell := file("whole", 256<<10), file("gong", small), file("bell", large)
 	c := library.Changes{
@@ -45,33 +45,33 @@ func assetsComeBack(t *testing.T, address string) {
 	}
 	apply(t, s, c)
 	assets := must[[]library.Asset](t)
-	same(t, "assets", assets(s.Assets(t.Context())), []library.Asset{c.Assets[1], c.Assets[2], c.Assets[0], c.Assets[3]})
-	same(t, "one", must[library.Asset](t)(s.Asset(t.Context(), "bell")), c.Assets[1])
+	wantEqual(t, "assets", assets(s.Assets(t.Context())), []library.Asset{c.Assets[1], c.Assets[2], c.Assets[0], c.Assets[3]})
+	wantEqual(t, "one", must[library.Asset](t)(s.Asset(t.Context(), "bell")), c.Assets[1])
 	_, err := s.Asset(t.Context(), "none")
-	is(t, "an unknown asset", err, store.ErrNotFound)
+	wantErr(t, "an unknown asset", err, store.ErrNotFound)
 
 	apply(t, s, library.Changes{Files: []library.File{bell}, Assets: []library.Asset{asset("gong", bell, 9)}})
-	same(t, "put again", must[library.Asset](t)(s.Asset(t.Context(), "gong")), asset("gong", bell, 9))
+	wantEqual(t, "put again", must[library.Asset](t)(s.Asset(t.Context(), "gong")), asset("gong", bell, 9))
 	apply(t, s, library.Changes{Removed: []string{"gong"}})
 	_, err = s.Asset(t.Context(), "gong")
-	is(t, "a removed asset", err, store.ErrNotFound)
+	wantErr(t, "a removed asset", err, store.ErrNotFound)
 	err = s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Removed: []string{"gong"}}, at(9))
 	})
-	is(t, "removing it again", err, store.ErrConflict)
+	wantErr(t, "removing it again", err, store.ErrConflict)
 
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		rows, err := tx.Library(t.Context())
-		same(t, "what a plan sees", rows.Assets, []library.Asset{c.Assets[1], c.Assets[2], c.Assets[3]})
+		wantEqual(t, "what a plan sees", rows.Assets, []library.Asset{c.Assets[1], c.Assets[2], c.Assets[3]})
 		if want := int64(len(gong.Body) + len(bell.Body) + len(whole.Body)); rows.FileBytes != want {
 			t.Errorf("all files have %d bytes, want %d", rows.FileBytes, want)
 		}
 		return err
 	})
-	same(t, "a small one is a blob", must[[]byte](t)(s.Blob(t.Context(), gong.SHA256)), gong.Body)
-	same(t, "one of a whole part too", len(must[[]byte](t)(s.Blob(t.Context(), whole.SHA256))), len(whole.Body))
+	wantEqual(t, "a small one is a blob", must[[]byte](t)(s.Blob(t.Context(), gong.SHA256)), gong.Body)
+	wantEqual(t, "one of a whole part too", len(must[[]byte](t)(s.Blob(t.Context(), whole.SHA256))), len(whole.Body))
 	_, err = s.Blob(t.Context(), bell.SHA256)
-	is(t, "a large one as a blob", err, store.ErrNotFound)
+	wantErr(t, "a large one as a blob", err, store.ErrNotFound)
 }
 
 func filesAreReadInParts(t *testing.T, address string) {
@@ -81,20 +81,20 @@ func filesAreReadInParts(t *testing.T, address string) {
 		apply(t, s, library.Changes{Files: []library.File{f}})
 		got := must[*store.File](t)(s.File(t.Context(), f.SHA256))
 		if got.Size != int64(size) || got.Media != f.Media {
-			t.Errorf("a file of %d bytes is said to have %d and to be %s", size, got.Size, got.Media)
+			t.Errorf("a file of %d bytes: size %d, media %s", size, got.Size, got.Media)
 		}
 		if err := iotest.TestReader(got, f.Body); err != nil {
 			t.Errorf("a file of %d bytes: %v", size, err)
 		}
 		if _, err := got.Seek(-1, io.SeekStart); err == nil {
-			t.Error("a place before the beginning was found")
+			t.Error("a seek before the beginning succeeded")
 		}
 	}
 	_, err := s.File(t.Context(), "none")
-	is(t, "an unknown file", err, store.ErrNotFound)
+	wantErr(t, "an unknown file", err, store.ErrNotFound)
 }
 
-// performed is a story that r1 performs and that needs files.
+// performed is a story that needs files and is the default story of r1.
 func performed(files ...library.File) library.Changes {
 	c := published(1)
 	for _, f := range files {
@@ -105,7 +105,7 @@ func performed(files ...library.File) library.Changes {
 	return c
 }
 
-func filesOfStoriesAreTold(t *testing.T, address string) {
+func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	gong, bell := file("gong", small), file("bell", large)
@@ -120,19 +120,19 @@ func filesOfStoriesAreTold(t *testing.T, address string) {
 				got[o.Target] = string(o.Payload)
 			}
 		}
-		same(t, "the blobs that are told "+what, got, want)
+		wantEqual(t, "the blobs that are told "+what, got, want)
 	}
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		v := revision(library.KindStory, "s1", 2)
 		v.Files = []string{"none"}
 		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{v}}, at(9))
 	})
-	is(t, "a revision with a file that is not there", err, store.ErrNotFound)
+	wantErr(t, "a revision with a file that is not there", err, store.ErrNotFound)
 }
 
-// Bytes stay as long as a name leads to them or a published story needs them, and
-// a while longer.
-func unneededFilesAreForgotten(t *testing.T, address string) {
+// A file is kept while an asset or a published story refers to it, and until it has a certain
+// age.
+func unreferencedFilesAreRemoved(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	gong, bell, drum, late := file("gong", small), file("bell", large), file("drum", large+1), file("late", small)
@@ -140,15 +140,15 @@ func unneededFilesAreForgotten(t *testing.T, address string) {
 	c.Files = append(c.Files, bell, drum)
 	c.Assets = []library.Asset{asset("bell", bell, 1)}
 	apply(t, s, c) // at 3 s
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Files: []library.File{late}}, at(50))
 	})
 	forgotten := must[int64](t)
 	if n := forgotten(s.ForgetFiles(t.Context(), at(3))); n != 0 {
-		t.Errorf("%d files were forgotten too early", n)
+		t.Errorf("%d files were deleted too early", n)
 	}
 	if n := forgotten(s.ForgetFiles(t.Context(), at(40))); n != 1 {
-		t.Errorf("%d files were forgotten, want 1", n)
+		t.Errorf("%d files were deleted, want 1", n)
 	}
 	for what, row := range map[string]struct {
 		file library.File
@@ -165,14 +165,14 @@ func unneededFilesAreForgotten(t *testing.T, address string) {
 			}
 		}
 	}
-	// What was forgotten can be put again.
+	// A deleted file can be saved again.
 	apply(t, s, library.Changes{Files: []library.File{drum}, Assets: []library.Asset{asset("drum", drum, 60)}})
 	if body, err := io.ReadAll(must[*store.File](t)(s.File(t.Context(), drum.SHA256))); err != nil || !bytes.Equal(body, drum.Body) {
-		t.Errorf("put again it has %d bytes, %v", len(body), err)
+		t.Errorf("saved again it has %d bytes, %v", len(body), err)
 	}
 }
 
-// What a set needs is told with it, is counted, and stays.
+// The files of a set are published with it, are known to plans, and are kept.
 func filesOfSetsAreKept(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
@@ -188,7 +188,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 			c.Blob, c.SHA256 = body, set
 			c.Files = append(c.Files, score.Asset{SHA256: f.SHA256, Size: int64(len(f.Body))})
 		}
-		do(t, s, func(tx *store.Tx) error {
+		transact(t, s, func(tx *store.Tx) error {
 			rows, err := tx.DesiredRows(t.Context(), c.Topic, selector.All())
 			if err == nil && (rows.Files[gong.SHA256] != small || rows.Files[bell.SHA256] != large) {
 				t.Errorf("the plan sees the files %v", rows.Files)
@@ -205,23 +205,23 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	}
 	want := []string{gong.SHA256, set}
 	slices.Sort(want)
-	same(t, "blobs", told, want)
+	wantEqual(t, "blobs", told, want)
 	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 0 {
-		t.Errorf("%d files were forgotten that a set needs", n)
+		t.Errorf("%d files were deleted that a set refers to", n)
 	}
 	tell(2)
 	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 2 {
-		t.Errorf("%d files were forgotten after the set, want 2", n)
+		t.Errorf("%d files were deleted after the set, want 2", n)
 	}
 	must[int](t)(s.ForgetBlobs(t.Context(), at(100), at(200)))
 	if n := must[int](t)(s.ForgetBlobs(t.Context(), at(300), at(300))); n != 2 {
-		t.Errorf("the broker forgets %d blobs, want the set and its sound", n)
+		t.Errorf("%d blobs are removed, want the set and its sound", n)
 	}
 }
 
-// The broker keeps a blob as long as any robot's desired state needs it: as the bytes of a
-// story, as a file of one, as a set.
-func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
+// The broker keeps a blob while any desired document needs it: as the bytes of a story, as a
+// file of a story, or as a set.
+func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	gong, bell := file("gong", small), file("bell", small+1)
@@ -240,7 +240,7 @@ func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
 	forgets := func(when string, then, now int, want ...string) {
 		t.Helper()
 		if n := must[int](t)(s.ForgetBlobs(t.Context(), at(then), at(now))); n != len(want) {
-			t.Errorf("%s: %d blobs are forgotten, want %d", when, n, len(want))
+			t.Errorf("%s: %d blobs are removed, want %d", when, n, len(want))
 		}
 		got := map[string]bool{}
 		for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
@@ -253,16 +253,16 @@ func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
 		for _, sha := range want {
 			wanted[sha] = true
 		}
-		same(t, when, got, wanted)
+		wantEqual(t, when, got, wanted)
 	}
 	day := int(24 * time.Hour / time.Second)
 	forgets("all are needed", 10, 10)
-	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}}) // nobody performs revision 1 any more
+	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}}) // no robot performs revision 1 any more
 	forgets("one is needed no more since just now", 20-day, 20)
 	forgets("a day later", 20+day-day, 20+day, bell.SHA256, one.Revisions[0].SHA256)
 	forgets("and only once", 30+day-day, 30+day)
 
-	// Updated again, and needed no more, and needed again before the day was over.
+	// Published again, unused, and needed again before the day is over.
 	again := library.Changes{Defaults: []library.Default{desiredStory("r1", 3, "s1", 1)}, Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
 	apply(t, s, again)
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 4, "", 0)}})
@@ -275,5 +275,5 @@ func blobsAreCountedOverDesiredDocuments(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	forgets("what was told meanwhile stays for its day", 50+2*day, 50+3*day, gong.SHA256, bell.SHA256, two.SHA256)
-	same(t, "what the broker must hold has no blob", len(must[[]store.Outgoing](t)(s.Desired(t.Context()))), 2)
+	wantEqual(t, "what the broker must hold has no blob", len(must[[]store.Outgoing](t)(s.Desired(t.Context()))), 2)
 }

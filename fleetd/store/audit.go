@@ -10,38 +10,38 @@ import (
 	"troupe/fleetd/library"
 )
 
-// Noted is one line of the audit with its time.
+// Noted is an entry of the audit log with its time.
 type Noted struct {
 	ID string
 	At time.Time
 	library.Note
 }
 
-// Note adds to the audit.
+// Note adds entries to the audit log.
 func (t *Tx) Note(ctx context.Context, now time.Time, notes ...library.Note) error {
 	for _, n := range notes {
 		id, err := uuid.NewV7()
 		if err != nil {
-			return fmt.Errorf("name a note: %w", err)
+			return fmt.Errorf("make an id for an audit entry: %w", err)
 		}
 		if _, err := t.exec(ctx, `INSERT INTO audit (id, at, who, what, target, detail) VALUES ($1, $2, $3, $4, $5, $6)`,
 			id.String(), micros(now), n.Who, n.What, n.Target, n.Detail); err != nil {
-			return fmt.Errorf("note %s of %s: %w", n.What, n.Target, err)
+			return fmt.Errorf("write the audit entry %s of %s: %w", n.What, n.Target, err)
 		}
 	}
 	return nil
 }
 
-// Audit lists the newest notes, the newest first; limit 0 = 100.
+// Audit lists the newest entries of the audit log, the newest first; limit 0 = 100.
 func (r reads) Audit(ctx context.Context, limit int) ([]Noted, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (n Noted, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (n Noted, err error) {
 		var at int64
 		err = scan(&n.ID, &at, &n.Who, &n.What, &n.Target, &n.Detail)
 		n.At = timeOf(at)
 		return n, err
-	}, `SELECT id, at, who, what, target, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1`, atMost(limit))
+	}, `SELECT id, at, who, what, target, detail FROM audit ORDER BY at DESC, id DESC LIMIT $1`, limitOf(limit))
 	if err != nil {
-		return nil, fmt.Errorf("read the audit: %w", err)
+		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	return all, nil
 }

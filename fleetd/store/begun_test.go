@@ -13,8 +13,8 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// A new fleet has another id, and no robot of the earlier one heeds it.
-func TestMissingSQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
+// A new fleet would have another id, and the robots of the earlier one would not obey it.
+func TestMissingSQLiteFileOfAFleetIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	if err := storetest.Open(t, "sqlite:"+path).Close(); err != nil {
 		t.Fatal(err)
@@ -22,14 +22,14 @@ func TestMissingSQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a refusal changes nothing: the next one is the same
+	for range 2 { // a refusal changes nothing, so the next start is refused as well
 		_, err := open(t, "sqlite:"+path)
 		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "restore the backup") || !strings.Contains(err.Error(), path+".lock") {
 			t.Fatalf("a missing file: %v", err)
 		}
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Error("a file was made")
+		t.Error("a file was created")
 	}
 	if err := os.Remove(path + ".lock"); err != nil {
 		t.Fatal(err)
@@ -37,8 +37,8 @@ func TestMissingSQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 	storetest.Open(t, "sqlite:"+path)
 }
 
-// A power cut leaves the empty file of a fleet that never was.
-func TestEmptySQLiteFileOfAStartThatWasCutShortBeginsAFleet(t *testing.T) {
+// A power cut in the first start leaves an empty file without a fleet.
+func TestEmptySQLiteFileOfAnInterruptedFirstStartIsUsed(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "fleet.db")
 	if err := os.Mkdir(path+"-wal", 0o700); err != nil { // the first page cannot be written
@@ -56,8 +56,8 @@ func TestEmptySQLiteFileOfAStartThatWasCutShortBeginsAFleet(t *testing.T) {
 	storetest.Open(t, "sqlite:"+path)
 }
 
-// An earlier version wrote its process into the lock and nothing else.
-func TestEmptySQLiteFileBesideALockOfAnEarlierVersionIsRefused(t *testing.T) {
+// An earlier version wrote only its process id into the lock.
+func TestEmptySQLiteFileWithAnUnmarkedLockIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	if err := errors.Join(os.WriteFile(path+".lock", []byte("4711\n"), 0o600), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)

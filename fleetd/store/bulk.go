@@ -12,13 +12,12 @@ import (
 // long, and keeps all of its values in memory.
 const rowsAtOnce = 1000
 
-// column is one column of the table "given", from which a bulk statement reads the rows
-// that it is to write.
+// column is one column of the table "given", from which a bulk statement reads its rows.
 type column[R any] struct {
 	name  string
 	typ   string // in PostgreSQL
 	value func(R) any
-	array func([]R) any // of many rows, as PostgreSQL takes them
+	array func([]R) any // the values of many rows, for PostgreSQL
 }
 
 func columnOf[R, V any](name, typ string, value func(R) V) column[R] {
@@ -40,13 +39,13 @@ func number[R any](name string, value func(R) int64) column[R] {
 }
 
 func binary[R any](name string, value func(R) []byte) column[R] {
-	return columnOf(name, "bytea", func(r R) []byte { return bytesOf(value(r)) })
+	return columnOf(name, "bytea", func(r R) []byte { return neverNil(value(r)) })
 }
 
-// writeRows carries out a statement for many rows, which it reads from a table "given" of
-// these columns, and returns how many rows it wrote. PostgreSQL gets the rows as arrays, up
-// to rowsAtOnce in each statement. SQLite gets them one by one, for a statement that is
-// prepared once. No two rows may be about the same row of the database.
+// writeRows executes a statement that reads many rows from a table "given" of these columns,
+// and returns how many rows it wrote. PostgreSQL gets the rows as arrays, up to rowsAtOnce
+// in each statement. SQLite gets them one by one, with the statement prepared once. Two rows
+// must not write the same row of the database: PostgreSQL refuses that.
 func writeRows[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], query string) (n int64, err error) {
 	err = bulk(ctx, t, rows, columns, query, func(ctx context.Context, s statement, args []any) error {
 		result, err := s.ExecContext(ctx, args...)
@@ -60,7 +59,7 @@ func writeRows[R any](ctx context.Context, t *Tx, rows []R, columns []column[R],
 	return n, err
 }
 
-// writeReturning is writeRows for a statement that returns one text of each row that it
+// writeReturning is writeRows for a statement that returns one text for each row that it
 // wrote.
 func writeReturning[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], query string) (all []string, err error) {
 	err = bulk(ctx, t, rows, columns, query, func(ctx context.Context, s statement, args []any) error {
@@ -81,7 +80,7 @@ func writeReturning[R any](ctx context.Context, t *Tx, rows []R, columns []colum
 	return all, err
 }
 
-// statement is a prepared one, or one that the driver prepares by itself.
+// statement is a prepared statement, or one that the driver prepares itself.
 type statement interface {
 	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
@@ -104,14 +103,14 @@ func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], quer
 	if len(rows) == 0 {
 		return nil
 	}
-	query = given(columns, t.store.dialect.arrays) + query
+	query = givenTable(columns, t.store.dialect.arrays) + query
 	args := make([]any, len(columns))
-	if t.store.dialect.arrays { // pgx keeps its statements prepared
+	if t.store.dialect.arrays { // pgx caches prepared statements
 		for some := range slices.Chunk(rows, rowsAtOnce) {
 			for i, c := range columns {
 				args[i] = c.array(some)
 			}
-			if err := patiently(ctx, func(ctx context.Context) error { return run(ctx, unprepared{t.tx, query}, args) }); err != nil {
+			if err := asOneQuery(ctx, func(ctx context.Context) error { return run(ctx, unprepared{t.tx, query}, args) }); err != nil {
 				return err
 			}
 		}
@@ -123,7 +122,7 @@ func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], quer
 	}
 	defer prepared.Close()
 	for some := range slices.Chunk(rows, rowsAtOnce) {
-		if err := patiently(ctx, func(ctx context.Context) error {
+		if err := asOneQuery(ctx, func(ctx context.Context) error {
 			for _, r := range some {
 				for i, c := range columns {
 					args[i] = c.value(r)
@@ -140,15 +139,15 @@ func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], quer
 	return nil
 }
 
-// patiently bounds what is done for one chunk of rows as one question to the database.
-func patiently(ctx context.Context, do func(context.Context) error) error {
-	ctx, done := within(ctx)
+// asOneQuery gives do the time of one query.
+func asOneQuery(ctx context.Context, do func(context.Context) error) error {
+	ctx, done := withTimeout(ctx)
 	defer done()
 	return do(ctx)
 }
 
-// given is the beginning of a bulk statement: the table of the rows.
-func given[R any](columns []column[R], arrays bool) string {
+// givenTable is the beginning of a bulk statement: the table of its rows.
+func givenTable[R any](columns []column[R], arrays bool) string {
 	names, values := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
 		names[i], values[i] = c.name, fmt.Sprintf("$%d", i+1)

@@ -20,7 +20,7 @@ func manyRobots(t testing.TB, s *store.Store) []string {
 	for i := range many {
 		ids = append(ids, fmt.Sprintf("r%05d", i))
 	}
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		for _, id := range ids {
 			if _, err := tx.AddRobot(t.Context(), id, at(0)); err != nil {
 				return err
@@ -31,7 +31,7 @@ func manyRobots(t testing.TB, s *store.Store) []string {
 	return ids
 }
 
-func largeBatchesComeBack(t *testing.T, address string) {
+func manyRowsAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	ids := manyRobots(t, s)
 	var documents []store.Document
@@ -46,16 +46,16 @@ func largeBatchesComeBack(t *testing.T, address string) {
 	if err := s.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")), documents)
-	same(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{Limit: many + 1}))), many)
+	wantEqual(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")), documents)
+	wantEqual(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{Limit: many + 1}))), many)
 
 	b, commands := batch("b1", ids...)
-	add(t, s, b, commands)
+	addBatch(t, s, b, commands)
 	for i := range commands {
 		commands[i].State, commands[i].Because = command.Sent, fmt.Sprint("because of ", i)
 	}
 	commands[7].Owner = "fleetd-b"
-	is(t, "a batch with another instance's command", s.SaveCommands(t.Context(), commands), store.ErrConflict)
+	wantErr(t, "a batch with another instance's command", s.SaveCommands(t.Context(), commands), store.ErrConflict)
 	for i, c := range must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(0))) {
 		if want := commands[i]; i != 7 && (c.State != want.State || c.Because != want.Because) || i == 7 && c.State != command.Queued {
 			t.Fatalf("command %d is %s, %s", i, c.State, c.Because)
@@ -69,7 +69,7 @@ func largeBatchesComeBack(t *testing.T, address string) {
 		c.Outbox = append(c.Outbox, library.Message{Topic: schema.TopicDesiredStory, Target: id, Payload: d.Document})
 	}
 	apply(t, s, c)
-	same(t, "defaults", must[[]library.Default](t)(s.Defaults(t.Context())), c.Defaults)
+	wantEqual(t, "defaults", must[[]library.Default](t)(s.Defaults(t.Context())), c.Defaults)
 	sendAllOf(t, s, many)
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		for i := range c.Defaults {
@@ -78,8 +78,8 @@ func largeBatchesComeBack(t *testing.T, address string) {
 		c.Defaults[many-1].DesiredRev = 1
 		return tx.Apply(t.Context(), library.Changes{Defaults: c.Defaults}, at(9))
 	})
-	is(t, "a desired state over one that was written meanwhile, among others", err, store.ErrConflict)
-	same(t, "their company", must[store.Robot](t)(s.Robot(t.Context(), ids[0])).DesiredRev, int64(1))
+	wantErr(t, "a desired state over one that was written meanwhile, among others", err, store.ErrConflict)
+	wantEqual(t, "the other desired documents", must[store.Robot](t)(s.Robot(t.Context(), ids[0])).DesiredRev, int64(1))
 }
 
 func sendAllOf(t testing.TB, s *store.Store, want int) {
@@ -87,20 +87,20 @@ func sendAllOf(t testing.TB, s *store.Store, want int) {
 	var seqs []int64
 	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), want+1)) {
 		if o.Seq != int64(i+1) || o.Target != fmt.Sprintf("r%05d", i) {
-			t.Fatalf("place %d of the outbox is %d, for %s", i+1, o.Seq, o.Target)
+			t.Fatalf("message %d of the outbox has number %d, for %s", i+1, o.Seq, o.Target)
 		}
 		seqs = append(seqs, o.Seq)
 	}
-	same(t, "messages in the outbox", len(seqs), want)
+	wantEqual(t, "messages in the outbox", len(seqs), want)
 	if err := s.MarkSent(t.Context(), seqs[1:], at(5)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "messages that are not sent", len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), want+1))), 1)
+	wantEqual(t, "messages that are not sent", len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), want+1))), 1)
 }
 
-// A row that the database does not take is an error, wherever it stands, and nothing of its
-// batch is written: the caller still has all of it.
-func badRowsAreErrors(t *testing.T, address string) {
+// If the database refuses one row, wherever it stands in the batch, the call returns an error
+// and writes nothing: the caller can try the whole batch again.
+func badRowFailsItsBatch(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	ids := manyRobots(t, s)
 	before := must[store.Robot](t)(s.Robot(t.Context(), ids[0])).LastSeen
@@ -114,23 +114,22 @@ func badRowsAreErrors(t *testing.T, address string) {
 			documents = append(documents, store.Document{Robot: id, Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: at(i + 1)})
 			events = append(events, event(id, "b", int64(i), "a", i))
 		}
-		is(t, "documents with one of an unknown robot", s.SaveDocuments(t.Context(), documents), store.ErrNotFound)
-		is(t, "events with one of an unknown robot", s.AddEvents(t.Context(), events), store.ErrNotFound)
+		wantErr(t, "documents with one of an unknown robot", s.SaveDocuments(t.Context(), documents), store.ErrNotFound)
+		wantErr(t, "events with one of an unknown robot", s.AddEvents(t.Context(), events), store.ErrNotFound)
 		b, commands := batch("b1", ids...)
 		commands[bad].Robot = "unknown"
-		is(t, "a batch with an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrNotFound)
+		wantErr(t, "a batch with an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrNotFound)
 		commands[bad] = commands[(bad+1)%many]
-		is(t, "a batch with one id twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrConflict)
+		wantErr(t, "a batch with one id twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrConflict)
 	}
-	same(t, "documents", len(must[[]store.Document](t)(s.Documents(t.Context(), ""))), 0)
-	same(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))), 0)
-	same(t, "batches", len(must[[]command.Batch](t)(s.Batches(t.Context(), 0))), 0)
-	same(t, "last seen", must[store.Robot](t)(s.Robot(t.Context(), ids[0])).LastSeen, before)
+	wantEqual(t, "documents", len(must[[]store.Document](t)(s.Documents(t.Context(), ""))), 0)
+	wantEqual(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))), 0)
+	wantEqual(t, "batches", len(must[[]command.Batch](t)(s.Batches(t.Context(), 0))), 0)
+	wantEqual(t, "last seen", must[store.Robot](t)(s.Robot(t.Context(), ids[0])).LastSeen, before)
 }
 
-// One batch may hold several documents of one robot and kind: the newest counts, in
-// whatever order they stand.
-func newestOfABatchCounts(t *testing.T, address string) {
+// A batch may hold several documents of one robot and kind, in any order: the newest is saved.
+func newestDocumentOfABatchIsKept(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	document := func(robot, body string, second int) store.Document {
@@ -146,12 +145,12 @@ func newestOfABatchCounts(t *testing.T, address string) {
 		}
 		switch documents[0].Body[0] {
 		case 'o':
-			same(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")), []store.Document{document("r1", "new", 13), document("r2", "two", 14)})
+			wantEqual(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")), []store.Document{document("r1", "new", 13), document("r2", "two", 14)})
 		case 'n':
-			same(t, "documents after one was emptied", len(must[[]store.Document](t)(s.Documents(t.Context(), "r1"))), 0)
-			same(t, "last seen", seconds(must[store.Robot](t)(s.Robot(t.Context(), "r1")).LastSeen), 20)
+			wantEqual(t, "documents after one was emptied", len(must[[]store.Document](t)(s.Documents(t.Context(), "r1"))), 0)
+			wantEqual(t, "last seen", seconds(must[store.Robot](t)(s.Robot(t.Context(), "r1")).LastSeen), 20)
 		default:
-			same(t, "of two at one time", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", "very last", 30)})
+			wantEqual(t, "of two at one time", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", "very last", 30)})
 		}
 	}
 }

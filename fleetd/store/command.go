@@ -12,18 +12,18 @@ import (
 	"troupe/schema"
 )
 
-// CommandQuery says which commands: zero values do not restrict.
+// CommandQuery selects commands; a zero field does not restrict.
 type CommandQuery struct {
 	Batch string
 	Robot string
 	State command.State
-	Since time.Time // made at or after
-	Until time.Time // made before
+	Since time.Time // created at or after
+	Until time.Time // created before
 	Limit int       // 0 = 100
 }
 
-// AddBatch keeps a batch and its commands, all new. A robot that is not known
-// makes it ErrNotFound, an id that is taken ErrConflict.
+// AddBatch adds a new batch with its commands. The error is ErrNotFound if a robot is
+// unknown, and ErrConflict if an id exists already.
 func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.Command) error {
 	args := b.Args
 	if args == nil {
@@ -50,8 +50,8 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 	return nil
 }
 
-// ConflictError is an ErrConflict about some of several rows: these were left as they are,
-// and all others were written.
+// ConflictError is an ErrConflict of some rows of several: those were not written, all
+// others were.
 type ConflictError struct{ IDs []string }
 
 func (e *ConflictError) Error() string {
@@ -60,9 +60,9 @@ func (e *ConflictError) Error() string {
 
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// SaveCommands writes how far commands are. One that is final in the database already,
-// another instance's, or not there, is left as it is: the answer is then a *ConflictError
-// that names it. No command may be given twice.
+// SaveCommands saves the progress of commands. It does not write a command that is final in
+// the database already, that another instance owns or that does not exist; the error is then
+// a *ConflictError with its id. commands must not hold one id twice.
 func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) error {
 	rows, err := commandRows(commands)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 	return conflict
 }
 
-// commandRow is a command with its answer as it is stored.
+// commandRow is a command with its encoded answer.
 type commandRow struct {
 	command.Command
 	answer []byte
@@ -110,7 +110,7 @@ func commandRows(commands []command.Command) ([]commandRow, error) {
 }
 
 var (
-	// progressColumns are what changes in a command's life, and what names it.
+	// progressColumns are the key of a command, and what changes after it was added.
 	progressColumns = []column[commandRow]{
 		text("id", func(c commandRow) string { return c.ID }),
 		text("owner", func(c commandRow) string { return c.Owner }),
@@ -118,7 +118,7 @@ var (
 		text("because", func(c commandRow) string { return c.Because }),
 		number("sends", func(c commandRow) int64 { return int64(c.Sends) }),
 		number("sent_at", func(c commandRow) int64 { return micros(c.SentAt) }),
-		number("reached", func(c commandRow) int64 { return flag(c.Reached) }),
+		number("reached", func(c commandRow) int64 { return boolToInt(c.Reached) }),
 		number("heard_at", func(c commandRow) int64 { return micros(c.HeardAt) }),
 		number("asks", func(c commandRow) int64 { return int64(c.Asks) }),
 		number("asked_at", func(c commandRow) int64 { return micros(c.AskedAt) }),
@@ -155,7 +155,7 @@ func scanCommand(scan func(...any) error) (command.Command, error) {
 		return c, err
 	}
 	c.CreatedAt, c.ExpiresAt, c.SentAt, c.Reached = timeOf(created), timeOf(expires), timeOf(sent), reached == 1
-	c.HeardAt, c.AskedAt, c.EndedAt, c.Payload = timeOf(heard), timeOf(asked), timeOf(ended), filled(c.Payload)
+	c.HeardAt, c.AskedAt, c.EndedAt, c.Payload = timeOf(heard), timeOf(asked), timeOf(ended), nilIfEmpty(c.Payload)
 	if len(answer) > 0 {
 		a, problems := schema.Decode[schema.Ack](answer)
 		if len(problems) > 0 {
@@ -166,9 +166,9 @@ func scanCommand(scan func(...any) error) (command.Command, error) {
 	return c, nil
 }
 
-// Command finds one command, or answers ErrNotFound.
+// Command returns one command, or ErrNotFound.
 func (r reads) Command(ctx context.Context, id string) (command.Command, error) {
-	c, err := one(ctx, r, scanCommand, commandColumns+" WHERE id = $1", id)
+	c, err := queryOne(ctx, r, scanCommand, commandColumns+" WHERE id = $1", id)
 	if err != nil {
 		return c, fmt.Errorf("command %s: %w", id, err)
 	}
@@ -178,46 +178,46 @@ func (r reads) Command(ctx context.Context, id string) (command.Command, error) 
 // Commands lists commands, the newest first.
 func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command, error) {
 	var w where
-	w.when(q.Batch != "", "batch = %s", q.Batch)
-	w.when(q.Robot != "", "robot = %s", q.Robot)
-	w.when(q.State != "", "state = %s", string(q.State))
-	w.when(!q.Since.IsZero(), "created_at >= %s", micros(q.Since))
-	w.when(!q.Until.IsZero(), "created_at < %s", micros(q.Until))
-	query := commandColumns + w.String() + " ORDER BY created_at DESC, id DESC LIMIT " + w.arg(atMost(q.Limit))
-	all, err := list(ctx, r, scanCommand, query, w.args...)
+	w.addIf(q.Batch != "", "batch = %s", q.Batch)
+	w.addIf(q.Robot != "", "robot = %s", q.Robot)
+	w.addIf(q.State != "", "state = %s", string(q.State))
+	w.addIf(!q.Since.IsZero(), "created_at >= %s", micros(q.Since))
+	w.addIf(!q.Until.IsZero(), "created_at < %s", micros(q.Until))
+	query := commandColumns + w.String() + " ORDER BY created_at DESC, id DESC LIMIT " + w.arg(limitOf(q.Limit))
+	all, err := queryAll(ctx, r, scanCommand, query, w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list commands: %w", err)
 	}
 	return all, nil
 }
 
-// OpenCommands lists the commands of a fleetd instance made at or after then that are not
-// final, the oldest first: what it drives on after a restart.
+// OpenCommands lists the commands of an instance that were created at or after then and are
+// not final, the oldest first: it continues them after a restart.
 func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands: %w", err)
 	}
 	return all, nil
 }
 
-// CommandsByID lists the commands of these ids that there are.
+// CommandsByID lists those of these commands that exist.
 func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Command, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	var w where
-	w.names("id", ids)
-	all, err := list(ctx, r, scanCommand, commandColumns+w.String()+" ORDER BY created_at, id", w.args...)
+	w.addIn("id", ids)
+	all, err := queryAll(ctx, r, scanCommand, commandColumns+w.String()+" ORDER BY created_at, id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
 	}
 	return all, nil
 }
 
-// OthersCommands are those of all fleetd instances but this one, likewise.
+// OthersCommands lists the same of all other instances.
 func (r reads) OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := list(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands of other fleetd instances: %w", err)
 	}
@@ -240,9 +240,9 @@ func scanBatch(scan func(...any) error) (command.Batch, error) {
 
 const batchColumns = `SELECT id, verb, args, selector, total, created_at, created_by, why FROM batches`
 
-// Batch finds one batch, or answers ErrNotFound.
+// Batch returns one batch, or ErrNotFound.
 func (r reads) Batch(ctx context.Context, id string) (command.Batch, error) {
-	b, err := one(ctx, r, scanBatch, batchColumns+" WHERE id = $1", id)
+	b, err := queryOne(ctx, r, scanBatch, batchColumns+" WHERE id = $1", id)
 	if err != nil {
 		return b, fmt.Errorf("batch %s: %w", id, err)
 	}
@@ -251,7 +251,7 @@ func (r reads) Batch(ctx context.Context, id string) (command.Batch, error) {
 
 // Batches lists the newest batches, the newest first; limit 0 = 100.
 func (r reads) Batches(ctx context.Context, limit int) ([]command.Batch, error) {
-	all, err := list(ctx, r, scanBatch, batchColumns+" ORDER BY created_at DESC, id DESC LIMIT $1", atMost(limit))
+	all, err := queryAll(ctx, r, scanBatch, batchColumns+" ORDER BY created_at DESC, id DESC LIMIT $1", limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list batches: %w", err)
 	}

@@ -13,19 +13,19 @@ import (
 	"troupe/schema"
 )
 
-func add(t testing.TB, s *store.Store, b command.Batch, commands []command.Command) {
+func addBatch(t testing.TB, s *store.Store, b command.Batch, commands []command.Command) {
 	t.Helper()
-	do(t, s, func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
+	transact(t, s, func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
 }
 
-func commandsComeBack(t *testing.T, address string) {
+func commandsAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	b, commands := batch("b1", "r1", "r2")
-	add(t, s, b, commands)
-	same(t, "the batch", must[command.Batch](t)(s.Batch(t.Context(), "b1")), b)
+	addBatch(t, s, b, commands)
+	wantEqual(t, "the batch", must[command.Batch](t)(s.Batch(t.Context(), "b1")), b)
 	c := must[command.Command](t)(s.Command(t.Context(), "b1-r1"))
-	same(t, "the command", c, commands[0])
+	wantEqual(t, "the command", c, commands[0])
 
 	id := c.ID
 	c.State, c.Because, c.Sends, c.SentAt, c.Reached = command.Running, "the robot is at it", 2, at(5), true
@@ -34,19 +34,19 @@ func commandsComeBack(t *testing.T, address string) {
 	if err := s.SaveCommands(t.Context(), []command.Command{c}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "the command after a save", must[command.Command](t)(s.Command(t.Context(), id)), c)
-	same(t, "its neighbour", must[command.Command](t)(s.Command(t.Context(), "b1-r2")), commands[1])
+	wantEqual(t, "the command after a save", must[command.Command](t)(s.Command(t.Context(), id)), c)
+	wantEqual(t, "its neighbour", must[command.Command](t)(s.Command(t.Context(), "b1-r2")), commands[1])
 	_, err := s.Command(t.Context(), "none")
-	is(t, "an unknown command", err, store.ErrNotFound)
+	wantErr(t, "an unknown command", err, store.ErrNotFound)
 	_, err = s.Batch(t.Context(), "none")
-	is(t, "an unknown batch", err, store.ErrNotFound)
+	wantErr(t, "an unknown batch", err, store.ErrNotFound)
 }
 
-func finalCommandsStay(t *testing.T, address string) {
+func finalCommandIsNotOverwritten(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	b, commands := batch("b1", "r1", "r2")
-	add(t, s, b, commands)
+	addBatch(t, s, b, commands)
 	done := commands[0]
 	done.State, done.EndedAt = command.Succeeded, at(9)
 	if err := s.SaveCommands(t.Context(), []command.Command{done}); err != nil {
@@ -57,23 +57,23 @@ func finalCommandsStay(t *testing.T, address string) {
 	conflicts := func(what string, want []string, commands ...command.Command) {
 		t.Helper()
 		err := s.SaveCommands(t.Context(), commands)
-		is(t, what, err, store.ErrConflict)
+		wantErr(t, what, err, store.ErrConflict)
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) {
-			t.Fatalf("%s: %T names no command", what, err)
+			t.Fatalf("%s: %T does not name the commands", what, err)
 		}
-		same(t, what, conflict.IDs, want)
+		wantEqual(t, what, conflict.IDs, want)
 	}
 	unknown := commands[1]
 	unknown.ID = "none"
 	conflicts("saving over a final command and an unknown one", []string{done.ID, "none"}, failed, sent, unknown)
-	same(t, "the final command", must[command.Command](t)(s.Command(t.Context(), done.ID)), done)
-	same(t, "its company", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
+	wantEqual(t, "the final command", must[command.Command](t)(s.Command(t.Context(), done.ID)), done)
+	wantEqual(t, "the other command of the call", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
 	foreign := sent
 	foreign.Owner, foreign.State = "fleetd-b", command.Running
 	conflicts("saving another instance's command", []string{sent.ID}, foreign)
-	same(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
-	same(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), []command.Command{sent})
+	wantEqual(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
+	wantEqual(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), []command.Command{sent})
 }
 
 func commandsAreFound(t *testing.T, address string) {
@@ -88,7 +88,7 @@ func commandsAreFound(t *testing.T, address string) {
 				commands[k].State, commands[k].EndedAt = command.Succeeded, at(10)
 			}
 		}
-		add(t, s, b, commands)
+		addBatch(t, s, b, commands)
 	}
 	for _, c := range []struct {
 		q    store.CommandQuery
@@ -102,9 +102,9 @@ func commandsAreFound(t *testing.T, address string) {
 		{store.CommandQuery{Until: at(1)}, []string{"b1-r2", "b1-r1"}},
 		{store.CommandQuery{Batch: "b9"}, nil},
 	} {
-		same(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
+		wantEqual(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
 	}
-	same(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))), []string{"b2-r1", "b3-r1"})
+	wantEqual(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))), []string{"b2-r1", "b3-r1"})
 	batches := must[[]command.Batch](t)(s.Batches(t.Context(), 2))
 	if len(batches) != 2 || batches[0].ID != "b3" || batches[1].ID != "b2" {
 		t.Errorf("batches %+v", batches)
@@ -120,19 +120,19 @@ func commandsHaveAnOwner(t *testing.T, address string) {
 			commands[k].Owner, commands[k].CreatedAt = owner, at(i)
 		}
 		commands[1].State, commands[1].EndedAt = command.Succeeded, at(9)
-		add(t, s, b, commands)
+		addBatch(t, s, b, commands)
 	}
 	for owner, want := range map[string][2][]string{
 		"fleetd-a": {{"b1-r1"}, {"b2-r1", "b3-r1"}},
 		"fleetd-c": {{"b3-r1"}, {"b1-r1", "b2-r1"}},
 		"fleetd":   {nil, {"b1-r1", "b2-r1", "b3-r1"}},
 	} {
-		same(t, "of "+owner, names(must[[]command.Command](t)(s.OpenCommands(t.Context(), owner, time.Time{}))), want[0])
-		same(t, "of others than "+owner, names(must[[]command.Command](t)(s.OthersCommands(t.Context(), owner, time.Time{}))), want[1])
+		wantEqual(t, "of "+owner, names(must[[]command.Command](t)(s.OpenCommands(t.Context(), owner, time.Time{}))), want[0])
+		wantEqual(t, "of others than "+owner, names(must[[]command.Command](t)(s.OthersCommands(t.Context(), owner, time.Time{}))), want[1])
 	}
-	same(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))), []string{"b1-r2", "b3-r1"})
-	same(t, "by no id", len(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), 0)
-	same(t, "of others, newer", names(must[[]command.Command](t)(s.OthersCommands(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
+	wantEqual(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))), []string{"b1-r2", "b3-r1"})
+	wantEqual(t, "by no id", len(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), 0)
+	wantEqual(t, "of others, newer", names(must[[]command.Command](t)(s.OthersCommands(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
 }
 
 func names(commands []command.Command) []string {
@@ -143,31 +143,31 @@ func names(commands []command.Command) []string {
 	return ids
 }
 
-func batchesAreWhole(t *testing.T, address string) {
+func batchIsAtomic(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	b, commands := batch("b1", "r1", "r9")
 	err := s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) })
-	is(t, "a batch with an unknown robot", err, store.ErrNotFound)
+	wantErr(t, "a batch with an unknown robot", err, store.ErrNotFound)
 	_, err = s.Batch(t.Context(), "b1")
-	is(t, "the batch", err, store.ErrNotFound)
+	wantErr(t, "the batch", err, store.ErrNotFound)
 	_, err = s.Command(t.Context(), "b1-r1")
-	is(t, "its command", err, store.ErrNotFound)
-	add(t, s, b, commands[:1])
+	wantErr(t, "its command", err, store.ErrNotFound)
+	addBatch(t, s, b, commands[:1])
 	err = s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, nil) })
-	is(t, "the same batch again", err, store.ErrConflict)
+	wantErr(t, "the same batch again", err, store.ErrConflict)
 }
 
-func auditTells(t *testing.T, address string) {
+func auditKeepsNotes(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	first, second := library.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, library.Note{Who: "bob", What: "delete"}
-	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
-	do(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
+	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
+	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
 	audit := must[[]store.Noted](t)(s.Audit(t.Context(), 0))
 	if len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
 		t.Fatalf("got %+v", audit)
 	}
 	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 1))); n != 1 {
-		t.Errorf("%d notes, want 1", n)
+		t.Errorf("%d audit entries, want 1", n)
 	}
 }

@@ -11,105 +11,104 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// conform holds a database to what fleetd relies on; address names an empty database
-// each time. A database that passes can carry a fleet.
+// conform is the conformance suite of a database. address returns an empty one each time.
 func conform(t *testing.T, address func(t *testing.T) string) {
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, address string)
 	}{
-		{"the fleet id is made once and kept", fleetIDIsKept},
-		{"a restart finds everything", restartFindsEverything},
-		{"an error leaves nothing behind", errorLeavesNothing},
-		{"a lost caller leaves nothing behind", lostCallerLeavesNothing},
-		{"writers at once lose nothing", writersAtOnce},
-		{"a reader in a transaction sees one moment", oneMoment},
+		{"the fleet id never changes", fleetIDIsStable},
+		{"a restart keeps everything", restartKeepsEverything},
+		{"an error rolls back", errorRollsBack},
+		{"a cancelled context rolls back", cancelledContextRollsBack},
+		{"concurrent writers lose nothing", concurrentWriters},
+		{"a transaction reads a snapshot", transactionReadsASnapshot},
 
-		{"a robot is known from its first word", robotsAreKnown},
+		{"a robot is added once", robotsAreKnown},
 		{"labels are replaced", labelsAreReplaced},
-		{"the newest document counts", newestDocumentCounts},
-		{"an event is kept once", eventsAreKeptOnce},
-		{"events are found", eventsAreFound},
-		{"a selector means the same in SQL as in memory", selectorsAgree},
+		{"a newer document is not overwritten", newerDocumentIsKept},
+		{"an event is saved once", eventsAreKeptOnce},
+		{"events are selected", eventsAreFound},
+		{"a selector selects the same in SQL as in memory", selectorsAgree},
 
-		{"the library comes back as it was written", libraryComesBack},
-		{"a plan sees what is current and what is performed", planSeesEnough},
-		{"a plan gets what it needs", plansGetWhatTheyNeed},
-		{"a revision is never changed", revisionsAreImmutable},
-		{"a default story was published", defaultsWerePublished},
-		{"a desired state only rises", desiredRevisionsRise},
-		{"a desired state that was overtaken is told above it", overtakenDesiredDocumentsAreRenumbered},
-		{"a draft is not overwritten by an older one", draftsRise},
-		{"two authors at once: one of them is told", twoAuthors},
-		{"plans are carried out", plansAreCarriedOut},
-		{"assigners and deleters at once leave no robot with a deleted act", assignersAndDeleters},
+		{"the library is read back", libraryIsReadBack},
+		{"a plan reads newest and performed revisions", libraryRowsAreComplete},
+		{"a plan reads what it needs", libraryForReadsWhatIsNeeded},
+		{"a revision is immutable", revisionsAreImmutable},
+		{"an unpublished default story is refused", unpublishedDefaultIsRefused},
+		{"a lower desired revision is refused", lowerDesiredRevisionIsRefused},
+		{"an overtaken desired document is renumbered", overtakenDesiredDocumentsAreRenumbered},
+		{"an older draft is refused", olderDraftIsRefused},
+		{"concurrent drafts conflict", concurrentDraftsConflict},
+		{"plans are applied", plansAreApplied},
+		{"concurrent assignments and deletions leave no robot with a deleted act", concurrentAssignAndDelete},
 
-		{"an asset comes back as it was written", assetsComeBack},
+		{"an asset is read back", assetsAreReadBack},
 		{"a file is read in parts", filesAreReadInParts},
-		{"the files of a performed story are told, the large ones not", filesOfStoriesAreTold},
-		{"bytes that nothing leads to are forgotten", unneededFilesAreForgotten},
-		{"the files of a set are told and kept with it", filesOfSetsAreKept},
-		{"the broker forgets a blob a day after the last desired state that needed it", blobsAreCountedOverDesiredDocuments},
+		{"files of a performed story are published unless they are large", filesOfStoriesAreEnqueued},
+		{"unreferenced files are deleted", unreferencedFilesAreRemoved},
+		{"files of a set are published and kept with it", filesOfSetsAreKept},
+		{"an unused blob is removed from the broker after a day", unusedBlobsAreRemovedFromTheBroker},
 
-		{"stops are held until they are released", stopsAreHeldAndReleased},
-		{"stops are held whatever they say", stopsAreHeldWhateverTheySay},
+		{"stops are latched until they are released", latchedStopsAreReleased},
+		{"stops with unprintable texts are stored", stopsWithUnprintableTextsAreStored},
 		{"stops are signed", stopsAreSigned},
 
 		{"the outbox is part of the transaction", outboxIsTransactional},
 		{"the outbox keeps its order", outboxKeepsOrder},
-		{"the broker can be filled anew", brokerIsFilledAnew},
+		{"all retained documents are listed", desiredDocumentsAreListed},
 
-		{"one leads at a time", oneLeadsAtATime},
-		{"who dies leads no more", whoDiesLeadsNoMore},
-		{"every instance learns of changes", changesAreNews},
+		{"only one instance leads", onlyOneInstanceLeads},
+		{"a dropped lead is lost", droppedLeadIsLost},
+		{"changes are counted", changesAreCounted},
 
-		{"a token comes back as it was written", tokensComeBack},
-		{"a token is used once", tokensAreUsedOnce},
-		{"a certificate comes back as it was written", certificatesComeBack},
-		{"a revocation takes everything that opens a door", revocationTakesAll},
-		{"a list that brokers know is taken in", listIsTakenIn},
-		{"a list of the revoked that is full is told", fullListIsNoted},
-		{"the list of the revoked rises and is told", revokedAreTold},
-		{"a robot that left is in no list, and comes back with its desired documents", robotsLeaveAndComeBack},
+		{"a token is read back", tokensAreReadBack},
+		{"a token is used once", tokenIsUsedOnce},
+		{"a certificate is read back", certificatesAreReadBack},
+		{"a revocation covers certificates and tokens", revocationCoversTokensAndCertificates},
+		{"a revocation list of the broker is imported", revocationListIsImported},
+		{"a full revocation list is audited", fullRevocationListIsNoted},
+		{"a revocation list is published with a higher revision", revocationListIsPublished},
+		{"an archived robot is in no list and gets its desired documents back", archivedRobotIsAdoptedAgain},
 
-		{"a decommission goes step by step", decommissionIsSteps},
-		{"a desired state that comes late is emptied too", lateDesiredDocumentsAreEmptiedToo},
-		{"who comes back before he was out has his desired documents again", cancelledDecommissionsTellAgain},
-		{"a robot on its way out is desired nothing", leavingRobotsHaveNothingDesired},
-		{"a unknown client's documents are emptied", unknownRobotsAreEmptied},
-		{"who is barred is known", barredAreKnown},
+		{"a decommission runs step by step", decommissionRunsStepByStep},
+		{"late desired documents are deleted", lateDesiredDocumentsAreDeleted},
+		{"a cancelled decommission publishes desired documents again", cancelledDecommissionRepublishes},
+		{"a robot under decommission has no desired documents", leavingRobotHasNoDesiredDocuments},
+		{"documents of unknown robots are deleted", documentsOfUnknownRobotsAreDeleted},
+		{"barred robots are listed", barredRobotsAreListed},
 
-		{"a command comes back as it was written", commandsComeBack},
-		{"a final command stays as it is", finalCommandsStay},
-		{"commands are found", commandsAreFound},
+		{"a command is read back", commandsAreReadBack},
+		{"a final command is not overwritten", finalCommandIsNotOverwritten},
+		{"commands are selected", commandsAreFound},
 		{"a command has an owner", commandsHaveAnOwner},
-		{"a batch is whole or not there", batchesAreWhole},
-		{"many rows in one call come back as they were written", largeBatchesComeBack},
-		{"one bad row among many is an error", badRowsAreErrors},
-		{"the newest of several documents of one kind counts", newestOfABatchCounts},
-		{"the audit tells who did what", auditTells},
+		{"a batch is atomic", batchIsAtomic},
+		{"many rows in one call are read back", manyRowsAreReadBack},
+		{"one bad row fails its batch", badRowFailsItsBatch},
+		{"the newest document of a batch is saved", newestDocumentOfABatchIsKept},
+		{"the audit log keeps its entries", auditKeepsNotes},
 
-		{"old notes of the audit are pruned a few at a time", oldAuditIsPruned},
-		{"old events are pruned a few at a time", oldEventsArePruned},
-		{"old batches are pruned whole, unless a command is open", oldBatchesArePruned},
+		{"old audit entries are pruned in steps", oldAuditIsPruned},
+		{"old events are pruned in steps", oldEventsArePruned},
+		{"old batches without open commands are pruned", oldBatchesArePruned},
 		{"a large batch is pruned", largeBatchesArePruned},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, address(t)) })
 	}
 }
 
-// at is the time so many seconds after storetest.Start.
+// at is storetest.Start plus some seconds.
 func at(seconds int) time.Time { return storetest.Start.Add(time.Duration(seconds) * time.Second) }
 
-// do runs a transaction that must pass.
-func do(t testing.TB, s *store.Store, what func(tx *store.Tx) error) {
+// transact runs a transaction that must succeed.
+func transact(t testing.TB, s *store.Store, what func(tx *store.Tx) error) {
 	t.Helper()
 	if err := s.Tx(t.Context(), what); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// robots makes robots known.
+// robots adds robots.
 func robots(t testing.TB, s *store.Store, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -119,7 +118,7 @@ func robots(t testing.TB, s *store.Store, ids ...string) {
 	}
 }
 
-// must returns what a question is answered with.
+// must returns the result of a call that must succeed.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -130,21 +129,21 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-func same(t testing.TB, what string, got, want any) {
+func wantEqual(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
 }
 
-func is(t testing.TB, what string, err, want error) {
+func wantErr(t testing.TB, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Fatalf("%s: got %v, want %v", what, err, want)
 	}
 }
 
-func fleetIDIsKept(t *testing.T, address string) {
+func fleetIDIsStable(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	first := s.FleetID()
 	if len(first) != 36 {
@@ -158,7 +157,7 @@ func fleetIDIsKept(t *testing.T, address string) {
 	}
 }
 
-func restartFindsEverything(t *testing.T, address string) {
+func restartKeepsEverything(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	before := dump(t, s)
@@ -166,7 +165,7 @@ func restartFindsEverything(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	s = storetest.Open(t, address)
-	same(t, "after a restart", dump(t, s), before)
+	wantEqual(t, "after a restart", dump(t, s), before)
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +173,7 @@ func restartFindsEverything(t *testing.T, address string) {
 
 var errOfOurs = errors.New("of ours")
 
-func errorLeavesNothing(t *testing.T, address string) {
+func errorRollsBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	before := dump(t, s)
@@ -182,8 +181,8 @@ func errorLeavesNothing(t *testing.T, address string) {
 		change(t, tx)
 		return errOfOurs
 	})
-	is(t, "the transaction", err, errOfOurs)
-	same(t, "after the error", dump(t, s), before)
+	wantErr(t, "the transaction", err, errOfOurs)
+	wantEqual(t, "after the error", dump(t, s), before)
 	func() {
 		defer func() { _ = recover() }()
 		_ = s.Tx(t.Context(), func(tx *store.Tx) error {
@@ -191,14 +190,14 @@ func errorLeavesNothing(t *testing.T, address string) {
 			panic("of ours")
 		})
 	}()
-	same(t, "after the panic", dump(t, s), before)
-	do(t, s, func(tx *store.Tx) error { change(t, tx); return nil })
+	wantEqual(t, "after the panic", dump(t, s), before)
+	transact(t, s, func(tx *store.Tx) error { change(t, tx); return nil })
 	if reflect.DeepEqual(dump(t, s), before) {
-		t.Fatal("the change changes nothing: this test shows nothing")
+		t.Fatal("the change has no effect, so this test proves nothing")
 	}
 }
 
-func lostCallerLeavesNothing(t *testing.T, address string) {
+func cancelledContextRollsBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	before := dump(t, s)
@@ -209,7 +208,7 @@ func lostCallerLeavesNothing(t *testing.T, address string) {
 		return nil
 	})
 	if err == nil {
-		t.Fatal("a transaction whose caller is gone passed")
+		t.Fatal("a transaction with a cancelled context was committed")
 	}
-	same(t, "after the caller was lost", dump(t, s), before)
+	wantEqual(t, "after the context was cancelled", dump(t, s), before)
 }

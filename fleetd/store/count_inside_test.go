@@ -21,11 +21,11 @@ import (
 	"troupe/schema"
 )
 
-// counts are what a database was asked: the statements that it was given (one that is
-// prepared counts once, however often it is carried out), and the rows that it answered.
+// counts are the statements that a database got and the rows that it returned. A prepared
+// statement counts once, however often it is executed.
 type counts struct{ statements, rows atomic.Int64 }
 
-// of counts what do asks.
+// of counts the statements and rows of do.
 func (c *counts) of(t *testing.T, do func() error) (statements, rows int64) {
 	t.Helper()
 	c.statements.Store(0)
@@ -36,7 +36,7 @@ func (c *counts) of(t *testing.T, do func() error) (statements, rows int64) {
 	return c.statements.Load(), c.rows.Load()
 }
 
-// openCounted opens a store whose connections are counted.
+// openCounted opens a store with counted connections.
 func openCounted(t *testing.T, address string) (*Store, *counts) {
 	t.Helper()
 	s, err := Open(t.Context(), address, time.Now(), slog.New(slog.DiscardHandler))
@@ -134,8 +134,7 @@ func eachDatabase(t *testing.T, test func(t *testing.T, address func() string)) 
 
 var noon = time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// fleetOf adds robots and gives each a default story, settings, labels and a stop that was
-// released.
+// fleetOf adds robots, each with a default story, settings, labels and a released stop.
 func fleetOf(t *testing.T, s *Store, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -185,7 +184,7 @@ func plan(t *testing.T, tx *Tx, need library.Need, robots selector.Selector, dec
 	}
 	c, problems := decide(rows)
 	if len(problems) > 0 {
-		return fmt.Errorf("planned nothing: %v", problems)
+		return fmt.Errorf("the plan has problems: %v", problems)
 	}
 	return tx.Apply(t.Context(), c, noon)
 }
@@ -197,7 +196,7 @@ func publish(t *testing.T, tx *Tx, kind library.Kind, id string) error {
 	})
 }
 
-// assign does what the API does.
+// assign sets the default story as the API does.
 func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 	meant, err := tx.Robots(t.Context(), sel)
 	if err != nil {
@@ -210,14 +209,14 @@ func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 	return plan(t, tx, library.ForAssignment(story, 0), sel, func(rows library.Rows) (library.Changes, []schema.Problem) {
 		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: ids}, library.By{Who: "anna", At: noon})
 		if len(a.Updated) != len(ids) {
-			t.Errorf("%d of %d robots are told", len(a.Updated), len(ids))
+			t.Errorf("%d of %d robots get a document", len(a.Updated), len(ids))
 		}
 		return a.Changes, problems
 	})
 }
 
-// What a change of ten robots costs does not depend on how many others there are.
-func TestCostOfAChangeIsThatOfItsRobots(t *testing.T) {
+// The cost of a change of ten robots does not depend on the size of the fleet.
+func TestCostOfAChangeDoesNotGrowWithTheFleet(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address func() string) {
 		type cost struct{ statements, rows int64 }
 		measured := map[int]map[string]cost{}
@@ -275,8 +274,8 @@ func TestCostOfAChangeIsThatOfItsRobots(t *testing.T) {
 	})
 }
 
-// However many rows a caller writes, up to rowsAtOnce they are one statement.
-func TestStatementsOfABatchDoNotGrowWithItsRows(t *testing.T) {
+// Up to rowsAtOnce rows are written by one statement.
+func TestBatchIsOneStatement(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address func() string) {
 		s, c := openCounted(t, address())
 		ids := fleetOf(t, s, rowsAtOnce)

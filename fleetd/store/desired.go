@@ -13,47 +13,47 @@ import (
 	"troupe/schema/sign"
 )
 
-// SignWith has every desired state signed that is planned from now on: by key, and the
-// contents that are told by release. Either may be nil.
+// SignWith sets the keys that sign desired documents from now on: key signs the documents,
+// release the contents that they refer to. Either may be nil.
 func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 	s.key, s.release = key, release
 }
 
-// Listen has every desired state that is planned from now on numbered above what robots
-// report: heard answers what a robot says of its desired documents of one topic, and may be
-// asked within a transaction.
+// Listen sets where plans learn the revisions that robots report, so that a new desired
+// document gets a higher one. heard returns what a robot says of its desired documents on
+// one topic; it is called within transactions.
 func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.ReportedRev) {
-	s.heard = heard
+	s.reported = heard
 }
 
-func (s *Store) heardOf(robot string, topic schema.TopicKind) schema.ReportedRev {
-	if s.heard == nil {
+func (s *Store) reportedOf(robot string, topic schema.TopicKind) schema.ReportedRev {
+	if s.reported == nil {
 		return schema.ReportedRev{}
 	}
-	return s.heard(robot, topic)
+	return s.reported(robot, topic)
 }
 
-// seal is what signs the desired documents of this transaction.
+// seal returns the keys and the newest counter for the documents of this transaction.
 func (t *Tx) seal(ctx context.Context) (sign.Seal, error) {
 	s := sign.Seal{Key: t.store.key, Release: t.store.release}
-	if err := t.row(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {
+	if err := t.queryRow(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {
 		return s, fmt.Errorf("read the release counter: %w", err)
 	}
 	return s, nil
 }
 
-// keepCounter notes the newest counter that was given out. It never goes down.
-func (t *Tx) keepCounter(ctx context.Context, counter int64) error {
+// saveCounter saves the newest release counter. The stored one never decreases.
+func (t *Tx) saveCounter(ctx context.Context, counter int64) error {
 	if _, err := t.exec(ctx, `UPDATE fleet SET release_counter = $1 WHERE only_row = 1 AND release_counter < $1`, counter); err != nil {
-		return fmt.Errorf("keep the release counter: %w", err)
+		return fmt.Errorf("save the release counter: %w", err)
 	}
 	return nil
 }
 
-// Documents reads what a plan about the desired documents of that topic is made from.
+// DesiredRows reads what a plan for the desired documents of these robots needs.
 func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (rows desired.Rows, err error) {
-	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
-		return rows, fmt.Errorf("read the fleet's name: %w", err)
+	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
+		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
@@ -62,7 +62,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	if err != nil {
 		return rows, err
 	}
-	newest, err := t.told(ctx, topic, sel)
+	newest, err := t.newestDesired(ctx, topic, sel)
 	if err != nil {
 		return rows, err
 	}
@@ -72,20 +72,20 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 		}
 	}
 	for _, r := range robots {
-		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID], Reported: t.store.heardOf(r.ID, topic)})
+		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID], Reported: t.store.reportedOf(r.ID, topic)})
 	}
 	return rows, nil
 }
 
-func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
+func (r reads) newestDesired(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
 	var w where
-	w.when(true, "w.kind = %s", string(topic))
-	w.selects(sel)
+	w.addIf(true, "w.kind = %s", string(topic))
+	w.addSelector(sel)
 	type row struct {
 		robot string
 		desired.Document
 	}
-	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
 		return v, scan(&v.robot, &v.Rev, &v.Payload)
 	}, `SELECT w.robot, w.rev, w.payload FROM desired w JOIN robots r ON r.id = w.robot`+w.String(), w.args...)
 	if err != nil {
@@ -98,9 +98,9 @@ func (r reads) told(ctx context.Context, topic schema.TopicKind, sel selector.Se
 	return out, nil
 }
 
-// RankedClients are the names of clients that some robot is desired to rank.
+// RankedClients returns the names of the clients that the desired settings of some robot rank.
 func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
 		return payload, scan(&payload)
 	}, `SELECT payload FROM desired WHERE kind = $1`, string(schema.TopicDesiredConfig))
 	if err != nil {
@@ -110,7 +110,7 @@ func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
 	for _, payload := range all {
 		desired, problems := schema.Decode[schema.DesiredConfig](payload)
 		if len(schema.Errors(problems)) > 0 {
-			continue // one of an older form
+			continue // in the form of an older version
 		}
 		ranks, problems := schema.Decode[map[string]string](desired.Values["clients"])
 		if len(schema.Errors(problems)) > 0 {
@@ -123,15 +123,14 @@ func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// DesiredRevs are the revisions of all desired documents that robots were told, by robot and
-// topic.
+// DesiredRevs returns the revisions of all desired documents, by robot and topic.
 func (r reads) DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error) {
 	type row struct {
 		robot string
 		topic schema.TopicKind
 		rev   int64
 	}
-	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
 		return v, scan(&v.robot, &v.topic, &v.rev)
 	}, `SELECT robot, kind, rev FROM desired`)
 	if err != nil {
@@ -147,13 +146,13 @@ func (r reads) DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind
 	return out, nil
 }
 
-// DesiredOf is the newest desired state of each topic that a robot was told, by topic.
+// DesiredOf returns the newest desired documents of a robot, by topic.
 func (r reads) DesiredOf(ctx context.Context, robot string) (map[schema.TopicKind][]byte, error) {
 	type row struct {
 		topic   schema.TopicKind
 		payload []byte
 	}
-	all, err := list(ctx, r, func(scan func(...any) error) (v row, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
 		return v, scan(&v.topic, &v.payload)
 	}, `SELECT kind, payload FROM desired WHERE robot = $1`, robot)
 	if err != nil {
@@ -166,14 +165,15 @@ func (r reads) DesiredOf(ctx context.Context, robot string) (map[schema.TopicKin
 	return out, nil
 }
 
-// ApplyDesired carries a plan out that was made from this transaction's Desired documents. A
-// desired state that somebody else wrote meanwhile makes it ErrConflict.
+// ApplyDesired writes the changes of a plan that was made from rows of this transaction, and
+// enqueues the documents. If another transaction wrote one of them meanwhile, the error is
+// ErrConflict.
 func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By) error {
 	var messages []library.Message
 	if c.Blob != nil {
 		if _, err := t.exec(ctx, `INSERT INTO blobs (sha256, size, body, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (sha256) DO NOTHING`,
 			c.SHA256, len(c.Blob), c.Blob, micros(by.At)); err != nil {
-			return fmt.Errorf("keep blob %s: %w", c.SHA256, err)
+			return fmt.Errorf("save blob %s: %w", c.SHA256, err)
 		}
 		for _, f := range c.Files {
 			if f.IsBlob() {
@@ -190,16 +190,16 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	if len(messages) == 0 {
 		return nil
 	}
-	if err := t.putDesired(ctx, rows); err != nil {
+	if err := t.saveDesired(ctx, rows); err != nil {
 		return err
 	}
-	if err := t.pinSet(ctx, c); err != nil {
+	if err := t.saveSetFiles(ctx, c); err != nil {
 		return err
 	}
-	if err := t.keepCounter(ctx, c.Counter); err != nil {
+	if err := t.saveCounter(ctx, c.Counter); err != nil {
 		return err
 	}
-	if err := t.post(ctx, messages, by.At); err != nil {
+	if err := t.enqueue(ctx, messages, by.At); err != nil {
 		return err
 	}
 	if c.Note == "" {
@@ -227,41 +227,41 @@ var desiredColumns = []column[desiredRow]{
 	text("changed_by", func(r desiredRow) string { return r.by }),
 }
 
-// putDesired writes desired documents, each over one of a lower revision. If another
-// transaction wrote one of them meanwhile, it answers ErrConflict.
-func (t *Tx) putDesired(ctx context.Context, rows []desiredRow) error {
+// saveDesired writes desired documents over those of lower revisions. If another transaction
+// wrote one of them meanwhile, the error is ErrConflict.
+func (t *Tx) saveDesired(ctx context.Context, rows []desiredRow) error {
 	n, err := writeRows(ctx, t, rows, desiredColumns, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by)
 		SELECT robot, kind, rev, payload, changed_at, changed_by FROM given WHERE true
 		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
 		WHERE desired.rev < excluded.rev`)
-	return expect(int64(len(rows)), n, err, fmt.Sprintf("desired documents for %d robots", len(rows)))
+	return expectRows(int64(len(rows)), n, err, fmt.Sprintf("desired documents for %d robots", len(rows)))
 }
 
-// pinSet keeps the bytes that a desired set names, and those of its files, for as
-// long as it names them.
-func (t *Tx) pinSet(ctx context.Context, c desired.Changes) (err error) {
+// saveSetFiles records which blob and which files the desired sets refer to, so that they
+// are not deleted.
+func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) (err error) {
 	if c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities {
 		return nil
 	}
-	var robots, files []pin
+	var robots, files []setFile
 	for _, r := range c.Documents {
-		robots = append(robots, pin{r.ID, c.Topic, c.SHA256})
+		robots = append(robots, setFile{r.ID, c.Topic, c.SHA256})
 		for _, f := range c.Files {
-			files = append(files, pin{r.ID, c.Topic, f.SHA256})
+			files = append(files, setFile{r.ID, c.Topic, f.SHA256})
 		}
 	}
-	if _, err := writeRows(ctx, t, robots, pinColumns[:2], `DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
-	if _, err := writeRows(ctx, t, files, pinColumns, `INSERT INTO desired_set_files (robot, kind, sha256)
+	if _, err := writeRows(ctx, t, files, setFileColumns, `INSERT INTO desired_set_files (robot, kind, sha256)
 		SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind, sha256) DO NOTHING`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
 	switch {
 	case c.Blob == nil:
-		_, err = writeRows(ctx, t, robots, pinColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`)
+		_, err = writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`)
 	default:
-		_, err = writeRows(ctx, t, robots, pinColumns, `INSERT INTO desired_sets (robot, kind, sha256)
+		_, err = writeRows(ctx, t, robots, setFileColumns, `INSERT INTO desired_sets (robot, kind, sha256)
 			SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind) DO UPDATE SET sha256 = excluded.sha256`)
 	}
 	if err != nil {
@@ -270,15 +270,15 @@ func (t *Tx) pinSet(ctx context.Context, c desired.Changes) (err error) {
 	return nil
 }
 
-// pin is bytes that the desired set of a robot needs.
-type pin struct {
+// setFile is a blob or file that the desired set of a robot refers to.
+type setFile struct {
 	robot  string
 	kind   schema.TopicKind
 	sha256 string
 }
 
-var pinColumns = []column[pin]{
-	text("robot", func(p pin) string { return p.robot }),
-	text("kind", func(p pin) string { return string(p.kind) }),
-	text("sha256", func(p pin) string { return p.sha256 }),
+var setFileColumns = []column[setFile]{
+	text("robot", func(p setFile) string { return p.robot }),
+	text("kind", func(p setFile) string { return string(p.kind) }),
+	text("sha256", func(p setFile) string { return p.sha256 }),
 }

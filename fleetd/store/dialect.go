@@ -21,36 +21,37 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A dialect is all that the two databases do not have in common.
+// dialect is what differs between the two databases.
 type dialect struct {
 	name      string
 	goose     goose.Dialect
 	isolation sql.IsolationLevel
-	// locked says whether migrations must be locked against other programs.
+	// migrateLocked: other programs may migrate the same database at the same time.
 	migrateLocked bool
 	// arrays: a statement takes the values of many rows as one array for each column.
 	arrays bool
-	// isRetryable: the transaction met another one; run again it may pass.
+	// isRetryable: the transaction conflicted with another one and may succeed if repeated.
 	isRetryable func(error) bool
-	// isMissing: a row that another one refers to is not there.
+	// isMissing: a row that another row references does not exist.
 	isMissing func(error) bool
-	// isTaken: a row of this key is already there.
+	// isTaken: a row with this key exists already.
 	isTaken func(error) bool
-	// refusesCommit: the error of a commit means that nothing was committed.
+	// refusesCommit: this error of a commit means that nothing was committed.
 	refusesCommit func(error) bool
 }
 
-// pools are the connections of one open store. With SQLite there is one writer
-// at a time anyway: its transactions wait in our queue, in order, and not in the
-// database's, which polls. With PostgreSQL both are the same.
+// pools are the connections of one open store. SQLite has one writer at a time, so the write
+// pool has one connection: transactions wait for it in order, whereas SQLite itself would
+// poll. With PostgreSQL both pools are the same.
 type pools struct {
 	read, write *sql.DB
 	close       func() error
-	place       string // where the database is, for people; without a password
-	// begun notes beside an SQLite file that it holds a fleet; nil with PostgreSQL.
-	begun func() error
-	// connect makes a connection that is in no pool, for a lock that several fleetd instances
-	// ask for; nil where there is only one instance.
+	place       string // of the database, for error messages; without the password
+	// markBegun records in the lock of an SQLite file that the file holds a fleet; nil with
+	// PostgreSQL.
+	markBegun func() error
+	// connect opens a connection outside the pools, for the lock of the leader; nil where
+	// there is only one instance.
 	connect func(ctx context.Context) (*pgx.Conn, error)
 }
 
@@ -66,7 +67,7 @@ var postgres = dialect{
 	},
 	isMissing: func(err error) bool { return pgCode(err) == "23503" },
 	isTaken:   func(err error) bool { return pgCode(err) == "23505" },
-	refusesCommit: func(err error) bool { // the server said so, or never heard of it
+	refusesCommit: func(err error) bool { // the server refused it, or never received it
 		return pgCode(err) != "" || errors.Is(err, pgx.ErrTxCommitRollback) || pgconn.SafeToRetry(err)
 	},
 }
@@ -74,14 +75,14 @@ var postgres = dialect{
 var sqlite3 = dialect{
 	name:        "sqlite",
 	goose:       goose.DialectSQLite3,
-	isolation:   sql.LevelDefault,                                          // immediate transactions are serial
+	isolation:   sql.LevelDefault,                                          // immediate transactions are serializable
 	isRetryable: func(err error) bool { return sqliteCode(err)&0xff == 5 }, // SQLITE_BUSY
 	isMissing:   func(err error) bool { return sqliteCode(err) == 787 },    // SQLITE_CONSTRAINT_FOREIGNKEY
 	isTaken: func(err error) bool {
 		code := sqliteCode(err)
 		return code == 2067 || code == 1555 // unique, primary key
 	},
-	refusesCommit: func(error) bool { return true }, // nobody stands between us and the file
+	refusesCommit: func(error) bool { return true }, // there is no connection that could break between the two
 }
 
 func pgCode(err error) string {
@@ -100,7 +101,7 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// open finds the database that an address names.
+// open opens the database of an address.
 func open(ctx context.Context, address string, log *slog.Logger) (dialect, pools, error) {
 	switch {
 	case strings.HasPrefix(address, "sqlite:"):
@@ -110,26 +111,26 @@ func open(ctx context.Context, address string, log *slog.Logger) (dialect, pools
 		p, err := openPostgres(ctx, address)
 		return postgres, p, err
 	}
-	return dialect{}, pools{}, errors.New("the address names no kind of database that we know: write sqlite:PATH, or a postgres:// address")
+	return dialect{}, pools{}, errors.New("unknown kind of database: write sqlite:PATH, or a postgres:// address")
 }
 
 func openPostgres(ctx context.Context, address string) (pools, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		return pools{}, fmt.Errorf("read the database's address: %w", withoutPassword(address, err))
+		return pools{}, fmt.Errorf("parse the database's address: %w", withoutPassword(address, err))
 	}
 	if config.PingTimeout == 0 {
-		config.PingTimeout = 2 * time.Second // there is none by default
+		config.PingTimeout = 2 * time.Second // the default is none
 	}
 	if config.MaxConnLifetimeJitter == 0 {
-		config.MaxConnLifetimeJitter = 10 * time.Minute // not all connections at once
+		config.MaxConnLifetimeJitter = 10 * time.Minute // so that the connections do not all expire at once
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	for name, value := range map[string]string{
 		"application_name":                    "troupe-fleetd",
-		"statement_timeout":                   "10s", // below patience: a caller that gives up costs the connection
+		"statement_timeout":                   "10s", // below queryTimeout: a caller that times out costs the pool the connection
 		"lock_timeout":                        "8s",
 		"idle_in_transaction_session_timeout": "30s",
 	} {
@@ -148,7 +149,7 @@ func openPostgres(ctx context.Context, address string) (pools, error) {
 	db := stdlib.OpenDBFromPool(pool)
 	own := pool.Config().ConnConfig.Copy()
 	own.RuntimeParams["application_name"] += "-lead"
-	for name, value := range map[string]string{ // whoever is cut off from the server loses his locks within some 10 s
+	for name, value := range map[string]string{ // an instance that is cut off loses its locks within about 10 s
 		"tcp_keepalives_idle": "4", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
 	} {
 		own.RuntimeParams[name] = value
@@ -167,8 +168,8 @@ func openPostgres(ctx context.Context, address string) (pools, error) {
 	}}, nil
 }
 
-// withoutPassword keeps the words of err but for the password in address, which
-// may stand there as written or decoded.
+// withoutPassword is err without the password of address, which drivers quote as written or
+// decoded.
 func withoutPassword(address string, err error) error {
 	text := err.Error()
 	if rest, ok := strings.CutPrefix(address[strings.Index(address, ":"):], "://"); ok {
@@ -191,11 +192,11 @@ func withoutPassword(address string, err error) error {
 
 func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, error) {
 	if path == "" || strings.HasPrefix(path, ":") {
-		return pools{}, errors.New("the SQLite database has no file: write sqlite:PATH")
+		return pools{}, errors.New("the address names no file: write sqlite:PATH")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return pools{}, fmt.Errorf("find the database's file: %w", err)
+		return pools{}, fmt.Errorf("resolve the path of the database: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return pools{}, fmt.Errorf("make the database's folder: %w", err)
@@ -205,13 +206,13 @@ func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, erro
 		return pools{}, fmt.Errorf("open %s: %w", path, err)
 	}
 	created, err := prepareFile(path, lock.mark, log)
-	p := pools{place: path, begun: func() error { return lock.write(fleetBegun) }}
+	p := pools{place: path, markBegun: func() error { return lock.write(markFleet) }}
 	if err == nil {
 		err = p.connectSQLite(ctx, path, created, log)
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("open %s: %w", path, err), p.closeSQLite())
-		if size, _, _ := sizeOf(path); created && size == 0 { // such as on a full disk: the next start begins again
+		if size, _, _ := sizeOf(path); created && size == 0 { // as on a full disk: the next start creates it again
 			err = errors.Join(err, os.Remove(path))
 		}
 		return pools{}, errors.Join(err, lock.Close())
@@ -229,7 +230,7 @@ func (p *pools) connectSQLite(ctx context.Context, path string, created bool, lo
 	if p.write, err = sqliteDB(path, "_txlock=immediate", 1); err != nil {
 		return err
 	}
-	if err := p.write.PingContext(ctx); err != nil { // makes the tables' first page, before readers look for it
+	if err := p.write.PingContext(ctx); err != nil { // writes the first page, which readers need
 		return err
 	}
 	p.read, err = sqliteDB(path, "_pragma=query_only(1)", 4)
@@ -247,10 +248,10 @@ func (p *pools) closeSQLite() (err error) {
 
 func sqliteDB(path, more string, connections int) (*sql.DB, error) {
 	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join([]string{
-		"_pragma=busy_timeout(5000)", // first: the others may meet a lock
+		"_pragma=busy_timeout(5000)", // first, since the others may find the file locked
 		"_pragma=journal_mode(WAL)",
 		"_pragma=foreign_keys(1)",
-		"_pragma=synchronous(FULL)", // what was told is on disk
+		"_pragma=synchronous(FULL)", // a committed transaction survives a power cut
 		more,
 	}, "&")}
 	db, err := sql.Open("sqlite", where.String())
@@ -262,9 +263,9 @@ func sqliteDB(path, more string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// locker keeps several programs from migrating one database at once.
+// locker lets one program at a time migrate the database.
 func (d dialect) locker() (goose.ProviderOption, error) {
-	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60)) // look each second, for a minute
+	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60)) // tries each second, for a minute
 	if err != nil {
 		return nil, fmt.Errorf("lock the database: %w", err)
 	}

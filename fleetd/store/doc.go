@@ -1,12 +1,12 @@
-// Package store keeps the truth of the fleet: stories, desired documents and history, in
-// PostgreSQL or in one SQLite file.
+// Package store is fleetd's database: robots, the library of acts and stories, desired
+// documents, commands, stops, identities and history, in PostgreSQL or in one SQLite file.
 //
-// It is one text of SQL for both, over database/sql; what differs between them
-// is in dialect.go and is little: how to open, which error means what, who may
-// run beside us. One conformance suite in the tests holds both to the same behaviour.
+// Both databases run the same SQL through database/sql. What differs between them is in
+// dialect.go: how to open, what an error code means, whether other programs may use the
+// database at the same time, and how a statement takes many rows. One conformance suite in
+// the tests runs on both.
 //
-// A change that must reach a robot is decided by a pure plan from rows read
-// inside a transaction and applied in the same transaction together with the
-// outbox rows that tell of it; see Tx. The store decides nothing itself, knows
-// no clock, and sends nothing.
+// A change that must reach a robot is planned by a pure function from rows that a
+// transaction has read. The same transaction writes the result and the outbox rows that
+// publish it; see Tx. The store decides nothing, reads no clock and sends nothing.
 package store

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Event is one event of a robot, as its exact bytes, with what it is found by.
+// Event is one event of a robot: its exact bytes, and what queries select by.
 type Event struct {
 	Robot      string
 	Boot       string
@@ -16,7 +16,7 @@ type Event struct {
 	ReceivedAt time.Time
 }
 
-// EventQuery says which events: zero values do not restrict.
+// EventQuery selects events; a zero field does not restrict.
 type EventQuery struct {
 	Robot string
 	Type  string
@@ -25,8 +25,8 @@ type EventQuery struct {
 	Limit int       // 0 = 100
 }
 
-// AddEvents keeps events; one that is known already is left as it is. With an
-// unknown robot among them none is kept and the answer is ErrNotFound.
+// AddEvents adds events and leaves those as they are that it has already. If one is of an
+// unknown robot, nothing is added and the error is ErrNotFound.
 func (s *Store) AddEvents(ctx context.Context, events []Event) error {
 	err := s.batch(ctx, func(tx *Tx) error {
 		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, body, received_at)
@@ -52,13 +52,13 @@ var eventColumns = []column[Event]{
 // Events lists events, the newest first.
 func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	var w where
-	w.when(q.Robot != "", "robot = %s", q.Robot)
-	w.when(q.Type != "", "type = %s", q.Type)
-	w.when(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
-	w.when(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
+	w.addIf(q.Robot != "", "robot = %s", q.Robot)
+	w.addIf(q.Type != "", "type = %s", q.Type)
+	w.addIf(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
+	w.addIf(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
 	query := "SELECT robot, boot, seq, type, body, received_at FROM events" + w.String() +
-		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(atMost(q.Limit))
-	all, err := list(ctx, r, func(scan func(...any) error) (e Event, err error) {
+		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(limitOf(q.Limit))
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (e Event, err error) {
 		var at int64
 		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Body, &at)
 		e.ReceivedAt = timeOf(at)
@@ -70,8 +70,8 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	return all, nil
 }
 
-// atMost is the number of rows of a list.
-func atMost(limit int) int {
+// limitOf is the number of rows of a list.
+func limitOf(limit int) int {
 	if limit <= 0 {
 		return 100
 	}

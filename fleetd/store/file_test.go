@@ -22,7 +22,7 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// modes lists the files of a folder with their permissions.
+// modes returns the permissions of the files in a folder.
 func modes(t *testing.T, folder string) map[string]fs.FileMode {
 	t.Helper()
 	all := map[string]fs.FileMode{}
@@ -52,8 +52,8 @@ func TestSQLiteFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-// A file of an earlier version has the permissions that the umask left it.
-func TestSQLiteFilesOfAnEarlierVersionAreTightened(t *testing.T) {
+// Files of an earlier version have the permissions of the umask.
+func TestModesOfExistingSQLiteFilesAreRestricted(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "fleet.db")
 	if err := storetest.Open(t, "sqlite:"+path).Close(); err != nil {
@@ -85,7 +85,7 @@ func TestSQLiteFilesOfAnEarlierVersionAreTightened(t *testing.T) {
 	}
 }
 
-func TestEmptySQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
+func TestEmptySQLiteFileOfAFleetIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	first := storetest.Open(t, "sqlite:"+path)
 	fleetID := first.FleetID()
@@ -99,7 +99,7 @@ func TestEmptySQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a refusal changes nothing: the next one is the same
+	for range 2 { // a refusal changes nothing, so the next start is refused as well
 		_, err = open(t, "sqlite:"+path)
 		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore the backup") {
 			t.Fatalf("an empty file: %v", err)
@@ -117,7 +117,7 @@ func TestEmptySQLiteFileOfAnEarlierFleetIsRefused(t *testing.T) {
 }
 
 // SQLite deletes the log of a database that it finds empty or missing.
-func TestLogWithoutItsSQLiteFileIsRefused(t *testing.T) {
+func TestWALWithoutItsSQLiteFileIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	if err := os.WriteFile(path+"-wal", []byte("the newest commits"), 0o600); err != nil {
 		t.Fatal(err)
@@ -130,8 +130,8 @@ func TestLogWithoutItsSQLiteFileIsRefused(t *testing.T) {
 	}
 }
 
-// An empty file that somebody made, and a start that failed before the first
-// write, begin a fleet.
+// An empty file that a person created, or that a start left before its first write, begins a
+// fleet.
 func TestEmptySQLiteFileBeginsAFleet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
@@ -140,8 +140,8 @@ func TestEmptySQLiteFileBeginsAFleet(t *testing.T) {
 	storetest.Open(t, "sqlite:"+path)
 }
 
-// filled makes a database of many pages and returns its bytes.
-func filled(t *testing.T, path string) []byte {
+// filledFile creates a database of many pages and returns its bytes.
+func filledFile(t *testing.T, path string) []byte {
 	t.Helper()
 	s := storetest.Open(t, "sqlite:"+path)
 	if err := s.Tx(t.Context(), func(tx *store.Tx) error {
@@ -166,7 +166,7 @@ func filled(t *testing.T, path string) []byte {
 
 func TestDamagedSQLiteFileIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.db")
-	whole := filled(t, path)
+	whole := filledFile(t, path)
 	const page = 4096
 	for what, damage := range map[string]func([]byte) []byte{
 		"no header":             func(b []byte) []byte { clear(b[:100]); return b },
@@ -188,7 +188,7 @@ func TestDamagedSQLiteFileIsRefused(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, store.ErrDamaged)
 			}
 			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore the backup") {
-				t.Errorf("the refusal names no file or no way out: %v", err)
+				t.Errorf("the refusal names no file or no remedy: %v", err)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, damaged) {
 				t.Errorf("the damaged file was changed: %v", err)
@@ -197,12 +197,12 @@ func TestDamagedSQLiteFileIsRefused(t *testing.T) {
 	}
 }
 
-// A killed fleetd leaves its newest commits in the log. Of a file that is refused the
-// log stays as well: SQLite would move it into the file, and delete it.
-func TestLogOfADamagedSQLiteFileStays(t *testing.T) {
+// A killed fleetd leaves its newest commits in the log. The log of a refused file is kept as
+// well; SQLite would move it into the file and delete it.
+func TestWALOfADamagedSQLiteFileIsKept(t *testing.T) {
 	folder := t.TempDir()
 	killed := filepath.Join(folder, "killed.db")
-	filled(t, killed)
+	filledFile(t, killed)
 	s := storetest.Open(t, "sqlite:"+killed)
 	if err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.Note(t.Context(), storetest.Start, library.Note{Who: "bob", What: "publish"})
@@ -234,7 +234,7 @@ func TestLogOfADamagedSQLiteFileStays(t *testing.T) {
 	}
 }
 
-// The floor is to read the file once.
+// The baseline is reading the file once.
 func BenchmarkOpen100MB(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "fleet.db")
 	if err := storetest.Open(b, "sqlite:"+path).Close(); err != nil {
@@ -275,11 +275,10 @@ func BenchmarkOpen100MB(b *testing.B) {
 	})
 }
 
-// Whichever bits are flipped, the file is refused, or all that it lists is read or
-// is an error.
-func TestFlippedBitsInAnSQLiteFileCrashNothing(t *testing.T) {
+// Whichever bits are flipped, the file is refused, or a query returns all rows or an error.
+func TestFlippedBitsAreRefusedOrReported(t *testing.T) {
 	folder := t.TempDir()
-	whole := filled(t, filepath.Join(folder, "whole.db"))
+	whole := filledFile(t, filepath.Join(folder, "whole.db"))
 	refused := 0
 	const files = 60
 	for seed := range uint64(files) {
@@ -299,7 +298,7 @@ func TestFlippedBitsInAnSQLiteFileCrashNothing(t *testing.T) {
 			t.Errorf("seed %d: neither open nor refused as damaged: %v", seed, err)
 		default:
 			if all, err := s.Audit(t.Context(), 1000); err == nil && len(all) != 600 {
-				t.Errorf("seed %d: %d of 600 notes and no error", seed, len(all))
+				t.Errorf("seed %d: %d of 600 audit entries and no error", seed, len(all))
 			}
 			if err := s.Close(); err != nil {
 				t.Errorf("seed %d: close: %v", seed, err)
@@ -308,7 +307,7 @@ func TestFlippedBitsInAnSQLiteFileCrashNothing(t *testing.T) {
 	}
 	t.Logf("%d of %d files were refused", refused, files)
 	if refused == 0 {
-		t.Error("not one file was refused")
+		t.Error("no file was refused")
 	}
 }
 
@@ -320,11 +319,10 @@ func noise(b []byte, from, to int) []byte {
 	return b
 }
 
-// A page that is damaged while fleetd runs makes a list an error, never a shorter
-// list.
-func TestDamageAtRunTimeIsAnErrorAndNoShorterList(t *testing.T) {
+// If a page is damaged while fleetd runs, a query returns an error, never fewer rows.
+func TestPageDamagedAtRunTimeFailsTheQuery(t *testing.T) {
 	folder := t.TempDir()
-	whole := filled(t, filepath.Join(folder, "whole.db"))
+	whole := filledFile(t, filepath.Join(folder, "whole.db"))
 	const page = 4096
 	failed := 0
 	for at := page; at < len(whole); at += 5 * page {
@@ -341,10 +339,10 @@ func TestDamageAtRunTimeIsAnErrorAndNoShorterList(t *testing.T) {
 		case err != nil:
 			failed++
 		case len(all) != 600:
-			t.Errorf("page %d: %d of 600 notes and no error", at/page+1, len(all))
+			t.Errorf("page %d: %d of 600 audit entries and no error", at/page+1, len(all))
 		}
 		if len(all) > 0 && err != nil {
-			t.Errorf("page %d: %d notes beside the error %v", at/page+1, len(all), err)
+			t.Errorf("page %d: %d audit entries with the error %v", at/page+1, len(all), err)
 		}
 	}
 	t.Logf("%d pages damaged a list", failed)

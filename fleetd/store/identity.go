@@ -20,27 +20,26 @@ func scanToken(scan func(...any) error) (t enrol.Token, err error) {
 	return t, err
 }
 
-// Token finds an enrolment token by its digest, or answers ErrNotFound.
+// Token returns an enrolment token by its digest, or ErrNotFound.
 func (r reads) Token(ctx context.Context, digest string) (enrol.Token, error) {
-	t, err := one(ctx, r, scanToken, tokenColumns+" WHERE digest = $1", digest)
+	t, err := queryOne(ctx, r, scanToken, tokenColumns+" WHERE digest = $1", digest)
 	if err != nil {
 		return t, fmt.Errorf("enrolment token: %w", err)
 	}
 	return t, nil
 }
 
-// Tokens lists the enrolment tokens that were ever made for a robot, the newest
-// first.
+// Tokens lists all enrolment tokens of a robot, also used and expired ones, the newest first.
 func (r reads) Tokens(ctx context.Context, robot string) ([]enrol.Token, error) {
-	all, err := list(ctx, r, scanToken, tokenColumns+" WHERE robot = $1 ORDER BY created_at DESC, digest", robot)
+	all, err := queryAll(ctx, r, scanToken, tokenColumns+" WHERE robot = $1 ORDER BY created_at DESC, digest", robot)
 	if err != nil {
 		return nil, fmt.Errorf("list enrolment tokens: %w", err)
 	}
 	return all, nil
 }
 
-// AddToken keeps a new enrolment token. Those of its robot that nobody used end
-// with it: at any time at most one opens a door.
+// AddToken adds an enrolment token. Unused tokens of the same robot expire with it: a robot
+// has at most one valid token.
 func (t *Tx) AddToken(ctx context.Context, token enrol.Token) error {
 	if err := t.EndTokens(ctx, token.Robot, token.CreatedAt); err != nil {
 		return err
@@ -51,17 +50,17 @@ func (t *Tx) AddToken(ctx context.Context, token enrol.Token) error {
 	return expectOne(n, err, "an enrolment token")
 }
 
-// EndTokens ends the unused enrolment tokens of a robot.
+// EndTokens makes the unused enrolment tokens of a robot expire.
 func (t *Tx) EndTokens(ctx context.Context, robot string, now time.Time) error {
 	_, err := t.exec(ctx, `UPDATE tokens SET expires_at = $2 WHERE robot = $1 AND used_at = 0 AND expires_at > $2`, robot, micros(now))
 	if err != nil {
-		return fmt.Errorf("end the enrolment tokens of %s: %w", robot, err)
+		return fmt.Errorf("expire the enrolment tokens of %s: %w", robot, err)
 	}
 	return nil
 }
 
-// UseToken notes for what a token was used. It is used once: whoever comes second
-// gets ErrConflict.
+// UseToken records for which key and certificate a token was used. The second use of a token
+// is an ErrConflict.
 func (t *Tx) UseToken(ctx context.Context, digest, key, certificate string, now time.Time) error {
 	n, err := t.exec(ctx, `UPDATE tokens SET used_at = $2, key_sha256 = $3, certificate = $4 WHERE digest = $1 AND used_at = 0`,
 		digest, micros(now), key, certificate)
@@ -77,36 +76,35 @@ func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 	return c, err
 }
 
-// Certificates lists what a robot was ever given, the newest first; for the empty
-// name, what belongs to no robot: instances' certificates, and those of which only the
-// serial number is known.
+// Certificates lists all certificates of a robot, the newest first. The empty name stands for
+// those of no robot: of instances, and those of which only the serial number is known.
 func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
-	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
+	all, err := queryAll(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
 	if err != nil {
 		return nil, fmt.Errorf("list certificates of %s: %w", robot, err)
 	}
 	return all, nil
 }
 
-// Certificate finds one by its serial number, or answers ErrNotFound.
+// Certificate returns the certificate of a serial number, or ErrNotFound.
 func (r reads) Certificate(ctx context.Context, serial string) (enrol.Certificate, error) {
-	c, err := one(ctx, r, scanCertificate, certificateColumns+" WHERE serial = $1", serial)
+	c, err := queryOne(ctx, r, scanCertificate, certificateColumns+" WHERE serial = $1", serial)
 	if err != nil {
 		return c, fmt.Errorf("certificate %s: %w", serial, err)
 	}
 	return c, nil
 }
 
-// Revoked lists the revoked certificates that had not ended by then.
+// Revoked lists the revoked certificates that expire after then.
 func (r reads) Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error) {
-	all, err := list(ctx, r, scanCertificate, certificateColumns+" WHERE revoked_at > 0 AND not_after > $1 ORDER BY serial", micros(then))
+	all, err := queryAll(ctx, r, scanCertificate, certificateColumns+" WHERE revoked_at > 0 AND not_after > $1 ORDER BY serial", micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list revoked certificates: %w", err)
 	}
 	return all, nil
 }
 
-// AddCertificate keeps a certificate that was issued.
+// AddCertificate adds a certificate that was issued.
 func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
 	n, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, '', '')`,
@@ -114,9 +112,9 @@ func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
 	return expectOne(n, err, "the certificate of "+c.Robot)
 }
 
-// Barred lists the robots that are not taken, by name.
+// Barred lists the robots that may not connect, by name.
 func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (b enrol.Barred, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (b enrol.Barred, err error) {
 		var at int64
 		var left int64
 		err = scan(&b.Robot, &at, &b.By, &b.Why, &left)
@@ -129,16 +127,17 @@ func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
 	return all, nil
 }
 
-// Unbar takes a robot from the barred and reports whether it was one.
+// Unbar lets a barred robot connect again and reports whether it was barred.
 func (t *Tx) Unbar(ctx context.Context, robot string) (bool, error) {
 	n, err := t.exec(ctx, `DELETE FROM barred WHERE robot = $1`, robot)
 	if err != nil {
-		return false, fmt.Errorf("take %s from the barred: %w", robot, err)
+		return false, fmt.Errorf("unbar %s: %w", robot, err)
 	}
 	return n == 1, nil
 }
 
-// Revoke applies a revocation. What was revoked before keeps its date.
+// Revoke bars a robot, revokes its certificates and ends its tokens. What was barred or revoked
+// before keeps its date.
 func (t *Tx) Revoke(ctx context.Context, r enrol.Revocation) error {
 	b := r.Barred
 	if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
@@ -155,19 +154,19 @@ func (t *Tx) Revoke(ctx context.Context, r enrol.Revocation) error {
 	return t.EndTokens(ctx, b.Robot, b.At)
 }
 
-// Revocation is the newest list that brokers are told, or rev 0 without one.
+// Revocation returns the newest published revocation list, or rev 0 if there is none.
 func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err error) {
-	err = r.row(ctx, `SELECT rev, payload FROM revocation WHERE only_row = 1`).Scan(&rev, &payload)
-	if err = found(err); errors.Is(err, ErrNotFound) {
+	err = r.queryRow(ctx, `SELECT rev, payload FROM revocation WHERE only_row = 1`).Scan(&rev, &payload)
+	if err = mapNoRows(err); errors.Is(err, ErrNotFound) {
 		return 0, nil, nil
 	} else if err != nil {
-		return 0, nil, fmt.Errorf("read the list of the revoked: %w", err)
+		return 0, nil, fmt.Errorf("read the revocation list: %w", err)
 	}
 	return rev, payload, nil
 }
 
-// RevokeSerial revokes one certificate, also one that nobody here has a record of.
-// What was revoked before keeps its date.
+// RevokeSerial revokes one certificate, also one that is not in the database. A certificate
+// that is revoked already keeps its date.
 func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.Time) error {
 	if _, err := t.exec(ctx, `INSERT INTO certificates (serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why)
 		VALUES ($1, '', $2, '', $3, $3, $4, $3, $5, $6)
@@ -179,9 +178,9 @@ func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.
 	return nil
 }
 
-// TakeRevoked takes in a list that brokers know and the database does not: whom it
-// names is barred, certificates on it are revoked, also those that nobody here has a
-// record of. The next list that is told has a higher revision.
+// TakeRevoked imports a revocation list that brokers have and the database does not: it bars
+// the robots and revokes the certificates on it, also those that are not in the database.
+// The next list that is published has a higher revision.
 func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) error {
 	const by, why = "fleet/revoked", "on the list that brokers had"
 	for _, name := range l.Names {
@@ -192,7 +191,7 @@ func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) e
 	}
 	for _, serial := range l.Serials {
 		if !enrol.ValidSerial(serial) {
-			continue // no certificate is called so
+			continue // cannot be the serial number of a certificate
 		}
 		if err := t.RevokeSerial(ctx, serial, by, why, now); err != nil {
 			return err
@@ -200,13 +199,12 @@ func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) e
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev WHERE revocation.rev < excluded.rev`, l.Rev, []byte{}, micros(now)); err != nil {
-		return fmt.Errorf("count on from the brokers' list of the revoked: %w", err)
+		return fmt.Errorf("save the revision of the brokers' revocation list: %w", err)
 	}
 	return nil
 }
 
-// TellRevoked makes the list of the revoked anew, from what this transaction sees,
-// and puts it into the outbox.
+// TellRevoked writes a new revocation list from what this transaction reads, and enqueues it.
 func (t *Tx) TellRevoked(ctx context.Context, fleetID string, now time.Time) error {
 	rev, _, err := t.Revocation(ctx)
 	if err != nil {
@@ -225,15 +223,15 @@ func (t *Tx) TellRevoked(ctx context.Context, fleetID string, now time.Time) err
 		return err
 	}
 	if left > 0 {
-		if err := t.Note(ctx, now, library.Note{Who: "fleetd", What: "revoke", Target: "the list of the revoked",
-			Detail: fmt.Sprintf("it is full: the %d names that were barred longest ago are in it no more; give the broker the file of the revoked, which has all certificates", left)}); err != nil {
+		if err := t.Note(ctx, now, library.Note{Who: "fleetd", What: "revoke", Target: "revocation list",
+			Detail: fmt.Sprintf("the list is full: the %d names that were barred longest ago are no longer in it; give the broker the revocation file, which has all certificates", left)}); err != nil {
 			return err
 		}
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at`,
 		rev+1, payload, micros(now)); err != nil {
-		return fmt.Errorf("write the list of the revoked: %w", err)
+		return fmt.Errorf("write the revocation list: %w", err)
 	}
-	return t.post(ctx, []library.Message{{Topic: schema.TopicRevoked, Payload: payload}}, now)
+	return t.enqueue(ctx, []library.Message{{Topic: schema.TopicRevoked, Payload: payload}}, now)
 }

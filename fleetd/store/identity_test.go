@@ -26,13 +26,13 @@ func certificate(serial, robot string, second int) enrol.Certificate {
 func addTokens(t testing.TB, s *store.Store, tokens ...enrol.Token) {
 	t.Helper()
 	for _, one := range tokens {
-		do(t, s, func(tx *store.Tx) error { return tx.AddToken(t.Context(), one) })
+		transact(t, s, func(tx *store.Tx) error { return tx.AddToken(t.Context(), one) })
 	}
 }
 
 func addCertificates(t testing.TB, s *store.Store, all ...enrol.Certificate) {
 	t.Helper()
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		for _, c := range all {
 			if err := tx.AddCertificate(t.Context(), c); err != nil {
 				return err
@@ -42,20 +42,20 @@ func addCertificates(t testing.TB, s *store.Store, all ...enrol.Certificate) {
 	})
 }
 
-func tokensComeBack(t *testing.T, address string) {
+func tokensAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	first, second, other := token("d1", "r7", 1), token("d2", "r7", 5), token("d3", "r8", 2)
 	addTokens(t, s, first, other, second)
-	first.ExpiresAt = at(5) // the second took its place
-	same(t, "the tokens of r7", must[[]enrol.Token](t)(s.Tokens(t.Context(), "r7")), []enrol.Token{second, first})
-	same(t, "another robot's", must[enrol.Token](t)(s.Token(t.Context(), "d3")), other)
+	first.ExpiresAt = at(5) // the second token replaced it
+	wantEqual(t, "the tokens of r7", must[[]enrol.Token](t)(s.Tokens(t.Context(), "r7")), []enrol.Token{second, first})
+	wantEqual(t, "another robot's", must[enrol.Token](t)(s.Token(t.Context(), "d3")), other)
 	_, err := s.Token(t.Context(), "d9")
-	is(t, "an unknown token", err, store.ErrNotFound)
-	is(t, "the same digest again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddToken(t.Context(), first) }), store.ErrConflict)
+	wantErr(t, "an unknown token", err, store.ErrNotFound)
+	wantErr(t, "the same digest again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddToken(t.Context(), first) }), store.ErrConflict)
 }
 
-// Many show the same token at once: to one of them it opens the door.
-func tokensAreUsedOnce(t *testing.T, address string) {
+// Of several concurrent uses of one token, one succeeds.
+func tokenIsUsedOnce(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	addTokens(t, s, token("d1", "r7", 1))
 	const askers = 6
@@ -79,7 +79,7 @@ func tokensAreUsedOnce(t *testing.T, address string) {
 		if err := <-results; err == nil {
 			used++
 		} else {
-			is(t, "too late", err, store.ErrConflict)
+			wantErr(t, "too late", err, store.ErrConflict)
 		}
 	}
 	if used != 1 {
@@ -90,18 +90,18 @@ func tokensAreUsedOnce(t *testing.T, address string) {
 	}
 }
 
-func certificatesComeBack(t *testing.T, address string) {
+func certificatesAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	old, newer := certificate("a1", "r7", 1), certificate("a2", "r7", 9)
 	newer.How = enrol.ByRenewal
 	addCertificates(t, s, old, certificate("b1", "r8", 3), newer)
-	same(t, "the certificates of r7", must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")), []enrol.Certificate{newer, old})
-	is(t, "the same serial number again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddCertificate(t.Context(), old) }), store.ErrConflict)
+	wantEqual(t, "the certificates of r7", must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")), []enrol.Certificate{newer, old})
+	wantErr(t, "the same serial number again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddCertificate(t.Context(), old) }), store.ErrConflict)
 }
 
 func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		held, err := tx.Certificates(t.Context(), robot)
 		if err != nil {
 			return err
@@ -113,11 +113,11 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 	})
 }
 
-func listIsTakenIn(t *testing.T, address string) {
+func revocationListIsImported(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
 	revoke(t, s, "r7", at(10))
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
 			return err
 		}
@@ -131,75 +131,75 @@ func listIsTakenIn(t *testing.T, address string) {
 	if len(problems) > 0 || told.Rev != 31 {
 		t.Errorf("%+v, %v", told, problems)
 	}
-	same(t, "names", told.Names, []string{"r7", "r9"})
-	same(t, "certificates", told.Serials, []string{"a1", "a2", "c3"})
+	wantEqual(t, "names", told.Names, []string{"r7", "r9"})
+	wantEqual(t, "certificates", told.Serials, []string{"a1", "a2", "c3"})
 	if b := must[[]enrol.Barred](t)(s.Barred(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
-		t.Errorf("who was barred before is barred anew: %+v", b)
+		t.Errorf("a robot that was barred before has a new date: %+v", b)
 	}
 }
 
-func fullListIsNoted(t *testing.T, address string) {
+func fullRevocationListIsNoted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	var names []string
 	for n := range 5000 {
 		names = append(names, fmt.Sprintf("r%062d", n))
 	}
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: names}, at(20)); err != nil {
 			return err
 		}
 		return tx.TellRevoked(t.Context(), s.FleetID(), at(20))
 	})
 	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
-		t.Errorf("noted is %+v", notes)
+		t.Errorf("audit entries %+v", notes)
 	}
 }
 
-func revocationTakesAll(t *testing.T, address string) {
+func revocationCoversTokensAndCertificates(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r7", 2), certificate("b1", "r8", 3))
 	addTokens(t, s, token("d1", "r7", 4), token("d2", "r8", 4))
 	revoke(t, s, "r7", at(10))
-	revoke(t, s, "r7", at(20)) // a second time changes no date
+	revoke(t, s, "r7", at(20)) // the dates of the first revocation stay
 	for _, c := range must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")) {
 		if !c.RevokedAt.Equal(at(10)) || c.RevokedBy != "anna" || c.RevokedWhy != "stolen" {
 			t.Errorf("%+v", c)
 		}
 	}
 	if c := must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r8"))[0]; !c.RevokedAt.IsZero() {
-		t.Errorf("another robot's certificate went with it: %+v", c)
+		t.Errorf("another robot's certificate is revoked: %+v", c)
 	}
 	if one := must[enrol.Token](t)(s.Token(t.Context(), "d1")); one.ExpiresAt.After(at(10)) {
-		t.Error("its unused token still opens the door")
+		t.Error("its unused token is still valid")
 	}
 	if one := must[enrol.Token](t)(s.Token(t.Context(), "d2")); !one.ExpiresAt.After(at(10)) {
-		t.Error("another robot's token went with it")
+		t.Error("another robot's token has expired")
 	}
-	same(t, "the barred", must[[]enrol.Barred](t)(s.Barred(t.Context())), []enrol.Barred{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
+	wantEqual(t, "the barred", must[[]enrol.Barred](t)(s.Barred(t.Context())), []enrol.Barred{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
 	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(10)))); n != 2 {
 		t.Errorf("%d revoked certificates, want 2", n)
 	}
 	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(9000000)))); n != 0 {
-		t.Errorf("%d revoked certificates that have ended are listed", n)
+		t.Errorf("%d expired certificates are listed as revoked", n)
 	}
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		for _, want := range []bool{true, false} {
 			if was, err := tx.Unbar(t.Context(), "r7"); err != nil || was != want {
-				t.Errorf("taken from the barred: %v, %v", was, err)
+				t.Errorf("unbarred: %v, %v", was, err)
 			}
 		}
 		return nil
 	})
 }
 
-func revokedAreTold(t *testing.T, address string) {
+func revocationListIsPublished(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	if rev, payload, err := s.Revocation(t.Context()); rev != 0 || payload != nil || err != nil {
-		t.Fatalf("a new fleet has the list %d %s %v", rev, payload, err)
+		t.Fatalf("a new fleet has the revocation list %d %s %v", rev, payload, err)
 	}
 	addCertificates(t, s, certificate("a1", "r7", 1))
 	revoke(t, s, "r7", at(10))
-	revoke(t, s, "r8", at(11)) // of which nothing is known but the name
+	revoke(t, s, "r8", at(11)) // has no certificate
 	rev, payload, err := s.Revocation(t.Context())
 	if err != nil || rev != 2 {
 		t.Fatalf("list %d, %v", rev, err)
@@ -208,15 +208,15 @@ func revokedAreTold(t *testing.T, address string) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	same(t, "the list", told, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
+	wantEqual(t, "the list", told, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)
 	}
-	same(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.Desired(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
+	wantEqual(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.Desired(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
 }
 
-func robotsLeaveAndComeBack(t *testing.T, address string) {
+func archivedRobotIsAdoptedAgain(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	desired := func() (n int) {
@@ -228,37 +228,37 @@ func robotsLeaveAndComeBack(t *testing.T, address string) {
 		return n
 	}
 	if desired() != 1 {
-		t.Fatal("r1 is desired nothing before: this test shows nothing")
+		t.Fatal("r1 has no desired document before, so this test proves nothing")
 	}
 	archive(t, s, "r1", at(50))
 	_, err := s.Robot(t.Context(), "r1")
-	is(t, "a robot that left", err, store.ErrNotFound)
+	wantErr(t, "a robot that left", err, store.ErrNotFound)
 	if n := len(must[[]store.Robot](t)(s.Robots(t.Context(), selector.All()))); n != 2 {
 		t.Errorf("%d robots are left, want 2", n)
 	}
 	if n := len(must[[]store.Document](t)(s.Documents(t.Context(), "r1"))); n != 0 {
-		t.Errorf("%d documents of it are kept as if they were true", n)
+		t.Errorf("%d of its documents are still listed", n)
 	}
 	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{Robot: "r1"}))); n != 1 {
-		t.Error("its history went with it")
+		t.Error("its events are gone")
 	}
 	if desired() != 0 {
-		t.Error("something is still desired of it")
+		t.Error("it still has desired documents")
 	}
 	sent := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
 	if added := must[bool](t)(s.AddRobot(t.Context(), "r1", at(60))); !added {
-		t.Error("it came back unseen")
+		t.Error("it was not added again")
 	}
 	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
 	if r.DesiredRev < 1 || !r.FirstSeen.Equal(storetest.Start) {
-		t.Errorf("it came back as another: %+v", r)
+		t.Errorf("it was added as a new robot: %+v", r)
 	}
 	if desired() != 1 {
-		t.Error("its desired documents are not told to a new broker")
+		t.Error("its desired documents are not listed for a new broker")
 	}
 	if n := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))); n != sent+1 {
-		t.Errorf("it was told %d desired documents when it came back", n-sent)
+		t.Errorf("%d desired documents were enqueued when it was added again", n-sent)
 	}
-	// What it is desired rises from where it was: its disk remembers the number.
+	// Its desired revision continues from before, since the robot remembers it.
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", r.DesiredRev+1, "s1", 1)}})
 }

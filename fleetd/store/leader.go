@@ -10,128 +10,127 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// leaderLock is the advisory lock of whoever leads; advisory locks are numbers, and
-// each database has its own.
+// leaderLock is the number of the leader's advisory lock. Each database has its own locks.
 const leaderLock = 0x74726f757065 // "troupe"
 
 const (
-	// hangs is after how much silence the server takes a leader for one that hangs,
-	// and ends its session.
-	hangs = "10s"
+	// idleSessionTimeout is how long the connection of a leader may be silent before the
+	// server ends it: such a leader hangs.
+	idleSessionTimeout = "10s"
 
 	undefinedParameter = "42704"
 )
 
-// Leader is fleetd that leads, or that led last.
+// Leader is the instance that leads, or that led last.
 type Leader struct {
-	Term       int64 // 0 = nobody ever led
+	Term       int64 // 0 = no instance ever led
 	Name       string
 	Since      time.Time
-	ResignedAt time.Time // zero = it did not say that it writes no more
+	ResignedAt time.Time // zero = it did not resign: it may still write
 }
 
-// Lead is the lock that one of several fleetd instances holds while it leads. It lasts as long
-// as its own connection to the database: a fleetd instance that dies releases it.
+// Lead is the lock that the leading instance holds. It lasts as long as its own connection to
+// the database, so an instance that dies releases it.
 type Lead struct {
 	Term int64
 
-	store *Store
-	conn  *pgx.Conn // nil with SQLite, where the file is locked already
-	over  atomic.Bool
+	store    *Store
+	conn     *pgx.Conn // nil with SQLite, where the file is locked already
+	released atomic.Bool
 }
 
-// Lead tries to become fleetd that leads, and answers nil if another is. The
-// leader is then that other one, and else the one before.
+// Lead tries to become the leader, and returns nil if another instance leads. The Leader is
+// that instance, or else the one before.
 func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
 	if s.pools.connect == nil {
 		return s.leadAlone(ctx, name, now)
 	}
-	l, ours, err := s.candidate(ctx)
+	l, held, err := s.requestLock(ctx)
 	if err != nil {
-		return nil, Leader{}, fmt.Errorf("ask for the lead: %w", err)
+		return nil, Leader{}, fmt.Errorf("request the leader lock: %w", err)
 	}
 	news, err := s.News(ctx)
 	switch {
 	case err != nil:
 		l.Drop()
 		return nil, Leader{}, err
-	case !ours:
-		s.asking.Store(l) // asks again over the same connection
+	case !held:
+		s.candidate.Store(l) // for the next attempt
 		return nil, news.Leader, nil
 	}
-	// Over the lock's own connection: without the lock it does not happen.
+	// Over the connection of the lock: if the lock is lost, this fails.
 	err = l.conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
 	if err != nil {
 		l.Drop()
-		return nil, Leader{}, fmt.Errorf("write down who leads: %w", err)
+		return nil, Leader{}, fmt.Errorf("write the new leader: %w", err)
 	}
 	return l, news.Leader, nil
 }
 
-// candidate asks for the lock over a connection of its own, and over the same one
-// each time, and reports whether it was given.
-func (s *Store) candidate(ctx context.Context) (l *Lead, ours bool, err error) {
-	if l = s.asking.Swap(nil); l != nil {
-		if ours, err = l.ask(ctx); err == nil {
-			return l, ours, nil
+// requestLock tries to get the lock over a connection outside the pools, which it keeps for
+// the next attempt, and reports whether it has the lock.
+func (s *Store) requestLock(ctx context.Context) (l *Lead, held bool, err error) {
+	if l = s.candidate.Swap(nil); l != nil {
+		if held, err = l.tryLock(ctx); err == nil {
+			return l, held, nil
 		}
-		l.Drop() // the server may have ended it while nobody asked
+		l.Drop() // the server may have ended the connection meanwhile
 	}
 	conn, err := s.pools.connect(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	l = &Lead{store: s, conn: conn}
-	// A program that hangs keeps its connection, and would keep the lock. Servers
-	// before version 14 cannot see to that.
-	if _, err := conn.Exec(ctx, "SET idle_session_timeout = '"+hangs+"'"); err != nil && pgCode(err) != undefinedParameter {
+	// A program that hangs would keep its connection, and with it the lock. Servers before
+	// version 14 lack this setting.
+	if _, err := conn.Exec(ctx, "SET idle_session_timeout = '"+idleSessionTimeout+"'"); err != nil && pgCode(err) != undefinedParameter {
 		l.Drop()
 		return nil, false, err
 	}
-	if ours, err = l.ask(ctx); err != nil {
+	if held, err = l.tryLock(ctx); err != nil {
 		l.Drop()
 		return nil, false, err
 	}
-	return l, ours, nil
+	return l, held, nil
 }
 
-func (l *Lead) ask(ctx context.Context) (ours bool, err error) {
-	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&ours)
-	return ours, err
+func (l *Lead) tryLock(ctx context.Context) (held bool, err error) {
+	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&held)
+	return held, err
 }
 
 const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at) VALUES (1, 1, $1, $2, 0)
 	ON CONFLICT (only_row) DO UPDATE SET term = leader.term + 1, name = excluded.name, since = excluded.since, resigned_at = 0 RETURNING term`
 
-// leadAlone leads where there can be no other fleetd.
+// leadAlone leads where no other instance can use the database.
 func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
 	l, before := &Lead{store: s}, Leader{}
-	taken := !s.led.CompareAndSwap(false, true)
+	taken := !s.leading.CompareAndSwap(false, true)
 	err := s.Tx(ctx, func(tx *Tx) error {
 		news, err := tx.News(ctx)
 		if before = news.Leader; err != nil || taken {
 			return err
 		}
-		return tx.row(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
+		return tx.queryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
 	})
 	if taken || err != nil {
 		if !taken {
-			s.led.Store(false)
+			s.leading.Store(false)
 		}
 		return nil, before, err
 	}
 	return l, before, nil
 }
 
-// ErrLeadLost is why Hold ends.
+// ErrLeadLost is returned by Hold when the lock is lost.
 var ErrLeadLost = errors.New("the lead is lost")
 
-// Hold waits for rest, and then proves by a round trip that the lock is still ours.
-// It ends at once with ErrLeadLost when the lock's connection does, and when the
-// round trip takes longer than within. When ctx ends, the lock stays ours: a round
-// trip under way is finished first. Only one goroutine may hold.
+// Hold waits for rest and then checks by a round trip to the server that the lock is still
+// held. It returns ErrLeadLost as soon as the connection of the lock breaks, or if the round
+// trip takes longer than within. If ctx ends, the lock is kept: a round trip that has begun
+// is finished first. Only one goroutine may call Hold.
 func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
-	if l.over.Load() {
+	if l.released.Load() {
 		return ErrLeadLost
 	}
 	wait, cancel := context.WithTimeout(ctx, rest)
@@ -140,26 +139,26 @@ func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
 		<-wait.Done()
 		return ctx.Err()
 	}
-	_, err := l.conn.WaitForNotification(wait) // reads, so that it hears the end
+	_, err := l.conn.WaitForNotification(wait) // reads, so that it notices the end of the connection
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil && (wait.Err() == nil || l.conn.IsClosed()) {
 		return fmt.Errorf("%w: %w", ErrLeadLost, err)
 	}
-	// A round trip that is broken off takes the connection with it, and so the lock.
-	prove, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	// Cancelling a round trip would close the connection and so release the lock.
+	roundTrip, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	if err := l.conn.Ping(prove); err != nil {
+	if err := l.conn.Ping(roundTrip); err != nil {
 		return fmt.Errorf("%w: %w", ErrLeadLost, err)
 	}
 	return nil
 }
 
-// Resign releases the lock and, if it is still ours, notes that nothing more is
-// written under it, so that nobody has to wait.
+// Resign releases the lock. If it is still held, Resign first records that this leader writes
+// no more, so that the next one need not wait.
 func (l *Lead) Resign(ctx context.Context, now time.Time) error {
-	if l.over.Load() {
+	if l.released.Load() {
 		return nil
 	}
 	defer l.Drop()
@@ -167,7 +166,7 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 	var err error
 	if l.conn != nil {
 		if _, err = l.conn.Exec(ctx, note, l.Term, micros(now)); err == nil {
-			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock)) // now, and not when the server comes to it
+			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock)) // at once, not only when the server notices the closed connection
 		}
 	} else {
 		err = l.store.batch(ctx, func(tx *Tx) error {
@@ -181,44 +180,43 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Drop releases the lock without a word: of one that is lost, or of which nothing
-// can be written down.
+// Drop releases the lock without a record, if the lock is lost or the record cannot be
+// written.
 func (l *Lead) Drop() {
-	if l.over.Swap(true) {
+	if l.released.Swap(true) {
 		return
 	}
 	if l.conn == nil {
-		l.store.led.Store(false)
+		l.store.leading.Store(false)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = l.conn.Close(ctx) // however it ends, it ends
+	_ = l.conn.Close(ctx) // the connection is gone either way
 }
 
-// News is what a fleetd instance looks at often: whether anything changed that it keeps in
-// mind, and who leads.
+// News is what an instance polls: whether rows changed that it caches, and who leads.
 type News struct {
-	Changes int64 // another number = something changed
+	Changes int64 // differs after every change
 	Leader  Leader
 }
 
-// News reads it.
+// News reads the News.
 func (r reads) News(ctx context.Context) (n News, err error) {
 	var since, resigned int64
-	err = r.row(ctx, `SELECT f.changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0)
+	err = r.queryRow(ctx, `SELECT f.changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0)
 		FROM fleet f LEFT JOIN leader l ON l.only_row = 1 WHERE f.only_row = 1`).Scan(&n.Changes, &n.Leader.Term, &n.Leader.Name, &since, &resigned)
 	if err != nil {
-		return n, fmt.Errorf("look for news: %w", err)
+		return n, fmt.Errorf("read the change counter and the leader: %w", err)
 	}
 	n.Leader.Since, n.Leader.ResignedAt = timeOf(since), timeOf(resigned)
 	return n, nil
 }
 
-// changed makes other fleetd instances look again.
-func (t *Tx) changed(ctx context.Context) error {
+// countChange makes all instances read again what they cache.
+func (t *Tx) countChange(ctx context.Context) error {
 	if _, err := t.exec(ctx, `UPDATE fleet SET changes = changes + 1 WHERE only_row = 1`); err != nil {
-		return fmt.Errorf("note a change: %w", err)
+		return fmt.Errorf("count a change: %w", err)
 	}
 	return nil
 }

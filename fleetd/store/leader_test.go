@@ -11,15 +11,14 @@ import (
 	"troupe/schema"
 )
 
-// prompt is how long a proof of the lead may take in a test, and rest what goes
-// before it.
+// Arguments of Hold: rest before the round trip, prompt for the round trip.
 const (
 	prompt = 30 * time.Second
 	rest   = time.Millisecond
 )
 
-// lead asks for the lead.
-func lead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, store.Leader) {
+// requestLead tries to become the leader.
+func requestLead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, store.Leader) {
 	t.Helper()
 	l, who, err := s.Lead(t.Context(), name, at(now))
 	if err != nil {
@@ -31,19 +30,19 @@ func lead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, stor
 	return l, who
 }
 
-func oneLeadsAtATime(t *testing.T, address string) {
+func onlyOneInstanceLeads(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	same(t, "before anybody led", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{})
-	first, before := lead(t, s, "fleetd-a", 1)
+	wantEqual(t, "before anybody led", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{})
+	first, before := requestLead(t, s, "fleetd-a", 1)
 	if first == nil || first.Term != 1 {
-		t.Fatalf("the first to ask got %+v", first)
+		t.Fatalf("the first instance got %+v", first)
 	}
-	same(t, "before the first", before, store.Leader{})
-	second, who := lead(t, s, "fleetd-b", 2)
+	wantEqual(t, "before the first", before, store.Leader{})
+	second, who := requestLead(t, s, "fleetd-b", 2)
 	if second != nil {
-		t.Fatal("two lead")
+		t.Fatal("two instances lead")
 	}
-	same(t, "who leads", who, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
+	wantEqual(t, "who leads", who, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
 	for range 3 {
 		if err := first.Hold(t.Context(), rest, prompt); err != nil {
 			t.Fatal(err)
@@ -51,14 +50,14 @@ func oneLeadsAtATime(t *testing.T, address string) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	is(t, "holding on after the end", first.Hold(over, time.Hour, prompt), context.Canceled)
-	for i := range 200 { // wherever the proof is
+	wantErr(t, "holding on after the end", first.Hold(over, time.Hour, prompt), context.Canceled)
+	for i := range 200 { // at any point of the round trip
 		over, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Microsecond)
 		_ = first.Hold(over, 0, prompt) // lost, or just in time
 		cancel()
 	}
 	if err := first.Hold(t.Context(), rest, prompt); err != nil {
-		t.Fatalf("holding on after a caller was lost: %v", err)
+		t.Fatalf("hold after cancelled calls: %v", err)
 	}
 
 	if err := first.Resign(t.Context(), at(3)); err != nil {
@@ -67,33 +66,33 @@ func oneLeadsAtATime(t *testing.T, address string) {
 	if err := first.Resign(t.Context(), at(4)); err != nil {
 		t.Fatalf("resigned twice: %v", err)
 	}
-	second, before = lead(t, s, "fleetd-b", 5)
+	second, before = requestLead(t, s, "fleetd-b", 5)
 	if second == nil || second.Term != 2 {
 		t.Fatalf("after a resignation: %+v", second)
 	}
-	same(t, "before the second", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1), ResignedAt: at(3)})
-	same(t, "who leads now", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
+	wantEqual(t, "before the second", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1), ResignedAt: at(3)})
+	wantEqual(t, "who leads now", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
 }
 
-// A fleetd instance that ends without a word, as a killed one does, is known for that: whoever
-// follows sees that it did not resign.
-func whoDiesLeadsNoMore(t *testing.T, address string) {
+// An instance that ends without resigning, as a killed one does, is recognized by the next
+// leader.
+func droppedLeadIsLost(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	l, _ := lead(t, s, "fleetd-a", 1)
+	l, _ := requestLead(t, s, "fleetd-a", 1)
 	l.Drop()
-	is(t, "holding on to what is lost", l.Hold(t.Context(), time.Hour, prompt), store.ErrLeadLost)
-	next, before := lead(t, s, "fleetd-b", 2)
-	for next == nil { // the server notices in its own time
-		next, before = lead(t, s, "fleetd-b", 2)
+	wantErr(t, "holding on to what is lost", l.Hold(t.Context(), time.Hour, prompt), store.ErrLeadLost)
+	next, before := requestLead(t, s, "fleetd-b", 2)
+	for next == nil { // until the server notices the closed connection
+		next, before = requestLead(t, s, "fleetd-b", 2)
 	}
-	same(t, "before", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
+	wantEqual(t, "before", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
 	if err := l.Resign(t.Context(), at(3)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "who leads", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
+	wantEqual(t, "who leads", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
 }
 
-func changesAreNews(t *testing.T, address string) {
+func changesAreCounted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	was := must[store.News](t)(s.News(t.Context())).Changes
 	rises := func(what string, want bool) {
@@ -108,9 +107,9 @@ func changesAreNews(t *testing.T, address string) {
 	rises("a robot", true)
 	robots(t, s, "r1")
 	rises("the same robot", false)
-	do(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}) })
+	transact(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}) })
 	rises("a label", true)
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1"}}}, at(1))
 	})
 	rises("a desired state", true)

@@ -19,50 +19,50 @@ func scanDecommission(scan func(...any) error) (d decommission.Decommission, err
 	return d, err
 }
 
-// Decommissions lists the robots that are on their way out of the fleet, and with
-// all those that are out, the newest first.
+// Decommissions lists the decommissions that are under way, or with all also those that
+// ended, the newest first.
 func (r reads) Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error) {
 	query := decommissionColumns
 	if !all {
 		query += " WHERE ended_at = 0"
 	}
-	found, err := list(ctx, r, scanDecommission, query+" ORDER BY begun_at DESC, robot")
+	found, err := queryAll(ctx, r, scanDecommission, query+" ORDER BY begun_at DESC, robot")
 	if err != nil {
 		return nil, fmt.Errorf("list decommissions: %w", err)
 	}
 	return found, nil
 }
 
-// Decommission finds the newest decommission of a robot, or answers ErrNotFound.
+// Decommission returns the newest decommission of a robot, or ErrNotFound.
 func (r reads) Decommission(ctx context.Context, robot string) (decommission.Decommission, error) {
-	d, err := one(ctx, r, scanDecommission, decommissionColumns+" WHERE robot = $1", robot)
+	d, err := queryOne(ctx, r, scanDecommission, decommissionColumns+" WHERE robot = $1", robot)
 	if err != nil {
 		return d, fmt.Errorf("decommission of %s: %w", robot, err)
 	}
 	return d, nil
 }
 
-// Current reports whether the broker has all that a decommission had to tell it.
+// Current reports whether everything that a decommission enqueued was published.
 func (r reads) Told(ctx context.Context, robot string) (bool, error) {
 	var open int64
-	err := r.row(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq`, robot).Scan(&open)
+	err := r.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq`, robot).Scan(&open)
 	if err != nil {
-		return false, fmt.Errorf("read what is told of %s: %w", robot, err)
+		return false, fmt.Errorf("read the unsent messages of the decommission of %s: %w", robot, err)
 	}
 	return open == 0, nil
 }
 
-// IsBarred reports whether a robot is not taken whatever it shows.
+// IsBarred reports whether a robot may not connect, whatever its certificate.
 func (r reads) IsBarred(ctx context.Context, robot string) (bool, error) {
 	var n int64
-	if err := r.row(ctx, `SELECT COUNT(*) FROM barred WHERE robot = $1`, robot).Scan(&n); err != nil {
-		return false, fmt.Errorf("look for %s among the barred: %w", robot, err)
+	if err := r.queryRow(ctx, `SELECT COUNT(*) FROM barred WHERE robot = $1`, robot).Scan(&n); err != nil {
+		return false, fmt.Errorf("read whether %s is barred: %w", robot, err)
 	}
 	return n > 0, nil
 }
 
-// BeginDecommission begins to take a robot out of the fleet. One that is on its way
-// already is ErrConflict, an unknown one ErrNotFound.
+// BeginDecommission begins to decommission a robot. If that is under way already, the error
+// is ErrConflict; if the robot is unknown, ErrNotFound.
 func (t *Tx) BeginDecommission(ctx context.Context, robot, by, why string, now time.Time) error {
 	if _, err := t.Robot(ctx, robot); err != nil {
 		return err
@@ -74,9 +74,8 @@ func (t *Tx) BeginDecommission(ctx context.Context, robot, by, why string, now t
 	return expectOne(n, err, "the decommission of "+robot)
 }
 
-// StepDecommission notes that a decommission goes from one step to the next, and
-// does what that step does to the database. Whoever finds it at another step gets
-// ErrConflict.
+// StepDecommission moves a decommission from one step to the next and makes the changes of
+// the new step. If it is no longer at the first one, the error is ErrConflict.
 func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommission, to decommission.Step, now time.Time) error {
 	var ended int64
 	if to.Over() {
@@ -89,64 +88,65 @@ func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommissio
 	}
 	switch to {
 	case decommission.DesiredEmptied:
-		return t.empty(ctx, from.Robot, decommission.DesiredTopics(), now)
+		return t.enqueueDeletions(ctx, from.Robot, decommission.DesiredTopics(), now)
 	case decommission.Emptied:
-		return t.empty(ctx, from.Robot, decommission.Documents(), now)
+		return t.enqueueDeletions(ctx, from.Robot, decommission.Documents(), now)
 	case decommission.Archived:
 		return t.archive(ctx, from.Robot, now)
 	case decommission.Cancelled:
-		return t.postDesired(ctx, from.Robot, now) // they were emptied, or will be by what waits before
+		return t.enqueueDesired(ctx, from.Robot, now) // they were deleted, or messages that delete them are in the outbox
 	}
 	return nil
 }
 
-// empty puts the emptying of retained documents into the outbox, in their order.
-func (t *Tx) empty(ctx context.Context, robot string, kinds []schema.TopicKind, now time.Time) error {
+// enqueueDeletions adds empty messages to the outbox, which delete retained documents, in this
+// order.
+func (t *Tx) enqueueDeletions(ctx context.Context, robot string, kinds []schema.TopicKind, now time.Time) error {
 	messages := make([]library.Message, len(kinds))
 	for i, kind := range kinds {
 		messages[i] = library.Message{Topic: kind, Target: robot}
 	}
-	if err := t.post(ctx, messages, now); err != nil {
+	if err := t.enqueue(ctx, messages, now); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `UPDATE decommissions SET outbox_seq = (SELECT outbox_seq FROM fleet WHERE only_row = 1) WHERE robot = $1`, robot)
 	if err != nil {
-		return fmt.Errorf("note what is told of %s: %w", robot, err)
+		return fmt.Errorf("record what the decommission of %s waits for: %w", robot, err)
 	}
 	return nil
 }
 
-// archive puts a robot's row away. What it last said is forgotten, for it is true
-// no more; what happened, and the numbers of its desired documents, stay.
-// What somebody desired of it meanwhile is emptied first, and the last step waits
-// for that.
+// archive takes a robot out of every list. It deletes the robot's documents, which are no
+// longer true, and keeps events, history and the revisions of desired documents. If somebody
+// wrote desired documents meanwhile, it enqueues their deletion instead, and the
+// decommission stays at the step before until they are deleted.
 func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 	var late int64
-	if err := t.row(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.target = $1 AND o.seq > d.outbox_seq`, robot).Scan(&late); err != nil {
-		return fmt.Errorf("look for late desired documents for %s: %w", robot, err)
+	if err := t.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.target = $1 AND o.seq > d.outbox_seq`, robot).Scan(&late); err != nil {
+		return fmt.Errorf("look for late desired documents of %s: %w", robot, err)
 	}
 	if late > 0 {
 		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot, string(decommission.Emptied)); err != nil {
 			return fmt.Errorf("hold the decommission of %s: %w", robot, err)
 		}
-		return t.empty(ctx, robot, decommission.DesiredTopics(), now)
+		return t.enqueueDeletions(ctx, robot, decommission.DesiredTopics(), now)
 	}
 	if _, err := t.exec(ctx, `DELETE FROM documents WHERE robot = $1`, robot); err != nil {
-		return fmt.Errorf("forget the documents of %s: %w", robot, err)
+		return fmt.Errorf("delete the documents of %s: %w", robot, err)
 	}
 	n, err := t.exec(ctx, `UPDATE robots SET archived_at = $2 WHERE id = $1 AND archived_at = 0`, robot, micros(now))
 	if err := expectOne(n, err, "robot "+robot); err != nil {
 		return err
 	}
-	return t.changed(ctx)
+	return t.countChange(ctx)
 }
 
-// Empty puts the emptying of all retained documents of a robot into the outbox
-// that is no robot of this fleet: its desired documents, then its own.
+// Empty enqueues the deletion of all retained documents of a robot outside the fleet: its
+// desired documents, then its own.
 func (t *Tx) Empty(ctx context.Context, robot string, now time.Time) error {
 	var messages []library.Message
 	for _, kind := range append(decommission.DesiredTopics(), decommission.Documents()...) {
 		messages = append(messages, library.Message{Topic: kind, Target: robot})
 	}
-	return t.post(ctx, messages, now)
+	return t.enqueue(ctx, messages, now)
 }

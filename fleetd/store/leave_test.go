@@ -12,32 +12,32 @@ import (
 	"troupe/schema"
 )
 
-func begin(t testing.TB, s *store.Store, robot string, now time.Time) decommission.Decommission {
+func beginDecommission(t testing.TB, s *store.Store, robot string, now time.Time) decommission.Decommission {
 	t.Helper()
-	do(t, s, func(tx *store.Tx) error { return tx.BeginDecommission(t.Context(), robot, "anna", "worn out", now) })
+	transact(t, s, func(tx *store.Tx) error { return tx.BeginDecommission(t.Context(), robot, "anna", "worn out", now) })
 	return must[decommission.Decommission](t)(s.Decommission(t.Context(), robot))
 }
 
-// archive leads a robot through every step, as a fleetd instance does.
+// archive takes a robot through every step of a decommission.
 func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
-	d := begin(t, s, robot, now)
+	d := beginDecommission(t, s, robot, now)
 	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Emptied, decommission.Archived} {
-		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
+		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
 		d.Step = to
 	}
 }
 
-func decommissionIsSteps(t *testing.T, address string) {
+func decommissionRunsStepByStep(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
-	d := begin(t, s, "r1", at(40))
-	same(t, "a decommission", d, decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
-	is(t, "a second one", s.Tx(t.Context(), func(tx *store.Tx) error {
+	d := beginDecommission(t, s, "r1", at(40))
+	wantEqual(t, "a decommission", d, decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
+	wantErr(t, "a second one", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.BeginDecommission(t.Context(), "r1", "bert", "", at(41))
 	}), store.ErrConflict)
-	is(t, "one of an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error {
+	wantErr(t, "one of an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.BeginDecommission(t.Context(), "r9", "bert", "", at(41))
 	}), store.ErrNotFound)
 
@@ -51,7 +51,7 @@ func decommissionIsSteps(t *testing.T, address string) {
 	told := func(want bool) {
 		t.Helper()
 		if got := must[bool](t)(s.Told(t.Context(), "r1")); got != want {
-			t.Errorf("at %s told is %v", d.Step, got)
+			t.Errorf("at step %s: published is %v", d.Step, got)
 		}
 	}
 	for i, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied} {
@@ -60,8 +60,8 @@ func decommissionIsSteps(t *testing.T, address string) {
 		}
 	}
 	other := d
-	other.Step = decommission.Begun // another instance, which has seen less
-	is(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
+	other.Step = decommission.Begun // another instance with an older view
+	wantErr(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.StepDecommission(t.Context(), other, decommission.Stopped, at(45))
 	}), store.ErrConflict)
 	told(false)
@@ -79,21 +79,21 @@ func decommissionIsSteps(t *testing.T, address string) {
 	}
 	sendAll(t, s, at(48))
 	if n := len(must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), false))); n != 1 {
-		t.Errorf("%d are on their way, want 1", n)
+		t.Errorf("%d decommissions are under way, want 1", n)
 	}
 	if err := step(decommission.Archived, 49); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), false))); n != 0 {
-		t.Errorf("%d are on their way after the end", n)
+		t.Errorf("%d decommissions are under way after the end", n)
 	}
 	all := must[[]decommission.Decommission](t)(s.Decommissions(t.Context(), true))
 	if len(all) != 1 || !all[0].EndedAt.Equal(at(49)) {
 		t.Errorf("%+v", all)
 	}
-	// It comes back, and goes again.
+	// It is added again and decommissioned again.
 	must[bool](t)(s.AddRobot(t.Context(), "r1", at(60)))
-	if d = begin(t, s, "r1", at(70)); d.Step != decommission.Begun || !d.EndedAt.IsZero() {
+	if d = beginDecommission(t, s, "r1", at(70)); d.Step != decommission.Begun || !d.EndedAt.IsZero() {
 		t.Errorf("the second time: %+v", d)
 	}
 }
@@ -109,15 +109,15 @@ func sendAll(t testing.TB, s *store.Store, now time.Time) {
 	}
 }
 
-// Somebody desired documents something of a robot that is almost out: the broker must not keep
-// it.
-func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
+// A desired document that is written just before the end of a decommission must not stay with
+// the broker.
+func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
-	d := begin(t, s, "r1", at(40))
+	d := beginDecommission(t, s, "r1", at(40))
 	step := func(to decommission.Step) decommission.Decommission {
 		t.Helper()
-		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
+		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
 		d = must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1"))
 		return d
 	}
@@ -132,7 +132,7 @@ func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
 		t.Errorf("with a late desired state it is %+v", got)
 	}
 	if told := must[bool](t)(s.Told(t.Context(), "r1")); told {
-		t.Error("the late desired state is not emptied")
+		t.Error("the late desired document is not deleted")
 	}
 	sendAll(t, s, at(43))
 	if got := step(decommission.Archived); got.Step != decommission.Archived {
@@ -140,38 +140,39 @@ func lateDesiredDocumentsAreEmptiedToo(t *testing.T, address string) {
 	}
 }
 
-// Who is enrolled again before he was out has his desired documents again.
-func cancelledDecommissionsTellAgain(t *testing.T, address string) {
+// A robot that is enrolled again before the end of its decommission gets its desired documents
+// again.
+func cancelledDecommissionRepublishes(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
-	d := begin(t, s, "r1", at(40))
+	d := beginDecommission(t, s, "r1", at(40))
 	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Cancelled} {
-		do(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
+		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
 		d.Step = to
 	}
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
 	if last := unsent[len(unsent)-1]; last.Topic != schema.TopicDesiredStory || last.Target != "r1" || len(last.Payload) == 0 {
-		t.Errorf("the last that is told is %+v", last)
+		t.Errorf("the last message of the outbox is %+v", last)
 	}
 }
 
-func leavingRobotsHaveNothingDesired(t *testing.T, address string) {
+func leavingRobotHasNoDesiredDocuments(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
-	begin(t, s, "r1", at(40))
+	beginDecommission(t, s, "r1", at(40))
 	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
 		if o.Target == "r1" {
-			t.Errorf("a robot on its way out is told %s", o.Topic)
+			t.Errorf("a robot under decommission has the desired document %s", o.Topic)
 		}
 	}
 }
 
-func unknownRobotsAreEmptied(t *testing.T, address string) {
+func documentsOfUnknownRobotsAreDeleted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	do(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
+	transact(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
 	if len(unsent) != len(decommission.DesiredTopics())+len(decommission.Documents()) {
-		t.Fatalf("%d documents are emptied", len(unsent))
+		t.Fatalf("%d documents are deleted", len(unsent))
 	}
 	first := map[bool]schema.TopicKind{}
 	for _, o := range unsent {
@@ -184,22 +185,22 @@ func unknownRobotsAreEmptied(t *testing.T, address string) {
 		}
 	}
 	if first[true] != schema.TopicPresence {
-		t.Errorf("%s is emptied first", first[true])
+		t.Errorf("%s is deleted first", first[true])
 	}
 }
 
-func barredAreKnown(t *testing.T, address string) {
+func barredRobotsAreListed(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r7", "anna", "", at(1)))
 	})
 	fill(t, s)
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r1", "anna", "", at(1)))
 	})
 	archive(t, s, "r1", at(5))
 	barred := must[[]enrol.Barred](t)(s.Barred(t.Context()))
-	same(t, "the barred", barred, []enrol.Barred{{Robot: "r1", At: at(1), By: "anna", Left: true}, {Robot: "r7", At: at(1), By: "anna"}})
+	wantEqual(t, "the barred", barred, []enrol.Barred{{Robot: "r1", At: at(1), By: "anna", Left: true}, {Robot: "r7", At: at(1), By: "anna"}})
 	for robot, want := range map[string]bool{"r7": true, "r1": true, "r8": false} {
 		if got := must[bool](t)(s.IsBarred(t.Context(), robot)); got != want {
 			t.Errorf("%s is barred: %v", robot, got)

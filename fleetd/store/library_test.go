@@ -12,35 +12,35 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-func libraryComesBack(t *testing.T, address string) {
+func libraryIsReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	story := entry(library.KindStory, "s1", 2)
 	gone := entry(library.KindStory, "s0", 0)
 	gone.DeletedAt, gone.DeletedBy, gone.DeletedWhy = at(8), "bob", "left empty"
-	act := entry(library.KindAct, "s1", 0) // an act may have a story's name
+	act := entry(library.KindAct, "s1", 0) // an act and a story may have the same id
 	act.Problems, act.Draft = nil, nil
 	c := library.Changes{Entries: []library.Entry{story, gone, act}, Revisions: published(2).Revisions}
 	apply(t, s, c)
 	entries := must[[]library.Entry](t)
-	same(t, "stories", entries(s.Entries(t.Context(), library.KindStory, false)), []library.Entry{story})
-	same(t, "all stories", entries(s.Entries(t.Context(), library.KindStory, true)), []library.Entry{gone, story})
-	same(t, "acts", entries(s.Entries(t.Context(), library.KindAct, true)), []library.Entry{act})
-	same(t, "one", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s0")), gone)
+	wantEqual(t, "stories", entries(s.Entries(t.Context(), library.KindStory, false)), []library.Entry{story})
+	wantEqual(t, "all stories", entries(s.Entries(t.Context(), library.KindStory, true)), []library.Entry{gone, story})
+	wantEqual(t, "acts", entries(s.Entries(t.Context(), library.KindAct, true)), []library.Entry{act})
+	wantEqual(t, "one", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s0")), gone)
 	_, err := s.Entry(t.Context(), library.KindAct, "s0")
-	is(t, "an unknown act", err, store.ErrNotFound)
+	wantErr(t, "an unknown act", err, store.ErrNotFound)
 
 	first, second := c.Revisions[0], c.Revisions[1]
-	same(t, "a revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 2)), second)
+	wantEqual(t, "a revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 2)), second)
 	_, err = s.Revision(t.Context(), library.KindStory, "s1", 3)
-	is(t, "an unknown revision", err, store.ErrNotFound)
-	same(t, "its bytes", must[[]byte](t)(s.Blob(t.Context(), second.SHA256)), second.Body)
+	wantErr(t, "an unknown revision", err, store.ErrNotFound)
+	wantEqual(t, "its bytes", must[[]byte](t)(s.Blob(t.Context(), second.SHA256)), second.Body)
 	_, err = s.Blob(t.Context(), "none")
-	is(t, "an unknown blob", err, store.ErrNotFound)
+	wantErr(t, "an unknown blob", err, store.ErrNotFound)
 	first.Body, second.Body = nil, nil
-	same(t, "revisions", must[[]library.Revision](t)(s.Revisions(t.Context(), library.KindStory, "s1")), []library.Revision{second, first})
+	wantEqual(t, "revisions", must[[]library.Revision](t)(s.Revisions(t.Context(), library.KindStory, "s1")), []library.Revision{second, first})
 }
 
-func planSeesEnough(t *testing.T, address string) {
+func libraryRowsAreComplete(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	c := published(4)
@@ -50,24 +50,24 @@ func planSeesEnough(t *testing.T, address string) {
 	read := func(pins ...library.Pin) library.Rows {
 		t.Helper()
 		var rows library.Rows
-		do(t, s, func(tx *store.Tx) (err error) {
+		transact(t, s, func(tx *store.Tx) (err error) {
 			rows, err = tx.Library(t.Context(), pins...)
 			return err
 		})
 		return rows
 	}
 	rows := read()
-	same(t, "entries", rows.Entries, c.Entries)
-	same(t, "the performed and the newest revision", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3]})
-	same(t, "defaults", rows.Defaults, c.Defaults)
+	wantEqual(t, "entries", rows.Entries, c.Entries)
+	wantEqual(t, "the performed and the newest revision", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3]})
+	wantEqual(t, "defaults", rows.Defaults, c.Defaults)
 	if rows.FleetID != s.FleetID() {
 		t.Errorf("fleet id %s", rows.FleetID)
 	}
 	rows = read(library.Pin{ID: "s1", Rev: 1}, library.Pin{ID: "s1", Rev: 2}, library.Pin{ID: "s1", Rev: 9})
-	same(t, "with pins", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3], c.Revisions[0]})
+	wantEqual(t, "with pins", rows.Revisions, []library.Revision{c.Revisions[1], c.Revisions[3], c.Revisions[0]})
 }
 
-func plansGetWhatTheyNeed(t *testing.T, address string) {
+func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2", "r3")
 	act := func(id string, rev int64) library.Changes {
@@ -102,13 +102,13 @@ func plansGetWhatTheyNeed(t *testing.T, address string) {
 		"acts named":               {library.Need{Acts: []string{"a1"}, Named: func(library.Rows) []string { return []string{"a1", "a2"} }}, selector.Selector{}, library.Rows{Entries: []library.Entry{a1.Entries[0], a2.Entries[0]}, Revisions: []library.Revision{a1.Revisions[1], a2.Revisions[0]}}},
 		"whether acts are deleted": {library.Need{Deleted: true, Named: func(library.Rows) []string { return []string{"a2"} }}, selector.Selector{}, library.Rows{Entries: a2.Entries}},
 	} {
-		do(t, s, func(tx *store.Tx) error {
+		transact(t, s, func(tx *store.Tx) error {
 			rows, err := tx.LibraryFor(t.Context(), row.need, row.robots)
 			if rows.FleetID != s.FleetID() || rows.Reported == nil {
 				t.Errorf("%s: %+v", what, rows)
 			}
 			rows.FleetID, rows.Reported = "", nil
-			same(t, what, rows, row.want)
+			wantEqual(t, what, rows, row.want)
 			return err
 		})
 	}
@@ -122,10 +122,10 @@ func revisionsAreImmutable(t *testing.T, address string) {
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{other}}, at(9))
 	})
-	is(t, "publishing a revision again", err, store.ErrConflict)
-	same(t, "the revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 1)), revision(library.KindStory, "s1", 1))
+	wantErr(t, "publishing a revision again", err, store.ErrConflict)
+	wantEqual(t, "the revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 1)), revision(library.KindStory, "s1", 1))
 	_, err = s.Blob(t.Context(), "other")
-	is(t, "the other blob", err, store.ErrNotFound)
+	wantErr(t, "the other blob", err, store.ErrNotFound)
 
 	// The same bytes under another name are one blob.
 	again := revision(library.KindStory, "s1", 1)
@@ -135,10 +135,10 @@ func revisionsAreImmutable(t *testing.T, address string) {
 	err = s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{orphan}}, at(9))
 	})
-	is(t, "a revision of nothing", err, store.ErrNotFound)
+	wantErr(t, "a revision of nothing", err, store.ErrNotFound)
 }
 
-func defaultsWerePublished(t *testing.T, address string) {
+func unpublishedDefaultIsRefused(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
@@ -146,7 +146,7 @@ func defaultsWerePublished(t *testing.T, address string) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
 			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{d}}, at(9))
 		})
-		is(t, fmt.Sprintf("%s performs %s revision %d", d.Robot, d.Story, d.Rev), err, store.ErrNotFound)
+		wantErr(t, fmt.Sprintf("%s performs %s revision %d", d.Robot, d.Story, d.Rev), err, store.ErrNotFound)
 	}
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 1, "s1", 1)}})
 	r := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
@@ -155,11 +155,11 @@ func defaultsWerePublished(t *testing.T, address string) {
 	}
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 2, "", 0)}})
 	if r = must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "" || r.StoryRev != 0 || r.DesiredRev != 2 {
-		t.Errorf("after it was taken back: %+v", r)
+		t.Errorf("after it was cleared: %+v", r)
 	}
 }
 
-func desiredRevisionsRise(t *testing.T, address string) {
+func lowerDesiredRevisionIsRefused(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
@@ -168,14 +168,14 @@ func desiredRevisionsRise(t *testing.T, address string) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
 			return tx.Apply(t.Context(), library.Changes{Defaults: []library.Default{desiredStory("r1", rev, "", 0)}}, at(9))
 		})
-		is(t, fmt.Sprintf("desired state %d over desired state 5", rev), err, store.ErrConflict)
+		wantErr(t, fmt.Sprintf("desired state %d over desired state 5", rev), err, store.ErrConflict)
 	}
 	if r := must[store.Robot](t)(s.Robot(t.Context(), "r1")); r.Story != "s1" || r.DesiredRev != 5 {
 		t.Errorf("got %+v", r)
 	}
 }
 
-func draftsRise(t *testing.T, address string) {
+func olderDraftIsRefused(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	newer := entry(library.KindStory, "s1", 0)
 	newer.DraftRev = 3
@@ -183,13 +183,13 @@ func draftsRise(t *testing.T, address string) {
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.Apply(t.Context(), library.Changes{Entries: []library.Entry{entry(library.KindStory, "s1", 0)}}, at(9))
 	})
-	is(t, "an older draft", err, store.ErrConflict)
-	same(t, "the draft", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s1")), newer)
+	wantErr(t, "an older draft", err, store.ErrConflict)
+	wantEqual(t, "the draft", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "s1")), newer)
 }
 
-// Both saw revision 1 of the draft; the plan, run on what is there now, lets one
-// of them through.
-func twoAuthors(t *testing.T, address string) {
+// Both authors saw revision 1 of the draft. The plan runs on the current rows, so one of them
+// gets a conflict.
+func concurrentDraftsConflict(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	apply(t, s, library.Changes{Entries: []library.Entry{entry(library.KindStory, "s1", 0)}})
 	var wg sync.WaitGroup
@@ -220,7 +220,7 @@ func twoAuthors(t *testing.T, address string) {
 	for author, err := range answers {
 		won := e.ChangedBy == fmt.Sprint("author ", author)
 		if won && err != nil || !won && !errors.Is(err, store.ErrConflict) {
-			t.Errorf("author %d was told %v, and the draft is by %s", author, err, e.ChangedBy)
+			t.Errorf("author %d got %v, and the draft is by %s", author, err, e.ChangedBy)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// raw is a connection to a database beside the store's own.
+// raw opens a connection to a database past the store.
 func raw(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	driver, source := "pgx", address
@@ -36,7 +36,7 @@ func execute(t *testing.T, db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// onBoth runs a test on an empty database of either kind.
+// onBoth runs a test on an empty SQLite file and on an empty PostgreSQL database.
 func onBoth(t *testing.T, test func(t *testing.T, address string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db")) })
 	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Start(t)) })
@@ -49,7 +49,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		}
 		db := raw(t, address)
 		execute(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, $1)`, true)
-		execute(t, db, `DELETE FROM fleet`) // a start that went on would write a new one
+		execute(t, db, `DELETE FROM fleet`) // a start that continued would write a new row
 		_, err := open(t, address)
 		if !errors.Is(err, store.ErrNewer) {
 			t.Fatalf("a database of version 4711: got %v, want %v", err, store.ErrNewer)
@@ -63,7 +63,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM fleet`).Scan(&rows); err != nil || rows != 0 {
 			t.Errorf("the refused database was written to: %d rows, %v", rows, err)
 		}
-		execute(t, db, `DELETE FROM goose_db_version WHERE version_id = 4711`) // as a restored backup is
+		execute(t, db, `DELETE FROM goose_db_version WHERE version_id = 4711`) // as in a restored backup
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +88,7 @@ func TestDatabaseFromBeforeTheFirstReleaseIsRefused(t *testing.T) {
 	})
 }
 
-// The first of several instances is upgraded, and one of the previous version is
-// started beside it.
+// The first instance is upgraded, and then another one of the previous version starts.
 func TestOlderSecondInstanceIsRefused(t *testing.T) {
 	address := pgtest.Start(t)
 	upgraded := storetest.Open(t, address)

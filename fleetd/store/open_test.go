@@ -22,7 +22,7 @@ func open(t *testing.T, address string) (*store.Store, error) {
 	return store.Open(t.Context(), address, storetest.Start, slog.New(slog.DiscardHandler))
 }
 
-func TestOneSQLiteFileHasOneDesk(t *testing.T) {
+func TestSecondInstanceOnOneSQLiteFileIsRefused(t *testing.T) {
 	address := "sqlite:" + filepath.Join(t.TempDir(), "deep", "fleet 1?.db")
 	first := storetest.Open(t, address)
 	_, err := open(t, address)
@@ -36,11 +36,11 @@ func TestOneSQLiteFileHasOneDesk(t *testing.T) {
 		t.Fatalf("closed twice: %v", err)
 	}
 	if second := storetest.Open(t, address); second.FleetID() != first.FleetID() {
-		t.Fatal("the next fleetd found another fleet")
+		t.Fatal("the next instance opened another fleet")
 	}
 }
 
-func TestSQLiteLiesWhereItsAddressSays(t *testing.T) {
+func TestRelativeSQLitePathIsUsed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	storetest.Open(t, "sqlite:fleet.db")
 	if _, err := os.Stat("fleet.db"); err != nil {
@@ -48,7 +48,7 @@ func TestSQLiteLiesWhereItsAddressSays(t *testing.T) {
 	}
 }
 
-func TestDesksThatStartAtOnceOnPostgresAreOneFleet(t *testing.T) {
+func TestConcurrentStartsOnPostgresShareTheFleetID(t *testing.T) {
 	address := pgtest.Start(t)
 	instances := make([]*store.Store, 4)
 	var wg sync.WaitGroup
@@ -76,7 +76,7 @@ func TestDesksThatStartAtOnceOnPostgresAreOneFleet(t *testing.T) {
 	}
 }
 
-func TestNoErrorTellsAPassword(t *testing.T) {
+func TestErrorsNeverContainThePassword(t *testing.T) {
 	for _, address := range []string{
 		"postgres://fleet:s3cr%40t@127.0.0.1:1/fleet?connect_timeout=1",
 		"postgres://fleet:s3cr%40t@127.0.0.1:port/fleet",
@@ -91,12 +91,12 @@ func TestNoErrorTellsAPassword(t *testing.T) {
 			t.Fatalf("%s was opened", address)
 		}
 		if strings.Contains(err.Error(), "s3cr") {
-			t.Errorf("the error tells the password: %v", err)
+			t.Errorf("the error contains the password: %v", err)
 		}
 	}
 }
 
-func TestAnAddressThatNamesNoDatabase(t *testing.T) {
+func TestUnknownDatabaseAddressIsRefused(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                              "write sqlite:PATH, or a postgres:// address",
 		"fleet.db":                      "write sqlite:PATH, or a postgres:// address",
@@ -110,8 +110,8 @@ func TestAnAddressThatNamesNoDatabase(t *testing.T) {
 	}
 }
 
-// A database that is away is told of soon, and is not waited for.
-func TestADatabaseThatIsAway(t *testing.T) {
+// Open does not wait long for a database that cannot be reached.
+func TestUnreachableDatabaseIsReportedSoon(t *testing.T) {
 	began := time.Now()
 	if _, err := open(t, "postgres://fleet@127.0.0.1:1/fleet"); err == nil || !strings.Contains(err.Error(), "reach the database") {
 		t.Fatalf("got %v", err)
@@ -121,9 +121,9 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	}
 }
 
-// The database ends a connection, as it does when it is started anew: whoever led
-// over it learns of it at once, not at the next proof.
-func TestTheEndOfTheLeadIsHeardAtOnce(t *testing.T) {
+// When the server ends the connection of the leader, as in a restart, the leader notices at
+// once, not only at the next round trip.
+func TestTerminatedLeadConnectionIsNoticedAtOnce(t *testing.T) {
 	address := pgtest.Start(t)
 	s := storetest.Open(t, address)
 	l, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
@@ -145,7 +145,7 @@ func TestTheEndOfTheLeadIsHeardAtOnce(t *testing.T) {
 	}
 	l.Drop()
 	var next *store.Lead
-	for next == nil { // the server lets go in its own time
+	for next == nil { // until the server releases the lock
 		if next, _, err = s.Lead(t.Context(), "fleetd-b", storetest.Start); err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +155,9 @@ func TestTheEndOfTheLeadIsHeardAtOnce(t *testing.T) {
 	}
 }
 
-// A leader that hangs goes on answering the server's system with its own, and keeps
-// its connection. It does not keep the lead.
-func TestALeaderThatHangsLosesTheLead(t *testing.T) {
+// The operating system keeps the connection of a leader that hangs. The leader loses the lead
+// all the same.
+func TestHangingLeaderLosesTheLead(t *testing.T) {
 	s := storetest.Open(t, pgtest.Start(t))
 	hanging, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
 	if err != nil || hanging == nil {
@@ -172,7 +172,7 @@ func TestALeaderThatHangsLosesTheLead(t *testing.T) {
 		}
 	}
 	if err := hanging.Hold(t.Context(), time.Millisecond, time.Minute); !errors.Is(err, store.ErrLeadLost) {
-		t.Errorf("the one that hung holds on: %v", err)
+		t.Errorf("the hanging leader still leads: %v", err)
 	}
 	hanging.Drop()
 	if err := next.Resign(t.Context(), storetest.Start); err != nil {

@@ -10,23 +10,23 @@ import (
 	"troupe/schema"
 )
 
-// Outgoing is a retained document on its way to the broker, with its bytes.
+// Outgoing is a retained document to publish, with its bytes.
 type Outgoing struct {
-	Seq     int64 // place in the outbox; 0 = not from there
+	Seq     int64 // number in the outbox; 0 = not from the outbox
 	Topic   schema.TopicKind
-	Target  string // robot, or SHA-256 of a blob; empty where the topic has no place for one
+	Target  string // robot, or SHA-256 of a blob; empty if the topic has no such level
 	Payload []byte
 }
 
-// post puts messages into the outbox, behind all that are there. Numbers are
-// given out under a lock that lasts until the commit, so that their order is
-// that of the commits: a newer desired state never goes out before an older one.
-func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time) error {
+// enqueue adds messages at the end of the outbox. Their numbers are taken under a row lock
+// that lasts until the commit, so their order is that of the commits: no newer desired
+// document is published before an older one.
+func (t *Tx) enqueue(ctx context.Context, messages []library.Message, now time.Time) error {
 	if len(messages) == 0 {
 		return nil
 	}
 	var last int64
-	if err := t.row(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
+	if err := t.queryRow(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
 		return fmt.Errorf("number the outbox: %w", err)
 	}
 	rows := make([]outboxRow, len(messages))
@@ -37,10 +37,10 @@ func (t *Tx) post(ctx context.Context, messages []library.Message, now time.Time
 		SELECT seq, topic, target, payload, created_at, 0, removes FROM given`); err != nil {
 		return fmt.Errorf("add %d messages to the outbox: %w", len(messages), err)
 	}
-	return t.toldBlobs(ctx, messages)
+	return t.notePublishedBlobs(ctx, messages)
 }
 
-// outboxRow is a message with its place in the outbox.
+// outboxRow is a message with its number in the outbox.
 type outboxRow struct {
 	library.Message
 	seq int64
@@ -53,24 +53,24 @@ var outboxColumns = []column[outboxRow]{
 	text("target", func(r outboxRow) string { return r.Target }),
 	binary("payload", func(r outboxRow) []byte { return r.Payload }),
 	number("created_at", func(r outboxRow) int64 { return micros(r.at) }),
-	number("removes", func(r outboxRow) int64 { return flag(r.Remove) }),
+	number("removes", func(r outboxRow) int64 { return boolToInt(r.Remove) }),
 }
 
-// Unsent lists what is still to be told, in order, at most limit of it.
+// Unsent lists the next messages to publish, in order, at most limit of them.
 func (r reads) Unsent(ctx context.Context, limit int) ([]Outgoing, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload)
 	}, `SELECT o.seq, o.topic, o.target, CASE WHEN b.sha256 IS NOT NULL THEN b.body WHEN p.sha256 IS NOT NULL THEN p.body ELSE o.payload END
 		FROM outbox o LEFT JOIN blobs b ON o.topic = 'blob' AND o.removes = 0 AND b.sha256 = o.target
 			LEFT JOIN file_parts p ON o.topic = 'blob' AND o.removes = 0 AND p.sha256 = o.target AND p.part = 0
-		WHERE o.sent_at = 0 ORDER BY o.seq LIMIT $1`, atMost(limit))
+		WHERE o.sent_at = 0 ORDER BY o.seq LIMIT $1`, limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}
 	return all, nil
 }
 
-// MarkSent notes that the broker has what stands at these places of the outbox.
+// MarkSent records that the broker has acknowledged these messages of the outbox.
 func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error {
 	columns := []column[int64]{
 		number("seq", func(seq int64) int64 { return seq }),
@@ -81,29 +81,30 @@ func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("mark the outbox: %w", err)
+		return fmt.Errorf("mark messages of the outbox as sent: %w", err)
 	}
 	return nil
 }
 
-// ForgetSent removes what was sent before then from the outbox, and says how
-// many rows.
+// ForgetSent deletes the messages of the outbox that were sent before then, and returns how
+// many.
 func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err error) {
 	err = s.batch(ctx, func(tx *Tx) error {
 		n, err = tx.exec(ctx, `DELETE FROM outbox WHERE sent_at > 0 AND sent_at < $1`, micros(then))
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("tidy the outbox: %w", err)
+		return 0, fmt.Errorf("delete sent messages of the outbox: %w", err)
 	}
 	return n, nil
 }
 
-// Desired lists what robots should have, as the retained documents that
-// say so, blobs first, and before them who is revoked: what the broker must hold after it has
-// forgotten all. Robots that left the fleet, or are leaving, are desired nothing.
+// Desired lists all retained documents that fleetd owns, for a broker that lost them, in the
+// order in which they must be published: the revocation list, stops, the blobs that desired
+// documents need, and the other desired documents. Robots that are being decommissioned, or
+// were, have none.
 func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
-	all, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
 		return o, scan(&o.Target, &o.Payload)
 	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (SELECT sha256 FROM desired_blobs)
@@ -113,7 +114,7 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list blobs in use: %w", err)
 	}
-	desired, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+	desired, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Topic, &o.Target, &o.Payload)
 	}, `SELECT w.kind, w.robot, w.payload FROM desired w JOIN robots r ON r.id = w.robot
 		WHERE r.archived_at = 0 AND NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)
@@ -125,20 +126,20 @@ func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	stops, err := list(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+	stops, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Topic, &o.Payload)
 	}, `SELECT kind, payload FROM fleet_documents ORDER BY kind`)
 	if err != nil {
 		return nil, fmt.Errorf("list documents of the fleet: %w", err)
 	}
-	for _, w := range desired { // what holds robots is told before what lets them do something
+	for _, w := range desired { // what stops robots is published before what lets them act
 		if w.Topic == schema.TopicDesiredStop {
 			stops = append(stops, w)
 		}
 	}
 	all = append(stops, all...)
 	all = append(all, slices.DeleteFunc(desired, func(w Outgoing) bool { return w.Topic == schema.TopicDesiredStop })...)
-	if rev > 0 { // first of all: who is not to be there must not be told the rest
+	if rev > 0 { // first, so that revoked clients do not receive the rest
 		all = slices.Insert(all, 0, Outgoing{Topic: schema.TopicRevoked, Payload: revoked})
 	}
 	return all, nil

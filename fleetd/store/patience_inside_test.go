@@ -6,9 +6,9 @@ import (
 	"troupe/fleetd/store/pgtest"
 )
 
-// A statement that hangs is ended by the server: a caller who gives up before that
-// costs the pool the connection, and a caller who never does waits for ever.
-func TestPostgresEndsWhatHangsBeforeItsCallerGivesUp(t *testing.T) {
+// The server must end a statement that hangs before the caller times out, since that costs
+// the pool the connection.
+func TestPostgresTimeoutsAreShorterThanTheCallers(t *testing.T) {
 	p, err := openPostgres(t.Context(), pgtest.Start(t))
 	if err != nil {
 		t.Fatal(err)

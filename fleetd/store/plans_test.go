@@ -15,15 +15,15 @@ import (
 	"troupe/schema/score"
 )
 
-// step is a plan with what it needs, as fleetd's API has it.
+// step is a plan with what it needs, as in fleetd's API.
 type step struct {
 	need   library.Need
 	robots []string
 	plan   func(library.Rows) (library.Changes, []schema.Problem)
 }
 
-// planned runs a plan in a transaction, as fleetd does, and returns what stood
-// in its way. A busy database is tried again, as fleetd would be by a person.
+// planned runs a plan in a transaction, as fleetd does, and returns its problems. It repeats
+// the transaction while the database is busy, as a person would repeat the request.
 func planned(t testing.TB, s *store.Store, p step) []schema.Problem {
 	t.Helper()
 	for {
@@ -67,7 +67,7 @@ func publish(t testing.TB, s *store.Store, kind library.Kind, id, text string) {
 	}
 }
 
-// act publishes an act, and story a story of acts.
+// act publishes an act.
 func act(t testing.TB, s *store.Store, id string) {
 	t.Helper()
 	publish(t, s, library.KindAct, id, fmt.Sprintf("act: %s\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", id))
@@ -89,7 +89,7 @@ func assign(story string, robots ...string) step {
 	}}
 }
 
-// remove deletes whatever it takes.
+// remove deletes an act or story with all consequences.
 func remove(kind library.Kind, id string) step {
 	return step{library.Need{All: true}, nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
 		dry, problems := library.Delete(rows, kind, id, nil, anna)
@@ -101,7 +101,7 @@ func remove(kind library.Kind, id string) step {
 	}}
 }
 
-func plansAreCarriedOut(t *testing.T, address string) {
+func plansAreApplied(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	act(t, s, "a")
@@ -133,16 +133,16 @@ func plansAreCarriedOut(t *testing.T, address string) {
 			told = append(told, fmt.Sprintf("%s/%d %s/%d", o.Target, desired.Rev, desired.Story.ID, desired.Story.Rev))
 		}
 	}
-	same(t, "what robots are told", told, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
+	wantEqual(t, "published documents", told, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
 	z := must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "z"))
 	if !z.Deleted() {
 		t.Errorf("the emptied story is %+v", z)
 	}
 }
 
-// Somebody assigns stories while somebody else deletes the act that they need.
-// Whoever comes first, no robot is left with a deleted act.
-func assignersAndDeleters(t *testing.T, address string) {
+// Stories are assigned while an act of theirs is deleted. In any order, no robot keeps the
+// deleted act.
+func concurrentAssignAndDelete(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2", "r3")
 	act(t, s, "a")

@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/selector"
 )
 
-// reads are the questions that can be asked outside of a transaction and in it.
+// reads are the queries that work inside and outside of a transaction.
 type reads struct{ q querier }
 
 type querier interface {
@@ -20,36 +20,36 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// patience is how long one question to the database may take. A server that lives
-// ends a statement of its own accord before; one that hangs would keep whoever
-// asks until he gives up, and could then not be told from a fleetd instance that is dead.
-const patience = 12 * time.Second
+// queryTimeout bounds one query. A healthy server ends a statement before that (see
+// statement_timeout). Without it a server that hangs would block every caller, and the
+// instance would look dead to others.
+const queryTimeout = 12 * time.Second
 
-type patienceKey struct{}
+type queryTimeoutKey struct{}
 
-// WithPatience makes questions that are asked under the context it returns wait at
-// most d, for callers who have somebody waiting for them.
+// WithPatience returns a context whose queries take at most d, for callers that answer
+// somebody.
 func WithPatience(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, patienceKey{}, d)
+	return context.WithValue(ctx, queryTimeoutKey{}, d)
 }
 
-func patienceOf(ctx context.Context) time.Duration {
-	if d, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
+func queryTimeoutOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(queryTimeoutKey{}).(time.Duration); ok {
 		return d
 	}
-	return patience
+	return queryTimeout
 }
 
-func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, patienceOf(ctx), ErrSilent)
+func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, queryTimeoutOf(ctx), ErrSilent)
 }
 
-func (r reads) row(ctx context.Context, query string, args ...any) row {
-	ctx, done := within(ctx)
+func (r reads) queryRow(ctx context.Context, query string, args ...any) row {
+	ctx, done := withTimeout(ctx)
 	return row{r.q.QueryRowContext(ctx, query, args...), done}
 }
 
-// row is the only row of an answer; it is read once.
+// row is the only row of a result; it must be scanned once.
 type row struct {
 	*sql.Row
 	done context.CancelFunc
@@ -60,9 +60,9 @@ func (r row) Scan(into ...any) error {
 	return r.Row.Scan(into...)
 }
 
-// list collects the rows of a query.
-func list[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
-	ctx, done := within(ctx)
+// queryAll returns all rows of a query.
+func queryAll[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	ctx, done := withTimeout(ctx)
 	defer done()
 	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -80,21 +80,21 @@ func list[T any](ctx context.Context, r reads, scan func(scan func(...any) error
 	return all, rows.Err()
 }
 
-// one is the only row of a query, or ErrNotFound.
-func one[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) (T, error) {
-	v, err := scan(r.row(ctx, query, args...).Scan)
-	return v, found(err)
+// queryOne returns the only row of a query, or ErrNotFound.
+func queryOne[T any](ctx context.Context, r reads, scan func(scan func(...any) error) (T, error), query string, args ...any) (T, error) {
+	v, err := scan(r.queryRow(ctx, query, args...).Scan)
+	return v, mapNoRows(err)
 }
 
-// found turns "there is no such row" into ErrNotFound.
-func found(err error) error {
+// mapNoRows turns sql.ErrNoRows into ErrNotFound.
+func mapNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}
 	return err
 }
 
-// micros is how a time is stored; the zero time is zero.
+// micros is a time as it is stored, in microseconds; the zero time is 0.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -109,23 +109,23 @@ func timeOf(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// bytesOf keeps "no bytes" from being NULL.
-func bytesOf(b []byte) []byte {
+// neverNil keeps an empty value from being stored as NULL.
+func neverNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
 	return b
 }
 
-// filled is nil for "no bytes", as callers had it.
-func filled(b []byte) []byte {
+// nilIfEmpty reverses neverNil.
+func nilIfEmpty(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
 	}
 	return b
 }
 
-func flag(b bool) int64 {
+func boolToInt(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -144,15 +144,15 @@ func (w *where) arg(v any) string {
 	return "$" + strconv.Itoa(len(w.args))
 }
 
-// when adds a condition with one %s for its argument, if it is asked for.
-func (w *where) when(asked bool, condition string, v any) {
-	if asked {
+// addIf adds a condition with one %s for its argument, if wanted.
+func (w *where) addIf(wanted bool, condition string, v any) {
+	if wanted {
 		w.conditions = append(w.conditions, fmt.Sprintf(condition, w.arg(v)))
 	}
 }
 
-// names adds the condition that what is one of these. Nothing is one of none.
-func (w *where) names(what string, ids []string) {
+// addIn adds the condition that a column has one of these values; none of them = no row.
+func (w *where) addIn(column string, ids []string) {
 	if len(ids) == 0 {
 		w.conditions = append(w.conditions, "1 = 0")
 		return
@@ -161,16 +161,16 @@ func (w *where) names(what string, ids []string) {
 	for i, id := range ids {
 		places[i] = w.arg(id)
 	}
-	w.conditions = append(w.conditions, what+" IN ("+strings.Join(places, ", ")+")")
+	w.conditions = append(w.conditions, column+" IN ("+strings.Join(places, ", ")+")")
 }
 
-// selects adds the condition that the robot r.id is meant by s. An empty
-// selector means no robot.
-func (w *where) selects(s selector.Selector) {
+// addSelector adds the condition that s selects the robot r.id. An empty selector selects no
+// robot.
+func (w *where) addSelector(s selector.Selector) {
 	switch {
 	case s.All:
 	case len(s.IDs) > 0:
-		w.names("r.id", s.IDs)
+		w.addIn("r.id", s.IDs)
 	case len(s.Labels) > 0:
 		for _, l := range s.Labels {
 			w.conditions = append(w.conditions, fmt.Sprintf(

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// What is pruned is history that nothing refers to any more. Each step is one short
-// transaction of about limit rows, so that other writes wait for no more than that;
-// the caller repeats it until it answers 0.
+// Pruning deletes old history that nothing refers to. Each call is one short transaction of
+// about limit rows, so that other writes do not wait long; the caller repeats it until it
+// returns 0.
 
 const (
 	oldAudit  = `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < $1 ORDER BY at LIMIT $2)`
 	oldEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
 		SELECT robot, boot, seq FROM events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`
 
-	// oldBatches looks at one batch after the other. With NOT EXISTS, PostgreSQL would
-	// join all batches with all commands, in each step.
+	// oldBatches checks one batch after the other. With NOT EXISTS, PostgreSQL would join all
+	// batches with all commands in each call.
 	oldBatches = `SELECT b.id, b.total FROM batches b WHERE b.created_at < $1
 			AND COALESCE((SELECT 1 FROM commands c WHERE c.batch = b.id AND (c.ended_at = 0 OR c.ended_at >= $1) LIMIT 1), 0) = 0
 		ORDER BY b.created_at LIMIT $2`
 
-	// batchesAtOnce bounds how many batches one step looks at.
+	// batchesAtOnce bounds the batches of one call.
 	batchesAtOnce = 100
 )
 
-// PruneAudit removes up to limit of the oldest notes from before then.
+// PruneAudit deletes up to limit of the oldest audit entries from before then.
 func (s *Store) PruneAudit(ctx context.Context, then time.Time, limit int) (int64, error) {
 	return s.prune(ctx, "audit", oldAudit, micros(then), limit)
 }
 
-// PruneEvents removes up to limit of the oldest events received before then.
+// PruneEvents deletes up to limit of the oldest events received before then.
 func (s *Store) PruneEvents(ctx context.Context, then time.Time, limit int) (int64, error) {
 	return s.prune(ctx, "events", oldEvents, micros(then), limit)
 }
@@ -46,9 +46,9 @@ func (s *Store) prune(ctx context.Context, what, query string, args ...any) (n i
 	return n, nil
 }
 
-// PruneBatches removes the oldest batches made before then, each whole with its
-// commands. One of which a command is open, or was not before then, stays as it is.
-// A step removes at least one, however many commands it has.
+// PruneBatches deletes the oldest batches created before then, each with all its commands. It
+// keeps a batch with a command that is open or ended at or after then. A call deletes at
+// least one batch, however many commands it has.
 func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n int64, err error) {
 	type sized struct {
 		id       string
@@ -56,7 +56,7 @@ func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n 
 	}
 	err = s.batch(ctx, func(tx *Tx) error {
 		n = 0
-		old, err := list(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.commands) },
+		old, err := queryAll(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.commands) },
 			oldBatches, micros(then), batchesAtOnce)
 		if err != nil {
 			return err

@@ -12,8 +12,7 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// pruned runs what removes old rows until nothing is left to remove, and says how
-// many rows each step removed.
+// pruned calls step until it removes nothing, and returns how many rows each call removed.
 func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit int) (int64, error), then time.Time, limit int) (rows []int64) {
 	t.Helper()
 	for {
@@ -23,14 +22,14 @@ func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit i
 		}
 		rows = append(rows, n)
 		if len(rows) > 100 {
-			t.Fatalf("it never ends: %v", rows)
+			t.Fatalf("pruning does not end: %v", rows)
 		}
 	}
 }
 
 func oldAuditIsPruned(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		for i := range 8 {
 			if err := tx.Note(t.Context(), at(i), library.Note{Who: "anna", What: "publish", Target: fmt.Sprint(i)}); err != nil {
 				return err
@@ -38,12 +37,12 @@ func oldAuditIsPruned(t *testing.T, address string) {
 		}
 		return nil
 	})
-	same(t, "rows by step", pruned(t, s.PruneAudit, at(5), 2), []int64{2, 2, 1})
+	wantEqual(t, "rows by step", pruned(t, s.PruneAudit, at(5), 2), []int64{2, 2, 1})
 	var left []string
 	for _, n := range must[[]store.Noted](t)(s.Audit(t.Context(), 0)) {
 		left = append(left, n.Target)
 	}
-	same(t, "what is left", left, []string{"7", "6", "5"})
+	wantEqual(t, "what is left", left, []string{"7", "6", "5"})
 }
 
 func oldEventsArePruned(t *testing.T, address string) {
@@ -56,12 +55,12 @@ func oldEventsArePruned(t *testing.T, address string) {
 	if err := s.AddEvents(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "rows by step", pruned(t, s.PruneEvents, at(3), 4), []int64{4, 2})
+	wantEqual(t, "rows by step", pruned(t, s.PruneEvents, at(3), 4), []int64{4, 2})
 	var left []int64
 	for _, e := range must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})) {
 		left = append(left, e.Seq)
 	}
-	same(t, "what is left", left, []int64{6, 7})
+	wantEqual(t, "what is left", left, []int64{6, 7})
 }
 
 func oldBatchesArePruned(t *testing.T, address string) {
@@ -90,10 +89,10 @@ func oldBatchesArePruned(t *testing.T, address string) {
 				commands[i].State, commands[i].EndedAt = command.Succeeded, at(b.ended[i])
 			}
 		}
-		add(t, s, made, commands)
+		addBatch(t, s, made, commands)
 	}
 	// Batches are removed whole: the second of three commands would exceed a limit of five.
-	same(t, "rows by step", pruned(t, s.PruneBatches, at(10), 5), []int64{4, 4, 4})
+	wantEqual(t, "rows by step", pruned(t, s.PruneBatches, at(10), 5), []int64{4, 4, 4})
 	var left []string
 	for _, b := range must[[]command.Batch](t)(s.Batches(t.Context(), 0)) {
 		left = append(left, b.ID)
@@ -101,21 +100,21 @@ func oldBatchesArePruned(t *testing.T, address string) {
 			t.Errorf("batch %s: %d of %d commands are left", b.ID, n, b.Total)
 		}
 	}
-	same(t, "what is left", left, []string{"new", "ended-lately", "one-is-open"})
+	wantEqual(t, "what is left", left, []string{"new", "ended-lately", "one-is-open"})
 	if n := len(must[[]command.Command](t)(s.Commands(t.Context(), store.CommandQuery{}))); n != 9 {
 		t.Errorf("%d commands are left, want 9", n)
 	}
 
-	// The open one is ended, and goes with the rest.
+	// The open command ends, and its batch is pruned as well.
 	open := must[command.Command](t)(s.Command(t.Context(), "one-is-open-r2"))
 	open.State, open.EndedAt = command.Unknown, at(20)
 	if err := s.SaveCommands(t.Context(), []command.Command{open}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "rows later", pruned(t, s.PruneBatches, at(30), 5), []int64{4, 4, 4})
+	wantEqual(t, "rows later", pruned(t, s.PruneBatches, at(30), 5), []int64{4, 4, 4})
 }
 
-// A batch of more commands than are removed at once is removed nevertheless.
+// A batch with more commands than the limit is pruned all the same.
 func largeBatchesArePruned(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	ids := []string{"r1", "r2", "r3"}
@@ -124,8 +123,8 @@ func largeBatchesArePruned(t *testing.T, address string) {
 	for i := range commands {
 		commands[i].State, commands[i].EndedAt = command.Succeeded, at(5)
 	}
-	add(t, s, b, commands)
+	addBatch(t, s, b, commands)
 	none, _ := batch("nobody-was-meant")
-	add(t, s, none, nil)
-	same(t, "rows by step", pruned(t, s.PruneBatches, at(10), 1), []int64{4, 1})
+	addBatch(t, s, none, nil)
+	wantEqual(t, "rows by step", pruned(t, s.PruneBatches, at(10), 1), []int64{4, 1})
 }

@@ -18,15 +18,14 @@ type Robot struct {
 	ID         string
 	Labels     map[string]string // never nil
 	FirstSeen  time.Time
-	LastSeen   time.Time // when its newest document came
-	DesiredRev int64     // of its default story; 0 = never told any
+	LastSeen   time.Time // when its newest saved document was received
+	DesiredRev int64     // of its desired story; 0 = none was ever published
 	Story      string    // its default story; empty = none
 	StoryRev   int64
 	SHA256     string // of that revision's bytes
 }
 
-// Document is the newest thing of one kind that a robot has told, as its exact
-// bytes.
+// Document is the newest document of one kind that a robot published, as its exact bytes.
 type Document struct {
 	Robot      string
 	Kind       schema.TopicKind
@@ -34,14 +33,14 @@ type Document struct {
 	ReceivedAt time.Time
 }
 
-// counters are the members of a document that change each time that it is written.
+// counters are the members that change each time that a robot writes a document.
 var counters = [][]byte{[]byte(`"ts":`), []byte(`"state_seq":`), []byte(`"session":`)}
 
-// Repeats reports whether d says only what was says: at most its time of writing, its number
-// and its session are others. Such a document need not be saved again. Robots write the
-// members in one order, without spaces; what is written otherwise repeats nothing.
+// Repeats reports whether d differs from was in ts, state_seq and session at most. Such a
+// document need not be saved again. Robots write the members in one order and without
+// spaces; two documents that differ in that do not repeat each other.
 //
-// It runs for every message of every robot, so it reads the bytes and decodes nothing.
+// It runs for every message of every robot, so it compares bytes and decodes nothing.
 func (d Document) Repeats(was Document) bool {
 	a, b := d.Body, was.Body
 	depth, inString := 0, false
@@ -59,7 +58,7 @@ next:
 			return false
 		}
 		switch c := a[0]; {
-		case c == '\\' && inString: // what follows ends no string
+		case c == '\\' && inString: // the next character does not end the string
 			if len(a) < 2 || len(b) < 2 || a[1] != b[1] {
 				return false
 			}
@@ -77,7 +76,7 @@ next:
 	return len(a) == 0 && len(b) == 0
 }
 
-// skipScalar is what follows a JSON string without escapes, or a number.
+// skipScalar returns what follows a JSON string without escapes, or a number.
 func skipScalar(b []byte) []byte {
 	if len(b) > 0 && b[0] == '"' {
 		if end := bytes.IndexByte(b[1:], '"'); end >= 0 {
@@ -102,12 +101,12 @@ func scanRobot(scan func(...any) error) (Robot, error) {
 	return r, err
 }
 
-// Robots lists the robots that s means, by id, without those that left the fleet.
+// Robots lists the robots that s selects, by id, without decommissioned ones.
 func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error) {
 	var w where
-	w.selects(s)
+	w.addSelector(s)
 	w.conditions = append(w.conditions, "r.archived_at = 0")
-	robots, err := list(ctx, r, scanRobot, robotColumns+w.String()+" ORDER BY r.id", w.args...)
+	robots, err := queryAll(ctx, r, scanRobot, robotColumns+w.String()+" ORDER BY r.id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list robots: %w", err)
 	}
@@ -116,7 +115,7 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 		place[robot.ID] = i
 	}
 	type label struct{ robot, key, value string }
-	labels, err := list(ctx, r, func(scan func(...any) error) (l label, err error) {
+	labels, err := queryAll(ctx, r, func(scan func(...any) error) (l label, err error) {
 		return l, scan(&l.robot, &l.key, &l.value)
 	}, "SELECT l.robot, l.key, l.value FROM labels l JOIN robots r ON r.id = l.robot"+w.String(), w.args...)
 	if err != nil {
@@ -130,7 +129,7 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 	return robots, nil
 }
 
-// Robot finds one robot, or answers ErrNotFound.
+// Robot returns one robot, or ErrNotFound.
 func (r reads) Robot(ctx context.Context, id string) (Robot, error) {
 	robots, err := r.Robots(ctx, selector.IDs(id))
 	if err != nil {
@@ -142,7 +141,7 @@ func (r reads) Robot(ctx context.Context, id string) (Robot, error) {
 	return robots[0], nil
 }
 
-// AddRobot makes a robot known and reports whether it was not.
+// AddRobot adds a robot to the fleet and reports whether it was not in it.
 func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		added, err = tx.AddRobot(ctx, id, now)
@@ -151,8 +150,8 @@ func (s *Store) AddRobot(ctx context.Context, id string, now time.Time) (added b
 	return added, err
 }
 
-// AddRobot makes a robot known and reports whether it was not. One that had left
-// the fleet comes back with its history and its last desired documents, and is told them.
+// AddRobot adds a robot to the fleet and reports whether it was not in it. A decommissioned
+// robot gets back its history and its last desired documents, which are published again.
 func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool, err error) {
 	n, err := t.exec(ctx, `INSERT INTO robots (id, first_seen, last_seen) VALUES ($1, $2, $2)
 		ON CONFLICT (id) DO UPDATE SET archived_at = 0, last_seen = excluded.last_seen WHERE robots.archived_at > 0`, id, micros(now))
@@ -162,21 +161,21 @@ func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool
 	if n == 0 {
 		return false, nil
 	}
-	if err := t.changed(ctx); err != nil {
+	if err := t.countChange(ctx); err != nil {
 		return false, err
 	}
-	return true, t.postDesired(ctx, id, now)
+	return true, t.enqueueDesired(ctx, id, now)
 }
 
-// postDesired puts all that a robot should have into the outbox.
-func (t *Tx) postDesired(ctx context.Context, robot string, now time.Time) error {
-	desired, err := list(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
+// enqueueDesired adds all desired documents of a robot to the outbox.
+func (t *Tx) enqueueDesired(ctx context.Context, robot string, now time.Time) error {
+	desired, err := queryAll(ctx, t.reads, func(scan func(...any) error) (m library.Message, err error) {
 		return m, scan(&m.Topic, &m.Target, &m.Payload)
 	}, `SELECT kind, robot, payload FROM desired WHERE robot = $1 ORDER BY kind`, robot)
 	if err != nil {
 		return fmt.Errorf("list the desired documents for %s: %w", robot, err)
 	}
-	return t.post(ctx, desired, now)
+	return t.enqueue(ctx, desired, now)
 }
 
 // SetLabels replaces the labels of a robot.
@@ -189,16 +188,16 @@ func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]stri
 			return fmt.Errorf("label %s: %w", robot, err)
 		}
 	}
-	return t.changed(ctx)
+	return t.countChange(ctx)
 }
 
-// Documents lists the newest documents of one robot, or of all when robot is
-// empty, without those of robots that left the fleet.
+// Documents lists the newest documents of one robot, or of all if robot is empty, without
+// those of decommissioned robots.
 func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) {
 	var w where
-	w.when(robot != "", "d.robot = %s", robot)
+	w.addIf(robot != "", "d.robot = %s", robot)
 	w.conditions = append(w.conditions, "r.archived_at = 0")
-	all, err := list(ctx, r, func(scan func(...any) error) (d Document, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (d Document, err error) {
 		var at int64
 		err = scan(&d.Robot, &d.Kind, &d.Body, &at)
 		d.ReceivedAt = timeOf(at)
@@ -210,18 +209,18 @@ func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) 
 	return all, nil
 }
 
-// SaveDocuments keeps each document unless a newer one of its robot and kind is
-// kept already. An empty body forgets the document. With an unknown robot among
-// them nothing is kept and the answer is ErrNotFound.
+// SaveDocuments saves each document unless a newer one of its robot and kind is saved
+// already. An empty body deletes the document. If one is of an unknown robot, nothing is
+// saved and the error is ErrNotFound.
 func (s *Store) SaveDocuments(ctx context.Context, documents []Document) error {
-	kept, forgotten, seen := newest(documents)
+	saved, deleted, seen := splitNewest(documents)
 	err := s.batch(ctx, func(tx *Tx) error {
-		for _, d := range forgotten {
+		for _, d := range deleted {
 			if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), micros(d.ReceivedAt)); err != nil {
 				return err
 			}
 		}
-		if _, err := writeRows(ctx, tx, kept, documentColumns, `INSERT INTO documents (robot, kind, body, received_at)
+		if _, err := writeRows(ctx, tx, saved, documentColumns, `INSERT INTO documents (robot, kind, body, received_at)
 			SELECT robot, kind, body, received_at FROM given WHERE true
 			ON CONFLICT (robot, kind) DO UPDATE SET body = excluded.body, received_at = excluded.received_at
 			WHERE documents.received_at <= excluded.received_at`); err != nil {
@@ -250,10 +249,10 @@ var (
 	}
 )
 
-// newest splits documents into the newest of each robot and kind to keep, those to forget,
-// and the newest of each robot to keep. Each is ordered by robot and kind, so that two
-// writers take the same rows in the same order.
-func newest(documents []Document) (kept, forgotten, seen []Document) {
+// splitNewest takes the newest document of each robot and kind and splits them into those to
+// save and those to delete. seen has the newest of each robot that is not empty. All are
+// ordered by robot and kind, so that two writers lock rows in the same order.
+func splitNewest(documents []Document) (saved, deleted, seen []Document) {
 	order := func(a, b Document) int { return cmp.Or(cmp.Compare(a.Robot, b.Robot), cmp.Compare(a.Kind, b.Kind)) }
 	sorted := slices.SortedStableFunc(slices.Values(documents), func(a, b Document) int {
 		return cmp.Or(order(a, b), a.ReceivedAt.Compare(b.ReceivedAt))
@@ -262,9 +261,9 @@ func newest(documents []Document) (kept, forgotten, seen []Document) {
 		switch {
 		case i+1 < len(sorted) && order(d, sorted[i+1]) == 0: // a newer one follows
 		case len(d.Body) == 0:
-			forgotten = append(forgotten, d)
+			deleted = append(deleted, d)
 		default:
-			kept = append(kept, d)
+			saved = append(saved, d)
 		}
 		if len(d.Body) == 0 {
 			continue
@@ -275,5 +274,5 @@ func newest(documents []Document) (kept, forgotten, seen []Document) {
 			seen[n-1] = d
 		}
 	}
-	return kept, forgotten, seen
+	return saved, deleted, seen
 }

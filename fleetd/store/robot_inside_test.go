@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestDocumentRepeatsWhatItSaidBefore(t *testing.T) {
+func TestRepeatedDocumentIsRecognized(t *testing.T) {
 	const was = `{"ts":"2026-05-17T09:30:00Z","session":"s1","state_seq":7,"mode":{"active":"ato"},"battery":{"percent":80}}`
 	for name, c := range map[string]struct {
 		body    string

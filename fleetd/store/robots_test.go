@@ -19,27 +19,27 @@ func robotsAreKnown(t *testing.T, address string) {
 			t.Fatalf("add %d: %v, want %v", i, added, want)
 		}
 	}
-	same(t, "the robot", must[store.Robot](t)(s.Robot(t.Context(), "r1")),
+	wantEqual(t, "the robot", must[store.Robot](t)(s.Robot(t.Context(), "r1")),
 		store.Robot{ID: "r1", Labels: map[string]string{}, FirstSeen: storetest.Start, LastSeen: storetest.Start})
 	_, err := s.Robot(t.Context(), "r2")
-	is(t, "an unknown robot", err, store.ErrNotFound)
+	wantErr(t, "an unknown robot", err, store.ErrNotFound)
 }
 
 func labelsAreReplaced(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	for _, labels := range []map[string]string{{"site": "museum", "floor": "2"}, {"site": "Café ☕"}, {}} {
-		do(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", labels) })
-		same(t, "labels", must[store.Robot](t)(s.Robot(t.Context(), "r1")).Labels, labels)
+		transact(t, s, func(tx *store.Tx) error { return tx.SetLabels(t.Context(), "r1", labels) })
+		wantEqual(t, "labels", must[store.Robot](t)(s.Robot(t.Context(), "r1")).Labels, labels)
 	}
-	same(t, "another robot's labels", must[store.Robot](t)(s.Robot(t.Context(), "r2")).Labels, map[string]string{})
+	wantEqual(t, "another robot's labels", must[store.Robot](t)(s.Robot(t.Context(), "r2")).Labels, map[string]string{})
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.SetLabels(t.Context(), "r9", map[string]string{"site": "moon"})
 	})
-	is(t, "an unknown robot", err, store.ErrNotFound)
+	wantErr(t, "an unknown robot", err, store.ErrNotFound)
 }
 
-func newestDocumentCounts(t *testing.T, address string) {
+func newerDocumentIsKept(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	document := func(robot string, kind schema.TopicKind, body string, second int) store.Document {
@@ -57,8 +57,8 @@ func newestDocumentCounts(t *testing.T, address string) {
 	}
 	save(document("r1", schema.TopicState, "one", 10), document("r1", schema.TopicCaps, "caps", 11), document("r2", schema.TopicState, "other", 12))
 	save(document("r1", schema.TopicState, "two", 13))
-	save(document("r1", schema.TopicState, "late", 12)) // written behind by a slower hand
-	same(t, "the documents of r1", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{
+	save(document("r1", schema.TopicState, "late", 12)) // written late by a slower writer
+	wantEqual(t, "the documents of r1", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{
 		document("r1", schema.TopicCaps, "caps", 11), document("r1", schema.TopicState, "two", 13),
 	})
 	if n := len(must[[]store.Document](t)(s.Documents(t.Context(), ""))); n != 3 {
@@ -67,13 +67,13 @@ func newestDocumentCounts(t *testing.T, address string) {
 	if last := must[store.Robot](t)(s.Robot(t.Context(), "r1")).LastSeen; seconds(last) != 13 {
 		t.Errorf("last seen at %d s", seconds(last))
 	}
-	save(document("r1", schema.TopicState, "", 12)) // older than what is kept
+	save(document("r1", schema.TopicState, "", 12)) // older than the saved document
 	save(document("r1", schema.TopicCaps, "", 20))
-	same(t, "what is left", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", schema.TopicState, "two", 13)})
+	wantEqual(t, "what is left", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", schema.TopicState, "two", 13)})
 
 	err := s.SaveDocuments(t.Context(), []store.Document{document("r2", schema.TopicState, "newer", 30), document("r9", schema.TopicState, "x", 30)})
-	is(t, "an unknown robot", err, store.ErrNotFound)
-	same(t, "its company", must[[]store.Document](t)(s.Documents(t.Context(), "r2")), []store.Document{document("r2", schema.TopicState, "other", 12)})
+	wantErr(t, "an unknown robot", err, store.ErrNotFound)
+	wantEqual(t, "the other document of the call", must[[]store.Document](t)(s.Documents(t.Context(), "r2")), []store.Document{document("r2", schema.TopicState, "other", 12)})
 }
 
 func event(robot, boot string, seq int64, kind string, second int) store.Event {
@@ -89,8 +89,8 @@ func eventsAreKeptOnce(t *testing.T, address string) {
 			t.Fatal(err)
 		}
 	}
-	same(t, "events", must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})), []store.Event{event("r1", "b2", 1, "mode_changed", 2), first})
-	is(t, "an unknown robot", s.AddEvents(t.Context(), []store.Event{event("r1", "b3", 1, "x", 1), event("r9", "b1", 1, "x", 1)}), store.ErrNotFound)
+	wantEqual(t, "events", must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})), []store.Event{event("r1", "b2", 1, "mode_changed", 2), first})
+	wantErr(t, "an unknown robot", s.AddEvents(t.Context(), []store.Event{event("r1", "b3", 1, "x", 1), event("r9", "b1", 1, "x", 1)}), store.ErrNotFound)
 	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))); n != 2 {
 		t.Errorf("%d events after a refusal, want 2", n)
 	}
@@ -122,7 +122,7 @@ func eventsAreFound(t *testing.T, address string) {
 		for _, e := range must[[]store.Event](t)(s.Events(t.Context(), c.q)) {
 			got = append(got, e.Seq)
 		}
-		same(t, fmt.Sprintf("%+v", c.q), got, c.want)
+		wantEqual(t, fmt.Sprintf("%+v", c.q), got, c.want)
 	}
 }
 
@@ -136,7 +136,7 @@ func selectorsAgree(t *testing.T, address string) {
 		for _, id := range ids {
 			labels[id] = rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 3).Draw(rt, "labels of "+id)
 		}
-		do(t, s, func(tx *store.Tx) error {
+		transact(t, s, func(tx *store.Tx) error {
 			for _, id := range ids {
 				if err := tx.SetLabels(t.Context(), id, labels[id]); err != nil {
 					return err
@@ -155,7 +155,7 @@ func selectorsAgree(t *testing.T, address string) {
 			got := []string{}
 			for _, r := range must[[]store.Robot](t)(s.Robots(t.Context(), sel)) {
 				got = append(got, r.ID)
-				same(t, "labels of "+r.ID, r.Labels, labels[r.ID])
+				wantEqual(t, "labels of "+r.ID, r.Labels, labels[r.ID])
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				rt.Fatalf("%q among %v: SQL says %v, memory %v", sel, labels, got, want)

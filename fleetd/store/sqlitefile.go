@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// CheckWithin bounds the check of an SQLite file at the start. What it does not
-// reach in this time is not checked: fleetd sends no heartbeat meanwhile, and robots
-// that are driven manually go to mode safe after 5 s without one.
+// CheckWithin bounds the check of an SQLite file at the start; the rest of a larger file is
+// not checked. Meanwhile fleetd sends no heartbeat, and robots that are driven manually
+// change to mode safe after 5 s without one.
 const CheckWithin = 3 * time.Second
 
-// ownerOnly is the mode of every file of the database: it holds who did what, and
+// ownerOnly is the mode of every file of the database, which holds the audit log and the
 // certificates of robots.
 const ownerOnly fs.FileMode = 0o600
 
-// What the second line of a lock file says; earlier versions wrote none.
+// The second line of a lock file; earlier versions wrote none.
 const (
-	noFleetYet = "no fleet yet"
-	fleetBegun = "fleet begun"
+	markNoFleet = "no fleet yet"
+	markFleet   = "fleet begun"
 )
 
-// fileLock is the lock beside an SQLite file. Its text is the process that had it last
-// and whether the file ever held a fleet.
+// fileLock is the locked file beside an SQLite file. Its text says which process locked it
+// last and whether the database ever held a fleet.
 type fileLock struct {
 	*os.File
 	mark string
 }
 
-// write is over when the disk has the text. It replaces the earlier one in one go, so
-// that a power cut leaves either of them.
+// write replaces the text and syncs it to the disk. It writes the text at once, so that a
+// power cut leaves the old or the new one.
 func (l *fileLock) write(mark string) error {
 	text := fmt.Sprintf("%d\n", os.Getpid())
 	if mark != "" {
@@ -52,9 +52,9 @@ func (l *fileLock) write(mark string) error {
 	return err
 }
 
-// prepareFile makes the file of a new database, so that SQLite gives its log the
-// same mode, and tightens the modes of one that is there. It refuses to begin a new
-// fleet where another one was, as the mark of the lock says. The caller holds the lock.
+// prepareFile creates the file of a new database, so that SQLite gives its log the same mode,
+// and restricts the modes of existing files. If the lock's mark says that a fleet was here
+// whose file is empty or missing, it refuses to begin a new one. The caller holds the lock.
 func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) {
 	size, there, err := sizeOf(path)
 	if err != nil {
@@ -68,9 +68,9 @@ func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) 
 	case size > 0:
 	case logged > 0: // SQLite would delete it
 		return false, fmt.Errorf("%w: the file is empty or missing, but its log %s-wal is not; restore the backup, or remove the log to begin a new fleet", ErrDamaged, path)
-	case there && (mark == fleetBegun || mark == ""):
+	case there && (mark == markFleet || mark == ""):
 		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, or remove both to begin a new fleet", ErrDamaged, path)
-	case mark == fleetBegun:
+	case mark == markFleet:
 		return false, fmt.Errorf("%w: the file is missing, and %s.lock shows that a fleetd used it; restore the backup, or remove the lock to begin a new fleet", ErrDamaged, path)
 	}
 	if !there {
@@ -83,7 +83,7 @@ func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) 
 		}
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + ".lock"} {
-		tighten(name, log)
+		restrictMode(name, log)
 	}
 	return !there, nil
 }
@@ -99,23 +99,23 @@ func sizeOf(path string) (size int64, there bool, err error) {
 	return info.Size(), true, nil
 }
 
-// tighten takes a file from everybody but its owner. It is no reason not to start
-// if it cannot: somebody else owns the file.
-func tighten(path string, log *slog.Logger) {
+// restrictMode removes all permissions of others than the owner. If it cannot, since another
+// user owns the file, it logs a warning and fleetd starts all the same.
+func restrictMode(path string, log *slog.Logger) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&^ownerOnly == 0 {
 		return
 	}
 	if err := os.Chmod(path, ownerOnly); err != nil {
-		log.Warn("database file is open to other users of this machine, and its mode cannot be changed", "file", path, "mode", info.Mode().Perm(), "error", err)
+		log.Warn("database file is accessible to other users, and its mode cannot be changed", "file", path, "mode", info.Mode().Perm(), "error", err)
 		return
 	}
-	log.Warn("database file was open to other users of this machine; its mode was changed", "file", path, "was", info.Mode().Perm(), "mode", ownerOnly)
+	log.Warn("database file was accessible to other users; its mode was changed", "file", path, "was", info.Mode().Perm(), "mode", ownerOnly)
 }
 
-// checkFile reads the whole file and refuses one whose pages do not fit together.
-// It changes nothing: not even the log is moved into the file. SQLite keeps no
-// checksums, so a flipped bit within a text goes unnoticed.
+// checkFile reads the whole file and refuses one with inconsistent pages. It changes nothing
+// and does not even move the log into the file. SQLite has no checksums, so a flipped bit
+// in a text goes unnoticed.
 func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}
 	db, err := sql.Open("sqlite", where.String())
@@ -124,7 +124,7 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	}
 	defer db.Close()
 	size, _, _ := sizeOf(path)
-	log.Info("checking the database", "file", path, "bytes", size)
+	log.Info("database check started", "file", path, "bytes", size)
 	within, cancel := context.WithTimeout(ctx, CheckWithin)
 	defer cancel()
 	var found string
@@ -135,7 +135,7 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	case err == nil:
 		err = errors.New(strings.ReplaceAll(found, "\n", " "))
 	case within.Err() != nil && ctx.Err() == nil:
-		log.Warn("database checked in part; the rest is unchecked: sqlite3 FILE 'PRAGMA quick_check' checks all of it while fleetd is stopped", "file", path, "after", CheckWithin)
+		log.Warn("database checked in part; to check all of it, stop fleetd and run sqlite3 FILE 'PRAGMA quick_check'", "file", path, "after", CheckWithin)
 		return nil
 	default:
 		if code := sqliteCode(err) & 0xff; code != 11 && code != 26 { // SQLITE_CORRUPT, SQLITE_NOTADB

@@ -24,39 +24,39 @@ func scanStop(scan func(...any) error) (stop.Latch, error) {
 
 // LatchedStops lists the latched stops, the oldest first.
 func (r reads) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
-	all, err := list(ctx, r, scanStop, stopColumns+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
+	all, err := queryAll(ctx, r, scanStop, stopColumns+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
 	if err != nil {
 		return nil, fmt.Errorf("list stops: %w", err)
 	}
 	return all, nil
 }
 
-// ReleasedStops lists the stops that were released since.
+// ReleasedStops lists the stops that were released at or after since.
 func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error) {
-	all, err := list(ctx, r, scanStop, stopColumns+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
+	all, err := queryAll(ctx, r, scanStop, stopColumns+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
 	if err != nil {
 		return nil, fmt.Errorf("list released stops: %w", err)
 	}
 	return all, nil
 }
 
-// Stops reads what any plan about the stops of these ids is made from: all robots.
+// Stops reads what any plan for the stops of these ids needs, with all robots.
 func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
 	return t.stopRows(ctx, selector.All(), ids)
 }
 
-// mostNamed bounds the robots that are looked for by name.
-const mostNamed = 1000
+// maxNamedRobots bounds the robots that a query names one by one.
+const maxNamedRobots = 1000
 
-// StopsFor reads what a plan about these orders is made from. Of robots that neither an
-// order means nor a stop holds it reads nothing.
+// StopsFor reads what a plan for these orders needs: the robots that they may mean, all
+// latched stops, and the released ones of these ids.
 func (t *Tx) StopsFor(ctx context.Context, orders ...stop.Order) (stop.Rows, error) {
 	var robots selector.Selector
 	var ids []string
 	for _, o := range orders {
 		ids = append(ids, o.ID)
 		robots.IDs = append(robots.IDs, o.Robots...)
-		robots.All = robots.All || o.All || len(o.Labels) > 0 || len(robots.IDs) > mostNamed
+		robots.All = robots.All || o.All || len(o.Labels) > 0 || len(robots.IDs) > maxNamedRobots
 	}
 	slices.Sort(ids)
 	return t.stopRows(ctx, robots, slices.Compact(ids))
@@ -64,8 +64,8 @@ func (t *Tx) StopsFor(ctx context.Context, orders ...stop.Order) (stop.Rows, err
 
 func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}
-	if err := t.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
-		return rows, fmt.Errorf("read the fleet's name: %w", err)
+	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
+		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
 	var err error
 	if rows.Seal, err = t.seal(ctx); err != nil {
@@ -82,7 +82,7 @@ func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) 
 		return rows, err
 	}
 	for _, id := range ids {
-		released, err := list(ctx, t.reads, scanStop, stopColumns+" WHERE id = $1 AND released_at > 0", id)
+		released, err := queryAll(ctx, t.reads, scanStop, stopColumns+" WHERE id = $1 AND released_at > 0", id)
 		if err != nil {
 			return rows, fmt.Errorf("list stops: %w", err)
 		}
@@ -93,8 +93,8 @@ func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) 
 		n     int64
 	}
 	var w where
-	w.selects(sel)
-	revs, err := list(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
+	w.addSelector(sel)
+	revs, err := queryAll(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
 		return v, scan(&v.robot, &v.n)
 	}, `SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT r.id FROM robots r`+w.String()+`)
 		UNION SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT robot FROM stops WHERE released_at = 0)
@@ -108,14 +108,14 @@ func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) 
 	return rows, nil
 }
 
-// ToldStops are the newest documents of stops, by robot; that of all robots under
-// the empty name.
+// ToldStops returns the newest stop documents by robot; the one of all robots has the empty
+// name.
 func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
 	type document struct {
 		robot   string
 		payload []byte
 	}
-	all, err := list(ctx, t.reads, func(scan func(...any) error) (v document, err error) {
+	all, err := queryAll(ctx, t.reads, func(scan func(...any) error) (v document, err error) {
 		return v, scan(&v.robot, &v.payload)
 	}, `SELECT robot, payload FROM desired WHERE kind = 'desired_stop' UNION ALL SELECT '', payload FROM fleet_documents WHERE kind = 'fleet_stop'`)
 	if err != nil {
@@ -128,9 +128,8 @@ func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
 	return told, nil
 }
 
-// ApplyStops carries a plan out: the stops, the documents that say so, and the
-// messages with them. A document that somebody else wrote meanwhile makes it
-// ErrConflict.
+// ApplyStops writes the stops and documents of a plan, and enqueues the documents. If another
+// transaction wrote one of them meanwhile, the error is ErrConflict.
 func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) error {
 	if _, err := writeRows(ctx, t, c.Latches, latchColumns, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
 		SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client FROM given WHERE true
@@ -155,7 +154,7 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 		}
 		messages = append(messages, m)
 	}
-	if err := t.putDesired(ctx, rows); err != nil {
+	if err := t.saveDesired(ctx, rows); err != nil {
 		return err
 	}
 	for _, n := range c.Notes {
@@ -163,10 +162,10 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 			return err
 		}
 	}
-	if err := t.keepCounter(ctx, c.Counter); err != nil {
+	if err := t.saveCounter(ctx, c.Counter); err != nil {
 		return err
 	}
-	return t.post(ctx, messages, now)
+	return t.enqueue(ctx, messages, now)
 }
 
 var latchColumns = []column[stop.Latch]{

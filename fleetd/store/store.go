@@ -20,44 +20,43 @@ import (
 	"troupe/schema"
 )
 
-// Answers that callers tell apart with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
-	ErrNotFound = errors.New("not found")                                     // nothing of this name is stored
-	ErrConflict = errors.New("changed by somebody else")                      // it is no longer as the caller saw it
-	ErrInUse    = errors.New("another program already uses this SQLite file") // one instance a file
-	ErrBusy     = errors.New("the database is too busy; nothing was changed") // tried several times
-	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version has migrated it
-	ErrOlder    = errors.New("the database is older than this fleetd reads")  // a version before the first release made it
-	ErrDamaged  = errors.New("the database is damaged")                       // found at the start, before anything was written
-	ErrSilent   = errors.New("the database does not answer")                  // given up; nothing was changed
-	// ErrUnknown: the connection was lost, or given up, between the request to commit
-	// and its answer.
+	ErrNotFound = errors.New("not found")                                     // there is no row of this name
+	ErrConflict = errors.New("changed by somebody else")                      // the row is no longer as the caller read it
+	ErrInUse    = errors.New("another program already uses this SQLite file") // an SQLite file has one instance
+	ErrBusy     = errors.New("the database is too busy; nothing was changed") // after several attempts
+	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version migrated it
+	ErrOlder    = errors.New("the database is older than this fleetd reads")  // a version before the first release created it
+	ErrDamaged  = errors.New("the database is damaged")                       // found by the check at the start, before any write
+	ErrSilent   = errors.New("the database does not answer")                  // no answer in time; nothing was changed
+	// ErrUnknown: the connection was lost, or timed out, between the request to commit and
+	// the answer to it.
 	ErrUnknown = errors.New("the database did not say whether it committed")
 )
 
-// retries bounds how often a transaction that met another one is run again.
+// retries bounds the attempts of a transaction that conflicts with others.
 const retries = 8
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is an open database. It may be used by any number of goroutines.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
 	reads
-	dialect dialect
-	pools   pools
-	fleetID string
-	led     atomic.Bool          // with SQLite: somebody leads
-	asking  atomic.Pointer[Lead] // asked for the lock and did not get it
-	// What signs the desired documents that are planned; nil = they are not signed.
+	dialect   dialect
+	pools     pools
+	fleetID   string
+	leading   atomic.Bool          // with SQLite: this process leads
+	candidate atomic.Pointer[Lead] // holds a connection, waits for the lock of the leader
+	// The keys that sign desired documents; nil = documents are not signed.
 	key, release ed25519.PrivateKey
-	heard        func(robot string, topic schema.TopicKind) schema.ReportedRev // nil = nothing was heard
+	reported     func(robot string, topic schema.TopicKind) schema.ReportedRev // what robots report; nil = nothing
 }
 
-// Open opens the database at address, which is sqlite:PATH or postgres://...,
-// and brings its tables up to date. A new database gets a fleet id of its own.
-// Errors never hold the address's password. now is when a new
-// database was made.
+// Open opens the database at address, which is sqlite:PATH or postgres://..., and applies
+// the migrations that it lacks. A new database gets its own fleet id and now as its time of
+// creation. Errors never contain the password of the address.
 func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) (*Store, error) {
 	d, p, err := open(ctx, address, log)
 	if err != nil {
@@ -68,18 +67,18 @@ func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) 
 	if err := s.start(ctx, now, log); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	if p.begun != nil {
-		if err := p.begun(); err != nil {
-			log.Warn("lock of the database not marked: if the file is lost, the next start begins a new fleet", "error", err)
+	if p.markBegun != nil {
+		if err := p.markBegun(); err != nil {
+			log.Warn("lock file not marked: if the database file is lost, the next start begins a new fleet", "error", err)
 		}
 	}
 	return s, nil
 }
 
-// Close ends all connections and, with SQLite, lets the next program in. A
-// second call does nothing.
+// Close ends all connections and, with SQLite, releases the lock of the file. A second call
+// does nothing.
 func (s *Store) Close() error {
-	if l := s.asking.Swap(nil); l != nil {
+	if l := s.candidate.Swap(nil); l != nil {
 		l.Drop()
 	}
 	return s.pools.close()
@@ -88,8 +87,8 @@ func (s *Store) Close() error {
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pools.write.PingContext(ctx) }
 
-// CheckWrite reports whether the database takes a change: a full disk and a
-// read-only server answer a Ping. It changes nothing.
+// CheckWrite reports whether the database accepts a write; with a full disk or on a
+// read-only server Ping still succeeds. It changes nothing.
 func (s *Store) CheckWrite(ctx context.Context) error {
 	return s.batch(ctx, func(tx *Tx) error {
 		n, err := tx.exec(ctx, `UPDATE fleet SET created_at = created_at WHERE only_row = 1`)
@@ -97,13 +96,13 @@ func (s *Store) CheckWrite(ctx context.Context) error {
 	})
 }
 
-// FleetID names this database to robots. It is made once and never changes.
+// FleetID names this database to robots. It is created with the database and never changes.
 func (s *Store) FleetID() string { return s.fleetID }
 
 // Dialect is postgres or sqlite.
 func (s *Store) Dialect() string { return s.dialect.name }
 
-// Alone reports whether no other fleetd can use the database.
+// Alone reports whether no other instance can use the database.
 func (s *Store) Alone() bool { return s.pools.connect == nil }
 
 func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) error {
@@ -123,12 +122,12 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	if err := s.refuseUnreadable(ctx, provider); err != nil { // before anything is written
+	if err := s.refuseUnreadable(ctx, provider); err != nil { // before any write
 		return err
 	}
 	done, err := provider.Up(ctx)
 	if err != nil {
-		return fmt.Errorf("bring the tables up to date: %w", err)
+		return fmt.Errorf("migrate the database: %w", err)
 	}
 	if err := s.refuseUnreadable(ctx, provider); err != nil { // another instance migrated while this one waited for the lock
 		return err
@@ -140,18 +139,18 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 		_, err := tx.exec(ctx, `INSERT INTO fleet (only_row, fleet_id, outbox_seq, created_at)
 			VALUES (1, $1, 0, $2) ON CONFLICT (only_row) DO NOTHING`, uuid.NewString(), micros(now))
 		if err != nil {
-			return fmt.Errorf("name the fleet: %w", err)
+			return fmt.Errorf("write the fleet id: %w", err)
 		}
-		return tx.row(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&s.fleetID)
+		return tx.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&s.fleetID)
 	})
 }
 
-// oldestVersion is the first version of the database whose documents are read.
+// oldestVersion is the oldest schema version that this fleetd can read.
 const oldestVersion = 10
 
-// refuseUnreadable answers ErrNewer if a later version of fleetd has migrated the
-// database: what its tables mean to that version is not known here. It answers
-// ErrOlder if a version before the first release made it.
+// refuseUnreadable returns ErrNewer if a later version of fleetd migrated the database, since
+// this one does not know what the tables mean now, and ErrOlder if a version before the
+// first release created it.
 func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) error {
 	current, known, err := provider.GetVersions(ctx)
 	switch {
@@ -161,31 +160,29 @@ func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) 
 		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd knows versions up to %d; run the fleetd that made it or a later one, or restore the backup from before the upgrade",
 			s.pools.place, ErrNewer, current, known)
 	case current > 0 && current < oldestVersion:
-		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd reads versions from %d; run the fleetd that made it, or begin with an empty database and publish the stories again",
+		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd reads versions from %d; run the fleetd that created it, or begin with an empty database and publish the stories again",
 			s.pools.place, ErrOlder, current, oldestVersion)
 	}
 	return nil
 }
 
-// Tx is one transaction: all of what is done in it happens, or none. What it
-// reads is what it writes over, as if no other ran beside it. It also answers
-// every question of the store.
+// Tx is one serializable transaction: its writes happen all or not at all, and nobody else
+// changes what it has read before it commits. It has every query of the Store.
 type Tx struct {
 	reads
 	tx    *sql.Tx
 	store *Store
 }
 
-// Tx runs do in a transaction and commits if do returns nil. When it met
-// another transaction it is run again, so do must have no other effect than
-// through tx and may not use the store itself. After several such meetings it
-// answers ErrBusy.
+// Tx runs do in a transaction and commits if do returns nil. If the transaction conflicts
+// with another one, do runs again: it must have no effect but through tx, and must not use
+// the store itself. After several conflicts the error is ErrBusy.
 func (s *Store) Tx(ctx context.Context, do func(tx *Tx) error) error {
 	return s.transact(ctx, s.dialect.isolation, do)
 }
 
-// batch is Tx for writes that decide nothing from what they read: rows of many
-// robots in one commit, without the price of serial isolation.
+// batch is Tx for writes that do not depend on what they read, in the default isolation of
+// the database, which costs less than the serializable one.
 func (s *Store) batch(ctx context.Context, do func(tx *Tx) error) error {
 	return s.transact(ctx, sql.LevelDefault, do)
 }
@@ -194,7 +191,7 @@ func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do f
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval, wait.RandomizationFactor = 5*time.Millisecond, 250*time.Millisecond, 0.9
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := s.once(ctx, isolation, do)
+		err := s.tryOnce(ctx, isolation, do)
 		if err != nil && !s.dialect.isRetryable(err) {
 			err = backoff.Permanent(err)
 		}
@@ -218,14 +215,14 @@ func (s *Store) transact(ctx context.Context, isolation sql.IsolationLevel, do f
 	return err
 }
 
-func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
-	patience := patienceOf(ctx)
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	silent := time.AfterFunc(patience, func() { giveUp(ErrSilent) })
-	defer silent.Stop()
-	// What was given up here comes back as context.Canceled, as if the caller had left.
-	givenUp := func(err error) error {
+func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do func(tx *Tx) error) error {
+	timeout := queryTimeoutOf(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(timeout, func() { cancel(ErrSilent) })
+	defer timer.Stop()
+	// The driver reports our time-out as context.Canceled, as if the caller had cancelled.
+	withCause := func(err error) error {
 		if errors.Is(context.Cause(ctx), ErrSilent) {
 			return fmt.Errorf("%w: %v", ErrSilent, err)
 		}
@@ -233,17 +230,17 @@ func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(
 	}
 	tx, err := s.pools.write.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
 	if err != nil {
-		return fmt.Errorf("begin: %w", givenUp(err))
+		return fmt.Errorf("begin: %w", withCause(err))
 	}
-	silent.Stop()
-	defer tx.Rollback() // after a commit it does nothing
+	timer.Stop()
+	defer tx.Rollback() // does nothing after a commit
 	if err := do(&Tx{reads{tx}, tx, s}); err != nil {
-		return givenUp(err)
+		return withCause(err)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("commit: %w", givenUp(ctx.Err()))
+		return fmt.Errorf("commit: %w", withCause(ctx.Err()))
 	}
-	silent.Reset(patience)
+	timer.Reset(timeout)
 	switch err := tx.Commit(); {
 	case err == nil:
 		return nil
@@ -255,7 +252,7 @@ func (s *Store) once(ctx context.Context, isolation sql.IsolationLevel, do func(
 }
 
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	ctx, done := within(ctx)
+	ctx, done := withTimeout(ctx)
 	defer done()
 	result, err := t.tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -264,11 +261,11 @@ func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error)
 	return result.RowsAffected()
 }
 
-// expectOne turns "the row was not as expected" into a conflict.
-func expectOne(n int64, err error, what string) error { return expect(1, n, err, what) }
+// expectOne returns ErrConflict unless one row was written.
+func expectOne(n int64, err error, what string) error { return expectRows(1, n, err, what) }
 
-// expect turns "not all rows were as expected" into a conflict.
-func expect(want, n int64, err error, what string) error {
+// expectRows returns ErrConflict unless want rows were written.
+func expectRows(want, n int64, err error, what string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
 	}

@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// Each writer reads the newest desired state and writes the next one. Were one of them to
-// write over what another wrote meanwhile, a number would be given out twice.
-func writersAtOnce(t *testing.T, address string) {
+// Each writer reads the newest desired revision and writes the next one. If one overwrote the
+// change of another, a revision would be used twice.
+func concurrentWriters(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
 	apply(t, s, published(1))
@@ -43,7 +43,7 @@ func writersAtOnce(t *testing.T, address string) {
 						}, at(1))
 					})
 					if errors.Is(err, store.ErrBusy) {
-						continue // as a caller would
+						continue // as callers do
 					}
 					failed <- err
 					break
@@ -60,21 +60,20 @@ func writersAtOnce(t *testing.T, address string) {
 	}
 	robot := must[store.Robot](t)(s.Robot(t.Context(), "r1"))
 	if robot.DesiredRev != writers*rounds {
-		t.Errorf("the desired state has number %d after %d writings", robot.DesiredRev, writers*rounds)
+		t.Errorf("the desired document has revision %d after %d writes", robot.DesiredRev, writers*rounds)
 	}
 	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
 		if o.Seq != int64(i+1) || string(o.Payload) != fmt.Sprint(i+1) {
-			t.Errorf("place %d of the outbox is %d with desired state %s", i+1, o.Seq, o.Payload)
+			t.Errorf("message %d of the outbox has number %d and payload %s", i+1, o.Seq, o.Payload)
 		}
 	}
 	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
-		t.Errorf("%d notes of %d writings", n, writers*rounds)
+		t.Errorf("%d audit entries of %d writes", n, writers*rounds)
 	}
 }
 
-// A transaction that was begun before another one commits does not see half of
-// that other one's work.
-func oneMoment(t *testing.T, address string) {
+// A transaction that began before another one committed reads none or all of its changes.
+func transactionReadsASnapshot(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	apply(t, s, published(1))
@@ -104,7 +103,7 @@ func oneMoment(t *testing.T, address string) {
 		}
 	})
 	for range 20 {
-		do(t, s, func(tx *store.Tx) error {
+		transact(t, s, func(tx *store.Tx) error {
 			rows, err := tx.Library(t.Context())
 			if err != nil {
 				return err
@@ -127,7 +126,7 @@ func outboxIsTransactional(t *testing.T, address string) {
 		}
 		return errOfOurs
 	})
-	is(t, "the transaction", err, errOfOurs)
+	wantErr(t, "the transaction", err, errOfOurs)
 	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)); len(left) > 0 {
 		t.Fatalf("a rolled back message is in the outbox: %+v", left)
 	}
@@ -156,26 +155,26 @@ func outboxKeepsOrder(t *testing.T, address string) {
 		{Seq: 4, Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("third")},
 	}
 	unsent := must[[]store.Outgoing](t)
-	same(t, "the outbox", unsent(s.Unsent(t.Context(), 0)), want)
-	same(t, "its beginning", unsent(s.Unsent(t.Context(), 2)), want[:2])
+	wantEqual(t, "the outbox", unsent(s.Unsent(t.Context(), 0)), want)
+	wantEqual(t, "its beginning", unsent(s.Unsent(t.Context(), 2)), want[:2])
 	if err := s.MarkSent(t.Context(), []int64{1, 3}, at(5)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "what is left", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "what is left", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
 	if n := must[int64](t)(s.ForgetSent(t.Context(), at(5))); n != 0 {
-		t.Errorf("%d rows forgotten too early", n)
+		t.Errorf("%d rows deleted too early", n)
 	}
 	if n := must[int64](t)(s.ForgetSent(t.Context(), at(6))); n != 2 {
-		t.Errorf("%d rows forgotten, want 2", n)
+		t.Errorf("%d rows deleted, want 2", n)
 	}
-	same(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
 }
 
-func brokerIsFilledAnew(t *testing.T, address string) {
+func desiredDocumentsAreListed(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	fill(t, s) // r1 performs s1 revision 1, r2 had a desired state taken back
+	fill(t, s) // r1 performs s1 revision 1; the default story of r2 was cleared
 	blob := revision(library.KindStory, "s1", 1)
-	same(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{
+	wantEqual(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{
 		{Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},
 		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
 		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},

@@ -17,9 +17,9 @@ import (
 	"troupe/schema"
 )
 
-// revision is a published revision with bytes of its own.
+// revision is a published revision with its own bytes.
 func revision(kind library.Kind, id string, rev int64) library.Revision {
-	body := fmt.Appendf(nil, "%s %s %d \x00\xff", kind, id, rev) // bytes, whatever they are
+	body := fmt.Appendf(nil, "%s %s %d \x00\xff", kind, id, rev) // arbitrary bytes
 	sum := sha256.Sum256(body)
 	return library.Revision{Kind: kind, ID: id, Rev: rev, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(body)), Body: body,
 		CreatedAt: at(int(rev)), CreatedBy: "anna", Why: "because of „it“"}
@@ -48,10 +48,10 @@ func published(rev int64) library.Changes {
 
 func apply(t testing.TB, s *store.Store, c library.Changes) {
 	t.Helper()
-	do(t, s, func(tx *store.Tx) error { return tx.Apply(t.Context(), c, at(3)) })
+	transact(t, s, func(tx *store.Tx) error { return tx.Apply(t.Context(), c, at(3)) })
 }
 
-// fill puts something into every table.
+// fill adds rows to every table.
 func fill(t testing.TB, s *store.Store) {
 	t.Helper()
 	robots(t, s, "r1", "r2", "r3")
@@ -63,7 +63,7 @@ func fill(t testing.TB, s *store.Store) {
 	c.Files = []library.File{file("gong", small)}
 	c.Assets = []library.Asset{asset("gong", c.Files[0], 2)}
 	apply(t, s, c)
-	do(t, s, func(tx *store.Tx) error {
+	transact(t, s, func(tx *store.Tx) error {
 		if err := tx.SetLabels(t.Context(), "r1", map[string]string{"site": "museum"}); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func fill(t testing.TB, s *store.Store) {
 	}
 }
 
-// change changes what a transaction can change, everywhere.
+// change makes a change of every kind.
 func change(t testing.TB, tx *store.Tx) {
 	c := library.Changes{
 		Entries:   []library.Entry{entry(library.KindStory, "s1", 3), entry(library.KindAct, "a1", 0)},
@@ -125,7 +125,7 @@ func batch(id string, robots ...string) (command.Batch, []command.Command) {
 	return b, commands
 }
 
-// everything is all that can be asked of a store.
+// everything is the results of all queries.
 type everything struct {
 	Robots    []store.Robot
 	Documents []store.Document
@@ -172,5 +172,5 @@ func dump(t testing.TB, s *store.Store) everything {
 	}
 }
 
-// seconds is a time as a number that a test can read.
+// seconds is the inverse of at.
 func seconds(t time.Time) int { return int(t.Sub(storetest.Start).Seconds()) }

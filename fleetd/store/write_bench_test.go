@@ -55,7 +55,7 @@ func benchRows(b *testing.B, save func(ctx context.Context, documents []store.Do
 
 func benchStore(b *testing.B, address string) *store.Store {
 	s := storetest.Open(b, address)
-	do(b, s, func(tx *store.Tx) error {
+	transact(b, s, func(tx *store.Tx) error {
 		for r := range benchRobots {
 			if _, err := tx.AddRobot(b.Context(), fmt.Sprintf("r%05d", r), storetest.Start); err != nil {
 				return err
@@ -66,8 +66,8 @@ func benchStore(b *testing.B, address string) *store.Store {
 	return s
 }
 
-// The floor is the driver alone: the same rows into the same table, in one transaction,
-// with the one statement that is fastest.
+// The arm "floor" is the driver without the store: it writes the same rows to the same table in
+// one transaction.
 func BenchmarkSaveDocuments(b *testing.B) {
 	b.Run("postgres", func(b *testing.B) {
 		address := pgtest.Start(b)

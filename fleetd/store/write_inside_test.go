@@ -9,7 +9,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 )
 
-func TestCheckWriteNoticesADatabaseThatTakesNoChanges(t *testing.T) {
+func TestCheckWriteFailsOnAReadOnlyDatabase(t *testing.T) {
 	for name, c := range map[string]struct{ address, readOnly string }{
 		"sqlite":   {"sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), "PRAGMA query_only = 1"},
 		"postgres": {pgtest.Start(t), "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"},
@@ -31,7 +31,7 @@ func TestCheckWriteNoticesADatabaseThatTakesNoChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := s.CheckWrite(t.Context()); err == nil {
-				t.Error("a database that takes no changes passes")
+				t.Error("a read-only database passes")
 			}
 		})
 	}

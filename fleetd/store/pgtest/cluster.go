@@ -15,26 +15,26 @@ import (
 
 const superuser = "troupe"
 
-// longestFolder keeps the socket's path (folder + "/.s.PGSQL.5432") within the
-// 103 bytes that every system allows for one.
+// longestFolder keeps the path of the socket (folder + "/.s.PGSQL.5432") within 103 bytes,
+// which every system allows.
 const longestFolder = 80
 
 // A cluster is one running PostgreSQL in one temporary folder.
 type cluster struct {
 	folder string
-	// lifeline is our end of the keeper's standard input. It is never written
-	// to nor closed by us: the system closes it when this process ends, however
-	// it ends, and that is what the keeper waits for.
-	lifeline *os.File
+	// stopPipe is our end of the supervisor's standard input. We never write to it nor close
+	// it: the system closes it when this process ends, and then the supervisor stops the
+	// cluster.
+	stopPipe *os.File
 }
 
-// keeper makes the cluster, says so, and then waits for the end of the test
-// binary to stop the cluster and to remove its folder. It is a process of its
-// own because a killed test binary can tidy nothing; it is in a session of its
-// own so that Ctrl-C at a terminal reaches the test binary and not it.
+// supervisorScript creates the cluster, prints "ready", and waits for the end of the test
+// binary; then it stops the cluster and removes its folder. It is a process of its own because
+// a killed test binary cannot clean up, and in a session of its own so that Ctrl-C at a
+// terminal reaches only the test binary.
 //
-// Nothing here has to survive a crash, so nothing is ever synced to the disk.
-const keeper = `
+// Nothing here has to survive a crash, so PostgreSQL syncs nothing to the disk.
+const supervisorScript = `
 folder=$1 programs=$2 superuser=$3
 {
 	"$programs/initdb" -D "$folder/data" -U "$superuser" -A trust -E UTF8 --locale=C --no-sync &&
@@ -58,7 +58,7 @@ rm -rf "$folder"
 `
 
 func startCluster(programs string) (*cluster, error) {
-	as, err := identity()
+	as, err := clusterUser()
 	if err != nil {
 		return nil, err
 	}
@@ -66,36 +66,36 @@ func startCluster(programs string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	input, lifeline, err := os.Pipe()
+	input, stopPipe, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make the keeper's lifeline: %w", err)
+		return nil, fmt.Errorf("make the supervisor's input: %w", err)
 	}
 	answer, output, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("make the keeper's answer: %w", err)
+		return nil, fmt.Errorf("make the supervisor's output: %w", err)
 	}
 	defer answer.Close()
 
-	// Not waited for: it is meant to outlive us, by the time a stop takes.
-	cmd := exec.Command("/bin/sh", "-c", keeper, "keeper", folder, programs, superuser)
-	cmd.Dir = folder // the caller's own folder may be closed to this user
+	// We do not wait for it: it outlives us while it stops the cluster.
+	cmd := exec.Command("/bin/sh", "-c", supervisorScript, "supervisor", folder, programs, superuser)
+	cmd.Dir = folder // this user may have no access to the caller's folder
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}
 	cmd.Stdin, cmd.Stdout = input, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: as}
 	if err := cmd.Start(); err != nil {
 		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("start the cluster's keeper: %w", err)
+		return nil, fmt.Errorf("start the cluster's supervisor: %w", err)
 	}
 	_ = input.Close()
 	_ = output.Close()
 
 	said, err := bufio.NewReader(answer).ReadString('\n')
 	if strings.TrimSpace(said) == "ready" {
-		return &cluster{folder: folder, lifeline: lifeline}, nil
+		return &cluster{folder: folder, stopPipe: stopPipe}, nil
 	}
 	log := logs(folder)
-	_ = lifeline.Close() // the keeper tidies up
-	return nil, fmt.Errorf("make a cluster with %s: keeper said %q (%v)\n%s", programs, said, err, log)
+	_ = stopPipe.Close() // the supervisor cleans up
+	return nil, fmt.Errorf("start a cluster with %s: the supervisor printed %q (%v)\n%s", programs, said, err, log)
 }
 
 func logs(folder string) string {
@@ -126,9 +126,9 @@ func makeFolder(as *syscall.Credential) (string, error) {
 	return folder, nil
 }
 
-// identity is the user that the cluster runs as: us, but for root, as whom
-// PostgreSQL refuses to run.
-func identity() (*syscall.Credential, error) {
+// clusterUser returns the user of the cluster: nil for our own, or another one if we are root,
+// because PostgreSQL refuses to run as root.
+func clusterUser() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -150,9 +150,9 @@ func identity() (*syscall.Credential, error) {
 	return nil, errors.New("PostgreSQL refuses to run as root, and there is neither a user postgres nor a user nobody to run it as")
 }
 
-// findPrograms returns the folder of PostgreSQL's server programs: the first
-// of path, as a shell would find them, else the newest of the folders that
-// match the pattern, where Debian keeps them out of the path.
+// findPrograms returns the folder of PostgreSQL's server programs: the first one in path, as in
+// a shell, or else the newest version among the folders that match the pattern, since Debian
+// installs them outside of the path.
 func findPrograms(path, pattern string) (string, error) {
 	folders := filepath.SplitList(path)
 	versions, err := filepath.Glob(pattern)
@@ -161,12 +161,12 @@ func findPrograms(path, pattern string) (string, error) {
 	}
 	newest, found := 0, ""
 	for _, folder := range versions {
-		if v, err := strconv.Atoi(filepath.Base(filepath.Dir(folder))); err == nil && v > newest && complete(folder) {
+		if v, err := strconv.Atoi(filepath.Base(filepath.Dir(folder))); err == nil && v > newest && hasPrograms(folder) {
 			newest, found = v, folder
 		}
 	}
 	for _, folder := range append(folders, found) {
-		if complete(folder) {
+		if hasPrograms(folder) {
 			return folder, nil
 		}
 	}
@@ -174,7 +174,7 @@ func findPrograms(path, pattern string) (string, error) {
 		"run deploy/setup/debian.sh, or apt-get install postgresql", pattern)
 }
 
-func complete(folder string) bool {
+func hasPrograms(folder string) bool {
 	if folder == "" {
 		return false
 	}

@@ -1,13 +1,12 @@
 // Package pgtest gives a test a PostgreSQL database of its own.
 //
-// The first Start of a test binary makes a private cluster from the machine's
-// PostgreSQL programs; every Start makes a fresh database in it and drops it
-// with the test. Nothing is shared with any other test binary or with a
-// PostgreSQL that the machine runs: the cluster listens on a Unix socket in its
-// own temporary folder and nowhere else.
+// The first Start of a test binary creates a private cluster with the PostgreSQL programs of
+// the machine. Each Start creates a database in it, which is dropped after the test. Test
+// binaries share nothing with each other or with a PostgreSQL server of the machine: the
+// cluster listens only on a Unix socket in its own temporary folder.
 //
-// A machine without PostgreSQL fails the test, naming the package to install:
-// a store that was tested on one of its two databases was not tested.
+// Without PostgreSQL on the machine the test fails and names the package to install, because
+// the store must be tested on both of its databases.
 package pgtest
 
 import (
@@ -23,23 +22,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Used names the environment variable with the file to which each test binary
-// adds a line when its cluster runs, so that CI can tell that PostgreSQL was
-// really tested. Without the variable nothing is written.
+// Used is the environment variable that names a file. Each test binary whose cluster runs
+// appends a line to it, so that CI can check that PostgreSQL was tested. Without the variable
+// nothing is written.
 const Used = "TROUPE_POSTGRES_USED"
 
-// patience bounds one statement to the cluster, which is private and idle.
-const patience = 30 * time.Second
+// statementTimeout bounds one statement of this package.
+const statementTimeout = 30 * time.Second
 
-// The cluster belongs to the process, since Go has no end of a test binary to
-// hand it back at: cluster.go ties its life to the process's instead.
+// The cluster belongs to the process: a Go test binary has no hook at its end, so a
+// supervisor stops the cluster when the process ends (see cluster.go).
 var (
 	shared    = sync.OnceValues(startShared)
 	databases atomic.Int64
 )
 
-// Start makes an empty database for this test and returns its URL. The
-// database goes with the test, with whatever is still connected to it.
+// Start creates an empty database for this test and returns its URL. The database is dropped
+// after the test, even if there are open connections to it.
 func Start(t testing.TB) (dsn string) {
 	t.Helper()
 	c, err := shared()
@@ -67,20 +66,20 @@ func startShared() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, noteUse(os.Getenv(Used))
+	return c, recordUse(os.Getenv(Used))
 }
 
-func noteUse(path string) error {
+func recordUse(path string) error {
 	if path == "" {
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return fmt.Errorf("note in $%s that PostgreSQL was used: %w", Used, err)
+		return fmt.Errorf("record in $%s that PostgreSQL was used: %w", Used, err)
 	}
 	if _, err := fmt.Fprintln(f, os.Args[0]); err != nil {
-		_ = f.Close() // the write's error says more
-		return fmt.Errorf("note in $%s that PostgreSQL was used: %w", Used, err)
+		_ = f.Close() // the error of the write matters more
+		return fmt.Errorf("record in $%s that PostgreSQL was used: %w", Used, err)
 	}
 	return f.Close()
 }
@@ -96,7 +95,7 @@ func (c *cluster) dsn(database string) string {
 }
 
 func (c *cluster) exec(sql string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.dsn("postgres"))
 	if err != nil {

@@ -24,13 +24,13 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-func TestEveryStartIsAnEmptyDatabaseOfItsOwn(t *testing.T) {
+func TestStartCreatesAnEmptyDatabase(t *testing.T) {
 	first, second := connect(t, Start(t)), connect(t, Start(t))
 	if _, err := first.Exec(t.Context(), "CREATE TABLE robots (id text)"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := second.Exec(t.Context(), "SELECT id FROM robots"); err == nil {
-		t.Fatal("the second database knows the first one's table")
+		t.Fatal("the second database has the table of the first one")
 	}
 	var encoding, address string
 	if err := second.QueryRow(t.Context(),
@@ -42,7 +42,7 @@ func TestEveryStartIsAnEmptyDatabaseOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseGoesWithItsTest(t *testing.T) {
+func TestDatabaseIsDroppedWithItsTest(t *testing.T) {
 	var dsn string
 	t.Run("a test that leaves a connection open", func(t *testing.T) {
 		dsn = Start(t)
@@ -50,7 +50,7 @@ func TestTheDatabaseGoesWithItsTest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn // left for the cleanup to throw out
+		_ = conn // left open for the cleanup
 	})
 	if conn, err := pgx.Connect(t.Context(), dsn); err == nil {
 		_ = conn.Close(t.Context())
@@ -58,9 +58,8 @@ func TestTheDatabaseGoesWithItsTest(t *testing.T) {
 	}
 }
 
-// The two ways a test binary ends: by itself, and killed. Several at a time,
-// as `go test ./...` runs them.
-func TestNoClusterOutlivesItsTestBinary(t *testing.T) {
+// A test binary ends by itself or is killed. Several run at a time, as with `go test ./...`.
+func TestClusterStopsWithItsTestBinary(t *testing.T) {
 	if os.Getenv("PGTEST_CHILD") != "" {
 		c, err := shared()
 		if err != nil {
@@ -79,7 +78,7 @@ func TestNoClusterOutlivesItsTestBinary(t *testing.T) {
 	}
 	var children []child
 	for range 3 {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestNoClusterOutlivesItsTestBinary$")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestClusterStopsWithItsTestBinary$")
 		cmd.Env = append(os.Environ(), "PGTEST_CHILD=1", Used+"=")
 		stdout, err := cmd.StdoutPipe()
 		if err != nil {
@@ -122,19 +121,19 @@ func TestNoClusterOutlivesItsTestBinary(t *testing.T) {
 			if err := c.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = c.cmd.Wait() // killed, as it says
+			_ = c.cmd.Wait() // the error is that it was killed
 		}
 	}
 	for _, c := range children {
-		gone(t, c.folder)
-		gone(t, filepath.Join("/proc", c.pid))
+		waitUntilGone(t, c.folder)
+		waitUntilGone(t, filepath.Join("/proc", c.pid))
 	}
 }
 
-// gone waits for the keeper of a test binary that has ended.
-func gone(t *testing.T, path string) {
+// waitUntilGone waits for the supervisor of a test binary that has ended.
+func waitUntilGone(t *testing.T, path string) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(statementTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -143,13 +142,13 @@ func gone(t *testing.T, path string) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s is still there %v after its test binary ended", path, patience)
+			t.Fatalf("%s is still there %v after its test binary ended", path, statementTimeout)
 		case <-tick.C:
 		}
 	}
 }
 
-func TestWithoutPostgreSQLTheTestIsToldWhatToInstall(t *testing.T) {
+func TestMissingPostgreSQLNamesThePackage(t *testing.T) {
 	empty := t.TempDir()
 	_, err := findPrograms(empty, filepath.Join(empty, "*", "bin"))
 	if err == nil || !strings.Contains(err.Error(), "apt-get install postgresql") {
@@ -157,7 +156,7 @@ func TestWithoutPostgreSQLTheTestIsToldWhatToInstall(t *testing.T) {
 	}
 }
 
-func TestTheNewestOfDebiansVersionsIsTaken(t *testing.T) {
+func TestNewestCompleteVersionIsUsed(t *testing.T) {
 	root := t.TempDir()
 	for _, version := range []string{"9", "15", "17"} {
 		bin := filepath.Join(root, version, "bin")
@@ -166,7 +165,7 @@ func TestTheNewestOfDebiansVersionsIsTaken(t *testing.T) {
 		}
 		for _, program := range []string{"initdb", "pg_ctl", "postgres"} {
 			if version == "17" && program == "postgres" {
-				continue // the client's package alone
+				continue // as with the client package only
 			}
 			if err := os.WriteFile(filepath.Join(bin, program), nil, 0o755); err != nil {
 				t.Fatal(err)
@@ -179,10 +178,10 @@ func TestTheNewestOfDebiansVersionsIsTaken(t *testing.T) {
 	}
 }
 
-func TestUseIsNotedForCI(t *testing.T) {
+func TestUseIsRecordedForCI(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "used")
 	for range 2 {
-		if err := noteUse(path); err != nil {
+		if err := recordUse(path); err != nil {
 			t.Fatal(err)
 		}
 	}
