@@ -34,6 +34,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"the library is read back", libraryIsReadBack},
 		{"a plan reads newest and performed revisions", libraryRowsAreComplete},
 		{"a plan reads what it needs", libraryForReadsWhatIsNeeded},
+		{"a plan takes any number of robots", libraryForTakesAnyNumberOfRobots},
 		{"a revision is immutable", revisionsAreImmutable},
 		{"an unpublished default story is refused", unpublishedDefaultIsRefused},
 		{"a lower desired revision is refused", lowerDesiredRevisionIsRefused},

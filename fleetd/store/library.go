@@ -151,10 +151,12 @@ func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	switch {
-	case need.All:
+	if len(robots.IDs) > maxNamedRobots {
+		robots = selector.All() // a statement has a limited number of parameters
+	}
+	if need.All {
 		err = t.readLibrary(ctx, &rows)
-	default:
+	} else {
 		err = t.readNeeded(ctx, &rows, need, robots)
 	}
 	if err != nil {

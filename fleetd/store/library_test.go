@@ -114,6 +114,24 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 	}
 }
 
+func libraryForTakesAnyNumberOfRobots(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1")
+	c := published(1)
+	c.Defaults = []library.Default{desiredStory("r1", 7, "s1", 1)}
+	apply(t, s, c)
+	sel := selector.IDs("r1")
+	for i := range 70_000 { // more than the parameters of a statement
+		sel.IDs = append(sel.IDs, fmt.Sprint("other-", i))
+	}
+	transact(t, s, func(tx *store.Tx) error {
+		rows, err := tx.LibraryFor(t.Context(), library.ForAgain(), sel)
+		wantEqual(t, "defaults", rows.Defaults, c.Defaults)
+		wantEqual(t, "revisions", rows.Revisions, c.Revisions)
+		return err
+	})
+}
+
 func revisionsAreImmutable(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	apply(t, s, published(1))
