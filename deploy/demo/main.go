@@ -65,21 +65,21 @@ func command() *cobra.Command {
 	return cmd
 }
 
-func run(ctx context.Context, cfg stage.Config, level slog.Level, logFile string, out, talk io.Writer) error {
-	began := time.Now()
-	fmt.Fprint(talk, banner)
-	log, err := openLog(cfg.Data, logFile, talk)
+func run(ctx context.Context, cfg stage.Config, level slog.Level, logFile string, out, terminal io.Writer) error {
+	started := time.Now()
+	fmt.Fprint(terminal, banner)
+	log, err := openLog(cfg.Data, logFile, terminal)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	cfg.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
-	cfg.Say = func(line string) { fmt.Fprintf(talk, "%5.1f s  %s\n", time.Since(began).Seconds(), line) }
+	cfg.Say = func(line string) { fmt.Fprintf(terminal, "%5.1f s  %s\n", time.Since(started).Seconds(), line) }
 	cfg.Ready = func(at stage.Addresses) {
-		fmt.Fprint(out, invitation(at))
-		fmt.Fprintf(talk, "%5.1f s  ready; Ctrl-C ends it, started again on %s it goes on from there\n", time.Since(began).Seconds(), cfg.Data)
+		fmt.Fprint(out, readyText(at))
+		fmt.Fprintf(terminal, "%5.1f s  ready; Ctrl-C ends it, started again on %s it goes on from there\n", time.Since(started).Seconds(), cfg.Data)
 	}
-	context.AfterFunc(ctx, func() { fmt.Fprintln(talk, "\nending; Ctrl-C again ends it at once") })
+	context.AfterFunc(ctx, func() { fmt.Fprintln(terminal, "\nending; Ctrl-C again ends it at once") })
 	return stage.Run(ctx, cfg)
 }
 
@@ -104,9 +104,9 @@ func openLog(folder, path string, terminal io.Writer) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// invitation is the ready line, and below it lines to paste into another
+// readyText is the ready line, and below it lines to paste into another
 // terminal.
-func invitation(at stage.Addresses) string {
+func readyText(at stage.Addresses) string {
 	host, port, _ := net.SplitHostPort(at.MQTT)
 	broker := fmt.Sprintf("-h %s -p %s", host, port)
 	ask := fmt.Sprintf("mosquitto_rr %s -V mqttv311 -i op1 -u op1 -q 1 -t %[2]scmd/op1/mode/set -e %[2]sack/op1 -m ", broker, "troupe/v1/robots/r1/")
@@ -123,11 +123,11 @@ func invitation(at stage.Addresses) string {
 // explain adds to an error which flag helps.
 func explain(err error) string {
 	if a := (*stage.AddressError)(nil); errors.As(err, &a) {
-		way := ""
+		remedy := ""
 		if a.Taken {
-			way = fmt.Sprintf("; end it, or take another port, such as a free one with --%s 127.0.0.1:0", a.Of)
+			remedy = fmt.Sprintf("; end it, or take another port, such as a free one with --%s 127.0.0.1:0", a.Of)
 		}
-		return fmt.Sprintf("--%s %s: %s%s", a.Of, a.Address, a.Why, way)
+		return fmt.Sprintf("--%s %s: %s%s", a.Of, a.Address, a.Why, remedy)
 	}
 	if u := (*stage.InUseError)(nil); errors.As(err, &u) {
 		return fmt.Sprintf("--data %s: %v; end it, or give this demo a directory of its own", u.Folder, err)

@@ -13,12 +13,12 @@ import (
 	"troupe/schema"
 )
 
-// ask asks a robot as a person at a terminal does, with mosquitto_rr, and
+// request asks a robot as a person at a terminal does, with mosquitto_rr, and
 // returns the first answer.
-func (w *world) ask(client, rid, verb, payload string) schema.Ack {
+func (w *world) request(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
-	args := append(saying(client, on(rid, "cmd/"+client+"/"+verb), payload), "-e", on(rid, "ack/"+client), "-W", "20")
-	r := mosquittotest.RR(w.t, w.tools.url(), args...)
+	args := append(publishArgs(client, on(rid, "cmd/"+client+"/"+verb), payload), "-e", on(rid, "ack/"+client), "-W", "20")
+	r := mosquittotest.RR(w.t, w.toolsProxy.url(), args...)
 	ack, problems := schema.Decode[schema.Ack]([]byte(strings.TrimSpace(r.Stdout)))
 	if r.Code != 0 || len(problems) > 0 {
 		w.t.Fatalf("%s %s %s %q: %+v %v", client, rid, verb, payload, r, problems)
@@ -26,39 +26,39 @@ func (w *world) ask(client, rid, verb, payload string) schema.Ack {
 	return ack
 }
 
-// told is ask for what has to succeed: it waits for the end.
-func (w *world) told(client, rid, verb, payload string) schema.Ack {
+// mustRequest is ask for what has to succeed: it waits for the end.
+func (w *world) mustRequest(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
 	mark := w.eye.mark()
-	ack := w.ask(client, rid, verb, payload)
+	ack := w.request(client, rid, verb, payload)
 	if !ack.Status.Final() {
-		ack = w.answered(mark, client, rid, *ack.ID)
+		ack = w.awaitFinalAck(mark, client, rid, *ack.ID)
 	}
 	if ack.Status != schema.StatusSucceeded {
-		w.t.Fatalf("%s %s %s %q: %s", client, rid, verb, payload, text(ack))
+		w.t.Fatalf("%s %s %s %q: %s", client, rid, verb, payload, jsonText(ack))
 	}
 	return ack
 }
 
-// answered waits for the final answer to a command after a moment.
-func (w *world) answered(mark int, client, rid, id string) schema.Ack {
+// awaitFinalAck waits for the final answer to a command after a moment.
+func (w *world) awaitFinalAck(mark int, client, rid, id string) schema.Ack {
 	w.t.Helper()
 	return becomes(w, mark, on(rid, "ack/"+client), "the final answer to "+id, func(a schema.Ack) bool {
 		return a.ID != nil && *a.ID == id && a.Status.Final()
 	})
 }
 
-// send sends as mosquitto_pub does, and does not wait for an answer.
-func (w *world) send(client, topic, payload string, more ...string) {
+// publish sends as mosquitto_pub does, and does not wait for an answer.
+func (w *world) publish(client, topic, payload string, more ...string) {
 	w.t.Helper()
-	args := append(saying(client, topic, payload), more...)
-	if r := mosquittotest.Pub(w.t, w.tools.url(), args...); r.Code != 0 {
+	args := append(publishArgs(client, topic, payload), more...)
+	if r := mosquittotest.Pub(w.t, w.toolsProxy.url(), args...); r.Code != 0 {
 		w.t.Fatalf("mosquitto_pub %s: %+v", strings.Join(args, " "), r)
 	}
 }
 
-// saying are the arguments of mosquitto's clients for a message.
-func saying(client, topic, payload string) []string {
+// publishArgs are the arguments of mosquitto's clients for a message.
+func publishArgs(client, topic, payload string) []string {
 	args := []string{"-V", "mqttv311", "-i", client, "-u", client, "-q", "1", "-t", topic}
 	if payload == "" {
 		return append(args, "-n")
@@ -66,8 +66,8 @@ func saying(client, topic, payload string) []string {
 	return append(args, "-m", payload)
 }
 
-// text is a message as it would be on the wire, for a failing test.
-func text(v any) string {
+// jsonText is a message as it would be on the wire, for a failing test.
+func jsonText(v any) string {
 	b, err := schema.Encode(v)
 	if err != nil {
 		return err.Error()
@@ -76,42 +76,42 @@ func text(v any) string {
 }
 
 // A said is what fleetd's command line left at the terminal.
-type said struct {
+type cliResult struct {
 	out, err string
 	code     int
 }
 
-// cli runs a command of fleetd.
-func (w *world) cli(args ...string) said {
+// runCLI runs a command of fleetd.
+func (w *world) runCLI(args ...string) cliResult {
 	w.t.Helper()
 	var out, complaint bytes.Buffer
 	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http, "--server-ca", w.ca)...)
-	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err := fromOneThread(cmd.Start)
+	err := onStarterThread(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		w.t.Fatalf("fleetd %s: %v", strings.Join(args, " "), err)
 	}
-	return said{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+	return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
 }
 
-// do is cli for what has to succeed; it returns what was printed.
-func (w *world) do(args ...string) string {
+// mustRunCLI is cli for what has to succeed; it returns what was printed.
+func (w *world) mustRunCLI(args ...string) string {
 	w.t.Helper()
-	s := w.cli(args...)
+	s := w.runCLI(args...)
 	if s.code != 0 {
 		w.t.Fatalf("fleetd %s: status %d\n%s%s", strings.Join(args, " "), s.code, s.out, s.err)
 	}
 	return s.out
 }
 
-// asked is do with -o json, read into a value.
-func asked[T any](w *world, args ...string) T {
+// mustRunJSON is do with -o json, read into a value.
+func mustRunJSON[T any](w *world, args ...string) T {
 	w.t.Helper()
-	out := w.do(append(args, "-o", "json")...)
+	out := w.mustRunCLI(append(args, "-o", "json")...)
 	var v T
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		w.t.Fatalf("fleetd %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -119,16 +119,16 @@ func asked[T any](w *world, args ...string) T {
 	return v
 }
 
-// heldStops lists the latched stops, once fleetd has read its database: a list
+// latchedStops lists the latched stops, once fleetd has read its database: a list
 // before that may lack some, and says so.
-func (w *world) heldStops() (held []api.LatchedStop) {
+func (w *world) latchedStops() (held []api.LatchedStop) {
 	w.t.Helper()
 	w.until("a complete list of stops", func() bool {
 		var list struct {
 			Complete bool
 			Stops    []api.LatchedStop
 		}
-		s := w.cli("stop", "list", "-o", "json")
+		s := w.runCLI("stop", "list", "-o", "json")
 		if err := json.Unmarshal([]byte(s.out), &list); err != nil {
 			w.t.Fatalf("fleetd stop list: status %d: %v\n%s%s", s.code, err, s.out, s.err)
 		}

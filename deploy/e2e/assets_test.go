@@ -16,9 +16,9 @@ import (
 	"troupe/schema"
 )
 
-// opera writes a sound of a megabyte, which lasts a second, and beside it a story
+// writeStoryWithSound writes a sound of a megabyte, which lasts a second, and beside it a story
 // that plays it. It returns the sound's bytes.
-func (w *world) opera() (folder string, sound []byte) {
+func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	w.t.Helper()
 	const size = 1 << 20
 	var b bytes.Buffer
@@ -48,62 +48,62 @@ func (w *world) opera() (folder string, sound []byte) {
 	return folder, b.Bytes()
 }
 
-// onRobot is where a robot keeps a file of its story.
-func (w *world) onRobot(rid string, sound []byte, folder ...string) string {
+// assetPath is where a robot keeps a file of its story.
+func (w *world) assetPath(rid string, sound []byte, folder ...string) string {
 	sum := sha256.Sum256(sound)
 	return filepath.Join(append(append([]string{w.folder, rid, "assets"}, folder...), hex.EncodeToString(sum[:]))...)
 }
 
-// sings waits until a robot has played the sound as often as it was asked, and no
+// awaitSoundPlayed waits until a robot has played the sound as often as it was asked, and no
 // act of it failed.
-func (w *world) sings(rid string) {
+func (w *world) awaitSoundPlayed(rid string) {
 	w.t.Helper()
-	w.state(rid, "through with the sound", func(s schema.State) bool {
+	w.awaitState(rid, "through with the sound", func(s schema.State) bool {
 		return s.Auto.Story != nil && s.Auto.Story.ID == "gala" && len(s.Queue.Completed) > 0 && s.Queue.Completed[0] == "sing" && len(s.Queue.Failed) == 0
 	})
 }
 
 // A dam is a way to an address over which only so much comes back of each
 // connection, until it is opened.
-type dam struct {
+type stallingProxy struct {
 	net.Listener
-	opened chan struct{}
-	all    sync.WaitGroup
+	resumed    chan struct{}
+	goroutines sync.WaitGroup
 }
 
-func newDam(t testing.TB, address string, most int64) *dam {
+func newStallingProxy(t testing.TB, address string, limit int64) *stallingProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("build a dam: %v", err)
 	}
-	d := &dam{Listener: l, opened: make(chan struct{})}
-	d.all.Go(func() {
+	d := &stallingProxy{Listener: l, resumed: make(chan struct{})}
+	d.goroutines.Go(func() {
 		for {
 			near, err := l.Accept()
 			if err != nil {
 				return
 			}
-			d.all.Go(func() { d.carry(near, address, most) })
+			d.goroutines.Go(func() { d.relay(near, address, limit) })
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		d.open()
-		d.all.Wait()
+		d.resume()
+		d.goroutines.Wait()
 	})
 	return d
 }
 
-func (d *dam) open() {
+func (d *stallingProxy) resume() {
 	select {
-	case <-d.opened:
+	case <-d.resumed:
 	default:
-		close(d.opened)
+		close(d.resumed)
 	}
 }
 
-func (d *dam) carry(near net.Conn, address string, most int64) {
+func (d *stallingProxy) relay(near net.Conn, address string, limit int64) {
 	defer near.Close()
 	far, err := net.Dial("tcp", address)
 	if err != nil {
@@ -116,54 +116,54 @@ func (d *dam) carry(near net.Conn, address string, most int64) {
 		_, _ = io.Copy(far, near) // an end is an end
 		_ = far.Close()
 	})
-	_, _ = io.CopyN(near, far, most)
-	<-d.opened
+	_, _ = io.CopyN(near, far, limit)
+	<-d.resumed
 	_, _ = io.Copy(near, far)
 	_ = near.Close()
 }
 
 func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
-	in(t, anyFleetd, func(w *world) {
+	runIn(t, anyFleetd, func(w *world) {
 		w.startFleetd()
-		folder, sound := w.opera()
-		dam := newDam(w.t, strings.TrimPrefix(w.http, "http://"), 400<<10)
+		folder, sound := w.writeStoryWithSound()
+		proxy := newStallingProxy(w.t, strings.TrimPrefix(w.http, "http://"), 400<<10)
 		mark := w.eye.mark()
-		start := func() { w.robot("r1", "", "--fleetd", "http://"+dam.Addr().String()) }
+		start := func() { w.runRobot("r1", "", "--fleetd", "http://"+proxy.Addr().String()) }
 		start()
-		w.known("r1")
+		w.awaitAdopted("r1")
 
-		if said := w.do("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(said, "asset opera put (audio/wav, 1048620 bytes") {
-			w.t.Errorf("put says\n%s", said)
+		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out, "asset opera put (audio/wav, 1048620 bytes") {
+			w.t.Errorf("put says\n%s", out)
 		}
-		w.do("story", "publish", "-f", folder)
-		w.do("story", "assign", "gala", "r1")
-		w.reported("r1", "on its way with the sound", func(r schema.ReportedStory) bool {
+		w.mustRunCLI("story", "publish", "-f", folder)
+		w.mustRunCLI("story", "assign", "gala", "r1")
+		w.awaitReportedStory("r1", "on its way with the sound", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployFetching && r.Progress != nil && *r.Progress > 10
 		})
 		w.robots["r1"].kill()
-		part, err := os.Stat(w.onRobot("r1", sound, "incoming"))
+		part, err := os.Stat(w.assetPath("r1", sound, "incoming"))
 		if err != nil || part.Size() == 0 || part.Size() >= int64(len(sound)) {
 			w.t.Fatalf("of the sound there is %v, %v", part, err)
 		}
-		dam.open()
-		again := w.eye.mark()
+		proxy.resume()
+		restarted := w.eye.mark()
 		start()
-		w.converged("gala", 1, "r1")
-		if got, err := os.ReadFile(w.onRobot("r1", sound)); err != nil || !bytes.Equal(got, sound) {
+		w.awaitConverged("gala", 1, "r1")
+		if got, err := os.ReadFile(w.assetPath("r1", sound)); err != nil || !bytes.Equal(got, sound) {
 			w.t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)
 		}
-		becomes(w, again, on("r1", "state"), "r1 to be in mnl", func(s schema.State) bool {
+		becomes(w, restarted, on("r1", "state"), "r1 to be in mnl", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
-		w.do("mode", "set", "ato", "r1", "--wait")
-		w.sings("r1")
-		w.told("op1", "r1", "act/perform", "sing") // the story's sound is known to who asks for its act, too
+		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
+		w.awaitSoundPlayed("r1")
+		w.mustRequest("op1", "r1", "act/perform", "sing") // the story's sound is known to who asks for its act, too
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
 			if len(m.Payload) > 256<<10 {
 				w.t.Errorf("%d bytes went over the broker", len(m.Payload))
 			}
 		}
-		if s := w.cli("asset", "delete", "opera"); s.code != 5 || !strings.Contains(s.err, "story gala revision 1 of robots r1") {
+		if s := w.runCLI("asset", "delete", "opera"); s.code != 5 || !strings.Contains(s.err, "story gala revision 1 of robots r1") {
 			w.t.Errorf("deleting what r1 plays: status %d\n%s", s.code, s.err)
 		}
 	})
@@ -172,15 +172,15 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 func TestLargeSoundIsFetchedOverTLSWithTheRobotsCertificate(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
-	s.enrols("r1")
-	s.runs("r1")
-	s.seen("r1", "online")
-	folder, sound := s.opera()
-	s.do("story", "publish", "-f", folder)
-	if said := s.do("story", "assign", "gala", "r1", "--wait"); !strings.Contains(said, "fulfilled") {
-		t.Errorf("assign says\n%s", said)
+	s.enrol("r1")
+	s.runEnrolledRobot("r1")
+	s.awaitView("r1", "online")
+	folder, sound := s.writeStoryWithSound()
+	s.mustRunCLI("story", "publish", "-f", folder)
+	if out := s.mustRunCLI("story", "assign", "gala", "r1", "--wait"); !strings.Contains(out, "fulfilled") {
+		t.Errorf("assign says\n%s", out)
 	}
-	if got, err := os.ReadFile(s.onRobot("r1", sound)); err != nil || !bytes.Equal(got, sound) {
+	if got, err := os.ReadFile(s.assetPath("r1", sound)); err != nil || !bytes.Equal(got, sound) {
 		t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)
 	}
 }

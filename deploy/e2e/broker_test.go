@@ -8,30 +8,30 @@ import (
 )
 
 func TestRetainedCommandIsRefusedWithANotice(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
+	runIn(t, []variant{ownBroker}, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		topic := on("r1", "cmd/op1/mode/set")
 		mark := w.eye.mark()
-		w.send("op1", topic, "str", "-r")
+		w.publish("op1", topic, "str", "-r")
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
 		})
 		if seen := w.eye.since(mark, topic); len(seen) > 0 {
 			w.t.Errorf("the command reached subscribers: %v", seen)
 		}
-		w.stillIn(schema.ModeMnl, "r1")
+		w.expectStillIn(schema.ModeMnl, "r1")
 	})
 }
 
 func TestBrokerWhosePortIsTakenExits(t *testing.T) {
 	t.Parallel()
-	address := taken(t)
+	address := takenAddress(t)
 	p := launch(t, "broker", program(t, "broker"), []string{"--dev", "--mqtt", address, "--http", ""}, nil)
 	p.meant = true
-	if code := p.wait(); code != 1 || !p.log.holds(address) {
+	if code := p.wait(); code != 1 || !p.log.contains(address) {
 		t.Errorf("ended with status %d", code)
 	}
-	if p.log.holds("ready mqtt") || !strings.Contains(p.log.String(), "in use") {
+	if p.log.contains("ready mqtt") || !strings.Contains(p.log.String(), "in use") {
 		t.Errorf("it said %s", p.log)
 	}
 }

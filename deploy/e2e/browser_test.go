@@ -20,10 +20,10 @@ import (
 	"troupe/schema"
 )
 
-// browsed is the live page as a browser has it some time after it was opened. A
+// dumpPage is the live page as a browser has it some time after it was opened. A
 // browser writes a page down when it is loaded, and this one is loaded when an
 // image at its end is, which takes that time.
-func (w *world) browsed(after time.Duration) string {
+func (w *world) dumpPage(after time.Duration) string {
 	w.t.Helper()
 	fleetd, err := url.Parse(w.http)
 	if err != nil {
@@ -77,28 +77,28 @@ func (w *world) browsed(after time.Duration) string {
 	return string(text)
 }
 
-// longestLook is how long a page is left open at last, if it does not show before
+// maxPageWait is how long a page is left open at last, if it does not show before
 // what it shall.
-const longestLook = 16 * time.Second
+const maxPageWait = 16 * time.Second
 
-var whom = regexp.MustCompile(`class="whom">([^<]*)<`)
+var whomPattern = regexp.MustCompile(`class="whom">([^<]*)<`)
 
 // Whoever opens the page after a stop sees whom it holds, as who pressed it does.
 func TestPageNamesTheRobotsOfALatchedStop(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.known("r1", "r2")
-		if s := w.cli("stop", "r2", "--why", "gate 7 is open"); s.code != 0 {
+		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
+		w.awaitAdopted("r1", "r2")
+		if s := w.runCLI("stop", "r2", "--why", "gate 7 is open"); s.code != 0 {
 			w.t.Fatalf("stop r2: %+v", s)
 		}
-		var seen string
-		for after := time.Second; after <= longestLook; after *= 2 {
-			seen = w.browsed(after)
-			if all := whom.FindAllStringSubmatch(seen, -1); len(all) == 2 && all[0][1] == "r2" && strings.Contains(seen, "gate 7 is open") {
+		var page string
+		for after := time.Second; after <= maxPageWait; after *= 2 {
+			page = w.dumpPage(after)
+			if all := whomPattern.FindAllStringSubmatch(page, -1); len(all) == 2 && all[0][1] == "r2" && strings.Contains(page, "gate 7 is open") {
 				return // the other one is the template's
 			}
 		}
-		w.t.Errorf("the page does not say that r2 is held:\n%s", seen)
+		w.t.Errorf("the page does not say that r2 is held:\n%s", page)
 	})
 }

@@ -9,60 +9,60 @@ import (
 )
 
 func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#")) // a verb that no table lists
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		const args = `"args":{"interrupter":"touch"}`
-		refused := func(verb, payload string, reason schema.Reason, pointer string) {
+		expectRefused := func(verb, payload string, reason schema.Reason, pointer string) {
 			w.t.Helper()
-			a := w.ask("op1", "r1", verb, payload)
+			a := w.request("op1", "r1", verb, payload)
 			if a.Status != schema.StatusRejected || a.Reason != reason || a.Pointer != pointer {
-				w.t.Errorf("%s %s: answer %s, want %s at %q", verb, payload, text(a), reason, pointer)
+				w.t.Errorf("%s %s: answer %s, want %s at %q", verb, payload, jsonText(a), reason, pointer)
 			}
 			if reason == schema.ReasonPrecondition && (a.Current == nil || a.Current.Mode != schema.ModeMnl) {
-				w.t.Errorf("%s %s: the answer does not say where the robot stands: %s", verb, payload, text(a))
+				w.t.Errorf("%s %s: the answer does not say where the robot stands: %s", verb, payload, jsonText(a))
 			}
 		}
-		again := func() {
+		expectDuplicate := func() {
 			w.t.Helper()
-			if a := w.ask("op1", "r1", "interrupter/run", `{"id":"k5","session":"a","seq":5,`+args+`}`); a.Status != schema.StatusSucceeded || !a.Dup {
-				w.t.Errorf("the same command again: answer %s", text(a))
+			if a := w.request("op1", "r1", "interrupter/run", `{"id":"k5","session":"a","seq":5,`+args+`}`); a.Status != schema.StatusSucceeded || !a.Dup {
+				w.t.Errorf("the same command again: answer %s", jsonText(a))
 			}
 		}
-		w.told("op1", "r1", "interrupter/run", `{"id":"k5","session":"a","seq":5,`+args+`}`)
-		refused("interrupter/stop", `{"id":"k4","session":"a","seq":4,`+args+`}`, schema.ReasonOutOfOrder, "/seq")
-		again()
-		refused("interrupter/stop", `{"id":"k5",`+args+`}`, schema.ReasonIDReuse, "")
-		refused("interrupter/stop", `{"if":{"mode":"ato"},`+args+`}`, schema.ReasonPrecondition, "/if/mode")
-		w.told("op1", "r1", "interrupter/run", `{"if":{"mode":"mnl"},`+args+`}`)
-		refused("mode/sing", `{"id":"k6"}`, schema.ReasonUnknownVerb, "")
-		w.stillIn(schema.ModeMnl, "r1")
+		w.mustRequest("op1", "r1", "interrupter/run", `{"id":"k5","session":"a","seq":5,`+args+`}`)
+		expectRefused("interrupter/stop", `{"id":"k4","session":"a","seq":4,`+args+`}`, schema.ReasonOutOfOrder, "/seq")
+		expectDuplicate()
+		expectRefused("interrupter/stop", `{"id":"k5",`+args+`}`, schema.ReasonIDReuse, "")
+		expectRefused("interrupter/stop", `{"if":{"mode":"ato"},`+args+`}`, schema.ReasonPrecondition, "/if/mode")
+		w.mustRequest("op1", "r1", "interrupter/run", `{"if":{"mode":"mnl"},`+args+`}`)
+		expectRefused("mode/sing", `{"id":"k6"}`, schema.ReasonUnknownVerb, "")
+		w.expectStillIn(schema.ModeMnl, "r1")
 
 		w.robots["r1"].kill()
-		w.presence("r1", schema.PresenceLost)
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		again()
-		refused("interrupter/stop", `{"id":"k3","session":"a","seq":3,`+args+`}`, schema.ReasonOutOfOrder, "/seq")
-		w.told("op1", "r1", "interrupter/run", `{"id":"k7","session":"a","seq":7,`+args+`}`)
+		w.awaitPresence("r1", schema.PresenceLost)
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		expectDuplicate()
+		expectRefused("interrupter/stop", `{"id":"k3","session":"a","seq":3,`+args+`}`, schema.ReasonOutOfOrder, "/seq")
+		w.mustRequest("op1", "r1", "interrupter/run", `{"id":"k7","session":"a","seq":7,`+args+`}`)
 	})
 }
 
 func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		boot := w.state("r1", "there", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		boot := w.awaitState("r1", "there", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
 		// Events from before the robot's connection are published by a replay only, so
 		// there have to be two after it.
-		w.ask("op1", "r1", "safety/enable", "")
-		w.ask("op1", "r1", "safety/stop", "")
+		w.request("op1", "r1", "safety/enable", "")
+		w.request("op1", "r1", "safety/stop", "")
 		first := becomes(w, 0, on("r1", "event"), "the robot is enabled", func(e schema.Event) bool { return e.Boot == boot && e.Type == "safety_changed" }).Seq
 		becomes(w, 0, on("r1", "event"), "the next event", func(e schema.Event) bool { return e.Boot == boot && e.Seq == first+1 })
 		w.robots["r1"].kill()
-		w.presence("r1", schema.PresenceLost)
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.awaitPresence("r1", schema.PresenceLost)
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		mark := w.eye.mark()
-		if a := w.told("op1", "r1", "sys/replay", fmt.Sprintf(`{"id":"r1","args":{"from":%d,"to":%d,"boot":%q}}`, first, first+1, boot)); !strings.Contains(a.Detail, "2") {
-			w.t.Errorf("the answer is %s", text(a))
+		if a := w.mustRequest("op1", "r1", "sys/replay", fmt.Sprintf(`{"id":"r1","args":{"from":%d,"to":%d,"boot":%q}}`, first, first+1, boot)); !strings.Contains(a.Detail, "2") {
+			w.t.Errorf("the answer is %s", jsonText(a))
 		}
 		for seq := range int64(2) {
 			becomes(w, mark, on("r1", "event"), fmt.Sprintf("event %d of the earlier run", first+seq), func(e schema.Event) bool {
@@ -73,20 +73,20 @@ func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
 }
 
 func TestWaitingCalibrationCanBeCancelled(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robot("r1", "homing.yaml")
-		w.state("r1", "calibrating", func(s schema.State) bool {
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobot("r1", "homing.yaml")
+		w.awaitState("r1", "calibrating", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeStr && s.Mode.Phase == schema.PhaseRunning
 		})
 		mark := w.eye.mark()
-		w.send("op1", on("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
-		w.state("r1", "at it", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })
-		w.send("op1", on("r1", "cmd/op1/sys/cancel"), `{"id":"c1","args":{"id":"k1"}}`)
-		if a := w.answered(mark, "op1", "r1", "k1"); a.Status != schema.StatusCancelled || a.Reason != schema.ReasonCancelled {
-			w.t.Errorf("what was called off is answered %s", text(a))
+		w.publish("op1", on("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
+		w.awaitState("r1", "at it", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })
+		w.publish("op1", on("r1", "cmd/op1/sys/cancel"), `{"id":"c1","args":{"id":"k1"}}`)
+		if a := w.awaitFinalAck(mark, "op1", "r1", "k1"); a.Status != schema.StatusCancelled || a.Reason != schema.ReasonCancelled {
+			w.t.Errorf("what was called off is answered %s", jsonText(a))
 		}
-		if a := w.answered(mark, "op1", "r1", "c1"); a.Status != schema.StatusSucceeded {
-			w.t.Errorf("the cancel itself is answered %s", text(a))
+		if a := w.awaitFinalAck(mark, "op1", "r1", "c1"); a.Status != schema.StatusSucceeded {
+			w.t.Errorf("the cancel itself is answered %s", jsonText(a))
 		}
 	})
 }

@@ -13,28 +13,28 @@ import (
 )
 
 func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
-	in(t, anyFleetd, func(w *world) {
+	runIn(t, anyFleetd, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
-		w.known("r1")
-		w.publishes("tale", "tell", "nod")
-		w.do("story", "assign", "tale", "r1", "--wait")
-		w.told("op1", "r1", "safety/enable", "")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1")
+		w.awaitAdopted("r1")
+		w.publishStory("tale", "tell", "nod")
+		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
+		w.mustRequest("op1", "r1", "safety/enable", "")
 		const request = `{"id":"before","args":{"mode":"ato"}}`
-		w.told("op1", "r1", "mode/set", request)
-		before := w.state("r1", "in the middle of the story", func(s schema.State) bool {
+		w.mustRequest("op1", "r1", "mode/set", request)
+		before := w.awaitState("r1", "in the middle of the story", func(s schema.State) bool {
 			return s.Auto.Act == "tell" && s.Safety.State == schema.SafetyEnabled
 		})
 
 		w.robots["r1"].kill()
-		w.presence("r1", schema.PresenceLost)
-		w.sees("r1", "lost", func(r api.Robot) bool { return r.Presence.View == "lost" })
+		w.awaitPresence("r1", schema.PresenceLost)
+		w.awaitRobot("r1", "lost", func(r api.Robot) bool { return r.Presence.View == "lost" })
 		w.fleetd.kill()
-		w.loseBroker()
+		w.killBroker()
 
 		// Alone: no broker, no fleetd. It goes to its story and does not move.
-		again := w.robot("r1", "robot.yaml")
-		again.log.await(t, "r1", "that it performs", func(line string) bool {
+		restarted := w.runRobot("r1", "robot.yaml")
+		restarted.log.await(t, "r1", "that it performs", func(line string) bool {
 			return strings.Contains(line, `msg="auto: halt -> `)
 		})
 
@@ -44,7 +44,7 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 			return s.Boot != before.Boot && s.Mode.Active == schema.ModeAto
 		})
 		if after.Auto.Story == nil || *after.Auto.Story != *before.Auto.Story || after.Safety.State != schema.SafetyDisabled {
-			w.t.Errorf("after the restart: %s", text(after))
+			w.t.Errorf("after the restart: %s", jsonText(after))
 		}
 		for _, m := range w.eye.since(mark, on("r1", "state")) {
 			s, _ := schema.Decode[schema.State]([]byte(m.Payload))
@@ -53,13 +53,13 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 			}
 		}
 		// The journal knows what was done before; nothing is done again.
-		ack := w.ask("op1", "r1", "mode/set", request)
+		ack := w.request("op1", "r1", "mode/set", request)
 		if !ack.Dup || ack.Status != schema.StatusSucceeded {
-			w.t.Errorf("the same request again: %s", text(ack))
+			w.t.Errorf("the same request again: %s", jsonText(ack))
 		}
 		w.startFleetd()
-		w.sees("r1", "converged", func(r api.Robot) bool { return r.Desired.Converged && r.Presence.View == "online" })
-		w.do("safety", "enable", "r1", "--wait")
+		w.awaitRobot("r1", "converged", func(r api.Robot) bool { return r.Desired.Converged && r.Presence.View == "online" })
+		w.mustRunCLI("safety", "enable", "r1", "--wait")
 	})
 }
 
@@ -67,9 +67,9 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 // many commands are cut short is a race, so it is tried until one was.
 func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 	const tries, commands = 50, 40
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		for try := range tries {
-			w.robotsIn(schema.ModeMnl, "", "r1")
+			w.runRobotsIn(schema.ModeMnl, "", "r1")
 			mark := w.eye.mark()
 			sender := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.many"})
 			for n := range commands {
@@ -77,11 +77,11 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 			}
 			w.robots["r1"].kill()
 			sender.Close()
-			w.presence("r1", schema.PresenceLost)
+			w.awaitPresence("r1", schema.PresenceLost)
 
-			w.robotsIn(schema.ModeMnl, "", "r1")
-			w.told("op1", "r1", "sys/ping", "") // answered after all that was left over
-			cut := w.cutShort(mark, "r1")
+			w.runRobotsIn(schema.ModeMnl, "", "r1")
+			w.mustRequest("op1", "r1", "sys/ping", "") // answered after all that was left over
+			cut := w.countCutShort(mark, "r1")
 			w.robots["r1"].terminate()
 			if cut > 0 {
 				return
@@ -91,9 +91,9 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 	})
 }
 
-// cutShort counts the commands that were answered FAILED because the robot was
+// countCutShort counts the commands that were answered FAILED because the robot was
 // restarted, and holds that no command has two different ends.
-func (w *world) cutShort(mark int, rid string) (cut int) {
+func (w *world) countCutShort(mark int, rid string) (cut int) {
 	w.t.Helper()
 	ends := map[string]schema.Ack{}
 	for _, m := range w.eye.since(mark, on(rid, "ack/op1")) {
@@ -102,7 +102,7 @@ func (w *world) cutShort(mark int, rid string) (cut int) {
 			continue
 		}
 		if before, twice := ends[*a.ID]; twice && (before.Status != a.Status || before.Reason != a.Reason) {
-			w.t.Errorf("two ends of one command: %s and %s", text(before), text(a))
+			w.t.Errorf("two ends of one command: %s and %s", jsonText(before), jsonText(a))
 		}
 		ends[*a.ID] = a
 		if a.Status == schema.StatusFailed && a.Reason == schema.ReasonRestarted {
@@ -113,24 +113,24 @@ func (w *world) cutShort(mark int, rid string) (cut int) {
 }
 
 func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
-	in(t, anyFleetd, func(w *world) {
+	runIn(t, anyFleetd, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
-		w.known("r1", "r2")
-		w.publishes("round", "nod", "smile")
-		w.do("story", "assign", "round", "r1", "r2", "--wait")
-		w.do("mode", "set", "ato", "r1", "r2", "--wait")
-		has := w.converged("round", 1, "r1", "r2")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
+		w.awaitAdopted("r1", "r2")
+		w.publishStory("round", "nod", "smile")
+		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
+		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
+		story := w.awaitConverged("round", 1, "r1", "r2")
 		before := w.performing("r1")
 
-		w.loseBroker()
-		w.sees("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		w.killBroker()
+		w.awaitRobot("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
 		w.startBroker()
 
 		mark := w.eye.mark()
 		topics := []string{
 			schema.DefaultNamespace.Topic(schema.TopicFleetPresence),
-			schema.DefaultNamespace.Topic(schema.TopicBlob, has.SHA256),
+			schema.DefaultNamespace.Topic(schema.TopicBlob, story.SHA256),
 		}
 		for _, rid := range []string{"r1", "r2"} {
 			for _, document := range []string{"presence", "state", "modes", "caps", "acts", "reported/story", "desired/story"} {
@@ -141,47 +141,47 @@ func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 			// The eye may have come back later than its writer.
 			w.eye.upon(w.t, max(0, mark-len(topics)), topic, topic+" to be back", func(m message) bool { return m.Payload != "" })
 		}
-		w.known("r1", "r2")
+		w.awaitAdopted("r1", "r2")
 		after := becomes(w, mark, on("r1", "state"), "r1 to go on", isPerforming)
 		if after.Boot != before.Boot || after.Mode.Since != before.Mode.Since {
-			w.t.Errorf("r1 did not go on as it was: %s, before %s", text(after), text(before))
+			w.t.Errorf("r1 did not go on as it was: %s, before %s", jsonText(after), jsonText(before))
 		}
 	})
 }
 
 func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
-	in(t, anyFleetd, func(w *world) {
+	runIn(t, anyFleetd, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
-		w.known("r1")
-		w.publishes("tale", "tell", "nod")
-		w.do("story", "assign", "tale", "r1", "--wait")
-		w.do("mode", "set", "ato", "r1", "--wait")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1")
+		w.awaitAdopted("r1")
+		w.publishStory("tale", "tell", "nod")
+		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
+		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.performing("r1")
 
 		// The robot stands still as a program, so that its answer comes when
 		// nobody is there to hear it.
 		mark := w.eye.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
-		batch := asked[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
+		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
 		w.eye.upon(w.t, mark, on("r1", "cmd/fleetd/auto/pause"), "the command to be sent", func(message) bool { return true })
 		w.fleetd.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
-		w.state("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
+		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
 		// Somebody else's request hides the answer in the state as well.
-		w.told("op1", "r1", "auto/pause", "visitors")
+		w.mustRequest("op1", "r1", "auto/pause", "visitors")
 
 		w.startFleetd()
-		w.sees("r1", "paused", func(r api.Robot) bool { return r.Presence.View == "online" && r.Auto == schema.AutoPaused })
+		w.awaitRobot("r1", "paused", func(r api.Robot) bool { return r.Presence.View == "online" && r.Auto == schema.AutoPaused })
 		var c api.Command
 		w.until("the command to be known as done", func() bool {
-			c = asked[api.Batch](w, "command", "get", batch.ID).Commands[0]
+			c = mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
 			return c.State == command.Succeeded
 		})
 		if c.Answer == nil || c.Answer.Status != schema.StatusSucceeded {
-			w.t.Errorf("fleetd has no answer persisted: %s", text(c))
+			w.t.Errorf("fleetd has no answer persisted: %s", jsonText(c))
 		}
 		// Whatever was asked or sent again, it was done once.
-		w.state("r1", "paused by both, once each", func(s schema.State) bool { return s.Auto.PauseCount == 2 })
+		w.awaitState("r1", "paused by both, once each", func(s schema.State) bool { return s.Auto.PauseCount == 2 })
 	})
 }

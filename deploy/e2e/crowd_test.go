@@ -17,15 +17,15 @@ import (
 	"troupe/schema"
 )
 
-// crowd is how many robots Mosquitto has names for, r1 and so on.
-const crowd = 60
+// maxRobots is how many robots Mosquitto has names for, r1 and so on.
+const maxRobots = 60
 
-// gather runs so many robots within this process, where they take little room. They
+// runRobotsInProcess runs so many robots within this process, where they take little room. They
 // share a wire and end with the test.
-func (w *world) gather(n int, set ...func(*robot.Config)) (ids []string) {
+func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []string) {
 	w.t.Helper()
 	all := newWire(w.t, w.address)
-	w.wires["all"] = all
+	w.robotProxies["all"] = all
 	ctx, end := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	w.t.Cleanup(func() { end(); running.Wait() })
@@ -45,8 +45,8 @@ func (w *world) gather(n int, set ...func(*robot.Config)) (ids []string) {
 	return ids
 }
 
-// everyone waits until fleetd sees all of these robots as they should be.
-func (w *world) everyone(what string, ids []string, holds func(api.Robot) bool) {
+// awaitAllRobots waits until fleetd sees all of these robots as they should be.
+func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) bool) {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	w.until(fmt.Sprintf("%d robots to be %s", len(ids), what), func() bool {
@@ -65,9 +65,9 @@ func (w *world) everyone(what string, ids []string, holds func(api.Robot) bool) 
 	})
 }
 
-// whole waits until each of these robots has told all that people go by, and that it
+// total waits until each of these robots has told all that people go by, and that it
 // has the story.
-func (w *world) whole(mark int, story string, ids []string) {
+func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 	w.t.Helper()
 	for _, id := range ids {
 		becomes(w, mark, on(id, "presence"), id+" to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
@@ -81,29 +81,29 @@ func (w *world) whole(mark int, story string, ids []string) {
 // The broker is gone with all it kept, and every robot knocks at the next one. What
 // ours does with many more of them is looked at in fake time, in deploy/soak.
 func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
-	in(t, []kind{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.startFleetd()
-		ids := w.gather(crowd)
+		ids := w.runRobotsInProcess(maxRobots)
 		for _, id := range ids {
-			w.presence(id, schema.PresenceOnline)
+			w.awaitPresence(id, schema.PresenceOnline)
 		}
-		w.everyone("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
-		w.publishes("round", "nod", "smile")
-		w.do("story", "assign", "round", "--all")
-		w.whole(0, "round", ids)
+		w.awaitAllRobots("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.publishStory("round", "nod", "smile")
+		w.mustRunCLI("story", "assign", "round", "--all")
+		w.awaitStoryOnAll(0, "round", ids)
 		converged := func(r api.Robot) bool {
 			return r.Presence.View == "online" && r.Desired.Converged && r.Desired.Story != nil
 		}
-		w.everyone("online and converged", ids, converged)
+		w.awaitAllRobots("online and converged", ids, converged)
 
-		w.loseBroker()
-		w.everyone("unknown", ids, func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		w.killBroker()
+		w.awaitAllRobots("unknown", ids, func(r api.Robot) bool { return r.Presence.View == "unknown" })
 		mark := w.eye.mark()
 		w.startBroker()
 		for _, id := range ids {
 			w.eye.upon(w.t, mark, on(id, "desired/story"), "the desired state for "+id, func(m message) bool { return m.Payload != "" })
 		}
-		w.whole(mark, "round", ids)
-		w.everyone("online and converged again", ids, converged)
+		w.awaitStoryOnAll(mark, "round", ids)
+		w.awaitAllRobots("online and converged again", ids, converged)
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"troupe/fleetd/store"
 )
 
-// ranFleet starts fleetd once, so that its database is there, and ends it.
-func (w *world) ranFleet() {
+// createDatabase starts fleetd once, so that its database is there, and ends it.
+func (w *world) createDatabase() {
 	w.t.Helper()
 	w.startFleetd()
 	w.fleetd.terminate()
@@ -26,10 +26,10 @@ func (w *world) ranFleet() {
 // sqlitePath is the file of the world's database.
 func (w *world) sqlitePath() string { return strings.TrimPrefix(w.store, "sqlite:") }
 
-// refusedStart starts fleetd, which has to end by itself, and returns what it said.
-func (w *world) refusedStart() string {
+// startRefused starts fleetd, which has to end by itself, and returns what it said.
+func (w *world) startRefused() string {
 	w.t.Helper()
-	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(),
+	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(),
 		"--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 	p.meant = true
 	if code := p.wait(); code == 0 {
@@ -42,7 +42,7 @@ func (w *world) refusedStart() string {
 func (w *world) sql(statement string) {
 	w.t.Helper()
 	driver, source := "pgx", w.store
-	if !w.kind.postgres {
+	if !w.variant.postgres {
 		driver, source = "sqlite", w.sqlitePath()
 	}
 	db, err := sql.Open(driver, source)
@@ -55,29 +55,29 @@ func (w *world) sql(statement string) {
 	}
 }
 
-func says(t testing.TB, what, said string, parts ...string) {
+func expectContains(t testing.TB, what, output string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(said, part) {
-			t.Errorf("%s: it does not say %q:\n%s", what, part, said)
+		if !strings.Contains(output, part) {
+			t.Errorf("%s: it does not say %q:\n%s", what, part, output)
 		}
 	}
 }
 
 func TestFleetdRefusesANewerDatabase(t *testing.T) {
-	in(t, []kind{ours, postgres}, func(w *world) {
-		w.ranFleet()
+	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
+		w.createDatabase()
 		w.sql(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, TRUE)`)
-		says(w.t, "a newer database", w.refusedStart(), "newer than this fleetd", "4711", "run the fleetd that made it", "restore the backup")
+		expectContains(w.t, "a newer database", w.startRefused(), "newer than this fleetd", "4711", "run the fleetd that made it", "restore the backup")
 		w.sql(`DELETE FROM goose_db_version WHERE version_id = 4711`)
 		w.startFleetd()
 	})
 }
 
 func TestFleetdRefusesADamagedSQLiteFile(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		t := w.t
-		w.ranFleet()
+		w.createDatabase()
 		whole, err := os.ReadFile(w.sqlitePath())
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestFleetdRefusesADamagedSQLiteFile(t *testing.T) {
 			if err := os.WriteFile(w.sqlitePath(), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			says(t, what, w.refusedStart(), "the database is damaged", w.sqlitePath(), "restore the backup")
+			expectContains(t, what, w.startRefused(), "the database is damaged", w.sqlitePath(), "restore the backup")
 			if after, err := os.ReadFile(w.sqlitePath()); err != nil || !bytes.Equal(after, content) {
 				t.Errorf("%s: the file was changed to %d bytes, %v", what, len(after), err)
 			}
@@ -101,8 +101,8 @@ func TestFleetdRefusesADamagedSQLiteFile(t *testing.T) {
 }
 
 func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
-		looks := func(when string) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
+		checkModes := func(when string) {
 			w.t.Helper()
 			files, err := filepath.Glob(filepath.Join(w.folder, "fleet*"))
 			if err != nil || len(files) < 6 { // fleet.db, -wal, -shm, .lock, and the spool with its lock
@@ -123,21 +123,21 @@ func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 		}
 		// In the most permissive umask.
 		w.fleetd = launch(w.t, "fleetd", "/bin/sh", []string{"-c", `umask 0; exec "$0" "$@"`, program(w.t, "fleetd"), "serve", "--dev",
-			"--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
+			"--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 		w.fleetd.ready()
-		looks("new files")
+		checkModes("new files")
 		w.fleetd.kill()
 		w.startFleetd()
-		looks("files of an earlier start")
-		if !w.fleetd.log.holds("its mode was changed") {
+		checkModes("files of an earlier start")
+		if !w.fleetd.log.contains("its mode was changed") {
 			w.t.Error("the log does not warn of the files' mode")
 		}
 	})
 }
 
 func TestFleetdPrunesItsHistory(t *testing.T) {
-	in(t, []kind{ours, postgres}, func(w *world) {
-		w.ranFleet()
+	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
+		w.createDatabase()
 		s, err := store.Open(w.t.Context(), w.store, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			w.t.Fatal(err)
@@ -171,10 +171,10 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 		}
 		w.startFleetd("--audit-retention-days", "20")
 		w.until("the old notes are gone", func() bool {
-			audit := w.do("audit")
+			audit := w.mustRunCLI("audit")
 			return strings.Contains(audit, "new") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "old")
 		})
-		gone := func(id string) bool { return w.cli("command", "get", id).code != 0 }
+		gone := func(id string) bool { return w.runCLI("command", "get", id).code != 0 }
 		w.until("the old batch is gone", func() bool { return gone("old-succeeded") })
 		for _, id := range []string{"old-queued", "a-month-succeeded", "new-succeeded"} {
 			if gone(id) {

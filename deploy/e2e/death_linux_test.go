@@ -2,8 +2,8 @@ package e2e
 
 import "syscall"
 
-// dieWithUs has the kernel kill a process when the thread that started it is
+// killWithParent has the kernel kill a process when the thread that started it is
 // gone, so that a killed test binary leaves nothing behind.
-func dieWithUs() *syscall.SysProcAttr {
+func killWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

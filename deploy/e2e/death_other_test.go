@@ -4,4 +4,4 @@ package e2e
 
 import "syscall"
 
-func dieWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+func killWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

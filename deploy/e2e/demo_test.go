@@ -15,14 +15,14 @@ import (
 	"troupe/schema"
 )
 
-// demo starts the demo with what it is told, on free ports.
-func demo(t *testing.T, args ...string) *process {
+// startDemo starts the demo with what it is told, on free ports.
+func startDemo(t *testing.T, args ...string) *process {
 	t.Helper()
 	return launch(t, "demo", program(t, "demo"), append([]string{"--mqtt", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...), nil)
 }
 
-// inDemo is a world around a demo that is ready.
-func inDemo(t *testing.T, p *process) *world {
+// worldAroundDemo is a world around a demo that is ready.
+func worldAroundDemo(t *testing.T, p *process) *world {
 	t.Helper()
 	at := p.ready()
 	w := around(t, at["mqtt"])
@@ -33,29 +33,29 @@ func inDemo(t *testing.T, p *process) *world {
 // around is a world around a broker that stands and asks for no password.
 func around(t *testing.T, address string) *world {
 	t.Helper()
-	w := &world{t: t, folder: t.TempDir(), address: address, tools: newWire(t, address)}
-	w.recorded = &phase{TB: t}
-	t.Cleanup(w.recorded.end)
-	w.recorder = brokertest.Record(w.recorded, brokertest.TCP(w.address))
-	w.eye = open(t, w.tools.url())
+	w := &world{t: t, folder: t.TempDir(), address: address, toolsProxy: newWire(t, address)}
+	w.recorderScope = &scope{TB: t}
+	t.Cleanup(w.recorderScope.end)
+	w.recorder = brokertest.Record(w.recorderScope, brokertest.TCP(w.address))
+	w.eye = startObserver(t, w.toolsProxy.url())
 	return w
 }
 
 // performing waits until a robot is on the way through its story.
 func (w *world) performing(rid string) schema.State {
 	w.t.Helper()
-	return w.state(rid, "performing", isPerforming)
+	return w.awaitState(rid, "performing", isPerforming)
 }
 
 func isPerforming(s schema.State) bool {
 	return s.Mode.Active == schema.ModeAto && s.Auto.Status == schema.AutoIdle && s.Auto.Story != nil && s.Auto.Act != ""
 }
 
-// interrupt ends a demo as Ctrl-C does and waits for its robots' last words.
-func (w *world) interrupt(p *process, robots ...string) {
+// interruptDemo ends a demo as Ctrl-C does and waits for its robots' last words.
+func (w *world) interruptDemo(p *process, robots ...string) {
 	w.t.Helper()
 	mark := w.eye.mark()
-	w.recorded.end()
+	w.recorderScope.end()
 	began := time.Now()
 	p.signal(syscall.SIGINT)
 	for _, rid := range robots {
@@ -85,35 +85,35 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 			data := t.TempDir()
 			args := []string{"--robots", "2", "--data", data, "--database", database(t)}
 
-			p := demo(t, args...)
-			w := inDemo(t, p)
+			p := startDemo(t, args...)
+			w := worldAroundDemo(t, p)
 			first := w.performing("r1")
 			w.performing("r2")
-			if !p.log.holds("NOT PROTECTED") {
+			if !p.log.contains("NOT PROTECTED") {
 				t.Error("it does not say that it is unprotected")
 			}
-			w.pageIsThere()
-			w.paste(p, "-m mnl")
-			w.state("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
-			w.paste(p, "-m ato")
+			w.expectPage()
+			w.runPrintedLine(p, "-m mnl")
+			w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
+			w.runPrintedLine(p, "-m ato")
 			w.performing("r1")
-			w.interrupt(p, "r1", "r2")
+			w.interruptDemo(p, "r1", "r2")
 
-			again := demo(t, args...)
-			w = inDemo(t, again)
+			restarted := startDemo(t, args...)
+			w = worldAroundDemo(t, restarted)
 			second := w.performing("r1")
 			w.performing("r2")
 			if *second.Auto.Story != *first.Auto.Story {
 				t.Errorf("r1 performs %v, and performed %v before", second.Auto.Story, first.Auto.Story)
 			}
-			w.interrupt(again, "r1", "r2")
+			w.interruptDemo(restarted, "r1", "r2")
 		})
 	}
 }
 
-// paste runs the line that a demo printed with that text in it, as somebody who
+// runPrintedLine runs the line that a demo printed with that text in it, as somebody who
 // pastes it into a terminal.
-func (w *world) paste(p *process, with string) {
+func (w *world) runPrintedLine(p *process, with string) {
 	w.t.Helper()
 	line := p.log.await(w.t, "demo", "a line with "+with, func(line string) bool { return strings.Contains(line, with) })
 	out, err := exec.Command("/bin/sh", "-c", line).CombinedOutput()
@@ -122,7 +122,7 @@ func (w *world) paste(p *process, with string) {
 	}
 }
 
-func (w *world) pageIsThere() {
+func (w *world) expectPage() {
 	w.t.Helper()
 	client := http.Client{Timeout: patience}
 	defer client.CloseIdleConnections()
@@ -143,8 +143,8 @@ func TestDemoThatCannotStartSaysWhyAndChangesNothing(t *testing.T) {
 		address func(*testing.T) string
 		says    string
 	}{
-		"mqtt taken":       {"--mqtt", func(t *testing.T) string { return taken(t) }, "another program listens there"},
-		"http taken":       {"--http", func(t *testing.T) string { return taken(t) }, "another program listens there"},
+		"mqtt taken":       {"--mqtt", func(t *testing.T) string { return takenAddress(t) }, "another program listens there"},
+		"http taken":       {"--http", func(t *testing.T) string { return takenAddress(t) }, "another program listens there"},
 		"not only ours":    {"--http", func(*testing.T) string { return "0.0.0.0:0" }, "only this machine is served"},
 		"not an address":   {"--mqtt", func(*testing.T) string { return "1883" }, "write it as 127.0.0.1:PORT"},
 		"no such port":     {"--mqtt", func(*testing.T) string { return "127.0.0.1:99999" }, "invalid port"},
@@ -153,7 +153,7 @@ func TestDemoThatCannotStartSaysWhyAndChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data, address := t.TempDir(), c.address(t)
-			p := demo(t, c.flag, address, "--data", data)
+			p := startDemo(t, c.flag, address, "--data", data)
 			p.meant = true
 			if code := p.wait(); code != 1 {
 				t.Errorf("ended with status %d", code)
@@ -171,14 +171,14 @@ func TestDemoThatCannotStartSaysWhyAndChangesNothing(t *testing.T) {
 func TestDataDirectoryBelongsToOneDemo(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	p := demo(t, "--robots", "1", "--data", data)
+	p := startDemo(t, "--robots", "1", "--data", data)
 	p.ready()
-	second := demo(t, "--robots", "1", "--data", data)
+	second := startDemo(t, "--robots", "1", "--data", data)
 	second.meant = true
 	if code := second.wait(); code != 1 {
 		t.Errorf("the second ended with status %d", code)
 	}
-	if !second.log.holds("--data " + data + ": another demo uses it") {
+	if !second.log.contains("--data " + data + ": another demo uses it") {
 		t.Errorf("it said %s", second.log)
 	}
 	if _, err := os.Stat(filepath.Join(data, "r1")); err != nil || !p.running() {

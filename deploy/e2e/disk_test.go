@@ -23,8 +23,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// lived makes the data directory of a robot that has been at work.
-func lived(t testing.TB, dir string, events int) {
+// makeUsedData makes the data directory of a robot that has been at work.
+func makeUsedData(t testing.TB, dir string, events int) {
 	t.Helper()
 	d, _, err := disk.Open(dir)
 	if err != nil {
@@ -55,13 +55,13 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 			t.Fatalf("TROUPE_DAMAGED=%s: want a count", text)
 		}
 	}
-	robotd, sound := program(t, "robotd"), t.TempDir()
-	lived(t, sound, 300)
-	file, err := os.ReadFile(filepath.Join(sound, "robot.db"))
+	robotd, intact := program(t, "robotd"), t.TempDir()
+	makeUsedData(t, intact, 300)
+	file, err := os.ReadFile(filepath.Join(intact, "robot.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	latches, err := os.ReadFile(filepath.Join(sound, "robot.latches"))
+	latches, err := os.ReadFile(filepath.Join(intact, "robot.latches"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,18 +76,18 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				began := time.Now()
-				said, code, kilobytes := startOnce(t, robotd, dir)
+				output, code, kilobytes := startOnce(t, robotd, dir)
 				slowest.Store(max(slowest.Load(), time.Since(began).Milliseconds()))
 				largest.Store(max(largest.Load(), kilobytes))
 				switch {
-				case code == 0 && strings.Contains(said, "ready robot=r1"):
+				case code == 0 && strings.Contains(output, "ready robot=r1"):
 					ran.Add(1)
-				case code == 1 && strings.Contains(said, "move the file away"):
+				case code == 1 && strings.Contains(output, "move the file away"):
 					refused.Add(1)
 				default:
-					t.Errorf("%s: ended with status %d:\n%s", what, code, said)
+					t.Errorf("%s: ended with status %d:\n%s", what, code, output)
 				}
-				if !raced && kilobytes > 256<<10 { // the race detector takes several times the memory
+				if !raceEnabled && kilobytes > 256<<10 { // the race detector takes several times the memory
 					t.Errorf("it took %d KiB", kilobytes)
 				}
 			})
@@ -103,18 +103,18 @@ func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobyt
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, robotd, "--id", "r1", "--broker", "mqtt://127.0.0.1:1", "--data", dir)
-	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {
-		err = fromOneThread(cmd.Start)
+		err = onStarterThread(cmd.Start)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ready string
-	eachLine(stdout, func(line string) {
+	readLines(stdout, func(line string) {
 		ready = line
 		time.Sleep(300 * time.Millisecond) // it writes its first events
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -123,30 +123,30 @@ func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobyt
 	return ready + "\n" + stderr.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 }
 
-// limit bounds how long the files of a process may grow, as a full disk does.
-func limit(t testing.TB, p *process, bytes string) {
+// limitFileSize bounds how long the files of a process may grow, as a full disk does.
+func limitFileSize(t testing.TB, p *process, bytes string) {
 	t.Helper()
 	if said, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
 		t.Fatalf("prlimit (Debian: util-linux): %v\n%s", err, said)
 	}
 }
 
-const latchBytes = "262144" // of robot.latches, which has its space
+const latchFileBytes = "262144" // of robot.latches, which has its space
 
-// stopped sends a live stop and returns how the robot answers.
-func (w *world) stopped(rid, id string) (ack schema.Ack) {
+// sendLiveStop sends a live stop and returns how the robot answers.
+func (w *world) sendLiveStop(rid, id string) (ack schema.Ack) {
 	w.t.Helper()
 	mark := w.eye.mark()
-	w.send("op1", schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1"), fmt.Sprintf(`{"id":%q,"robots":[%q]}`, id, rid))
+	w.publish("op1", schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1"), fmt.Sprintf(`{"id":%q,"robots":[%q]}`, id, rid))
 	return becomes(w, mark, on(rid, "ack/op1"), rid+" to answer the stop", func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
 }
 
 func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
-		lived(t, filepath.Join(w.folder, "r1"), 700)
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		limit(t, w.robots["r1"], latchBytes)
-		refuses := func(s schema.State) bool {
+	runIn(t, []variant{ownBroker}, func(w *world) {
+		makeUsedData(t, filepath.Join(w.folder, "r1"), 700)
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		limitFileSize(t, w.robots["r1"], latchFileBytes)
+		hasDiskAlert := func(s schema.State) bool {
 			for _, a := range s.Alerts {
 				if a.Type == "disk_refuses" {
 					return true
@@ -158,42 +158,42 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 		w.until("the disk to be full", func() bool { // of records that have to be kept
 			for range 5 {
 				n++
-				w.send("op1", on("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
+				w.publish("op1", on("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
 			}
 			return strings.Contains(w.robots["r1"].log.String(), "the disk refused")
 		})
-		w.state("r1", "on a full disk", refuses)
-		if ack := w.stopped("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != "" {
-			t.Errorf("the stop was answered %s", text(ack))
+		w.awaitState("r1", "on a full disk", hasDiskAlert)
+		if ack := w.sendLiveStop("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != "" {
+			t.Errorf("the stop was answered %s", jsonText(ack))
 		}
 		w.robots["r1"].kill()
-		w.presence("r1", schema.PresenceLost)
+		w.awaitPresence("r1", schema.PresenceLost)
 		mark := w.eye.mark()
-		w.robot("r1", "")
+		w.runRobot("r1", "")
 		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
-		w.holds("r1", "gate-7")
-		w.refusesEnable("r1", "gate-7")
+		w.awaitLatches("r1", "gate-7")
+		w.expectEnableRefused("r1", "gate-7")
 	})
 }
 
 // TestDiskThatRefusesWritesIsReported has a disk that refuses what was reserved too, as one
 // does that broke, and a restart on it.
 func TestDiskThatRefusesWritesIsReported(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		limit(t, w.robots["r1"], "0")
-		if ack := w.stopped("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != schema.ReasonNotPersisted {
-			t.Errorf("the stop was answered %s", text(ack))
+	runIn(t, []variant{ownBroker}, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		limitFileSize(t, w.robots["r1"], "0")
+		if ack := w.sendLiveStop("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != schema.ReasonNotPersisted {
+			t.Errorf("the stop was answered %s", jsonText(ack))
 		}
-		w.state("r1", "held, and lost with a restart", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
+		w.awaitState("r1", "held, and lost with a restart", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
 		w.robots["r1"].kill()
-		w.presence("r1", schema.PresenceLost)
+		w.awaitPresence("r1", schema.PresenceLost)
 		mark := w.eye.mark()
-		w.robots["r1"] = launch(t, "r1", "prlimit", []string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.wires["r1"].url(), "--data", filepath.Join(w.folder, "r1")}, nil)
+		w.robots["r1"] = launch(t, "r1", "prlimit", []string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.robotProxies["r1"].url(), "--data", filepath.Join(w.folder, "r1")}, nil)
 		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
-		w.holds("r1", "unwritable-disk")
-		limit(t, w.robots["r1"], "unlimited")
-		w.state("r1", "held, and safe from a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })
-		w.refusesEnable("r1", "unwritable-disk", "refused to write")
+		w.awaitLatches("r1", "unwritable-disk")
+		limitFileSize(t, w.robots["r1"], "unlimited")
+		w.awaitState("r1", "held, and safe from a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })
+		w.expectEnableRefused("r1", "unwritable-disk", "refused to write")
 	})
 }

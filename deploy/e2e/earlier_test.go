@@ -18,16 +18,16 @@ import (
 
 // A release is one version of the programs.
 type release struct {
-	name    string
-	program func(testing.TB, string) string // path of a program
-	stories string                          // folder with the acts nod and smile and the story round
-	words   words
+	name     string
+	program  func(testing.TB, string) string // path of a program
+	stories  string                          // folder with the acts nod and smile and the story round
+	commands commandLines
 }
 
-// words are what the programs of a release are started and asked with; the names in
+// commands are what the programs of a release are started and asked with; the names in
 // capitals are replaced. The test reads everything else from MQTT, which is the same
 // in every release.
-type words struct {
+type commandLines struct {
 	broker, fleetd, robotd string
 	robots                 string // prints a line with r1 and online
 	acts, story, assign    string
@@ -36,7 +36,7 @@ type words struct {
 }
 
 var (
-	currentWords = words{
+	currentCommands = commandLines{
 		broker:  "--dev --mqtt 127.0.0.1:0 --http=",
 		fleetd:  "serve --dev --http 127.0.0.1:0 --broker BROKER --database DATABASE --spool SPOOL",
 		robotd:  "--id r1 --broker BROKER --data DATA",
@@ -50,11 +50,11 @@ var (
 		stops:   "stop list",
 		release: "stop release STOP --why test",
 	}
-	earlierWords = currentWords
+	earlierCommands = currentCommands
 )
 
 func currentRelease(testing.TB) release {
-	return release{name: "current", program: program, stories: filepath.Dir(scenarioFile("x")), words: currentWords}
+	return release{name: "current", program: program, stories: filepath.Dir(scenarioFile("x")), commands: currentCommands}
 }
 
 // earlierRelease is the one that deploy/compat/EARLIER names.
@@ -65,7 +65,7 @@ func earlierRelease(t testing.TB) release {
 		t.Fatal(err)
 	}
 	return release{
-		name: "earlier", stories: filepath.Join(sources, "testdata", "scenarios"), words: earlierWords,
+		name: "earlier", stories: filepath.Join(sources, "testdata", "scenarios"), commands: earlierCommands,
 		program: func(t testing.TB, name string) string {
 			t.Helper()
 			bin, err := earlierPrograms()
@@ -80,18 +80,18 @@ func earlierRelease(t testing.TB) release {
 // earlierSources takes the earlier release from this repository's history.
 var earlierSources = sync.OnceValues(func() (string, error) {
 	const pin = "../compat/EARLIER"
-	text, err := os.ReadFile(pin)
+	jsonText, err := os.ReadFile(pin)
 	if err != nil {
 		return "", fmt.Errorf("read which release is the earlier one: %w", err)
 	}
-	commit := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(string(text))
+	commit := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(string(jsonText))
 	if commit == "" {
 		return "", fmt.Errorf("deploy/compat/EARLIER has no line with the 40 hex digits of a commit")
 	}
-	if said, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, said)
+	if cliResult, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, cliResult)
 	}
-	to, err := folder()
+	to, err := programFolder()
 	if err != nil {
 		return "", fmt.Errorf("make a folder for programs: %w", err)
 	}
@@ -104,8 +104,8 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 		exec.Command("git", "-C", "../..", "archive", "-o", packed, commit),
 		exec.Command("tar", "-x", "-f", packed, "-C", to),
 	} {
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, said)
+		if cliResult, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, cliResult)
 		}
 	}
 	return to, nil
@@ -119,36 +119,36 @@ var earlierPrograms = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	args := []string{"build", "-o", "bin/"}
-	if raced {
+	if raceEnabled {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "./broker", "./robotd", "./fleetd")...)
 	cmd.Dir = sources
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the earlier release: %w\n%s", err, said)
+	if cliResult, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the earlier release: %w\n%s", err, cliResult)
 	}
 	return filepath.Join(sources, "bin"), nil
 })
 
 // A mix is a broker and a fleetd of one release and a robot of the same or another
 // one, which keep their data when others take their place.
-type mix struct {
+type mixedReleases struct {
 	*world
 	fleet, robot release
 }
 
-func newMix(t *testing.T) *mix {
+func newMixedReleases(t *testing.T) *mixedReleases {
 	w := &world{
-		t: t, folder: t.TempDir(), tools: newWire(t, ""), fleetdLine: newWire(t, ""),
-		wires: map[string]*wire{"r1": newWire(t, "")}, robots: map[string]*process{},
+		t: t, folder: t.TempDir(), toolsProxy: newWire(t, ""), fleetdProxy: newWire(t, ""),
+		robotProxies: map[string]*wire{"r1": newWire(t, "")}, robots: map[string]*process{},
 	}
-	return &mix{world: w}
+	return &mixedReleases{world: w}
 }
 
-// fill replaces the names in capitals.
-func (m *mix) fill(r release, line string, more ...string) []string {
+// expand replaces the names in capitals.
+func (m *mixedReleases) expand(r release, line string, more ...string) []string {
 	names := append([]string{
-		"BROKER", m.fleetdLine.url(), "DATABASE", "sqlite:" + filepath.Join(m.folder, "fleet.db"), "SPOOL", filepath.Join(m.folder, "stops"),
+		"BROKER", m.fleetdProxy.url(), "DATABASE", "sqlite:" + filepath.Join(m.folder, "fleet.db"), "SPOOL", filepath.Join(m.folder, "stops"),
 		"DATA", filepath.Join(m.folder, "r1"), "STORIES", r.stories,
 	}, more...)
 	args := strings.Fields(line)
@@ -158,35 +158,35 @@ func (m *mix) fill(r release, line string, more ...string) []string {
 	return args
 }
 
-func (m *mix) startBroker() {
+func (m *mixedReleases) startBroker() {
 	m.t.Helper()
-	m.broker = launch(m.t, "broker ("+m.fleet.name+")", m.fleet.program(m.t, "broker"), m.fill(m.fleet, m.fleet.words.broker), nil)
+	m.broker = launch(m.t, "broker ("+m.fleet.name+")", m.fleet.program(m.t, "broker"), m.expand(m.fleet, m.fleet.commands.broker), nil)
 	m.address = m.broker.ready()["mqtt"]
-	for _, each := range m.everyWire() {
+	for _, each := range m.allProxies() {
 		each.lead(m.address)
 	}
 	if m.eye == nil {
-		m.eye = open(m.t, m.tools.url())
+		m.eye = startObserver(m.t, m.toolsProxy.url())
 	}
 }
 
 // startFleetd and startRobot report whether the program runs, or else how it refused
 // its data.
-func (m *mix) startFleetd() (refusal string) {
+func (m *mixedReleases) startFleetd() (refusal string) {
 	m.t.Helper()
-	m.fleetd = launch(m.t, "fleetd ("+m.fleet.name+")", m.fleet.program(m.t, "fleetd"), m.fill(m.fleet, m.fleet.words.fleetd), nil)
-	if refusal = m.fleetd.refuses(); refusal == "" {
+	m.fleetd = launch(m.t, "fleetd ("+m.fleet.name+")", m.fleet.program(m.t, "fleetd"), m.expand(m.fleet, m.fleet.commands.fleetd), nil)
+	if refusal = m.fleetd.awaitReadyOrRefusal(); refusal == "" {
 		m.http = "http://" + strings.TrimPrefix(m.fleetd.ready()["http"], "http://")
 	}
 	return refusal
 }
 
-func (m *mix) startRobot() (refusal string) {
+func (m *mixedReleases) startRobot() (refusal string) {
 	m.t.Helper()
 	mark := m.eye.mark()
-	p := launch(m.t, "r1 ("+m.robot.name+")", m.robot.program(m.t, "robotd"), m.fill(m.robot, m.robot.words.robotd), nil)
+	p := launch(m.t, "r1 ("+m.robot.name+")", m.robot.program(m.t, "robotd"), m.expand(m.robot, m.robot.commands.robotd), nil)
 	m.robots["r1"] = p
-	if refusal = p.refuses(); refusal == "" {
+	if refusal = p.awaitReadyOrRefusal(); refusal == "" {
 		becomes(m.world, mark, on("r1", "state"), "r1 to be calibrated", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
@@ -194,12 +194,12 @@ func (m *mix) startRobot() (refusal string) {
 	return refusal
 }
 
-// refuses waits until the program is ready, or has ended with a message instead.
-func (p *process) refuses() string {
+// hasDiskAlert waits until the program is ready, or has ended with a message instead.
+func (p *process) awaitReadyOrRefusal() string {
 	p.t.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
 		switch {
-		case p.log.holds("ready "):
+		case p.log.contains("ready "):
 			return ""
 		case p.running():
 			continue
@@ -220,8 +220,8 @@ func (p *process) refuses() string {
 	return ""
 }
 
-// starts starts all three, which must take their data.
-func (m *mix) starts(fleet, robot release) {
+// startAll starts all three, which must take their data.
+func (m *mixedReleases) startAll(fleet, robot release) {
 	m.t.Helper()
 	m.fleet, m.robot = fleet, robot
 	m.startBroker()
@@ -231,7 +231,7 @@ func (m *mix) starts(fleet, robot release) {
 		}
 	}
 	m.until("fleetd shows r1 online", func() bool {
-		for line := range strings.Lines(m.asks(m.fleet.words.robots).out) {
+		for line := range strings.Lines(m.runCLIOf(m.fleet.commands.robots).out) {
 			if strings.HasPrefix(line, "r1 ") && strings.Contains(line, "online") {
 				return true
 			}
@@ -240,7 +240,7 @@ func (m *mix) starts(fleet, robot release) {
 	})
 }
 
-func (m *mix) ends() {
+func (m *mixedReleases) stopAll() {
 	m.t.Helper()
 	for _, p := range []*process{m.robots["r1"], m.fleetd, m.broker} {
 		if p.running() {
@@ -249,109 +249,109 @@ func (m *mix) ends() {
 	}
 }
 
-// asks runs a command of the release's fleetd.
-func (m *mix) asks(line string, more ...string) said {
+// runCLIOf runs a command of the release's fleetd.
+func (m *mixedReleases) runCLIOf(line string, more ...string) cliResult {
 	m.t.Helper()
 	var out, complaint bytes.Buffer
-	cmd := exec.Command(m.fleet.program(m.t, "fleetd"), append(m.fill(m.fleet, line, more...), "--server", m.http)...)
-	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd := exec.Command(m.fleet.program(m.t, "fleetd"), append(m.expand(m.fleet, line, more...), "--server", m.http)...)
+	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err := fromOneThread(cmd.Start)
+	err := onStarterThread(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		m.t.Fatalf("fleetd %s: %v", line, err)
 	}
-	return said{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+	return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
 }
 
-func (m *mix) does(line string, more ...string) {
+func (m *mixedReleases) mustRun(line string, more ...string) {
 	m.t.Helper()
-	if s := m.asks(line, more...); s.code != 0 {
+	if s := m.runCLIOf(line, more...); s.code != 0 {
 		m.t.Fatalf("fleetd (%s) %s: status %d\n%s%s", m.fleet.name, line, s.code, s.out, s.err)
 	}
 }
 
-// comesToDo is does for what is refused for a moment.
-func (m *mix) comesToDo(line string) {
+// retryUntilDone is does for what is refused for a moment.
+func (m *mixedReleases) retryUntilDone(line string) {
 	m.t.Helper()
-	var s said
+	var s cliResult
 	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(100 * time.Millisecond) {
-		if s = m.asks(line); s.code == 0 {
+		if s = m.runCLIOf(line); s.code == 0 {
 			return
 		}
 	}
 	m.t.Fatalf("fleetd (%s) %s: after %v status %d\n%s%s", m.fleet.name, line, patience, s.code, s.out, s.err)
 }
 
-func (m *mix) getsStory() {
+func (m *mixedReleases) assignStory() {
 	m.t.Helper()
-	m.does(m.fleet.words.acts)
-	m.does(m.fleet.words.story)
-	m.comesToDo(m.fleet.words.assign) // refused until fleetd has adopted r1
-	m.hasStory()
+	m.mustRun(m.fleet.commands.acts)
+	m.mustRun(m.fleet.commands.story)
+	m.retryUntilDone(m.fleet.commands.assign) // refused until fleetd has adopted r1
+	m.awaitStory()
 }
 
-func (m *mix) hasStory() {
+func (m *mixedReleases) awaitStory() {
 	m.t.Helper()
-	m.reported("r1", "active with round", func(r schema.ReportedStory) bool {
+	m.awaitReportedStory("r1", "active with round", func(r schema.ReportedStory) bool {
 		return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "round"
 	})
 }
 
-// performs enables the robot and has it perform its story.
-func (m *mix) performs() {
+// performStory enables the robot and has it perform its story.
+func (m *mixedReleases) enableAndPerform() {
 	m.t.Helper()
-	m.comesToDo(m.fleet.words.enable) // refused until a heartbeat came after the stop
-	m.state("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
-	m.does(m.fleet.words.perform)
+	m.retryUntilDone(m.fleet.commands.enable) // refused until a heartbeat came after the stop
+	m.awaitState("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+	m.mustRun(m.fleet.commands.perform)
 	m.performing("r1")
 }
 
-// stops returns the id of the latched stop.
-func (m *mix) stops() string {
+// stopRobot returns the id of the latched stop.
+func (m *mixedReleases) stopRobot() string {
 	m.t.Helper()
-	m.does(m.fleet.words.stop)
-	s := m.state("r1", "stopped", func(s schema.State) bool {
+	m.mustRun(m.fleet.commands.stop)
+	s := m.awaitState("r1", "stopped", func(s schema.State) bool {
 		return s.Safety.State == schema.SafetyDisabled && len(s.Safety.Latches) == 1
 	})
-	if said := m.asks(m.fleet.words.enable); said.code == 0 {
+	if said := m.runCLIOf(m.fleet.commands.enable); said.code == 0 {
 		m.t.Fatalf("r1 was enabled while a stop is latched:\n%s%s", said.out, said.err)
 	}
 	return s.Safety.Latches[0].ID
 }
 
-func (m *mix) releases(stop string) {
+func (m *mixedReleases) releaseStop(stop string) {
 	m.t.Helper()
-	m.does(m.fleet.words.release, "STOP", stop)
-	m.holds("r1")
+	m.mustRun(m.fleet.commands.release, "STOP", stop)
+	m.awaitLatches("r1")
 }
 
-func (m *mix) fleetdKeeps(stop string) {
+func (m *mixedReleases) awaitStopInFleetd(stop string) {
 	m.t.Helper()
-	m.until("fleetd keeps "+stop, func() bool { return strings.Contains(m.asks(m.fleet.words.stops).out, stop) })
+	m.until("fleetd keeps "+stop, func() bool { return strings.Contains(m.runCLIOf(m.fleet.commands.stops).out, stop) })
 }
 
 func TestEarlierRobotWorksUnderCurrentFleetd(t *testing.T) {
 	t.Parallel()
-	worksTogether(t, currentRelease(t), earlierRelease(t))
+	testTogether(t, currentRelease(t), earlierRelease(t))
 }
 
 func TestCurrentRobotWorksUnderEarlierFleetd(t *testing.T) {
 	t.Parallel()
-	worksTogether(t, earlierRelease(t), currentRelease(t))
+	testTogether(t, earlierRelease(t), currentRelease(t))
 }
 
-func worksTogether(t *testing.T, fleet, robot release) {
-	m := newMix(t)
-	m.starts(fleet, robot)
-	m.getsStory()
-	m.performs()
-	stop := m.stops()
-	m.fleetdKeeps(stop)
-	m.releases(stop)
-	m.performs()
+func testTogether(t *testing.T, fleet, robot release) {
+	m := newMixedReleases(t)
+	m.startAll(fleet, robot)
+	m.assignStory()
+	m.enableAndPerform()
+	stop := m.stopRobot()
+	m.awaitStopInFleetd(stop)
+	m.releaseStop(stop)
+	m.enableAndPerform()
 }
 
 // After an update everything goes on with the data of the earlier release. An
@@ -360,46 +360,46 @@ func worksTogether(t *testing.T, fleet, robot release) {
 func TestDataIsKeptByUpdateAndByReturnToEarlierRelease(t *testing.T) {
 	t.Parallel()
 	earlier, current := earlierRelease(t), currentRelease(t)
-	m := newMix(t)
-	m.starts(earlier, earlier)
-	m.getsStory()
-	m.performs()
-	stop := m.stops()
-	m.fleetdKeeps(stop)
-	m.ends()
+	m := newMixedReleases(t)
+	m.startAll(earlier, earlier)
+	m.assignStory()
+	m.enableAndPerform()
+	stop := m.stopRobot()
+	m.awaitStopInFleetd(stop)
+	m.stopAll()
 
-	m.starts(current, current)
-	m.holds("r1", stop)
-	m.hasStory()
-	m.fleetdKeeps(stop)
-	m.releases(stop)
-	m.performs()
-	stop = m.stops()
-	m.fleetdKeeps(stop)
-	m.ends()
+	m.startAll(current, current)
+	m.awaitLatches("r1", stop)
+	m.awaitStory()
+	m.awaitStopInFleetd(stop)
+	m.releaseStop(stop)
+	m.enableAndPerform()
+	stop = m.stopRobot()
+	m.awaitStopInFleetd(stop)
+	m.stopAll()
 
 	// The robot alone, then fleetd alone: neither learns from the other what it lost.
 	m.fleet, m.robot = earlier, earlier
 	m.startBroker()
 	if refusal := m.startRobot(); refusal == "" {
-		m.holds("r1", stop)
-		m.hasStory()
+		m.awaitLatches("r1", stop)
+		m.awaitStory()
 		m.robots["r1"].terminate()
 	} else {
 		t.Logf("the earlier robotd refuses the data of the current one:\n%s", refusal)
 	}
 	if refusal := m.startFleetd(); refusal == "" {
-		m.fleetdKeeps(stop)
+		m.awaitStopInFleetd(stop)
 		m.fleetd.terminate()
 	} else {
 		t.Logf("the earlier fleetd refuses the database of the current one:\n%s", refusal)
 	}
-	m.ends()
+	m.stopAll()
 
-	m.starts(current, current)
-	m.holds("r1", stop)
-	m.hasStory()
-	m.fleetdKeeps(stop)
-	m.releases(stop)
-	m.performs()
+	m.startAll(current, current)
+	m.awaitLatches("r1", stop)
+	m.awaitStory()
+	m.awaitStopInFleetd(stop)
+	m.releaseStop(stop)
+	m.enableAndPerform()
 }

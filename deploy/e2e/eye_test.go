@@ -17,9 +17,9 @@ import (
 
 // An eye is a mosquitto_sub that reads everything, as an administrator would.
 type eye struct {
-	mu      sync.Mutex
-	seen    []message     // in the order of arrival
-	changed chan struct{} // closed and replaced with every message
+	mu       sync.Mutex
+	messages []message     // in the order of arrival
+	changed  chan struct{} // closed and replaced with every message
 }
 
 // A message is what came by.
@@ -34,7 +34,7 @@ func (m message) String() string {
 	return fmt.Sprintf("%s (QoS %d, retain %d) %.400s", m.Topic, m.QoS, m.Retain, m.Payload)
 }
 
-func open(t testing.TB, at string) *eye {
+func startObserver(t testing.TB, at string) *eye {
 	t.Helper()
 	path, err := exec.LookPath("mosquitto_sub")
 	if err != nil {
@@ -45,7 +45,7 @@ func open(t testing.TB, at string) *eye {
 	p := launch(t, "the eye", path, []string{
 		"-h", host, "-p", port, "-u", "admin", "-i", "admin.eye", "-k", "60",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%j",
-	}, e.hear)
+	}, e.record)
 	p.meant = true // its status says nothing
 	t.Cleanup(func() {
 		p.kill()
@@ -53,19 +53,19 @@ func open(t testing.TB, at string) *eye {
 			t.Logf("the eye saw last:\n%s", e)
 		}
 	})
-	e.waken(t, at)
+	e.awaitSubscription(t, at)
 	return e
 }
 
-// waken calls until the eye sees it: mosquitto_sub does not tell when it has
+// awaitSubscription calls until the eye sees it: mosquitto_sub does not tell when it has
 // subscribed. The call is a command to nobody.
-func (e *eye) waken(t testing.TB, at string) {
+func (e *eye) awaitSubscription(t testing.TB, at string) {
 	t.Helper()
 	call := on("nobody", "cmd/admin/sys/query")
 	for late := time.Now().Add(patience); time.Now().Before(late); {
-		mosquittotest.Pub(t, at, saying("admin", call, "eye")...)
+		mosquittotest.Pub(t, at, publishArgs("admin", call, "eye")...)
 		e.mu.Lock()
-		seen, changed := len(e.seen), e.changed
+		seen, changed := len(e.messages), e.changed
 		e.mu.Unlock()
 		if seen > 0 {
 			return
@@ -79,15 +79,15 @@ func (e *eye) waken(t testing.TB, at string) {
 	t.Fatalf("the eye did not open within %v", patience)
 }
 
-// hear takes a message as mosquitto_sub writes it.
-func (e *eye) hear(line string) {
+// onLine takes a message as mosquitto_sub writes it.
+func (e *eye) record(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var m message
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
 		m = message{Topic: "unreadable", Payload: line}
 	}
-	e.seen = append(e.seen, m)
+	e.messages = append(e.messages, m)
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
@@ -116,7 +116,7 @@ func (e *eye) await(t testing.TB, what string, holds func() bool) {
 func (e *eye) mark() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.seen)
+	return len(e.messages)
 }
 
 // since returns what came after a moment on topics that the filter admits.
@@ -124,7 +124,7 @@ func (e *eye) since(mark int, filter string) []message {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var found []message
-	for _, m := range e.seen[mark:] {
+	for _, m := range e.messages[mark:] {
 		if access.Matches(filter, m.Topic) {
 			found = append(found, m)
 		}
@@ -137,8 +137,8 @@ func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(messa
 	t.Helper()
 	var found message
 	e.await(t, what, func() bool {
-		for ; mark < len(e.seen); mark++ {
-			if m := e.seen[mark]; access.Matches(filter, m.Topic) && holds(m) {
+		for ; mark < len(e.messages); mark++ {
+			if m := e.messages[mark]; access.Matches(filter, m.Topic) && holds(m) {
 				found = m
 				return true
 			}
@@ -148,23 +148,23 @@ func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(messa
 	return found
 }
 
-// newest is the moment before the newest message on the topic, or now.
-func (e *eye) newest(topic string) int {
+// markBeforeNewest is the moment before the newest message on the topic, or now.
+func (e *eye) markBeforeNewest(topic string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i := len(e.seen) - 1; i >= 0; i-- {
-		if e.seen[i].Topic == topic {
+	for i := len(e.messages) - 1; i >= 0; i-- {
+		if e.messages[i].Topic == topic {
 			return i
 		}
 	}
-	return len(e.seen)
+	return len(e.messages)
 }
 
 func (e *eye) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b strings.Builder
-	for _, m := range e.seen[max(0, len(e.seen)-shown):] {
+	for _, m := range e.messages[max(0, len(e.messages)-maxLinesShown):] {
 		if !strings.Contains(m.Topic, "/heartbeat") {
 			fmt.Fprintln(&b, m)
 		}
@@ -172,11 +172,11 @@ func (e *eye) String() string {
 	return b.String()
 }
 
-// is waits until the document on the topic is as it should be: the newest one,
+// awaitDocument waits until the document on the topic is as it should be: the newest one,
 // or one that comes.
-func is[T any](w *world, topic, what string, holds func(T) bool) T {
+func awaitDocument[T any](w *world, topic, what string, holds func(T) bool) T {
 	w.t.Helper()
-	return becomes(w, w.eye.newest(topic), topic, what, holds)
+	return becomes(w, w.eye.markBeforeNewest(topic), topic, what, holds)
 }
 
 // becomes waits for a document that came after a moment and is as it should be.

@@ -34,8 +34,8 @@ func (w *world) speeds(mark int, rid string) (all []speed) {
 	return all
 }
 
-// newestSpeed waits for the robot to say how fast it is.
-func (w *world) newestSpeed(mark int, rid string) speed {
+// awaitSpeed waits for the robot to say how fast it is.
+func (w *world) awaitSpeed(mark int, rid string) speed {
 	w.t.Helper()
 	w.eye.upon(w.t, mark, on(rid, "telemetry/drive"), "how fast "+rid+" is", func(message) bool { return true })
 	all := w.speeds(mark, rid)
@@ -45,19 +45,19 @@ func (w *world) newestSpeed(mark int, rid string) speed {
 // TestManualDrivingStopsWhenTheFramesEnd is what a person does with a
 // stick, with one frame for each word of the robot.
 func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.told("op1", "r1", "safety/enable", "")
-		lease := w.told("op1", "r1", "control/acquire", `{"args":{"ttl_ms":60000}}`).Lease
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.mustRequest("op1", "r1", "safety/enable", "")
+		lease := w.mustRequest("op1", "r1", "control/acquire", `{"args":{"ttl_ms":60000}}`).Lease
 		if lease == nil || lease.ID == "" || lease.Holder != "op1" {
-			w.t.Fatalf("the answer holds the lease %s", text(lease))
+			w.t.Fatalf("the answer holds the lease %s", jsonText(lease))
 		}
 		var seq int64
 		frame := func(client string, vx float64) {
 			seq++
-			w.send(client, on("r1", "cmd/"+client+"/manual/velocity"),
-				fmt.Sprintf(`{"lease":%q,"seq":%d,"vx":%v,"wz":0,"ttl_ms":400,"seen_mono_ms":%d}`, lease.ID, seq, vx, w.newestSpeed(0, "r1").monoMS))
+			w.publish(client, on("r1", "cmd/"+client+"/manual/velocity"),
+				fmt.Sprintf(`{"lease":%q,"seq":%d,"vx":%v,"wz":0,"ttl_ms":400,"seen_mono_ms":%d}`, lease.ID, seq, vx, w.awaitSpeed(0, "r1").monoMS))
 		}
 
 		// Somebody else has no part in it, and hears nothing but an event.
@@ -78,10 +78,10 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 		mark = w.eye.mark()
 		w.until("the robot to drive", func() bool {
 			frame("op1", 0.3)
-			return w.newestSpeed(mark, "r1").vx > 0
+			return w.awaitSpeed(mark, "r1").vx > 0
 		})
 		mark = w.eye.mark()
-		w.until("the robot to stand", func() bool { return w.newestSpeed(mark, "r1").vx == 0 })
+		w.until("the robot to stand", func() bool { return w.awaitSpeed(mark, "r1").vx == 0 })
 		for _, s := range w.speeds(0, "r1") {
 			if s.vx > 0.3+1e-9 {
 				w.t.Errorf("it was asked for 0.3 m/s and went %v", s.vx)
@@ -89,59 +89,59 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 		}
 
 		// The lease ends, and with it the robot's telling.
-		w.told("op1", "r1", "control/release", "")
-		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.mustRequest("op1", "r1", "control/release", "")
+		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
 	})
 }
 
 func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		first := w.told("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		first := w.mustRequest("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
 
-		no := w.ask("op2", "r1", "control/acquire", "manual")
+		no := w.request("op2", "r1", "control/acquire", "manual")
 		if no.Status != schema.StatusRejected || no.Reason != schema.ReasonNotInControl || no.Lease == nil || no.Lease.Holder != "op1" || no.Lease.ID != "" {
-			w.t.Errorf("the second was answered %s", text(no))
+			w.t.Errorf("the second was answered %s", jsonText(no))
 		}
-		if no := w.ask("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
-			w.t.Errorf("manually the second was answered %s", text(no))
+		if no := w.request("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
+			w.t.Errorf("manually the second was answered %s", jsonText(no))
 		}
-		w.told("op1", "r1", "manual/face", "smile")
+		w.mustRequest("op1", "r1", "manual/face", "smile")
 
 		mark := w.eye.mark()
-		w.told("op2", "r1", "control/takeover", "manual")
-		if lost := w.answered(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
-			w.t.Errorf("the first was told %s", text(lost))
+		w.mustRequest("op2", "r1", "control/takeover", "manual")
+		if lost := w.awaitFinalAck(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
+			w.t.Errorf("the first was told %s", jsonText(lost))
 		}
 		becomes(w, mark, on("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
-		if no := w.ask("op1", "r1", "control/renew", first.Lease.ID); no.Status != schema.StatusRejected {
-			w.t.Errorf("the first renews %s", text(no))
+		if no := w.request("op1", "r1", "control/renew", first.Lease.ID); no.Status != schema.StatusRejected {
+			w.t.Errorf("the first renews %s", jsonText(no))
 		}
 
 		// Nobody renews: it ends by itself.
-		w.told("op2", "r1", "control/renew", `{"args":{"ttl_ms":500}}`)
-		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.mustRequest("op2", "r1", "control/renew", `{"args":{"ttl_ms":500}}`)
+		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
 	})
 }
 
 // TestFleetdTakesControlOnBehalfOfAPerson goes through fleetd's command line, and ends
 // with fleetd.
 func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.until("fleetd to know r1", func() bool {
-			return w.cli("control", "acquire", "r1", "--ttl-ms", "60000", "--by", "ann", "--wait").code == 0
+			return w.runCLI("control", "acquire", "r1", "--ttl-ms", "60000", "--by", "ann", "--wait").code == 0
 		})
-		w.state("r1", "in ann's hand", func(s schema.State) bool {
+		w.awaitState("r1", "in ann's hand", func(s schema.State) bool {
 			return s.Control != nil && s.Control.Holder == "fleetd" && s.Control.By == "ann"
 		})
-		if s := w.cli("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 || !strings.Contains(s.out, "not_in_control") {
+		if s := w.runCLI("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 || !strings.Contains(s.out, "not_in_control") {
 			w.t.Errorf("bob: %+v", s)
 		}
-		w.do("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")
-		w.until("fleetd to show who has it", func() bool { return strings.Contains(w.do("robot", "get", "r1"), "ann at fleetd") })
+		w.mustRunCLI("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")
+		w.until("fleetd to show who has it", func() bool { return strings.Contains(w.mustRunCLI("robot", "get", "r1"), "ann at fleetd") })
 		w.fleetd.kill()
-		w.state("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
 	})
 }

@@ -37,18 +37,18 @@ type secured struct {
 	enrolAddress string // address of fleetd, the same after a restart
 }
 
-func newSecured(t *testing.T) *secured { return newSecuredIn(t, ours) }
+func newSecured(t *testing.T) *secured { return newSecuredIn(t, ownBroker) }
 
-func newSecuredIn(t *testing.T, k kind) *secured {
+func newSecuredIn(t *testing.T, k variant) *secured {
 	t.Helper()
 	folder := t.TempDir()
-	s := &secured{world: &world{t: t, kind: k, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
+	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
 	if k.postgres {
 		s.store = pgtest.Start(t)
 	}
-	s.do("ca", "init", "--dir", s.keys)
+	s.mustRunCLI("ca", "init", "--dir", s.keys)
 	for _, name := range []string{"broker", "fleetd"} {
-		s.do("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
+		s.mustRunCLI("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
 	}
 	if err := os.Rename(filepath.Join(s.keys, vault.RootKeyFile), filepath.Join(folder, "in-a-safe")); err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func newSecuredIn(t *testing.T, k kind) *secured {
 
 func (s *secured) startBroker(at string) {
 	s.t.Helper()
-	if s.kind.mosquitto {
-		s.address = s.shipped()
+	if s.variant.mosquitto {
+		s.address = s.startShippedMosquitto()
 		return
 	}
 	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
@@ -80,9 +80,9 @@ func (s *secured) startBroker(at string) {
 	s.address = s.broker.ready()["mqtts"]
 }
 
-// shipped starts a Mosquitto as people are told to set it up, which lets robots and
+// startShippedMosquitto starts a Mosquitto as people are told to set it up, which lets robots and
 // fleetd instances in by their certificates, and returns where.
-func (s *secured) shipped() string {
+func (s *secured) startShippedMosquitto() string {
 	s.t.Helper()
 	etc := filepath.Join(s.folder, "etc")
 	users := filepath.Join(s.folder, "users")
@@ -128,55 +128,55 @@ func (s *secured) startFleetd(more ...string) {
 	s.http = s.fleetd.ready()["http"]
 }
 
-func (s *secured) data(rid string) string { return filepath.Join(s.folder, rid) }
+func (s *secured) dataDir(rid string) string { return filepath.Join(s.folder, rid) }
 
-// enrols makes a token and types its line on the robot, as a person does.
-func (s *secured) enrols(rid string, more ...string) string {
+// enrol makes a token and types its line on the robot, as a person does.
+func (s *secured) enrol(rid string, more ...string) string {
 	s.t.Helper()
-	out, err := s.robotd(append(s.line(rid), more...)...)
+	out, err := s.runRobotd(append(s.enrolArgs(rid), more...)...)
 	if err != nil {
 		s.t.Fatalf("enrol %s: %v: %s", rid, err, out)
 	}
 	return out
 }
 
-// line is what fleetd robot enrol says to type on the robot, but for the folder.
-func (s *secured) line(rid string) []string {
+// enrolArgs is what fleetd robot enrol says to type on the robot, but for the folder.
+func (s *secured) enrolArgs(rid string) []string {
 	s.t.Helper()
-	out := s.do("robot", "enrol", rid)
+	out := s.mustRunCLI("robot", "enrol", rid)
 	found := regexp.MustCompile(`(?m)^  robotd (enrol .*) --data \./data$`).FindStringSubmatch(out)
 	if found == nil {
 		s.t.Fatalf("no line to type in\n%s", out)
 	}
-	return append(strings.Fields(found[1]), "--data", s.data(rid))
+	return append(strings.Fields(found[1]), "--data", s.dataDir(rid))
 }
 
-func (s *secured) robotd(args ...string) (string, error) {
+func (s *secured) runRobotd(args ...string) (string, error) {
 	cmd := exec.Command(program(s.t, "robotd"), args...)
-	cmd.SysProcAttr, cmd.Env = dieWithUs(), environment()
+	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := fromOneThread(cmd.Start)
+	err := onStarterThread(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
 	}
 	return out.String(), err
 }
 
-// runs starts a robot that knows from its identity who it is and where to connect.
-func (s *secured) runs(rid string) {
+// runEnrolledRobot starts a robot that knows from its identity who it is and where to connect.
+func (s *secured) runEnrolledRobot(rid string) {
 	s.t.Helper()
-	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.data(rid)}, nil)
+	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid)}, nil)
 	if r := s.robots[rid].ready(); r["robot"] != rid || r["broker"] != "mqtts://"+s.address {
 		s.t.Errorf("%s says that it is %v", rid, r)
 	}
 }
 
-// seen waits until fleetd sees a robot so.
-func (s *secured) seen(rid string, views ...string) {
+// messages waits until fleetd sees a robot so.
+func (s *secured) awaitView(rid string, views ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
-		said := s.cli("robot", "get", rid, "-o", "json")
+		said := s.runCLI("robot", "get", rid, "-o", "json")
 		var d api.Detail
 		if said.code != 0 || json.Unmarshal([]byte(said.out), &d) != nil {
 			return false
@@ -195,41 +195,41 @@ func (s *secured) seen(rid string, views ...string) {
 func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
-	if out := s.enrols("r7"); !strings.Contains(out, "this is r7 now") || !strings.Contains(out, "robotd --data "+s.data("r7")) {
+	if out := s.enrol("r7"); !strings.Contains(out, "this is r7 now") || !strings.Contains(out, "robotd --data "+s.dataDir("r7")) {
 		t.Errorf("enrol says\n%s", out)
 	}
-	if out, err := s.robotd(s.line("r7")...); err != nil || !strings.Contains(out, "nothing was asked") {
+	if out, err := s.runRobotd(s.enrolArgs("r7")...); err != nil || !strings.Contains(out, "nothing was asked") {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
-	s.runs("r7")
-	s.seen("r7", "online")
+	s.runEnrolledRobot("r7")
+	s.awaitView("r7", "online")
 
-	s.publishes("tale", "tell", "nod")
-	s.do("story", "assign", "tale", "r7", "--wait")
+	s.publishStory("tale", "tell", "nod")
+	s.mustRunCLI("story", "assign", "tale", "r7", "--wait")
 
-	if out, err := s.robotd("renew", "--data", s.data("r7")); err != nil || !strings.Contains(out, "renewed") {
+	if out, err := s.runRobotd("renew", "--data", s.dataDir("r7")); err != nil || !strings.Contains(out, "renewed") {
 		t.Errorf("renew: %v\n%s", err, out)
 	}
-	if i := asked[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 2 || i.Certificates[0].How != "renewal" {
+	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 2 || i.Certificates[0].How != "renewal" {
 		t.Errorf("it has %+v", i.Certificates)
 	}
 
-	s.do("robot", "revoke", "r7", "--why", "stolen")
+	s.mustRunCLI("robot", "revoke", "r7", "--why", "stolen")
 	s.broker.log.await(t, "broker", "the robot to be cut off", func(line string) bool {
 		return strings.Contains(line, "client disconnected") && strings.Contains(line, "client=r7 ")
 	})
-	s.seen("r7", "lost", "offline")
+	s.awaitView("r7", "lost", "offline")
 	s.broker.log.await(t, "broker", "the robot to be refused", func(line string) bool {
 		return strings.Contains(line, "refused") && strings.Contains(line, "r7") && !strings.Contains(line, "disconnected")
 	})
-	if out, err := s.robotd("renew", "--data", s.data("r7")); err == nil || !strings.Contains(out, "revoked") {
+	if out, err := s.runRobotd("renew", "--data", s.dataDir("r7")); err == nil || !strings.Contains(out, "revoked") {
 		t.Errorf("a revoked robot renews: %v\n%s", err, out)
 	}
 
 	// The robot runs on, and shows its new identity when it tries the next time.
-	s.enrols("r7", "--again")
-	s.seen("r7", "online")
-	if i := asked[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 || i.Certificates[2].Revoked == 0 {
+	s.enrol("r7", "--again")
+	s.awaitView("r7", "online")
+	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 || i.Certificates[2].Revoked == 0 {
 		t.Errorf("after it came back it has %+v", i)
 	}
 }
@@ -239,26 +239,26 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
-	s.enrols("r7")
-	s.do("robot", "revoke", "r7", "--why", "stolen")
-	own, err := tls.LoadX509KeyPair(filepath.Join(s.data("r7"), "identity", "cert.pem"), filepath.Join(s.data("r7"), "identity", "key.pem"))
+	s.enrol("r7")
+	s.mustRunCLI("robot", "revoke", "r7", "--why", "stolen")
+	own, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	serial := own.Leaf.SerialNumber.Text(16)
-	s.until("the list to name it", func() bool { return strings.Contains(s.list(), serial) })
+	s.until("the list to name it", func() bool { return strings.Contains(s.revokedSerials(), serial) })
 	s.broker.kill()
 	s.fleetd.kill()
 	s.startBroker("127.0.0.1:0")
 	s.launchRobot("r7")
 	s.broker.log.await(t, "broker", "the robot to be refused", func(line string) bool { return strings.Contains(line, "refused") })
-	if s.broker.log.holds("client connected client=r7") {
+	if s.broker.log.contains("client connected client=r7") {
 		t.Error("it is in")
 	}
 }
 
-// list is what the list of the revoked names.
-func (s *secured) list() string {
+// revokedSerials is what the list of the revoked names.
+func (s *secured) revokedSerials() string {
 	text, err := os.ReadFile(filepath.Join(s.keys, vault.ListFile))
 	if err != nil {
 		s.t.Fatal(err)
@@ -276,31 +276,31 @@ func (s *secured) list() string {
 }
 
 func (s *secured) launchRobot(rid string) {
-	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.data(rid), "--broker", "mqtts://" + s.address}, nil)
+	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid), "--broker", "mqtts://" + s.address}, nil)
 }
 
 // A robot whose certificate is old renews by itself as soon as it runs.
 func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
-	s.enrols("r7")
+	s.enrol("r7")
 	s.fleetd.terminate()
-	old := s.ages("r7", 70*24*time.Hour)
+	old := s.makeOldCertificate("r7", 70*24*time.Hour)
 	s.startFleetd()
-	s.runs("r7")
-	s.seen("r7", "online")
+	s.runEnrolledRobot("r7")
+	s.awaitView("r7", "online")
 	s.until("r7 to renew", func() bool {
-		now, err := tls.LoadX509KeyPair(filepath.Join(s.data("r7"), "identity", "cert.pem"), filepath.Join(s.data("r7"), "identity", "key.pem"))
+		now, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 		return err == nil && now.Leaf.SerialNumber.Text(16) != old
 	})
 	s.robots["r7"].terminate()
-	s.runs("r7") // with the new one
-	s.seen("r7", "online")
+	s.runEnrolledRobot("r7") // with the new one
+	s.awaitView("r7", "online")
 }
 
-// ages replaces a robot's certificate by one that is so old, on its disk and on the
+// makeOldCertificate replaces a robot's certificate by one that is so old, on its disk and on the
 // fleetd's record.
-func (s *secured) ages(rid string, age time.Duration) (serial string) {
+func (s *secured) makeOldCertificate(rid string, age time.Duration) (serial string) {
 	s.t.Helper()
 	then := time.Now().Add(-age)
 	v, err := vault.Open(s.keys, time.Now())
@@ -329,7 +329,7 @@ func (s *secured) ages(rid string, age time.Duration) (serial string) {
 	}
 	chain := ca.EncodeCertificates(v.Chain(leaf)...)
 	for file, body := range map[string][]byte{"cert.pem": chain, "key.pem": text} {
-		if err := os.WriteFile(filepath.Join(s.data(rid), "identity", file), body, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.dataDir(rid), "identity", file), body, 0o600); err != nil {
 			s.t.Fatal(err)
 		}
 	}

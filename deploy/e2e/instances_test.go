@@ -12,43 +12,43 @@ import (
 	"troupe/schema"
 )
 
-// fleetdCalled starts one of several fleetd instances and talks to it from then on.
-func (w *world) fleetdCalled(name string) *process {
+// startInstance starts one of several fleetd instances and talks to it from then on.
+func (w *world) startInstance(name string) *process {
 	w.t.Helper()
 	w.startFleetd("--name", name, "--spool", filepath.Join(w.folder, name+".stops"))
 	return w.fleetd
 }
 
-// leadsNow waits until a fleetd instance says in its log that it leads.
-func (w *world) leadsNow(p *process, name string) {
+// awaitLeader waits until a fleetd instance says in its log that it leads.
+func (w *world) awaitLeader(p *process, name string) {
 	w.t.Helper()
 	p.log.await(w.t, name, "that it leads", func(line string) bool {
 		return strings.Contains(line, `msg="this instance leads`) && strings.Contains(line, "name="+name)
 	})
 }
 
-// fleetdPresence is what the broker says of the fleetd instances.
-func (w *world) fleetdPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
+// awaitFleetdPresence is what the broker says of the fleetd instances.
+func (w *world) awaitFleetdPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
 	w.t.Helper()
 	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
 }
 
 func TestKilledLeaderIsReplaced(t *testing.T) {
-	in(t, []kind{postgres}, func(w *world) {
-		a := w.fleetdCalled("fleetd-a")
-		w.leadsNow(a, "fleetd-a")
+	runIn(t, []variant{postgres}, func(w *world) {
+		a := w.startInstance("fleetd-a")
+		w.awaitLeader(a, "fleetd-a")
 		atA := w.http
-		w.fleetdCalled("fleetd-b")
-		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
-		w.known("r1", "r2")
-		before := w.fleetdPresence(0, "the fleetd instances to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		w.startInstance("fleetd-b")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
+		w.awaitAdopted("r1", "r2")
+		before := w.awaitFleetdPresence(0, "the fleetd instances to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 
 		// All of it through the one that follows.
-		w.publishes("tale", "tell", "nod")
-		w.do("story", "assign", "tale", "r1", "--wait")
-		w.do("mode", "set", "ato", "r1", "--wait")
+		w.publishStory("tale", "tell", "nod")
+		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
+		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.performing("r1")
-		if says := w.do("version"); !strings.Contains(says, "leader: fleetd-a") {
+		if says := w.mustRunCLI("version"); !strings.Contains(says, "leader: fleetd-a") {
 			w.t.Errorf("fleetd-b says\n%s", says)
 		}
 
@@ -57,68 +57,68 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		atB := w.http
 		w.http = atA
-		batch := asked[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
+		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
 		w.http = atB
 		w.eye.upon(w.t, mark, on("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent", func(message) bool { return true })
 		a.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
-		w.state("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
+		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
 
 		// Nobody leads at this moment: a stop works, and is held.
-		w.do("stop", "--all", "--why", "fleetd is gone")
-		held := w.heldStops()
+		w.mustRunCLI("stop", "--all", "--why", "fleetd is gone")
+		held := w.latchedStops()
 		if len(held) != 1 {
-			w.t.Fatalf("held: %s", text(held))
+			w.t.Fatalf("held: %s", jsonText(held))
 		}
-		w.holds("r1", held[0].ID)
-		w.holds("r2", held[0].ID)
-		w.do("story", "assign", "tale", "r2")
+		w.awaitLatches("r1", held[0].ID)
+		w.awaitLatches("r2", held[0].ID)
+		w.mustRunCLI("story", "assign", "tale", "r2")
 
-		w.leadsNow(w.fleetd, "fleetd-b")
-		w.converged("tale", 1, "r1", "r2")
-		after := w.fleetdPresence(mark, "the new leader's presence", func(p schema.Presence) bool {
+		w.awaitLeader(w.fleetd, "fleetd-b")
+		w.awaitConverged("tale", 1, "r1", "r2")
+		after := w.awaitFleetdPresence(mark, "the new leader's presence", func(p schema.Presence) bool {
 			return p.State == schema.PresenceOnline && p.Session != before.Session
 		})
 		if after.Boot == before.Boot {
-			w.t.Errorf("the presence is the dead fleetd's: %s", text(after))
+			w.t.Errorf("the presence is the dead fleetd's: %s", jsonText(after))
 		}
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
 			return s.Active && s.ID == held[0].ID
 		})
 		w.until("the dead fleetd's command to be known", func() bool {
-			c := asked[api.Batch](w, "command", "get", batch.ID).Commands[0]
+			c := mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
 			return c.State == command.Succeeded && c.Instance == "fleetd-a"
 		})
 
 		// The dead one comes back, follows, and releases the other's stop.
-		again := w.fleetdCalled("fleetd-a")
+		again := w.startInstance("fleetd-a")
 		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
-		w.known("r1", "r2")
-		w.do("stop", "release", held[0].ID, "--why", "both fleetd instances are there")
-		w.holds("r1")
-		w.holds("r2")
-		w.state("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })
+		w.awaitAdopted("r1", "r2")
+		w.mustRunCLI("stop", "release", held[0].ID, "--why", "both fleetd instances are there")
+		w.awaitLatches("r1")
+		w.awaitLatches("r2")
+		w.awaitState("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })
 	})
 }
 
 // A fleetd instance that hangs keeps all its connections, and the database would go on to take
 // it for the leader.
 func TestHangingLeaderIsReplaced(t *testing.T) {
-	in(t, []kind{postgres}, func(w *world) {
-		a := w.fleetdCalled("fleetd-a")
-		w.leadsNow(a, "fleetd-a")
-		b := w.fleetdCalled("fleetd-b")
-		w.robotsIn(schema.ModeMnl, "robot.yaml", "r1")
-		w.known("r1")
-		w.publishes("tale", "tell", "nod")
+	runIn(t, []variant{postgres}, func(w *world) {
+		a := w.startInstance("fleetd-a")
+		w.awaitLeader(a, "fleetd-a")
+		b := w.startInstance("fleetd-b")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1")
+		w.awaitAdopted("r1")
+		w.publishStory("tale", "tell", "nod")
 		a.signal(syscall.SIGSTOP)
-		w.do("story", "assign", "tale", "r1")
-		w.leadsNow(b, "fleetd-b")
-		w.converged("tale", 1, "r1")
+		w.mustRunCLI("story", "assign", "tale", "r1")
+		w.awaitLeader(b, "fleetd-b")
+		w.awaitConverged("tale", 1, "r1")
 		mark := w.eye.mark()
 		a.signal(syscall.SIGCONT)
 		a.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
-		w.stops("r1")
+		w.stopRobots("r1")
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
 			if p, _ := schema.Decode[schema.Presence]([]byte(m.Payload)); p.State == schema.PresenceOnline {
 				w.t.Errorf("fleetd that hung writes: %s", m)
@@ -132,44 +132,44 @@ func TestHangingLeaderIsReplaced(t *testing.T) {
 // a stop holds until it is released.
 func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	t.Parallel()
-	s := newSecuredIn(t, kind{mosquitto: true, postgres: true})
-	brokertest.Record(t, s.as("admin"))
+	s := newSecuredIn(t, variant{mosquitto: true, postgres: true})
+	brokertest.Record(t, s.dialerAs("admin"))
 	first := s.fleetd
-	s.leadsNow(first, "fleetd")
+	s.awaitLeader(first, "fleetd")
 	for _, rid := range []string{"r7", "r8"} {
-		s.enrols(rid)
-		s.runs(rid)
+		s.enrol(rid)
+		s.runEnrolledRobot(rid)
 	}
 	s.startFleetd("--name", "fleetd-b", "--spool", filepath.Join(s.folder, "b.stops"), "--enrol", "127.0.0.1:0")
 	second := s.fleetd
-	s.seen("r7", "online")
-	s.seen("r8", "online")
+	s.awaitView("r7", "online")
+	s.awaitView("r8", "online")
 
-	s.publishes("tale", "tell", "nod")
-	s.do("story", "assign", "tale", "r7", "r8", "--wait")
+	s.publishStory("tale", "tell", "nod")
+	s.mustRunCLI("story", "assign", "tale", "r7", "r8", "--wait")
 	first.kill()
-	s.do("stop", "--all", "--why", "a drill")
-	s.standing("r7", 1)
-	s.standing("r8", 1)
-	s.leadsNow(second, "fleetd-b")
-	s.publishes("round", "nod", "smile")
-	s.do("story", "assign", "round", "r7", "r8", "--wait")
+	s.mustRunCLI("stop", "--all", "--why", "a drill")
+	s.awaitStopped("r7", 1)
+	s.awaitStopped("r8", 1)
+	s.awaitLeader(second, "fleetd-b")
+	s.publishStory("round", "nod", "smile")
+	s.mustRunCLI("story", "assign", "round", "r7", "r8", "--wait")
 	for _, rid := range []string{"r7", "r8"} {
-		if d := asked[api.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
-			t.Errorf("%s has %s", rid, text(d.Reported))
+		if d := mustRunJSON[api.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
+			t.Errorf("%s has %s", rid, jsonText(d.Reported))
 		}
 	}
-	s.do("stop", "release", s.heldStops()[0].ID, "--why", "it is over")
-	s.standing("r7", 0)
-	s.standing("r8", 0)
-	s.until("both enabled by whoever saw them after the stop", func() bool { return s.cli("safety", "enable", "--all", "--wait").code == 0 })
+	s.mustRunCLI("stop", "release", s.latchedStops()[0].ID, "--why", "it is over")
+	s.awaitStopped("r7", 0)
+	s.awaitStopped("r8", 0)
+	s.until("both enabled by whoever saw them after the stop", func() bool { return s.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 }
 
-// standing waits until fleetd sees a robot that stands and holds so many stops.
-func (s *secured) standing(rid string, stops int) {
+// awaitStopped waits until fleetd sees a robot that stands and holds so many stops.
+func (s *secured) awaitStopped(rid string, stops int) {
 	s.t.Helper()
 	s.until(rid+" to stand", func() bool {
-		d := asked[api.Detail](s.world, "robot", "get", rid)
+		d := mustRunJSON[api.Detail](s.world, "robot", "get", rid)
 		return d.State != nil && d.State.Safety.State == schema.SafetyDisabled && len(d.State.Safety.Latches) == stops
 	})
 }

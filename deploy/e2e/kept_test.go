@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// kept are the commands and live stops that the broker keeps.
-func (w *world) kept() (topics []string) {
+// retainedCommands are the commands and live stops that the broker keeps.
+func (w *world) retainedCommands() (topics []string) {
 	w.t.Helper()
 	c := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.kept"})
 	defer c.Close()
@@ -25,68 +25,68 @@ func (w *world) kept() (topics []string) {
 }
 
 func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
-	in(t, []kind{mosquitto}, func(w *world) {
-		press := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
-		w.recorder.Allow(press)
+	runIn(t, []variant{mosquitto}, func(w *world) {
+		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
+		w.recorder.Allow(stopTopic)
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		mark := w.eye.mark()
-		w.send("op1", press, "stop!", "-r")
-		w.holds("r1", "op1")
-		w.persisted("op1")
+		w.publish("op1", stopTopic, "stop!", "-r")
+		w.awaitLatches("r1", "op1")
+		w.awaitPersistedStops("op1")
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
-			return n.Reason == schema.ReasonRetainedCommand && n.Topic == press
+			return n.Reason == schema.ReasonRetainedCommand && n.Topic == stopTopic
 		})
-		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
-		w.holds("r1", "op1")
+		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		w.awaitLatches("r1", "op1")
 
-		w.do("stop", "release", "op1", "--why", "the stage is clear")
-		w.holds("r1")
+		w.mustRunCLI("stop", "release", "op1", "--why", "the stage is clear")
+		w.awaitLatches("r1")
 		w.robots["r1"].kill()
 		w.fleetd.kill()
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
-		w.enabled("r1")
-		w.persisted()
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
+		w.enable("r1")
+		w.awaitPersistedStops()
 
 		// Pressed while fleetd is away, it is held when fleetd is back, and then as
 		// if it had been there.
-		button := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
+		buttonTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.fleetd.kill()
-		w.recorder.Allow(button)
-		w.send("stop1", button, "stop!", "-r")
-		w.holds("r1", "stop1")
+		w.recorder.Allow(buttonTopic)
+		w.publish("stop1", buttonTopic, "stop!", "-r")
+		w.awaitLatches("r1", "stop1")
 		w.startFleetd()
-		w.persisted("stop1")
-		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
-		w.do("stop", "release", "stop1", "--why", "the stage is clear")
-		w.holds("r1")
-		w.persisted()
+		w.awaitPersistedStops("stop1")
+		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		w.mustRunCLI("stop", "release", "stop1", "--why", "the stage is clear")
+		w.awaitLatches("r1")
+		w.awaitPersistedStops()
 	})
 }
 
 func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
-	in(t, []kind{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		topic := on("r1", "cmd/op1/safety/enable")
 		w.recorder.Allow(topic)
 		// Sent with the retain flag it is done once, for nobody sees the flag.
 		mark := w.eye.mark()
-		w.send("op1", topic, `{"id":"once"}`, "-r")
-		w.answered(mark, "op1", "r1", "once")
+		w.publish("op1", topic, `{"id":"once"}`, "-r")
+		w.awaitFinalAck(mark, "op1", "r1", "once")
 
 		// When the robot comes back it is refused, removed, and not done.
 		w.robots["r1"].kill()
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
 		})
-		w.until("the broker keeps it no more", func() bool { return len(w.kept()) == 0 })
-		s := w.state("r1", "without an alert about it", func(s schema.State) bool {
+		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		s := w.awaitState("r1", "without an alert about it", func(s schema.State) bool {
 			return !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) })
 		})
 		if s.Safety.State != schema.SafetyDisabled {
@@ -95,7 +95,7 @@ func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 		for _, m := range w.eye.since(mark, on("r1", "ack/op1")) {
 			a, _ := schema.Decode[schema.Ack]([]byte(m.Payload))
 			if a.Status == schema.StatusSucceeded && *a.ID != "once" {
-				w.t.Errorf("its removal was done: %s", text(a))
+				w.t.Errorf("its removal was done: %s", jsonText(a))
 			}
 		}
 	})

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// kinds are what differs from run to run. A line of a page stands for every line
+// variants are what differs from run to run. A line of a page stands for every line
 // that differs from it in nothing else.
-var kinds = []struct {
-	what   string
-	is     string // a regular expression; a group in it is the part that differs
-	copied bool   // people copy it into a later line
+var variableParts = []struct {
+	what          string
+	awaitDocument string // a regular expression; a group in it is the part that differs
+	copied        bool   // people copy it into a later line
 }{
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
@@ -34,11 +34,11 @@ var kinds = []struct {
 	{"gap", `  +`, false}, // of a table, as wide as its widest cell
 }
 
-var anyKind = func() *regexp.Regexp {
-	all := make([]string, len(kinds))
-	for i, k := range kinds {
-		all[i] = "(" + k.is + ")"
-		if !strings.Contains(strings.ReplaceAll(k.is, "(?:", ""), "(") {
+var anyVariablePart = func() *regexp.Regexp {
+	all := make([]string, len(variableParts))
+	for i, k := range variableParts {
+		all[i] = "(" + k.awaitDocument + ")"
+		if !strings.Contains(strings.ReplaceAll(k.awaitDocument, "(?:", ""), "(") {
 			all[i] = "(" + all[i] + ")" // all of it differs
 		}
 	}
@@ -46,21 +46,21 @@ var anyKind = func() *regexp.Regexp {
 }()
 
 // A value is what stood where a kind was expected.
-type value struct {
+type variableValue struct {
 	text   string
 	copied bool
 }
 
 // plain returns the line with what differs replaced by its kind, and that.
-func plain(line string) (string, []value) {
+func plain(line string) (string, []variableValue) {
 	var b strings.Builder
-	var values []value
+	var values []variableValue
 	at := 0
-	for _, m := range anyKind.FindAllStringSubmatchIndex(line, -1) {
-		for i, k := range kinds {
+	for _, m := range anyVariablePart.FindAllStringSubmatchIndex(line, -1) {
+		for i, k := range variableParts {
 			if from, to := m[2*(2*i+2)], m[2*(2*i+2)+1]; from >= 0 {
 				b.WriteString(line[at:from] + "<" + k.what + ">")
-				values = append(values, value{line[from:to], k.copied})
+				values = append(values, variableValue{line[from:to], k.copied})
 				at = to
 			}
 		}
@@ -68,8 +68,8 @@ func plain(line string) (string, []value) {
 	return b.String() + line[at:], values
 }
 
-// same tells whether two lines differ in nothing but what has to.
-func same(a, b string) bool {
+// equalExceptVariableParts tells whether two lines differ in nothing but what has to.
+func equalExceptVariableParts(a, b string) bool {
 	x, _ := plain(a)
 	y, _ := plain(b)
 	return x == y
@@ -89,7 +89,7 @@ func fit(shown, lines []string) (found []string, ok bool) {
 			free = true
 			continue
 		}
-		for next < len(order) && !same(shown[i], order[next]) {
+		for next < len(order) && !equalExceptVariableParts(shown[i], order[next]) {
 			if !free {
 				return nil, false
 			}

@@ -20,32 +20,32 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	for _, rid := range []string{"r7", "r8"} {
-		s.enrols(rid)
-		s.runs(rid)
-		s.seen(rid, "online")
+		s.enrol(rid)
+		s.runEnrolledRobot(rid)
+		s.awaitView(rid, "online")
 	}
-	if no := s.cli("robot", "decommission", "r7"); no.code != 5 || !strings.Contains(no.err, "--yes") {
-		t.Errorf("without a word: status %d: %s", no.code, no.err)
+	if refused := s.runCLI("robot", "decommission", "r7"); refused.code != 5 || !strings.Contains(refused.err, "--yes") {
+		t.Errorf("without a word: status %d: %s", refused.code, refused.err)
 	}
-	if out := s.do("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is removed from the fleet") {
+	if out := s.mustRunCLI("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is removed from the fleet") {
 		t.Errorf("it says %s", out)
 	}
-	if out := s.do("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
+	if out := s.mustRunCLI("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
 		t.Errorf("the list is\n%s", out)
 	}
-	if kept := s.kept("r7"); len(kept) > 0 {
+	if kept := s.retainedTopics("r7"); len(kept) > 0 {
 		t.Errorf("the broker keeps %v", kept)
 	}
-	if kept := s.kept("r8"); len(kept) == 0 {
+	if kept := s.retainedTopics("r8"); len(kept) == 0 {
 		t.Error("the other one's documents went with it")
 	}
-	if out := s.do("stop", "--all"); strings.Contains(out, "r7") {
+	if out := s.mustRunCLI("stop", "--all"); strings.Contains(out, "r7") {
 		t.Errorf("a stop for all still waits for it\n%s", out)
 	}
 }
 
-// as connects with a certificate of that name, as fleetd instances have them.
-func (s *secured) as(name string) brokertest.Dialer {
+// dialerAs connects with a certificate of that name, as fleetd instances have them.
+func (s *secured) dialerAs(name string) brokertest.Dialer {
 	s.t.Helper()
 	v, err := vault.Open(s.keys, time.Now())
 	if err != nil {
@@ -64,10 +64,10 @@ func (s *secured) as(name string) brokertest.Dialer {
 	return brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}})
 }
 
-// kept are the retained topics of a robot, read as another instance would.
-func (s *secured) kept(rid string) (topics []string) {
+// retainedCommands are the retained topics of a robot, read as another instance would.
+func (s *secured) retainedTopics(rid string) (topics []string) {
 	s.t.Helper()
-	c := brokertest.Connect(s.t, s.as("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
+	c := brokertest.Connect(s.t, s.dialerAs("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
 	defer c.Close()
 	c.Subscribe(on(rid, "#"))
 	c.Ping()
@@ -81,16 +81,16 @@ func (s *secured) kept(rid string) (topics []string) {
 
 // Whoever dies in the middle: it goes on where it was, the presence first.
 func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
-	in(t, []kind{ours, postgres}, func(w *world) {
+	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		w.robots["r1"].terminate()
-		w.presence("r1", schema.PresenceOffline)
-		w.sees("r1", "offline", func(r api.Robot) bool { return r.Presence.View == "offline" })
-		w.loseBroker()
-		w.sees("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
-		if s := w.cli("robot", "decommission", "r1", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is still connected") {
+		w.awaitPresence("r1", schema.PresenceOffline)
+		w.awaitRobot("r1", "offline", func(r api.Robot) bool { return r.Presence.View == "offline" })
+		w.killBroker()
+		w.awaitRobot("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		if s := w.runCLI("robot", "decommission", "r1", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is still connected") {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()
@@ -98,12 +98,12 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 		w.startBroker()
 		w.startFleetd()
 		w.until("r1 to be out", func() bool {
-			return asked[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
+			return mustRunJSON[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
 		})
 		var order []string
 		w.eye.await(w.t, "everything of r1 to be emptied", func() bool {
 			order = nil
-			for _, m := range w.eye.seen[mark:] {
+			for _, m := range w.eye.messages[mark:] {
 				if strings.HasPrefix(m.Topic, on("r1", "")) && m.Payload == "" {
 					order = append(order, strings.TrimPrefix(m.Topic, on("r1", "")))
 				}
@@ -121,37 +121,39 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 		if own[0] != "presence" {
 			w.t.Errorf("emptied in this order: %v", order)
 		}
-		if out := w.do("robot", "list"); !strings.Contains(out, "no robots") {
+		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "no robots") {
 			w.t.Errorf("the list is\n%s", out)
 		}
-		w.robot("r1", "") // its name is refused until a person takes it back
+		w.runRobot("r1", "") // its name is refused until a person takes it back
 		w.broker.log.await(w.t, "broker", "the robot to be refused", func(line string) bool {
 			return strings.Contains(line, "refused") && strings.Contains(line, "r1")
 		})
-		w.cli("adopt", "r1")
-		w.known("r1")
+		w.runCLI("adopt", "r1")
+		w.awaitAdopted("r1")
 	})
 }
 
 // What a stock Mosquitto kept of a robot that this instance never knew is listed, and
 // goes only when somebody says so.
 func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
-	in(t, []kind{ours, mosquitto}, func(w *world) {
+	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd("--dev=false")
-		w.robotsIn(schema.ModeMnl, "", "r9")
-		w.sees("r9", "there", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
-		if s := w.cli("robot", "orphans", "r9", "--delete"); s.code != 5 {
+		w.runRobotsIn(schema.ModeMnl, "", "r9")
+		w.awaitRobot("r9", "there", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
+		if s := w.runCLI("robot", "orphans", "r9", "--delete"); s.code != 5 {
 			w.t.Errorf("one that is there: status %d: %s", s.code, s.err)
 		}
 		w.robots["r9"].terminate()
-		w.presence("r9", schema.PresenceOffline)
-		w.sees("r9", "gone", func(r api.Robot) bool { return r.Presence.View == "offline" })
-		if out := w.do("robot", "orphans"); !strings.Contains(out, "r9") || !strings.Contains(out, "presence") {
+		w.awaitPresence("r9", schema.PresenceOffline)
+		w.awaitRobot("r9", "gone", func(r api.Robot) bool { return r.Presence.View == "offline" })
+		if out := w.mustRunCLI("robot", "orphans"); !strings.Contains(out, "r9") || !strings.Contains(out, "presence") {
 			w.t.Errorf("the list is\n%s", out)
 		}
-		w.do("robot", "orphans", "r9", "--delete")
-		w.until("nothing to be left", func() bool { return strings.Contains(w.do("robot", "orphans"), "no documents of unknown robots") })
-		if out := w.do("robot", "list"); !strings.Contains(out, "no robots") {
+		w.mustRunCLI("robot", "orphans", "r9", "--delete")
+		w.until("nothing to be left", func() bool {
+			return strings.Contains(w.mustRunCLI("robot", "orphans"), "no documents of unknown robots")
+		})
+		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "no robots") {
 			w.t.Errorf("the list is\n%s", out)
 		}
 	})

@@ -17,34 +17,34 @@ import (
 // clientTimeOut is the silence of operators that is a loss in mnl.
 const clientTimeOut = 5 * time.Second
 
-// linked waits until the robot's link is as it should be.
-func (w *world) linked(rid, what string, holds func(schema.StateLink) bool) schema.State {
+// awaitLink waits until the robot's link is as it should be.
+func (w *world) awaitLink(rid, what string, holds func(schema.StateLink) bool) schema.State {
 	w.t.Helper()
-	return w.state(rid, what, func(s schema.State) bool { return holds(s.Link) })
+	return w.awaitState(rid, what, func(s schema.State) bool { return holds(s.Link) })
 }
 
-// flaps takes fleetd away until the robot notices, and gives it back, again and
+// flapLink takes fleetd away until the robot notices, and gives it back, again and
 // again until the robot's link is lost. It returns how long the last silence was
 // until then, and how often fleetd came back before.
-func (w *world) flaps(rid string, most int) (silence time.Duration, times int) {
+func (w *world) flapLink(rid string, most int) (silence time.Duration, times int) {
 	w.t.Helper()
 	is := func(states ...schema.LinkState) func(schema.StateLink) bool {
 		return func(l schema.StateLink) bool { return l.State == states[0] || l.State == states[len(states)-1] }
 	}
-	w.linked(rid, "in reach", is(schema.LinkUp))
+	w.awaitLink(rid, "in reach", is(schema.LinkUp))
 	for {
 		w.fleetd.signal(syscall.SIGSTOP)
-		s := w.linked(rid, "out of reach", is(schema.LinkDegraded, schema.LinkLost))
+		s := w.awaitLink(rid, "out of reach", is(schema.LinkDegraded, schema.LinkLost))
 		if s.Link.State == schema.LinkDegraded {
 			w.fleetd.signal(syscall.SIGCONT)
-			s = w.linked(rid, "in reach again, or lost", is(schema.LinkUp, schema.LinkLost))
+			s = w.awaitLink(rid, "in reach again, or lost", is(schema.LinkUp, schema.LinkLost))
 		}
 		if s.Link.State == schema.LinkLost {
 			w.fleetd.signal(syscall.SIGCONT)
 			return s.Link.Since.Sub(s.Link.LastOutage.From), times
 		}
 		if times++; times > most {
-			w.t.Fatalf("%s is still in reach after %d silences: %s", rid, times, text(s.Link))
+			w.t.Fatalf("%s is still in reach after %d silences: %s", rid, times, jsonText(s.Link))
 		}
 	}
 }
@@ -53,13 +53,13 @@ func (w *world) flaps(rid string, most int) (silence time.Duration, times int) {
 // good, the robot waits in safe for somebody who leads it out.
 func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 	const tries, most = 5, 6
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		mark := w.eye.mark()
 		for try := 1; ; try++ {
-			silence, times := w.flaps("r1", most)
+			silence, times := w.flapLink("r1", most)
 			if silence < clientTimeOut && times > 0 {
 				break
 			}
@@ -67,13 +67,13 @@ func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 			if try == tries {
 				w.t.Fatalf("no silence was short in %d tries", tries)
 			}
-			w.linked("r1", "in reach again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
-			w.told("op1", "r1", "mode/set", "mnl")
+			w.awaitLink("r1", "in reach again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
+			w.mustRequest("op1", "r1", "mode/set", "mnl")
 			mark = w.eye.mark()
 		}
 		becomes(w, mark, on("r1", "event"), "the loss", func(e schema.Event) bool { return e.Type == "link_lost" })
 		becomes(w, mark, on("r1", "event"), "the return", func(e schema.Event) bool { return e.Type == "link_restored" })
-		w.linked("r1", "in reach again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
+		w.awaitLink("r1", "in reach again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
 
 		mark = w.eye.mark()
 		for range 2 {
@@ -86,13 +86,13 @@ func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 				w.t.Errorf("the return of fleetd led it out of safe: %s", m)
 			}
 		}
-		w.told("op1", "r1", "mode/set", "mnl")
-		w.state("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
+		w.mustRequest("op1", "r1", "mode/set", "mnl")
+		w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
 	})
 }
 
-// standsStill is a subscriber to everything that reads nothing any more.
-func (w *world) standsStill() net.Conn {
+// connectStalledSubscriber is a subscriber to everything that reads nothing any more.
+func (w *world) connectStalledSubscriber() net.Conn {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.address)
 	if err != nil {
@@ -115,16 +115,16 @@ func (w *world) standsStill() net.Conn {
 // commands of others are answered all the time.
 func TestStalledSubscriberDelaysNoCommand(t *testing.T) {
 	const stories, bytesEach = 40, 200 << 10
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.standsStill()
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.connectStalledSubscriber()
 		fleetd := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "fleetd", ClientID: "fleetd.stories"})
 		for n := range stories {
 			story := bytes.Repeat([]byte{byte(n)}, bytesEach)
 			sum := sha256.Sum256(story)
 			topic := schema.DefaultNamespace.Topic(schema.TopicBlob, hex.EncodeToString(sum[:]))
 			fleetd.Retain(topic, string(story))
-			w.told("op1", "r1", "sys/ping", "")
+			w.mustRequest("op1", "r1", "sys/ping", "")
 			fleetd.Retain(topic, "") // nobody needs it
 		}
 		if w.broker != nil { // another lets it wait in a queue, up to what that takes

@@ -14,8 +14,8 @@ import (
 	"troupe/schema"
 )
 
-// javascript is where the program lies that talks MQTT.js, and what runs it.
-func javascript(t *testing.T) (node, ask string) {
+// findNodeAndScript is where the program lies that talks MQTT.js, and what runs it.
+func findNodeAndScript(t *testing.T) (node, ask string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -32,7 +32,7 @@ func javascript(t *testing.T) (node, ask string) {
 // WebSocket, with TLS and without, it asks, is answered, is refused, and stops.
 func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	t.Parallel()
-	node, ask := javascript(t)
+	node, ask := findNodeAndScript(t)
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
 	write := func(name, text string) {
@@ -41,10 +41,10 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 		}
 	}
 	broker, fleetd, robotd := program(t, "broker"), program(t, "fleetd"), program(t, "robotd")
-	at(t, "", fleetd, "ca", "init", "--dir", in("ca"))
-	at(t, "", fleetd, "ca", "server", "--dir", in("ca"), "--ip", "127.0.0.1", "--out", in("broker"))
+	runProgram(t, "", fleetd, "ca", "init", "--dir", in("ca"))
+	runProgram(t, "", fleetd, "ca", "server", "--dir", in("ca"), "--ip", "127.0.0.1", "--out", in("broker"))
 	root := in("ca/root.pem")
-	hash := strings.TrimSpace(at(t, "please", broker, "hash-password"))
+	hash := strings.TrimSpace(runProgram(t, "please", broker, "hash-password"))
 	var users strings.Builder
 	for _, who := range []string{"op1 operator", "obs observer", "r1 robot"} {
 		users.WriteString(who + " " + hash + "\n")
@@ -52,75 +52,75 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	write("users", users.String())
 	write("password", "please\n")
 
-	post := launch(t, "broker", broker, []string{
+	brokerProcess := launch(t, "broker", broker, []string{
 		"--mqtt", "127.0.0.1:0", "--http", "", "--ws", "127.0.0.1:0", "--wss", "127.0.0.1:0",
 		"--tls-cert", in("broker.pem"), "--tls-key", in("broker.key.pem"), "--users", in("users"),
 	}, nil)
-	doors := post.ready()
+	addresses := brokerProcess.ready()
 	robot := launch(t, "r1", robotd, []string{
-		"--id", "r1", "--data", in("r1"), "--broker", "wss://" + doors["wss"], "--broker-ca", root, "--password-file", in("password"),
+		"--id", "r1", "--data", in("r1"), "--broker", "wss://" + addresses["wss"], "--broker-ca", root, "--password-file", in("password"),
 	}, nil)
-	calibrated(t, doors["mqtt"])
+	calibrated(t, addresses["mqtt"])
 
-	run := func(environs []string, args ...string) said {
+	run := func(environs []string, args ...string) cliResult {
 		t.Helper()
 		var out, complaint strings.Builder
 		cmd := exec.Command(node, append([]string{ask}, args...)...)
-		cmd.Env = append(environment(), environs...)
+		cmd.Env = append(processEnv(), environs...)
 		cmd.Stdout, cmd.Stderr = &out, &complaint
 		err := cmd.Run()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			t.Fatalf("node ask.mjs %s: %v", strings.Join(args, " "), err)
 		}
-		return said{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+		return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
 	}
-	for _, door := range []struct {
+	for _, endpoint := range []struct {
 		url      string
 		environs []string
 	}{
-		{"wss://" + doors["wss"] + "/mqtt", []string{"CA=" + root, "PASSWORD=please"}},
-		{"ws://" + doors["ws"] + "/mqtt", []string{"PASSWORD=please"}},
+		{"wss://" + addresses["wss"] + "/mqtt", []string{"CA=" + root, "PASSWORD=please"}},
+		{"ws://" + addresses["ws"] + "/mqtt", []string{"PASSWORD=please"}},
 	} {
 		answer := func(verb, request string) schema.Ack {
 			t.Helper()
-			s := run(door.environs, door.url, "op1", "r1", verb, request)
+			s := run(endpoint.environs, endpoint.url, "op1", "r1", verb, request)
 			var a schema.Ack
 			if err := json.Unmarshal([]byte(s.out), &a); err != nil {
-				t.Fatalf("%s: %s %s: status %d, %v\n%s%s", door.url, verb, request, s.code, err, s.out, s.err)
+				t.Fatalf("%s: %s %s: status %d, %v\n%s%s", endpoint.url, verb, request, s.code, err, s.out, s.err)
 			}
 			if done := a.Status == schema.StatusSucceeded; done != (s.code == 0) {
-				t.Errorf("%s: %s is %s, and the program ends with %d", door.url, verb, a.Status, s.code)
+				t.Errorf("%s: %s is %s, and the program ends with %d", endpoint.url, verb, a.Status, s.code)
 			}
 			return a
 		}
 		if a := answer("mode/set", `{"args":{"mode":"mnl"}}`); a.Status != schema.StatusSucceeded {
-			t.Errorf("%s: mnl: %s", door.url, text(a))
+			t.Errorf("%s: mnl: %s", endpoint.url, jsonText(a))
 		}
 		if a := answer("mode/set", `{"args":{"mode":"dance"}}`); a.Status != schema.StatusRejected || a.Reason != schema.ReasonUnknownMode {
-			t.Errorf("%s: dance: %s", door.url, text(a))
+			t.Errorf("%s: dance: %s", endpoint.url, jsonText(a))
 		}
 		if a := answer("safety/stop", ""); a.Status != schema.StatusSucceeded {
-			t.Errorf("%s: stop: %s", door.url, text(a))
+			t.Errorf("%s: stop: %s", endpoint.url, jsonText(a))
 		}
 		for what, c := range map[string]struct {
-			s    said
+			s    cliResult
 			says string
 		}{
-			"a verb of administrators": {run(door.environs, door.url, "op1", "r1", "sys/adopt"), "the broker: " + string(schema.ReasonForbidden)},
-			"who only looks on":        {run(door.environs, door.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`), "only looks on"},
-			"a wrong password":         {run(append(door.environs, "PASSWORD=pleas"), door.url, "op1", "r1", "safety/stop"), "does not take op1"},
+			"a verb of administrators": {run(endpoint.environs, endpoint.url, "op1", "r1", "sys/adopt"), "the broker: " + string(schema.ReasonForbidden)},
+			"who only looks on":        {run(endpoint.environs, endpoint.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`), "only looks on"},
+			"a wrong password":         {run(append(endpoint.environs, "PASSWORD=pleas"), endpoint.url, "op1", "r1", "safety/stop"), "does not take op1"},
 		} {
 			if c.s.code != 1 || c.s.out != "" || !strings.Contains(c.s.err, c.says) || strings.Contains(c.s.err, "    at ") {
-				t.Errorf("%s: %s: status %d\n%s%s", door.url, what, c.s.code, c.s.out, c.s.err)
+				t.Errorf("%s: %s: status %d\n%s%s", endpoint.url, what, c.s.code, c.s.out, c.s.err)
 			}
 		}
 	}
-	s := run([]string{"PASSWORD=please"}, "wss://"+doors["wss"], "op1", "r1", "safety/stop")
+	s := run([]string{"PASSWORD=please"}, "wss://"+addresses["wss"], "op1", "r1", "safety/stop")
 	if s.code != 1 || !strings.Contains(s.err, "certificate") {
 		t.Errorf("who does not know who signed the broker's certificate: status %d\n%s%s", s.code, s.out, s.err)
 	}
 	robot.terminate()
-	post.terminate()
+	brokerProcess.terminate()
 }
 
 // calibrated waits until r1 takes every mode that a robot begins with.
@@ -134,10 +134,10 @@ func calibrated(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eye := launch(t, "the eye", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.eye", "-P", "please", "-t", on("r1", "state")}, nil)
-	eye.log.await(t, "the eye", "r1 to be in mnl and calibrated", func(line string) bool {
+	observer := launch(t, "the eye", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.eye", "-P", "please", "-t", on("r1", "state")}, nil)
+	observer.log.await(t, "the eye", "r1 to be in mnl and calibrated", func(line string) bool {
 		var s schema.State
 		return json.Unmarshal([]byte(line), &s) == nil && s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 	})
-	eye.terminate()
+	observer.terminate()
 }

@@ -21,13 +21,13 @@ import (
 	"troupe/schema"
 )
 
-// inTime is the latest that a robot is back, or a stop is obeyed, after the broker or
+// maxDelay is the latest that a robot is back, or a stop is obeyed, after the broker or
 // the line is good again.
-const inTime = 15 * time.Second
+const maxDelay = 15 * time.Second
 
-// press asks fleetd to stop all robots, as the page does. Fleetd may be without a
+// stopTopic asks fleetd to stop all robots, as the page does. Fleetd may be without a
 // broker: it says so then, and stops them when it is back.
-func (w *world) press() {
+func (w *world) pressStop() {
 	w.t.Helper()
 	answer, err := http.Post(w.http+api.Prefix+"/stops", "application/json", strings.NewReader(`{"selector":{"all":true},"by":"anna","why":"children on the stage"}`))
 	if err != nil {
@@ -44,35 +44,35 @@ func (w *world) press() {
 // A broker is killed ten times in a row. That looks to its clients as if others had
 // come under their names; none of them may wait for long because of it.
 func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		random := rand.New(rand.NewPCG(8, 10))
 		between := func(least, most time.Duration) time.Duration {
 			return least + time.Duration(random.Int64N(int64(most-least)))
 		}
-		goesOn := map[schema.ModeID]schema.LinkLoss{schema.ModeMnl: schema.LinkLossContinue, schema.ModeAto: schema.LinkLossContinue}
-		ids := w.gather(18, func(c *robot.Config) { c.LinkLoss = goesOn })
+		onLinkLoss := map[schema.ModeID]schema.LinkLoss{schema.ModeMnl: schema.LinkLossContinue, schema.ModeAto: schema.LinkLossContinue}
+		ids := w.runRobotsInProcess(18, func(c *robot.Config) { c.LinkLoss = onLinkLoss })
 		for _, id := range []string{"r19", "r20"} {
-			w.robot(id, "robot.yaml")
+			w.runRobot(id, "robot.yaml")
 			ids = append(ids, id)
 		}
 		w.startFleetd()
-		w.everyone("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
-		w.until("all robots enabled", func() bool { return w.cli("safety", "enable", "--all", "--wait").code == 0 })
+		w.awaitAllRobots("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.until("all robots enabled", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 
 		for range 10 {
 			// Nothing is waited for here: kills come at any time.
 			time.Sleep(between(200*time.Millisecond, 4*time.Second))
-			w.recorded.end()
+			w.recorderScope.end()
 			w.broker.kill()
 			time.Sleep(between(0, time.Second))
 			w.startBroker()
 		}
 		returned := time.Now()
-		w.press()
+		w.pressStop()
 		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.watch"})
 		watcher.Subscribe(on("+", "presence"), on("+", "state"))
 		back, held := map[string]time.Duration{}, map[string]time.Duration{}
-		for deadline := returned.Add(2 * inTime); time.Now().Before(deadline) && (len(back) < len(ids) || len(held) < len(ids)); time.Sleep(20 * time.Millisecond) {
+		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) && (len(back) < len(ids) || len(held) < len(ids)); time.Sleep(20 * time.Millisecond) {
 			watcher.Ping()
 			after := time.Since(returned)
 			for _, m := range watcher.Inbox("#") {
@@ -95,19 +95,19 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			for _, id := range ids {
 				d, ok := at[id]
 				if !ok {
-					d = 2 * inTime
+					d = 2 * maxDelay
 				}
 				all = append(all, d)
 			}
 			w.t.Logf("%s after the broker's last return: %s", what, quantiles(all))
-			if late := count(all, inTime); late*100 > len(all) {
-				w.t.Errorf("%d of %d robots were not %s within %v", late, len(all), what, inTime)
+			if late := countAbove(all, maxDelay); late*100 > len(all) {
+				w.t.Errorf("%d of %d robots were not %s within %v", late, len(all), what, maxDelay)
 			}
 		}
-		w.everyone("undisputed", ids, func(r api.Robot) bool {
+		w.awaitAllRobots("undisputed", ids, func(r api.Robot) bool {
 			return !r.Presence.Disputed && !slices.Contains(alertTypes(r), "duplicate_identity")
 		})
-		if s := w.cli("version"); strings.Contains(s.out, "DISPUTED") {
+		if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
 			w.t.Errorf("fleetd believes in a second one of its name:\n%s", s.out)
 		}
 	})
@@ -120,7 +120,7 @@ func alertTypes(r api.Robot) (types []string) {
 	return types
 }
 
-func count(all []time.Duration, above time.Duration) (n int) {
+func countAbove(all []time.Duration, above time.Duration) (n int) {
 	for _, d := range all {
 		if d > above {
 			n++
@@ -135,14 +135,14 @@ func quantiles(all []time.Duration) string {
 	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d)", at(0.5), at(0.99), at(1), len(all))
 }
 
-// flaky breaks a wire every 0.5 to 20 s, for up to 2 s, until it is mended.
-type flaky struct {
-	wire *wire
-	mu   sync.Mutex
-	bad  [][2]time.Time // when it was broken, the newest last; the end is zero while it is
+// flakyLine breaks a wire every 0.5 to 20 s, for up to 2 s, until it is mended.
+type flakyLine struct {
+	wire    *wire
+	mu      sync.Mutex
+	outages [][2]time.Time // when it was broken, the newest last; the end is zero while it is
 }
 
-func (f *flaky) run(ctx context.Context, address string, random *rand.Rand) {
+func (f *flakyLine) run(ctx context.Context, address string, random *rand.Rand) {
 	wait := func(least, most time.Duration) bool {
 		t := time.NewTimer(least + time.Duration(random.Int64N(int64(most-least))))
 		defer t.Stop()
@@ -155,21 +155,21 @@ func (f *flaky) run(ctx context.Context, address string, random *rand.Rand) {
 	}
 	for wait(500*time.Millisecond, 20*time.Second) {
 		f.mu.Lock()
-		f.bad = append(f.bad, [2]time.Time{time.Now(), {}})
+		f.outages = append(f.outages, [2]time.Time{time.Now(), {}})
 		f.mu.Unlock()
 		f.wire.lead("")
 		wait(0, 2*time.Second)
 		f.wire.lead(address)
 		f.mu.Lock()
-		f.bad[len(f.bad)-1][1] = time.Now()
+		f.outages[len(f.outages)-1][1] = time.Now()
 		f.mu.Unlock()
 	}
 }
 
-func (f *flaky) good(at time.Time) bool {
+func (f *flakyLine) wasGood(at time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, b := range f.bad {
+	for _, b := range f.outages {
 		if !at.Before(b[0]) && (b[1].IsZero() || at.Before(b[1])) {
 			return false
 		}
@@ -177,19 +177,19 @@ func (f *flaky) good(at time.Time) bool {
 	return true
 }
 
-// goodFor is for how long both lines were good between two moments, all in all.
-func goodFor(a, b *flaky, from, to time.Time) (d time.Duration) {
+// bothGoodFor is for how long both lines were good between two moments, all in all.
+func bothGoodFor(a, b *flakyLine, from, to time.Time) (d time.Duration) {
 	const step = 5 * time.Millisecond
 	for at := from; at.Before(to); at = at.Add(step) {
-		if a.good(at) && b.good(at) {
+		if a.wasGood(at) && b.wasGood(at) {
 			d += min(step, to.Sub(at))
 		}
 	}
 	return d
 }
 
-// turned is when a robot's safety core, by its log, became that after a moment.
-func (p *process) turned(to schema.SafetyState, after time.Time) (time.Time, bool) {
+// safetyBecame is when a robot's safety core, by its log, became that after a moment.
+func (p *process) safetyBecame(to schema.SafetyState, after time.Time) (time.Time, bool) {
 	p.log.mu.Lock()
 	defer p.log.mu.Unlock()
 	var found time.Time
@@ -210,8 +210,8 @@ func (p *process) turned(to schema.SafetyState, after time.Time) (time.Time, boo
 	return found, !found.IsZero()
 }
 
-// brokenFor is for how long TestStopOverFlakyLines breaks lines: TROUPE_FLAKY=10m.
-func brokenFor(t *testing.T) time.Duration {
+// flakyDuration is for how long TestStopOverFlakyLines breaks lines: TROUPE_FLAKY=10m.
+func flakyDuration(t *testing.T) time.Duration {
 	text := os.Getenv("TROUPE_FLAKY")
 	if text == "" {
 		return 30 * time.Second
@@ -226,32 +226,32 @@ func brokenFor(t *testing.T) time.Duration {
 // Every line breaks again and again, fleetd's too, while robots perform that go on
 // alone. A stop is pressed at any time.
 func TestStopOverFlakyLines(t *testing.T) {
-	span := brokenFor(t)
-	in(t, []kind{ours}, func(w *world) {
+	span := flakyDuration(t)
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
 		ids := []string{"r1", "r2", "r3", "r4", "r5", "r6"}
-		w.robotsIn(schema.ModeMnl, "robot.yaml", ids...)
-		w.known(ids...)
-		w.do("story", "publish", "-f", "../library")
-		w.do("story", "assign", "museum-welcome", "--all", "--wait")
-		w.do("mode", "set", "ato", "--all", "--wait")
+		w.runRobotsIn(schema.ModeMnl, "robot.yaml", ids...)
+		w.awaitAdopted(ids...)
+		w.mustRunCLI("story", "publish", "-f", "../library")
+		w.mustRunCLI("story", "assign", "museum-welcome", "--all", "--wait")
+		w.mustRunCLI("mode", "set", "ato", "--all", "--wait")
 		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.enable"})
 		// enable releases every stop and enables the robots. One that was away holds what
 		// was released meanwhile, and fleetd writes that down again.
 		enable := func(since time.Time) {
 			w.t.Helper()
-			asking := rate.Sometimes{Interval: time.Second / 2}
+			limiter := rate.Sometimes{Interval: time.Second / 2}
 			w.until("all robots enabled", func() bool {
 				var still []string
 				for _, id := range ids {
-					if _, is := w.robots[id].turned(schema.SafetyEnabled, since); !is {
+					if _, is := w.robots[id].safetyBecame(schema.SafetyEnabled, since); !is {
 						still = append(still, id)
 					}
 				}
-				asking.Do(func() {
-					for _, s := range w.heldStops() {
+				limiter.Do(func() {
+					for _, s := range w.latchedStops() {
 						if s.Persisted {
-							w.do("stop", "release", s.ID, "--why", "the stage is clear")
+							w.mustRunCLI("stop", "release", s.ID, "--why", "the stage is clear")
 						}
 					}
 					for _, id := range still {
@@ -265,9 +265,9 @@ func TestStopOverFlakyLines(t *testing.T) {
 
 		ctx, mend := context.WithCancel(context.Background())
 		var breaking sync.WaitGroup
-		lines := map[string]*flaky{"": {wire: w.fleetdLine}}
+		lines := map[string]*flakyLine{"": {wire: w.fleetdProxy}}
 		for _, id := range ids {
-			lines[id] = &flaky{wire: w.wires[id]}
+			lines[id] = &flakyLine{wire: w.robotProxies[id]}
 		}
 		for i, id := range append([]string{""}, ids...) {
 			breaking.Go(func() { lines[id].run(ctx, w.address, rand.New(rand.NewPCG(8, uint64(i)))) })
@@ -275,42 +275,42 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.t.Cleanup(func() { mend(); breaking.Wait() })
 
 		random := rand.New(rand.NewPCG(8, 100))
-		var late, whole []time.Duration // of each stop of each robot: while the lines were good, and all in all
+		var late, total []time.Duration // of each stop of each robot: while the lines were good, and all in all
 		for began := time.Now(); time.Since(began) < span; {
 			// Nothing is waited for here: stops are pressed at any time.
 			time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
 			pressed := time.Now().Truncate(time.Millisecond)
-			w.press()
-			stood := map[string]time.Time{}
+			w.pressStop()
+			stoppedAt := map[string]time.Time{}
 			w.until("all robots to stand", func() bool {
 				for _, id := range ids {
-					if at, is := w.robots[id].turned(schema.SafetyDisabled, pressed); is {
-						stood[id] = at
+					if at, is := w.robots[id].safetyBecame(schema.SafetyDisabled, pressed); is {
+						stoppedAt[id] = at
 					}
 				}
-				return len(stood) == len(ids)
+				return len(stoppedAt) == len(ids)
 			})
 			for _, id := range ids {
-				late = append(late, goodFor(lines[""], lines[id], pressed, stood[id]))
-				whole = append(whole, stood[id].Sub(pressed))
-				if d := late[len(late)-1]; d > inTime {
-					w.t.Errorf("%s stood %v after the stop was pressed, and for %v of that both lines were good", id, whole[len(whole)-1], d)
+				late = append(late, bothGoodFor(lines[""], lines[id], pressed, stoppedAt[id]))
+				total = append(total, stoppedAt[id].Sub(pressed))
+				if d := late[len(late)-1]; d > maxDelay {
+					w.t.Errorf("%s stood %v after the stop was pressed, and for %v of that both lines were good", id, total[len(total)-1], d)
 				}
 			}
 			enable(time.Now().Truncate(time.Millisecond))
 		}
 		breaks := 0
 		for _, l := range lines {
-			breaks += len(l.bad)
+			breaks += len(l.outages)
 		}
 		w.t.Logf("%v, %d lines that broke %d times", span, len(lines), breaks)
 		w.t.Logf("from pressing to standing, while both lines were good: %s", quantiles(late))
-		w.t.Logf("from pressing to standing, all in all: %s", quantiles(whole))
-		if n := count(late, time.Second); 2*n > len(late) {
+		w.t.Logf("from pressing to standing, all in all: %s", quantiles(total))
+		if n := countAbove(late, time.Second); 2*n > len(late) {
 			w.t.Errorf("%d of %d stops took longer than 1 s", n, len(late))
 		}
 		for id, p := range w.robots {
-			if p.log.holds("contested=true") {
+			if p.log.contains("contested=true") {
 				w.t.Errorf("%s takes a line that breaks for a second robot of its name", id)
 			}
 		}

@@ -13,50 +13,50 @@ import (
 	"troupe/schema"
 )
 
-// boots starts a robot with a disk and flags of its own.
-func (w *world) boots(id, disk string, flags ...string) *process {
+// runRobotWith starts a robot with a disk and flags of its own.
+func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 	w.t.Helper()
-	if w.wires[id] == nil {
-		w.wires[id] = newWire(w.t, w.address)
+	if w.robotProxies[id] == nil {
+		w.robotProxies[id] = newWire(w.t, w.address)
 	}
-	args := append([]string{"--id", id, "--broker", w.wires[id].url(), "--data", filepath.Join(w.folder, disk)}, flags...)
+	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)}, flags...)
 	return launch(w.t, disk, program(w.t, "robotd"), args, nil)
 }
 
 func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
-	in(t, []kind{ours, mosquitto}, func(w *world) {
+	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
-		clone := w.boots("r1", "clone")
-		w.sees("r1", "two", func(r api.Robot) bool { return r.Presence.Disputed })
-		if out := w.do("robot", "list"); !strings.Contains(out, "(two robots)") {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
+		clone := w.runRobotWith("r1", "clone")
+		w.awaitRobot("r1", "two", func(r api.Robot) bool { return r.Presence.Disputed })
+		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "(two robots)") {
 			w.t.Errorf("the list does not show two robots:\n%s", out)
 		}
 		w.until("one of them to step back", func() bool {
 			return slices.ContainsFunc([]*process{w.robots["r1"], clone}, func(p *process) bool {
-				return p.log.holds("another client connects under this robot's name")
+				return p.log.contains("another client connects under this robot's name")
 			})
 		})
 		// The other one is left in peace meanwhile, and can be stopped.
-		w.sees("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && r.Presence.Disputed })
-		w.do("stop", "r1")
+		w.awaitRobot("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && r.Presence.Disputed })
+		w.mustRunCLI("stop", "r1")
 	})
 }
 
 func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
-	in(t, []kind{ours, mosquitto}, func(w *world) {
+	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd()
 		first := w.http
 		w.store = "sqlite:" + filepath.Join(w.folder, "other.db")
 		other := launch(w.t, "other", program(w.t, "fleetd"), []string{
-			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
+			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
 		}, nil)
 		second := "http://" + strings.TrimPrefix(other.ready()["http"], "http://")
 		w.until("one of them to say so", func() bool {
 			for _, w.http = range []string{first, second} {
-				if s := w.cli("version"); strings.Contains(s.out, "DISPUTED") {
-					list := w.cli("robot", "list")
+				if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
+					list := w.runCLI("robot", "list")
 					return strings.Contains(list.err, "two fleetd instances share a name")
 				}
 			}
@@ -69,76 +69,76 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 // of robotd from the broker, so that the next session takes the old one over. On a
 // broker that lets anybody leave a will, another one comes later still.
 func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
-	in(t, []kind{ours, mosquitto}, func(w *world) {
+	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
-		before := is(w, on("r1", "presence"), "r1 to be online", isOnline)
+		before := awaitDocument(w, on("r1", "presence"), "r1 to be online", isOnline)
 		late := before
 		late.State, late.TS, late.Since, late.Reason = schema.PresenceLost, 0, 0, "will"
-		var ghost *brokertest.Client
-		if w.kind.mosquitto {
-			ghost = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "r1", ClientID: "ghost"},
-				brokertest.WithWill(brokertest.Message{Topic: on("r1", "presence"), Payload: []byte(text(late)), QoS: 1, Retain: true}))
+		var lateWill *brokertest.Client
+		if w.variant.mosquitto {
+			lateWill = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "r1", ClientID: "ghost"},
+				brokertest.WithWill(brokertest.Message{Topic: on("r1", "presence"), Payload: []byte(jsonText(late)), QoS: 1, Retain: true}))
 		}
 
-		w.wires["r1"].hideEnds()
+		w.robotProxies["r1"].hideDisconnects()
 		mark := w.eye.mark()
 		w.robots["r1"].kill()
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		after := becomes(w, mark, on("r1", "presence"), "r1 to be online again", func(p schema.Presence) bool {
 			return isOnline(p) && p.Boot != before.Boot
 		})
-		if ghost != nil {
+		if lateWill != nil {
 			// It sends the will of what is taken over; ours knows that the robot is there.
 			becomes(w, mark, on("r1", "presence"), "the will of the old session", func(p schema.Presence) bool {
 				return p.State == schema.PresenceLost && p.Session == before.Session
 			})
 			mark = w.eye.mark()
-			ghost.Cut()
+			lateWill.Cut()
 			becomes(w, mark, on("r1", "presence"), "the late will", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
 			becomes(w, mark, on("r1", "presence"), "its repair", func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
 			becomes(w, mark, on("r1", "event"), "the event of the repair", func(e schema.Event) bool {
 				return e.Type == "presence_repaired" && e.Cause == "late_word_of_an_earlier_session"
 			})
 		}
-		w.told("op1", "r1", "sys/ping", "") // a session that took another over hears what it subscribed to
-		w.sees("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Presence.Disputed })
-		w.state("r1", "without a complaint", func(s schema.State) bool {
+		w.mustRequest("op1", "r1", "sys/ping", "") // a session that took another over hears what it subscribed to
+		w.awaitRobot("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Presence.Disputed })
+		w.awaitState("r1", "without a complaint", func(s schema.State) bool {
 			return s.Boot == after.Boot && !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == "presence_overwritten" })
 		})
 	})
 }
 
 func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		began := time.Now()
-		w.sees("r1", "degraded", func(r api.Robot) bool { return r.Presence.View == "degraded" })
+		w.awaitRobot("r1", "degraded", func(r api.Robot) bool { return r.Presence.View == "degraded" })
 		if waited := time.Since(began); waited < 2*time.Second { // the newest heartbeat was two seconds old at most
 			w.t.Errorf("degraded after %v", waited)
 		}
-		w.sees("r1", "lost", func(r api.Robot) bool { return r.Presence.View == "lost" })
+		w.awaitRobot("r1", "lost", func(r api.Robot) bool { return r.Presence.View == "lost" })
 		w.robots["r1"].signal(syscall.SIGCONT)
-		w.sees("r1", "online again", func(r api.Robot) bool { return r.Presence.View == "online" })
+		w.awaitRobot("r1", "online again", func(r api.Robot) bool { return r.Presence.View == "online" })
 	})
 }
 
 func TestRobotWithWakeUpTimeIsShownAsleep(t *testing.T) {
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
-		r := w.boots("r1", "r1", "--wake-at", "08:30")
-		w.known("r1")
+		r := w.runRobotWith("r1", "r1", "--wake-at", "08:30")
+		w.awaitAdopted("r1")
 		r.terminate()
-		seen := w.sees("r1", "asleep", func(r api.Robot) bool { return r.Presence.View == "sleeping" })
+		seen := w.awaitRobot("r1", "asleep", func(r api.Robot) bool { return r.Presence.View == "sleeping" })
 		if !strings.Contains(seen.Presence.Why, "it sleeps until ") {
 			w.t.Errorf("asleep: %s", seen.Presence.Why)
 		}
-		w.boots("r1", "r1")
-		w.sees("r1", "awake", func(r api.Robot) bool { return r.Presence.View == "online" })
+		w.runRobotWith("r1", "r1")
+		w.awaitRobot("r1", "awake", func(r api.Robot) bool { return r.Presence.View == "online" })
 	})
 }

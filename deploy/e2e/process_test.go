@@ -29,11 +29,11 @@ type process struct {
 
 // launch starts a program. hear gets each line of its standard output instead
 // of the log, if it is given.
-func launch(t testing.TB, name, path string, args []string, hear func(string), options ...func(*exec.Cmd)) *process {
+func launch(t testing.TB, name, path string, args []string, onLine func(string), options ...func(*exec.Cmd)) *process {
 	t.Helper()
 	cmd := exec.Command(path, args...)
-	cmd.SysProcAttr = dieWithUs()
-	cmd.Env = environment()
+	cmd.SysProcAttr = killWithParent()
+	cmd.Env = processEnv()
 	for _, set := range options {
 		set(cmd)
 	}
@@ -46,15 +46,15 @@ func launch(t testing.TB, name, path string, args []string, hear func(string), o
 		t.Fatalf("listen to %s: %v", name, err)
 	}
 	p := &process{t: t, name: name, cmd: cmd, log: newTranscript(), ended: make(chan struct{})}
-	if hear == nil {
-		hear = p.log.add
+	if onLine == nil {
+		onLine = p.log.add
 	}
-	if err := fromOneThread(cmd.Start); err != nil {
+	if err := onStarterThread(cmd.Start); err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
 	var readers sync.WaitGroup
-	readers.Go(func() { eachLine(stdout, hear) })
-	readers.Go(func() { eachLine(stderr, p.log.add) })
+	readers.Go(func() { readLines(stdout, onLine) })
+	readers.Go(func() { readLines(stderr, p.log.add) })
 	go func() {
 		defer close(p.ended)
 		readers.Wait()
@@ -63,28 +63,28 @@ func launch(t testing.TB, name, path string, args []string, hear func(string), o
 		p.log.add(fmt.Sprintf("-- ended: %v", cmd.ProcessState))
 		p.log.end()
 	}()
-	t.Cleanup(p.tidy)
+	t.Cleanup(p.cleanUp)
 	return p
 }
 
 // ofItsOwnGroup lets a program be killed with those that it started.
 func ofItsOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid = true }
 
-// environment is ours, but for the second that the race detector waits at every
+// processEnv is ours, but for the second that the race detector waits at every
 // program's end.
-func environment() []string { return append(os.Environ(), "NO_COLOR=1", "GORACE=atexit_sleep_ms=10") }
+func processEnv() []string { return append(os.Environ(), "NO_COLOR=1", "GORACE=atexit_sleep_ms=10") }
 
-// longestLine admits a blob of 256 KiB that was quoted.
-const longestLine = 4 << 20
+// maxLineBytes admits a blob of 256 KiB that was quoted.
+const maxLineBytes = 4 << 20
 
-func eachLine(from io.Reader, hear func(string)) {
+func readLines(from io.Reader, onLine func(string)) {
 	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, longestLine)
+	lines.Buffer(nil, maxLineBytes)
 	for lines.Scan() {
-		hear(lines.Text())
+		onLine(lines.Text())
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
-		hear(fmt.Sprintf("-- reading ended: %v", err))
+		onLine(fmt.Sprintf("-- reading ended: %v", err))
 	}
 }
 
@@ -141,14 +141,14 @@ func (p *process) running() bool {
 	}
 }
 
-// tidy ends what still runs, and looks at how it ended.
-func (p *process) tidy() {
+// cleanUp ends what still runs, and looks at how it ended.
+func (p *process) cleanUp() {
 	if p.running() {
 		p.terminate()
 	} else if !p.meant && p.code != 0 {
 		p.t.Errorf("%s ended with status %d before its test", p.name, p.code)
 	}
-	if p.log.holds("WARNING: DATA RACE") {
+	if p.log.contains("WARNING: DATA RACE") {
 		p.t.Errorf("%s has a data race", p.name)
 	}
 	if p.t.Failed() {
@@ -172,9 +172,9 @@ func (p *process) ready() map[string]string {
 	return addresses
 }
 
-// starting runs what it gets on one thread that never ends: on Linux the death
+// starterRequests runs what it gets on one thread that never ends: on Linux the death
 // of a parent is the death of the thread that made the child.
-var starting = sync.OnceValue(func() chan<- func() {
+var starterRequests = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go starter(c)
 	return c
@@ -187,9 +187,9 @@ func starter(c <-chan func()) {
 	}
 }
 
-func fromOneThread(start func() error) error {
+func onStarterThread(start func() error) error {
 	done := make(chan error)
-	starting() <- func() { done <- start() }
+	starterRequests() <- func() { done <- start() }
 	return <-done
 }
 
@@ -220,7 +220,7 @@ func (l *transcript) end() {
 }
 
 // await returns the first line that fits, from the beginning.
-func (l *transcript) await(t testing.TB, name, what string, fits func(string) bool) string {
+func (l *transcript) await(t testing.TB, name, what string, matches func(string) bool) string {
 	t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -229,7 +229,7 @@ func (l *transcript) await(t testing.TB, name, what string, fits func(string) bo
 		lines, ended, changed := l.lines[read:], l.ended, l.changed
 		l.mu.Unlock()
 		for _, line := range lines {
-			if fits(line) {
+			if matches(line) {
 				return line
 			}
 		}
@@ -245,7 +245,7 @@ func (l *transcript) await(t testing.TB, name, what string, fits func(string) bo
 	}
 }
 
-func (l *transcript) holds(text string) bool {
+func (l *transcript) contains(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range l.lines {
@@ -256,15 +256,15 @@ func (l *transcript) holds(text string) bool {
 	return false
 }
 
-// shown bounds what a failing test prints of each program.
-const shown = 400
+// maxLinesShown bounds what a failing test prints of each program.
+const maxLinesShown = 400
 
 func (l *transcript) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lines := l.lines
-	if len(lines) > shown {
-		lines = append([]string{fmt.Sprintf("... %d lines left out", len(lines)-shown)}, lines[len(lines)-shown:]...)
+	if len(lines) > maxLinesShown {
+		lines = append([]string{fmt.Sprintf("... %d lines left out", len(lines)-maxLinesShown)}, lines[len(lines)-maxLinesShown:]...)
 	}
 	return strings.Join(lines, "\n")
 }

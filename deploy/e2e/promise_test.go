@@ -11,50 +11,50 @@ import (
 )
 
 func TestBareWordAndJSONHaveTheSameEffect(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, mode := range []string{"mnl", "dance", "ato"} {
-			word := w.ask("op1", "r1", "mode/set", mode)
-			object := w.ask("op1", "r1", "mode/set", fmt.Sprintf(`{"x_ticket":{"n":7},"args":{"mode":%q,"x_colour":"blue"}}`, mode))
+			word := w.request("op1", "r1", "mode/set", mode)
+			object := w.request("op1", "r1", "mode/set", fmt.Sprintf(`{"x_ticket":{"n":7},"args":{"mode":%q,"x_colour":"blue"}}`, mode))
 			if word.Status != object.Status || word.Result != object.Result || word.Reason != object.Reason || word.Detail != object.Detail {
-				w.t.Errorf("%s as a word: %s\nas JSON: %s", mode, text(word), text(object))
+				w.t.Errorf("%s as a word: %s\nas JSON: %s", mode, jsonText(word), jsonText(object))
 			}
 		}
-		if a := w.ask("op1", "r1", "manual/say", "\ufeffhello"); a.Reason != schema.ReasonBadRequest {
-			w.t.Errorf("a byte order mark before a word: %s", text(a))
+		if a := w.request("op1", "r1", "manual/say", "\ufeffhello"); a.Reason != schema.ReasonBadRequest {
+			w.t.Errorf("a byte order mark before a word: %s", jsonText(a))
 		}
 	})
 }
 
 func TestExpiredCommandIsNotExecuted(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		becomes(w, 0, on("r1", "heartbeat"), "the fleet's time on the robot", func(h schema.Heartbeat) bool { return h.Clock.Known })
 		sent := func(age time.Duration) schema.Ack {
-			return w.ask("op1", "r1", "mode/set", fmt.Sprintf(`{"ts":%q,"args":{"mode":"mnl"}}`, schema.TimeOf(time.Now().Add(-age))))
+			return w.request("op1", "r1", "mode/set", fmt.Sprintf(`{"ts":%q,"args":{"mode":"mnl"}}`, schema.TimeOf(time.Now().Add(-age))))
 		}
 		if a := sent(31 * time.Second); a.Status != schema.StatusExpired || a.Reason != schema.ReasonExpired {
-			w.t.Errorf("sent 31 s ago: %s", text(a))
+			w.t.Errorf("sent 31 s ago: %s", jsonText(a))
 		}
 		if a := sent(0); a.Status != schema.StatusSucceeded || a.UncheckedAge {
-			w.t.Errorf("sent now: %s", text(a))
+			w.t.Errorf("sent now: %s", jsonText(a))
 		}
 	})
 }
 
 // Our broker refuses it with a notice; on another the robot does.
 func TestTooLongCommandKeepsTheConnection(t *testing.T) {
-	in(t, []kind{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		mark := w.eye.mark()
-		a := w.ask("op1", "r1", "mode/set", `{"id":"k1","why":"`+strings.Repeat("x", 9<<10)+`","args":{"mode":"mnl"}}`)
+		a := w.request("op1", "r1", "mode/set", `{"id":"k1","why":"`+strings.Repeat("x", 9<<10)+`","args":{"mode":"mnl"}}`)
 		if a.Status != schema.StatusRejected || a.Reason != schema.ReasonTooBig {
-			w.t.Errorf("a command of 9 KiB: %s", text(a))
+			w.t.Errorf("a command of 9 KiB: %s", jsonText(a))
 		}
-		if b := w.told("op1", "r1", "mode/set", "mnl"); b.Session != a.Session {
+		if b := w.mustRequest("op1", "r1", "mode/set", "mnl"); b.Session != a.Session {
 			w.t.Errorf("answered in session %s, then in %s", a.Session, b.Session)
 		}
 		if heard := w.eye.since(mark, on("r1", "presence")); len(heard) > 0 {
@@ -66,38 +66,38 @@ func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 // What was refused has touched nothing: the states before and after it differ in
 // who asked for what, and in nothing else.
 func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.told("op1", "r1", "mode/set", "mnl")
-		before := w.state("r1", "that mnl was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == "mnl" })
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.mustRequest("op1", "r1", "mode/set", "mnl")
+		before := w.awaitState("r1", "that mnl was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == "mnl" })
 		for _, mode := range []string{"dance", "ato"} {
-			if a := w.ask("op1", "r1", "mode/set", mode); a.Status != schema.StatusRejected {
-				w.t.Fatalf("%s: %s", mode, text(a))
+			if a := w.request("op1", "r1", "mode/set", mode); a.Status != schema.StatusRejected {
+				w.t.Fatalf("%s: %s", mode, jsonText(a))
 			}
-			after := w.state("r1", "that "+mode+" was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == mode })
-			if got, want := untouched(after), untouched(before); got != want {
+			after := w.awaitState("r1", "that "+mode+" was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == mode })
+			if got, want := comparableState(after), comparableState(before); got != want {
 				w.t.Errorf("%s was refused, and\n%s\nbecame\n%s", mode, want, got)
 			}
 		}
 	})
 }
 
-func untouched(s schema.State) string {
+func comparableState(s schema.State) string {
 	s.TS, s.StateSeq, s.LastReq = 0, 0, nil
 	s.Link.Since = 0 // told by two clocks, which differ by a millisecond now and then
-	return text(s)
+	return jsonText(s)
 }
 
 // One subscriber sees the state that an answer names before that answer.
 func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "round", "nod", "smile"))
 		mark := w.eye.mark()
 		for _, c := range []struct{ verb, word string }{
 			{"mode/set", "ato"}, {"safety/enable", ""}, {"auto/pause", ""}, {"auto/continue", ""}, {"safety/stop", ""}, {"mode/set", "mnl"}, {"control/acquire", "manual"}, {"manual/volume", "0.5"},
 		} {
-			w.told("op1", "r1", c.verb, c.word)
+			w.mustRequest("op1", "r1", c.verb, c.word)
 		}
 		becomes(w, mark, on("r1", "ack/op1"), "the last answer", func(a schema.Ack) bool { return a.Verb == "manual/volume" })
 		var newest int64

@@ -2,6 +2,6 @@
 
 package e2e
 
-// raced: the programs are built with the race detector, as this test was; they
+// raceEnabled: the programs are built with the race detector, as this test was; they
 // end with a status of their own when it finds something.
-const raced = true
+const raceEnabled = true

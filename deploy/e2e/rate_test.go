@@ -11,11 +11,11 @@ import (
 // A person who watches a fleet that does nothing has to be able to read along.
 func TestRobotInManualModePublishesLittle(t *testing.T) {
 	const watched, every = 25 * time.Second, 10 * time.Second
-	in(t, []kind{ours}, func(w *world) {
+	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1", "r2")
+		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
 		for _, rid := range []string{"r1", "r2"} {
-			is(w, on(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
+			awaitDocument(w, on(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
 				for _, mode := range m.Modes {
 					if mode.ID == schema.ModeMnl {
 						return mode.Running

@@ -8,80 +8,80 @@ import (
 )
 
 // The robot has to keep its promises on our broker and on any other.
-var anyBroker = []kind{ours, mosquitto}
+var anyBroker = []variant{ownBroker, mosquitto}
 
 func TestModeSetIsAnswered(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.desire("r1", 1, "round", "nod", "smile"))
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "round", "nod", "smile"))
 
 		mark := w.eye.mark()
-		ack := w.ask("op1", "r1", "mode/set", "ato")
+		ack := w.request("op1", "r1", "mode/set", "ato")
 		if ack.Status != schema.StatusSucceeded || ack.Verb != "mode/set" {
-			w.t.Fatalf("answer %s", text(ack))
+			w.t.Fatalf("answer %s", jsonText(ack))
 		}
 		// What was promised in an answer shows in the state of that number.
 		shown := becomes(w, mark, on("r1", "state"), "the state that the answer names", func(s schema.State) bool {
 			return s.StateSeq >= ack.StateSeq
 		})
 		if shown.Mode.Active != schema.ModeAto || shown.LastReq == nil || shown.LastReq.Client != "op1" {
-			w.t.Errorf("the state says %s", text(shown))
+			w.t.Errorf("the state says %s", jsonText(shown))
 		}
-		w.state("r1", "past its first act", func(s schema.State) bool {
+		w.awaitState("r1", "past its first act", func(s schema.State) bool {
 			return s.Auto.Status == schema.AutoIdle && s.Auto.Act == "smile"
 		})
-		w.state("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
+		w.awaitState("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
 	})
 }
 
 func TestUnknownModeIsRefusedWithTheListOfModes(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		ack := w.ask("op1", "r1", "mode/set", "dance")
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		ack := w.request("op1", "r1", "mode/set", "dance")
 		if ack.Status != schema.StatusRejected || ack.Result != schema.ResultNoMode || ack.Reason != schema.ReasonUnknownMode {
-			w.t.Errorf("answer %s", text(ack))
+			w.t.Errorf("answer %s", jsonText(ack))
 		}
 		for _, mode := range []string{"str", "mnl", "ato"} {
 			if !strings.Contains(ack.Detail, mode) {
 				w.t.Errorf("the detail %q does not name %s", ack.Detail, mode)
 			}
 		}
-		w.stillIn(schema.ModeMnl, "r1")
+		w.expectStillIn(schema.ModeMnl, "r1")
 	})
 }
 
 func TestMalformedRequestIsRefusedWithAPointer(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, c := range []struct{ payload, pointer string }{
 			{`{"id":"k1","args":{"mode":7}}`, "/args/mode"},
 			{`{"id":"k2","args":{"mode":"ato","speed":1}}`, "/args/speed"},
 			{`{"id":"k3","arguments":{"mode":"ato"}}`, "/arguments"},
 		} {
-			ack := w.ask("op1", "r1", "mode/set", c.payload)
+			ack := w.request("op1", "r1", "mode/set", c.payload)
 			if ack.Status != schema.StatusRejected || ack.Reason != schema.ReasonBadRequest || ack.Pointer != c.pointer {
-				w.t.Errorf("%s: answer %s, want %s", c.payload, text(ack), c.pointer)
+				w.t.Errorf("%s: answer %s, want %s", c.payload, jsonText(ack), c.pointer)
 			}
 		}
-		ack := w.ask("op1", "r1", "mode/set", `{"args":{"mode":"ato"`)
+		ack := w.request("op1", "r1", "mode/set", `{"args":{"mode":"ato"`)
 		if ack.Status != schema.StatusRejected || ack.Reason != schema.ReasonBadRequest || ack.ID != nil || ack.Detail == "" {
-			w.t.Errorf("broken JSON: answer %s", text(ack))
+			w.t.Errorf("broken JSON: answer %s", jsonText(ack))
 		}
-		w.stillIn(schema.ModeMnl, "r1")
+		w.expectStillIn(schema.ModeMnl, "r1")
 	})
 }
 
 func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		ack := w.ask("op1", "r1", "mode/set", "ato")
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		ack := w.request("op1", "r1", "mode/set", "ato")
 		if ack.Status != schema.StatusRejected || ack.Result != schema.ResultNotReady || ack.Reason != schema.ReasonNoDefaultStory {
-			w.t.Errorf("answer %s", text(ack))
+			w.t.Errorf("answer %s", jsonText(ack))
 		}
-		w.stillIn(schema.ModeMnl, "r1")
+		w.expectStillIn(schema.ModeMnl, "r1")
 		// The catalogue of modes says so before anybody asks.
-		is(w, on("r1", "modes"), "the modes to say why not", func(m schema.Modes) bool {
+		awaitDocument(w, on("r1", "modes"), "the modes to say why not", func(m schema.Modes) bool {
 			for _, mode := range m.Modes {
 				if mode.ID == schema.ModeAto {
 					return !mode.Selectable && len(mode.WhyNot) > 0 && mode.WhyNot[0].Reason == schema.ReasonNoDefaultStory
@@ -92,13 +92,13 @@ func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
 	})
 }
 
-// stillIn holds that a robot that refused something did not change its mode for
+// expectStillIn holds that a robot that refused something did not change its mode for
 // a moment.
-func (w *world) stillIn(mode schema.ModeID, rid string) {
+func (w *world) expectStillIn(mode schema.ModeID, rid string) {
 	w.t.Helper()
 	// A ping is answered after everything that came before it.
-	w.told("op1", rid, "sys/ping", "")
-	w.state(rid, "in "+string(mode), func(s schema.State) bool {
+	w.mustRequest("op1", rid, "sys/ping", "")
+	w.awaitState(rid, "in "+string(mode), func(s schema.State) bool {
 		return s.Mode.Active == mode && s.Mode.Intended == mode && s.Mode.Phase == schema.PhaseRunning
 	})
 	for _, m := range w.eye.since(0, on(rid, "event")) {
@@ -110,61 +110,61 @@ func (w *world) stillIn(mode schema.ModeID, rid string) {
 }
 
 func TestPausedTwiceAndContinuedOnceIsPaused(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.performs("r1", "tale", "tell", "nod")
-		w.told("op1", "r1", "auto/pause", "visitors")
-		w.told("op1", "r1", "auto/pause", "cleaning")
-		w.state("r1", "paused twice", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 2 })
-		w.told("op1", "r1", "auto/continue", "")
-		w.state("r1", "still paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
-		w.told("op1", "r1", "auto/continue", "")
-		w.state("r1", "performing again", func(s schema.State) bool { return s.Auto.Status == schema.AutoIdle && s.Auto.PauseCount == 0 })
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.performStory("r1", "tale", "tell", "nod")
+		w.mustRequest("op1", "r1", "auto/pause", "visitors")
+		w.mustRequest("op1", "r1", "auto/pause", "cleaning")
+		w.awaitState("r1", "paused twice", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 2 })
+		w.mustRequest("op1", "r1", "auto/continue", "")
+		w.awaitState("r1", "still paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
+		w.mustRequest("op1", "r1", "auto/continue", "")
+		w.awaitState("r1", "performing again", func(s schema.State) bool { return s.Auto.Status == schema.AutoIdle && s.Auto.PauseCount == 0 })
 	})
 }
 
 func TestStopWithAnyPayloadStops(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, client := range []string{"op1", "stop1"} {
-			w.told("op1", "r1", "safety/enable", "")
-			w.state("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
-			ack := w.ask(client, "r1", "safety/stop", "{{{")
+			w.mustRequest("op1", "r1", "safety/enable", "")
+			w.awaitState("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+			ack := w.request(client, "r1", "safety/stop", "{{{")
 			if ack.Status != schema.StatusSucceeded {
-				w.t.Errorf("%s: answer %s", client, text(ack))
+				w.t.Errorf("%s: answer %s", client, jsonText(ack))
 			}
-			w.state("r1", "DISABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
+			w.awaitState("r1", "DISABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
 		}
 	})
 }
 
 func TestStoryWithMotionWaitsForEnable(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.has("r1", w.desire("r1", 1, "glance", "look"))
-		w.told("op1", "r1", "mode/set", "ato")
-		w.state("r1", "paused by safety", func(s schema.State) bool {
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "glance", "look"))
+		w.mustRequest("op1", "r1", "mode/set", "ato")
+		w.awaitState("r1", "paused by safety", func(s schema.State) bool {
 			return s.Auto.Status == schema.AutoPaused && len(s.Auto.PauseHolders) == 1 && s.Auto.PauseHolders[0].Token == "safety"
 		})
-		w.told("op1", "r1", "safety/enable", "")
-		w.state("r1", "performing", func(s schema.State) bool {
+		w.mustRequest("op1", "r1", "safety/enable", "")
+		w.awaitState("r1", "performing", func(s schema.State) bool {
 			return s.Auto.Status == schema.AutoIdle && s.Safety.State == schema.SafetyEnabled
 		})
-		w.state("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
+		w.awaitState("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
 	})
 }
 
 func TestRetainedCommandIsNotExecutedOnAnyBroker(t *testing.T) {
-	in(t, []kind{mosquitto}, func(w *world) {
+	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
-		w.send("op1", on("r1", "cmd/op1/mode/set"), "str", "-r")
+		w.publish("op1", on("r1", "cmd/op1/mode/set"), "str", "-r")
 		mark := w.eye.mark()
-		w.robotsIn(schema.ModeMnl, "", "r1")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		becomes(w, mark, on("r1", "ack/op1"), "the refusal", func(a schema.Ack) bool {
 			return a.Status == schema.StatusRejected && a.Reason == schema.ReasonRetainedCommand
 		})
-		w.state("r1", "in mnl with an alert", func(s schema.State) bool {
+		w.awaitState("r1", "in mnl with an alert", func(s schema.State) bool {
 			for _, a := range s.Alerts {
 				if a.Type == string(schema.ReasonRetainedCommand) {
 					return s.Mode.Active == schema.ModeMnl
@@ -176,18 +176,18 @@ func TestRetainedCommandIsNotExecutedOnAnyBroker(t *testing.T) {
 }
 
 func TestOnlyStartUpModeRunsBeforeCalibration(t *testing.T) {
-	in(t, anyBroker, func(w *world) {
-		w.robot("r1", "homing.yaml")
-		w.state("r1", "calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr && !s.Mode.Calibrated })
+	runIn(t, anyBroker, func(w *world) {
+		w.runRobot("r1", "homing.yaml")
+		w.awaitState("r1", "calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr && !s.Mode.Calibrated })
 		for _, mode := range []string{"ato", "mnl"} {
-			ack := w.ask("op1", "r1", "mode/set", mode)
+			ack := w.request("op1", "r1", "mode/set", mode)
 			if ack.Status != schema.StatusRejected || ack.Result != schema.ResultNoCalib || ack.Reason != schema.ReasonNotCalibrated {
-				w.t.Errorf("%s: answer %s", mode, text(ack))
+				w.t.Errorf("%s: answer %s", mode, jsonText(ack))
 			}
 		}
-		w.state("r1", "still calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr })
+		w.awaitState("r1", "still calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr })
 		// Its calibration moves it, and so waits for somebody who says that it may.
-		w.told("op1", "r1", "safety/enable", "")
-		w.state("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		w.mustRequest("op1", "r1", "safety/enable", "")
+		w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 	})
 }

@@ -21,29 +21,29 @@ func TestLateEnableWithoutTSExpiresAndLateStopStops(t *testing.T) {
 			w.robots["r1"].signal(syscall.SIGSTOP)
 			return func() { w.robots["r1"].signal(syscall.SIGCONT) }
 		}},
-		{"line held back", func(w *world) func() { return w.wires["r1"].holdsBack() }},
+		{"line held back", func(w *world) func() { return w.robotProxies["r1"].holdBack() }},
 	} {
 		t.Run(hang.name, func(t *testing.T) {
-			in(t, anyBroker, func(w *world) {
+			runIn(t, anyBroker, func(w *world) {
 				w.startFleetd()
-				w.robotsIn(schema.ModeMnl, "", "r1")
-				w.linked("r1", "in reach", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
-				late := func(verb, payload, id string) schema.Ack {
+				w.runRobotsIn(schema.ModeMnl, "", "r1")
+				w.awaitLink("r1", "in reach", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
+				sendLate := func(verb, payload, id string) schema.Ack {
 					mark := w.eye.mark()
 					goOn := hang.hang(w)
-					w.send("op1", on("r1", "cmd/op1/"+verb), payload)
+					w.publish("op1", on("r1", "cmd/op1/"+verb), payload)
 					time.Sleep(gap)
 					goOn()
-					return w.answered(mark, "op1", "r1", id)
+					return w.awaitFinalAck(mark, "op1", "r1", id)
 				}
-				if a := late("safety/enable", `{"id":"late","ttl_ms":1000}`, "late"); a.Status != schema.StatusExpired || a.Reason != schema.ReasonExpired {
-					w.t.Errorf("enable of ttl 1 s, delivered %v late: %s", gap, text(a))
+				if a := sendLate("safety/enable", `{"id":"late","ttl_ms":1000}`, "late"); a.Status != schema.StatusExpired || a.Reason != schema.ReasonExpired {
+					w.t.Errorf("enable of ttl 1 s, delivered %v late: %s", gap, jsonText(a))
 				}
 				time.Sleep(time.Second)
-				w.told("op1", "r1", "safety/enable", `{"ttl_ms":1000}`) // sent again, as the answer says
-				w.state("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
-				if a := late("safety/stop", `{"id":"stop","ttl_ms":1000}`, "stop"); a.Status != schema.StatusSucceeded {
-					w.t.Errorf("stop, delivered %v late: %s", gap, text(a))
+				w.mustRequest("op1", "r1", "safety/enable", `{"ttl_ms":1000}`) // sent again, as the answer says
+				w.awaitState("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+				if a := sendLate("safety/stop", `{"id":"stop","ttl_ms":1000}`, "stop"); a.Status != schema.StatusSucceeded {
+					w.t.Errorf("stop, delivered %v late: %s", gap, jsonText(a))
 				}
 			})
 		})

@@ -13,11 +13,11 @@ import (
 	"troupe/schema"
 )
 
-// at runs a program to its end, as a person does who sets a fleet up.
-func at(t *testing.T, stdin, path string, args ...string) string {
+// runProgram runs a program to its end, as a person does who sets a fleet up.
+func runProgram(t *testing.T, stdin, path string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(path, args...)
-	cmd.Stdin, cmd.Env = strings.NewReader(stdin), environment()
+	cmd.Stdin, cmd.Env = strings.NewReader(stdin), processEnv()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", filepath.Base(path), strings.Join(args, " "), err, out)
@@ -41,18 +41,18 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 		}
 	}
 	broker, fleetd, robotd := program(t, "broker"), program(t, "fleetd"), program(t, "robotd")
-	at(t, "", fleetd, "ca", "init", "--dir", in("ca"))
-	at(t, "", fleetd, "ca", "server", "--dir", in("ca"), "--dns", "localhost", "--out", in("broker"))
-	op1 := "op1 operator " + strings.TrimSpace(at(t, "please", broker, "hash-password")) + "\n"
-	write("users", op1+"r1 robot "+strings.TrimSpace(at(t, "robots-own", broker, "hash-password"))+"\n")
+	runProgram(t, "", fleetd, "ca", "init", "--dir", in("ca"))
+	runProgram(t, "", fleetd, "ca", "server", "--dir", in("ca"), "--dns", "localhost", "--out", in("broker"))
+	op1 := "op1 operator " + strings.TrimSpace(runProgram(t, "please", broker, "hash-password")) + "\n"
+	write("users", op1+"r1 robot "+strings.TrimSpace(runProgram(t, "robots-own", broker, "hash-password"))+"\n")
 	write("password", "robots-own\n")
 
-	post := launch(t, "broker", broker, []string{
+	brokerProcess := launch(t, "broker", broker, []string{
 		"--mqtt", "", "--http", "", "--mqtts", "127.0.0.1:0", "--wss", "127.0.0.1:0", "--tls-cert", in("broker.pem"), "--tls-key", in("broker.key.pem"),
 		"--client-ca", in("ca/ca.pem"), "--crl", in("ca/crl.pem"), "--users", in("users"),
 	}, nil)
 	port := func(kind string) string {
-		_, port, err := net.SplitHostPort(post.ready()[kind])
+		_, port, err := net.SplitHostPort(brokerProcess.ready()[kind])
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -62,13 +62,13 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: run deploy/setup/debian.sh", err)
 	}
-	eye := launch(t, "the eye", sub, []string{
+	observer := launch(t, "the eye", sub, []string{
 		"-h", "localhost", "-p", port("mqtts"), "--cafile", in("ca/root.pem"), "-u", "op1", "-i", "op1.eye", "-P", "please",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%t %p",
 	}, nil)
-	presence := func(topic, what string, holds func(schema.Presence) bool) {
+	awaitPresence := func(topic, what string, holds func(schema.Presence) bool) {
 		t.Helper()
-		eye.log.await(t, "the eye", what, func(line string) bool {
+		observer.log.await(t, "the eye", what, func(line string) bool {
 			seen, text, _ := strings.Cut(line, " ")
 			var p schema.Presence
 			return seen == topic && json.Unmarshal([]byte(text), &p) == nil && holds(p)
@@ -79,19 +79,19 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 		"--database", "sqlite:" + in("fleet.db"), "--spool", in("fleetd.stops"),
 	}, nil)
 	server.ready()
-	presence(schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be online", func(p schema.Presence) bool {
+	awaitPresence(schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be online", func(p schema.Presence) bool {
 		return p.State == schema.PresenceOnline
 	})
 	launch(t, "r1", robotd, []string{
 		"--id", "r1", "--data", in("r1"), "--broker", "wss://localhost:" + port("wss"), "--broker-ca", in("ca/root.pem"), "--password-file", in("password"),
 	}, nil)
-	presence(on("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+	awaitPresence(on("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 
 	write("users", op1)
-	presence(on("r1", "presence"), "r1 to be lost because it was revoked", func(p schema.Presence) bool {
+	awaitPresence(on("r1", "presence"), "r1 to be lost because it was revoked", func(p schema.Presence) bool {
 		return p.State == schema.PresenceLost && p.Reason == "revoked"
 	})
-	eye.terminate()
+	observer.terminate()
 	server.terminate()
-	post.terminate()
+	brokerProcess.terminate()
 }

@@ -10,16 +10,16 @@ import (
 
 // mosquitto_sub --will-topic leaves a will without a payload.
 func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
-	in(t, []kind{ours, mosquitto}, func(w *world) {
+	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		sub, err := exec.LookPath("mosquitto_sub")
 		if err != nil {
 			w.t.Fatalf("%v: run deploy/setup/debian.sh", err)
 		}
 		w.startFleetd()
-		w.robotsIn(schema.ModeMnl, "", "r1")
-		w.known("r1")
-		w.enabled("r1")
-		host, port, _ := strings.Cut(strings.TrimPrefix(w.tools.url(), "mqtt://"), ":")
+		w.runRobotsIn(schema.ModeMnl, "", "r1")
+		w.awaitAdopted("r1")
+		w.enable("r1")
+		host, port, _ := strings.Cut(strings.TrimPrefix(w.toolsProxy.url(), "mqtt://"), ":")
 		mark := w.eye.mark()
 		button := launch(w.t, "the button", sub, []string{
 			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", on("r1", "ack/op1"),
@@ -27,14 +27,14 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 		}, nil)
 		// It is connected once it hears what is answered to its name.
 		w.until("the button to be connected", func() bool {
-			w.ask("op1", "r1", "sys/ping", "")
-			return button.log.holds("sys/ping")
+			w.request("op1", "r1", "sys/ping", "")
+			return button.log.contains("sys/ping")
 		})
-		w.state("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
+		w.awaitState("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
 		button.kill()
 		becomes(w, mark, on("r1", "ack/op1"), "r1 to answer the stop", func(a schema.Ack) bool {
 			return a.Verb == "safety/stop" && a.Status == schema.StatusSucceeded
 		})
-		w.state("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })
+		w.awaitState("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })
 	})
 }

@@ -13,30 +13,30 @@ import (
 // another port is found behind the same wire. An end of the far side reaches the
 // near one as an end of what there is to read, after all that was said before.
 type wire struct {
-	listener net.Listener
-	all      sync.WaitGroup
+	listener   net.Listener
+	goroutines sync.WaitGroup
 
-	mu    sync.Mutex
-	leads string            // address; empty while cut
-	hides bool              // the far side does not learn that the near side ended
-	hears func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
-	ends  map[net.Conn]struct{}
-	hung  chan struct{} // closed when what the near side says is heard again; nil while it is
-	held  chan struct{} // closed when what the far side says is delivered again; nil while it is
+	mu               sync.Mutex
+	target           string            // address; empty while cut
+	hidesDisconnects bool              // the far side does not learn that the near side ended
+	hears            func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
+	conns            map[net.Conn]struct{}
+	requestsHeld     chan struct{} // closed when what the near side says is heard again; nil while it is
+	responsesHeld    chan struct{} // closed when what the far side says is delivered again; nil while it is
 }
 
-func newWire(t testing.TB, leads string) *wire {
+func newWire(t testing.TB, target string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("lay a wire: %v", err)
 	}
-	w := &wire{listener: l, leads: leads, ends: map[net.Conn]struct{}{}}
-	w.all.Go(w.accept)
+	w := &wire{listener: l, target: target, conns: map[net.Conn]struct{}{}}
+	w.goroutines.Go(w.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
 		w.lead("")
-		w.all.Wait()
+		w.goroutines.Wait()
 	})
 	return w
 }
@@ -48,11 +48,11 @@ func (w *wire) url() string { return "mqtt://" + w.listener.Addr().String() }
 func (w *wire) lead(address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.leads = address
-	for c := range w.ends {
+	w.target = address
+	for c := range w.conns {
 		_ = c.Close()
 	}
-	clear(w.ends)
+	clear(w.conns)
 }
 
 func (w *wire) accept() {
@@ -61,14 +61,14 @@ func (w *wire) accept() {
 		if err != nil {
 			return
 		}
-		w.all.Go(func() { w.carry(near) })
+		w.goroutines.Go(func() { w.relay(near) })
 	}
 }
 
-func (w *wire) carry(near net.Conn) {
+func (w *wire) relay(near net.Conn) {
 	defer near.Close()
 	w.mu.Lock()
-	address := w.leads
+	address := w.target
 	w.mu.Unlock()
 	if address == "" {
 		return
@@ -82,13 +82,13 @@ func (w *wire) carry(near net.Conn) {
 		return
 	}
 	defer far.Close()
-	if !w.hold(address, near, far) {
+	if !w.register(address, near, far) {
 		return
 	}
-	defer w.release(near, far)
-	from := io.Reader(&heldBack{far, w})
+	defer w.unregister(near, far)
+	from := io.Reader(&responseReader{far, w})
 	if w.hears != nil {
-		from = io.TeeReader(from, &packets{hears: w.hears})
+		from = io.TeeReader(from, &packetObserver{onPacket: w.hears})
 	}
 	var back sync.WaitGroup
 	back.Go(func() {
@@ -98,81 +98,49 @@ func (w *wire) carry(near net.Conn) {
 		}
 		_, _ = io.Copy(io.Discard, far) // while it is hidden
 	})
-	_, _ = io.Copy(far, &heard{near, w})
+	_, _ = io.Copy(far, &requestReader{near, w})
 	// The near side may still have to read, and whoever cannot acknowledge what
 	// he reads gives the rest up.
 	_, _ = io.Copy(io.Discard, near)
-	if !w.hidden() {
+	if !w.isHidingDisconnects() {
 		_ = far.Close()
 	}
 	back.Wait()
 }
 
-// hideEnds makes the wire a network that swallows the news of an end: whoever
+// hideDisconnects makes the wire a network that swallows the news of an end: whoever
 // vanishes at its near side is still there for the far one.
-func (w *wire) hideEnds() {
+func (w *wire) hideDisconnects() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hides = true
+	w.hidesDisconnects = true
 }
 
-// hangs makes the far side one that stands still: it takes connections and
+// hang makes the far side one that stands still: it takes connections and
 // answers nothing, until answers is called.
-func (w *wire) hangs() (answers func()) {
+func (w *wire) hang() (resume func()) {
 	hung := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hung = hung
+	w.requestsHeld = hung
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.hung = nil
+		w.requestsHeld = nil
 		close(hung)
 	})
 }
 
-// heard is what the near side says, as the far side hears it.
-type heard struct {
+// requestReader is what the near side says, as the far side hears it.
+type requestReader struct {
 	io.Reader
 	wire *wire
 }
 
-func (h *heard) Read(b []byte) (int, error) {
+func (h *requestReader) Read(b []byte) (int, error) {
 	n, err := h.Reader.Read(b)
 	h.wire.mu.Lock()
-	hung := h.wire.hung
-	h.wire.mu.Unlock()
-	if hung != nil {
-		<-hung
-	}
-	return n, err
-}
-
-// holdsBack makes the wire a line that stalls in one direction: it keeps what the far
-// side says, and delivers it in one burst when delivers is called.
-func (w *wire) holdsBack() (delivers func()) {
-	held := make(chan struct{})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.held = held
-	return sync.OnceFunc(func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.held = nil
-		close(held)
-	})
-}
-
-// heldBack is what the far side says, as the near side receives it.
-type heldBack struct {
-	io.Reader
-	wire *wire
-}
-
-func (h *heldBack) Read(b []byte) (int, error) {
-	n, err := h.Reader.Read(b)
-	h.wire.mu.Lock()
-	held := h.wire.held
+	held := h.wire.requestsHeld
 	h.wire.mu.Unlock()
 	if held != nil {
 		<-held
@@ -180,54 +148,86 @@ func (h *heldBack) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (w *wire) hidden() bool {
+// holdBack makes the wire a line that stalls in one direction: it keeps what the far
+// side says, and delivers it in one burst when delivers is called.
+func (w *wire) holdBack() (resume func()) {
+	held := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hides
+	w.responsesHeld = held
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.responsesHeld = nil
+		close(held)
+	})
 }
 
-// hold keeps both ends for the cut, unless it came meanwhile.
-func (w *wire) hold(address string, ends ...net.Conn) bool {
+// responseReader is what the far side says, as the near side receives it.
+type responseReader struct {
+	io.Reader
+	wire *wire
+}
+
+func (h *responseReader) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	h.wire.mu.Lock()
+	held := h.wire.responsesHeld
+	h.wire.mu.Unlock()
+	if held != nil {
+		<-held
+	}
+	return n, err
+}
+
+func (w *wire) isHidingDisconnects() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.leads != address {
+	return w.hidesDisconnects
+}
+
+// register keeps both ends for the cut, unless it came meanwhile.
+func (w *wire) register(address string, ends ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.target != address {
 		return false
 	}
 	for _, c := range ends {
-		w.ends[c] = struct{}{}
+		w.conns[c] = struct{}{}
 	}
 	return true
 }
 
-func (w *wire) release(ends ...net.Conn) {
+func (w *wire) unregister(ends ...net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range ends {
-		delete(w.ends, c)
+		delete(w.conns, c)
 	}
 }
 
-// packets tells the kind of each MQTT packet that is written to it, whole or in
+// packetObserver tells the kind of each MQTT packet that is written to it, whole or in
 // pieces.
-type packets struct {
-	hears func(packet byte)
-	head  []byte // of the packet that begins, until its length is known
-	left  int    // of a packet whose length is known
+type packetObserver struct {
+	onPacket  func(packet byte)
+	header    []byte // of the packet that begins, until its length is known
+	remaining int    // of a packet whose length is known
 }
 
-func (p *packets) Write(b []byte) (int, error) {
+func (p *packetObserver) Write(b []byte) (int, error) {
 	for i := 0; i < len(b); {
-		if p.left > 0 {
-			skip := min(p.left, len(b)-i)
-			p.left -= skip
+		if p.remaining > 0 {
+			skip := min(p.remaining, len(b)-i)
+			p.remaining -= skip
 			i += skip
 			continue
 		}
-		p.head = append(p.head, b[i])
+		p.header = append(p.header, b[i])
 		i++
-		if size, n := binary.Uvarint(p.head[1:]); n > 0 { // MQTT counts lengths as protobuf does
-			p.hears(p.head[0] >> 4)
-			p.head, p.left = p.head[:0], int(size)
+		if size, n := binary.Uvarint(p.header[1:]); n > 0 { // MQTT counts lengths as protobuf does
+			p.onPacket(p.header[0] >> 4)
+			p.header, p.remaining = p.header[:0], int(size)
 		}
 	}
 	return len(b), nil
@@ -235,24 +235,24 @@ func (p *packets) Write(b []byte) (int, error) {
 
 // A broker that closes has said all, hangs up its half, and goes on taking
 // acknowledgements until its client hangs up too.
-func TestWireDeliversWhatWasSentBeforeItClosed(t *testing.T) {
-	const said = 200
+func TestProxyDeliversWhatWasSentBeforeItClosed(t *testing.T) {
+	const count = 200
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	taken := make(chan struct{}, said) // acknowledgements, closed at the near side's end
+	acknowledged := make(chan struct{}, count) // acknowledgements, closed at the near side's end
 	go func() {
-		defer close(taken)
+		defer close(acknowledged)
 		far, err := listener.Accept()
 		if err != nil {
 			return
 		}
 		defer far.Close()
-		_, _ = far.Write(make([]byte, said))
+		_, _ = far.Write(make([]byte, count))
 		_ = far.(*net.TCPConn).CloseWrite()
-		for one := make([]byte, 1); ; taken <- struct{}{} {
+		for one := make([]byte, 1); ; acknowledged <- struct{}{} {
 			if _, err := io.ReadFull(far, one); err != nil {
 				return
 			}
@@ -264,15 +264,15 @@ func TestWireDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 	}
 	defer near.Close()
 	one := make([]byte, 1)
-	for i := range said {
+	for i := range count {
 		if _, err := io.ReadFull(near, one); err != nil {
-			t.Fatalf("read %d of %d: %v", i+1, said, err)
+			t.Fatalf("read %d of %d: %v", i+1, count, err)
 		}
 		if _, err := near.Write(one); err != nil {
-			t.Fatalf("acknowledge %d of %d: %v", i+1, said, err)
+			t.Fatalf("acknowledge %d of %d: %v", i+1, count, err)
 		}
-		if _, ok := <-taken; !ok {
-			t.Fatalf("acknowledgement %d of %d did not arrive", i+1, said)
+		if _, ok := <-acknowledged; !ok {
+			t.Fatalf("acknowledgement %d of %d did not arrive", i+1, count)
 		}
 	}
 	if _, err := near.Read(one); err != io.EOF {

@@ -18,18 +18,18 @@ import (
 
 // A world is one broker with what stands around it.
 type world struct {
-	t      testing.TB
-	folder string
-	kind   kind
+	t       testing.TB
+	folder  string
+	variant variant
 
-	broker     *process // nil with a stock Mosquitto
-	address    string   // of the broker itself
-	tools      *wire    // for everybody who is no robot and no fleetd
-	fleetdLine *wire
-	wires      map[string]*wire // of the robots
-	eye        *eye
-	recorder   *brokertest.Recorder
-	recorded   *phase // ends with the broker's life
+	broker        *process // nil with a stock Mosquitto
+	address       string   // of the broker itself
+	toolsProxy    *wire    // for everybody who is no robot and no fleetd
+	fleetdProxy   *wire
+	robotProxies  map[string]*wire // of the robots
+	eye           *eye
+	recorder      *brokertest.Recorder
+	recorderScope *scope // ends with the broker's life
 
 	robots map[string]*process
 	fleetd *process
@@ -38,13 +38,13 @@ type world struct {
 	ca     string // file with who signed its certificate; empty over plain HTTP
 }
 
-// kind is what a world is made of.
-type kind struct {
+// variant is what a world is made of.
+type variant struct {
 	mosquitto bool // the broker is a stock Mosquitto, with the limits that we ship and the rules that ours writes
 	postgres  bool // fleetd keeps its fleet there, and in SQLite otherwise
 }
 
-func (k kind) String() string {
+func (k variant) String() string {
 	broker, store := "broker", "sqlite"
 	if k.mosquitto {
 		broker = "mosquitto"
@@ -56,15 +56,15 @@ func (k kind) String() string {
 }
 
 var (
-	ours      = kind{}
-	postgres  = kind{postgres: true}
-	mosquitto = kind{mosquitto: true}
+	ownBroker = variant{}
+	postgres  = variant{postgres: true}
+	mosquitto = variant{mosquitto: true}
 )
 
-// in runs a scenario in a world of each kind, side by side.
-func in(t *testing.T, kinds []kind, scenario func(w *world)) {
+// runIn runs a scenario in a world of each kind, side by side.
+func runIn(t *testing.T, variants []variant, scenario func(w *world)) {
 	t.Parallel()
-	for _, k := range kinds {
+	for _, k := range variants {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
 			scenario(newWorld(t, k))
@@ -72,11 +72,11 @@ func in(t *testing.T, kinds []kind, scenario func(w *world)) {
 	}
 }
 
-func newWorld(t testing.TB, k kind) *world {
+func newWorld(t testing.TB, k variant) *world {
 	t.Helper()
 	w := &world{
-		t: t, kind: k, folder: t.TempDir(),
-		tools: newWire(t, ""), fleetdLine: newWire(t, ""), wires: map[string]*wire{}, robots: map[string]*process{},
+		t: t, variant: k, folder: t.TempDir(),
+		toolsProxy: newWire(t, ""), fleetdProxy: newWire(t, ""), robotProxies: map[string]*wire{}, robots: map[string]*process{},
 	}
 	if k.postgres {
 		w.store = pgtest.Start(t)
@@ -84,32 +84,32 @@ func newWorld(t testing.TB, k kind) *world {
 		w.store = "sqlite:" + filepath.Join(w.folder, "fleet.db")
 	}
 	w.startBroker()
-	w.eye = open(t, w.tools.url())
+	w.eye = startObserver(t, w.toolsProxy.url())
 	return w
 }
 
 // startBroker starts a broker that knows nothing and leads every wire to it.
 func (w *world) startBroker() {
 	w.t.Helper()
-	if w.kind.mosquitto {
+	if w.variant.mosquitto {
 		w.address = strings.TrimPrefix(mosquittotest.Start(w.t, mosquittotest.Options{
-			Lines: append(mosquittotest.Limits(w.t), "acl_file "+w.rules()),
+			Lines: append(mosquittotest.Limits(w.t), "acl_file "+w.writeMosquittoRules()),
 		}), "mqtt://")
 	} else {
 		w.broker = launch(w.t, "broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
 		w.address = w.broker.ready()["mqtt"]
 	}
-	w.recorded = &phase{TB: w.t}
-	w.t.Cleanup(w.recorded.end)
-	w.recorder = brokertest.Record(w.recorded, brokertest.TCP(w.address))
-	for _, each := range w.everyWire() {
+	w.recorderScope = &scope{TB: w.t}
+	w.t.Cleanup(w.recorderScope.end)
+	w.recorder = brokertest.Record(w.recorderScope, brokertest.TCP(w.address))
+	for _, each := range w.allProxies() {
 		each.lead(w.address)
 	}
 }
 
-// rules is the file of access rules that our broker writes for Mosquitto: those
+// writeMosquittoRules is the file of access rules that our broker writes for Mosquitto: those
 // of the names that --dev knows and of the robots of these tests.
-func (w *world) rules() string {
+func (w *world) writeMosquittoRules() string {
 	w.t.Helper()
 	var users strings.Builder
 	for _, u := range access.Dev().All() {
@@ -117,7 +117,7 @@ func (w *world) rules() string {
 			fmt.Fprintln(&users, u.Name, u.Role)
 		}
 	}
-	for n := range crowd {
+	for n := range maxRobots {
 		fmt.Fprintf(&users, "r%d %s\n", n+1, schema.RoleRobot)
 	}
 	in, out := filepath.Join(w.folder, "users"), filepath.Join(w.folder, "rules.acl")
@@ -134,11 +134,11 @@ func (w *world) rules() string {
 	return out
 }
 
-// loseBroker ends the broker as a power cut does, with all it kept.
-func (w *world) loseBroker() {
+// killBroker ends the broker as a power cut does, with all it kept.
+func (w *world) killBroker() {
 	w.t.Helper()
-	w.recorded.end()
-	for _, each := range w.everyWire() {
+	w.recorderScope.end()
+	for _, each := range w.allProxies() {
 		each.lead("")
 	}
 	if w.broker != nil {
@@ -146,38 +146,38 @@ func (w *world) loseBroker() {
 	}
 }
 
-func (w *world) everyWire() []*wire {
-	all := []*wire{w.tools, w.fleetdLine}
-	for _, each := range w.wires {
+func (w *world) allProxies() []*wire {
+	all := []*wire{w.toolsProxy, w.fleetdProxy}
+	for _, each := range w.robotProxies {
 		all = append(all, each)
 	}
 	return all
 }
 
 // A phase is a part of a test with an end of its own.
-type phase struct {
+type scope struct {
 	testing.TB
-	ends []func()
+	cleanups []func()
 }
 
-func (p *phase) Cleanup(f func()) { p.ends = append(p.ends, f) }
+func (p *scope) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
 
-func (p *phase) end() {
-	for len(p.ends) > 0 {
-		last := p.ends[len(p.ends)-1]
-		p.ends = p.ends[:len(p.ends)-1]
+func (p *scope) end() {
+	for len(p.cleanups) > 0 {
+		last := p.cleanups[len(p.cleanups)-1]
+		p.cleanups = p.cleanups[:len(p.cleanups)-1]
 		last()
 	}
 }
 
-// robot starts a robot, or starts it again with what it has on its disk. The
+// runRobot starts a robot, or starts it again with what it has on its disk. The
 // configuration is a file of testdata/scenarios, or empty.
-func (w *world) robot(id, configuration string, more ...string) *process {
+func (w *world) runRobot(id, configuration string, more ...string) *process {
 	w.t.Helper()
-	if w.wires[id] == nil {
-		w.wires[id] = newWire(w.t, w.address)
+	if w.robotProxies[id] == nil {
+		w.robotProxies[id] = newWire(w.t, w.address)
 	}
-	args := []string{"--id", id, "--broker", w.wires[id].url(), "--data", filepath.Join(w.folder, id)}
+	args := []string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, id)}
 	if configuration != "" {
 		args = append(args, "--config", scenarioFile(configuration))
 	}
@@ -185,12 +185,12 @@ func (w *world) robot(id, configuration string, more ...string) *process {
 	return w.robots[id]
 }
 
-// robotsIn starts robots and waits until each is calibrated and in that mode.
-func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string) {
+// runRobotsIn starts robots and waits until each is calibrated and in that mode.
+func (w *world) runRobotsIn(mode schema.ModeID, configuration string, ids ...string) {
 	w.t.Helper()
 	mark := w.eye.mark()
 	for _, id := range ids {
-		w.robot(id, configuration)
+		w.runRobot(id, configuration)
 	}
 	for _, id := range ids {
 		becomes(w, mark, on(id, "state"), id+" to be in "+string(mode), func(s schema.State) bool {
@@ -203,7 +203,7 @@ func (w *world) robotsIn(mode schema.ModeID, configuration string, ids ...string
 func (w *world) startFleetd(more ...string) {
 	w.t.Helper()
 	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), append([]string{
-		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdLine.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
+		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
 	}, more...), nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
@@ -213,22 +213,22 @@ func on(rid, rest string) string {
 	return schema.DefaultNamespace.Root() + "robots/" + rid + "/" + rest
 }
 
-// state waits until the robot's state is as it should be.
-func (w *world) state(rid, what string, holds func(schema.State) bool) schema.State {
+// awaitState waits until the robot's state is as it should be.
+func (w *world) awaitState(rid, what string, holds func(schema.State) bool) schema.State {
 	w.t.Helper()
-	return is(w, on(rid, "state"), "the state of "+rid+" to be "+what, holds)
+	return awaitDocument(w, on(rid, "state"), "the state of "+rid+" to be "+what, holds)
 }
 
-// reported waits until the robot's report on its story is as it should be.
-func (w *world) reported(rid, what string, holds func(schema.ReportedStory) bool) schema.ReportedStory {
+// awaitReportedStory waits until the robot's report on its story is as it should be.
+func (w *world) awaitReportedStory(rid, what string, holds func(schema.ReportedStory) bool) schema.ReportedStory {
 	w.t.Helper()
-	return is(w, on(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
+	return awaitDocument(w, on(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
 }
 
-// presence waits until the robot's presence is that.
-func (w *world) presence(rid string, state schema.PresenceState) {
+// awaitPresence waits until the robot's presence is that.
+func (w *world) awaitPresence(rid string, state schema.PresenceState) {
 	w.t.Helper()
-	is(w, on(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
+	awaitDocument(w, on(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
 }
 
 // scenarioFile is the path of a file that end-to-end tests share.
@@ -236,8 +236,8 @@ func scenarioFile(name string) string {
 	return filepath.Join("..", "..", "testdata", "scenarios", name)
 }
 
-// read returns a file of testdata/scenarios.
-func read(t testing.TB, name string) string {
+// readScenario returns a file of testdata/scenarios.
+func readScenario(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(scenarioFile(name))
 	if err != nil {
@@ -246,8 +246,8 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-// taken returns an address that somebody listens on, until the test ends.
-func taken(t testing.TB) string {
+// takenAddress returns an address that somebody listens on, until the test ends.
+func takenAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

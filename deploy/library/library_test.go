@@ -68,9 +68,9 @@ func TestShippedSoundIsGenerated(t *testing.T) {
 	}
 }
 
-// body is a robot with everything that the content asks for beside the sounds that
+// completeBody is a robot with everything that the content asks for beside the sounds that
 // ship, and no more.
-var body = schema.Caps{
+var completeBody = schema.Caps{
 	Languages: []string{"en", "de", "fr"},
 	Points:    []string{"entrance", "desk", "stage", "fountain", "dock"},
 	Units: []schema.Unit{
@@ -89,8 +89,8 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	}
 	for _, d := range acts {
 		a, _ := score.ParseAct(d.Text)
-		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: map[string]score.Act{a.ID: a}, Assets: shipped(t)}
-		_, problems := score.FitStory(story, body, nil)
+		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: map[string]score.Act{a.ID: a}, Assets: shippedSounds(t)}
+		_, problems := score.FitStory(story, completeBody, nil)
 		for _, p := range problems {
 			t.Errorf("%s: %s", d.Path, p)
 		}
@@ -100,8 +100,8 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	}
 }
 
-// shipped are the sounds as a published story names them.
-func shipped(t *testing.T) (all []score.Asset) {
+// shippedSounds are the sounds as a published story names them.
+func shippedSounds(t *testing.T) (all []score.Asset) {
 	sounds, err := Sounds()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func shipped(t *testing.T) (all []score.Asset) {
 }
 
 func TestShippedLibraryHasNoProblems(t *testing.T) {
-	shelf := map[string]score.Act{}
+	actsByID := map[string]score.Act{}
 	acts, err := Acts()
 	if err != nil {
 		t.Fatal(err)
@@ -122,11 +122,11 @@ func TestShippedLibraryHasNoProblems(t *testing.T) {
 	used := map[score.ActionType]bool{}
 	for _, d := range acts {
 		a, _ := score.ParseAct(d.Text)
-		shelf[a.ID] = a
+		actsByID[a.ID] = a
 		for _, p := range score.ValidateAct(a) {
 			t.Errorf("%s: %s %s", d.Path, p.Severity, p)
 		}
-		note(used, a.Actions)
+		markUsed(used, a.Actions)
 	}
 	for _, row := range score.Table {
 		if !used[row.Type] {
@@ -139,11 +139,11 @@ func TestShippedLibraryHasNoProblems(t *testing.T) {
 	}
 	for _, d := range stories {
 		s, _ := score.ParseStory(d.Text)
-		ps := score.ValidateStory(s, func(id string) (score.Act, bool) { a, ok := shelf[id]; return a, ok })
+		ps := score.ValidateStory(s, func(id string) (score.Act, bool) { a, ok := actsByID[id]; return a, ok })
 		for _, p := range ps {
 			t.Errorf("%s: %s", d.Path, p)
 		}
-		data, sum, err := score.EncodeBlob(s, shelf, 1)
+		data, sum, err := score.EncodeBlob(s, actsByID, 1)
 		if err != nil || len(data) > schema.TopicOf(schema.TopicBlob).MaxBytes {
 			t.Fatalf("%s: %d bytes, %v", d.Path, len(data), err)
 		}
@@ -157,9 +157,9 @@ func TestShippedLibraryHasNoProblems(t *testing.T) {
 	}
 }
 
-func note(used map[score.ActionType]bool, list []score.Action) {
+func markUsed(used map[score.ActionType]bool, list []score.Action) {
 	for _, x := range list {
 		used[x.Type] = true
-		note(used, x.Actions)
+		markUsed(used, x.Actions)
 	}
 }

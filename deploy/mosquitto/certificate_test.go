@@ -24,8 +24,8 @@ import (
 	"troupe/schema"
 )
 
-// fleet is a fleet's CA, its keys in a folder as fleetd ca init leaves them.
-func fleet(t *testing.T) *vault.Vault {
+// newCA is a fleet's CA, its keys in a folder as fleetd ca init leaves them.
+func newCA(t *testing.T) *vault.Vault {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ca")
 	if err := vault.Make(dir, "fleet", time.Now()); err != nil {
@@ -38,8 +38,8 @@ func fleet(t *testing.T) *vault.Vault {
 	return v
 }
 
-// robot returns the certificate of a robot, with what stands behind it.
-func robot(t *testing.T, v *vault.Vault, name string) tls.Certificate {
+// robotCertificate returns the certificate of a robot, with what stands behind it.
+func robotCertificate(t *testing.T, v *vault.Vault, name string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -64,23 +64,23 @@ func robot(t *testing.T, v *vault.Vault, name string) tls.Certificate {
 	return c
 }
 
-// shipped is a Mosquitto with every line of the configuration of this folder.
-type shipped struct {
-	t              *testing.T
-	folder         string
-	v              *vault.Vault
-	people, robots string // addresses
+// shippedMosquitto is a Mosquitto with every line of the configuration of this folder.
+type shippedMosquitto struct {
+	t                           *testing.T
+	folder                      string
+	vault                       *vault.Vault
+	clientAddress, robotAddress string // addresses
 }
 
 // revoke writes the list of the revoked. Mosquitto keeps the lists that it read
 // before; the newest counts, by whole seconds.
-func (m *shipped) revoke(number int64, revoked ...tls.Certificate) {
+func (m *shippedMosquitto) revoke(number int64, revoked ...tls.Certificate) {
 	m.t.Helper()
 	var entries []ca.Revoked
 	for _, c := range revoked {
 		entries = append(entries, ca.Revoked{Serial: ca.Serial(c.Leaf), At: time.Now()})
 	}
-	list, err := m.v.List(entries, number, time.Now().Add(time.Duration(number)*time.Second))
+	list, err := m.vault.List(entries, number, time.Now().Add(time.Duration(number)*time.Second))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(m.folder, "troupe", "crl.pem"), list, 0o600)
 	}
@@ -89,8 +89,8 @@ func (m *shipped) revoke(number int64, revoked ...tls.Certificate) {
 	}
 }
 
-// hangup lets Mosquitto read again what it reads again.
-func (m *shipped) hangup() {
+// reload lets Mosquitto read again what it reads again.
+func (m *shippedMosquitto) reload() {
 	m.t.Helper()
 	text, err := os.ReadFile(filepath.Join(m.folder, "pid"))
 	if err != nil {
@@ -105,10 +105,10 @@ func (m *shipped) hangup() {
 	}
 }
 
-func ship(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shipped {
+func startShipped(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shippedMosquitto {
 	t.Helper()
-	folder := files(t)
-	m := &shipped{t: t, folder: folder, v: v}
+	folder := writeFiles(t)
+	m := &shippedMosquitto{t: t, folder: folder, vault: v}
 	in := func(name string) string { return filepath.Join(folder, "troupe", name) }
 	if err := os.Mkdir(in(""), 0o700); err != nil {
 		t.Fatal(err)
@@ -124,23 +124,23 @@ func ship(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shipped {
 		t.Fatal(err)
 	}
 	m.revoke(2, revoked...)
-	m.robots, m.people = mosquittotest.Shipped(t, folder)
+	m.robotAddress, m.clientAddress = mosquittotest.Shipped(t, folder)
 	return m
 }
 
 // The whole file, with the door for robots: who has a certificate of the fleet is
 // who it says, whatever name he gives himself, and may do what that robot may.
 func TestRobotConnectsByCertificateAlone(t *testing.T) {
-	v := fleet(t)
-	r1, r2, stranger := robot(t, v, "r1"), robot(t, v, "r2"), robot(t, fleet(t), "r1")
-	m := ship(t, v, r2)
+	v := newCA(t)
+	r1, r2, otherFleet := robotCertificate(t, v, "r1"), robotCertificate(t, v, "r2"), robotCertificate(t, newCA(t), "r1")
+	m := startShipped(t, v, r2)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(v.Root())
 	with := func(own ...tls.Certificate) brokertest.Dialer {
-		return brokertest.OverTLS(m.robots, &tls.Config{RootCAs: trusted, Certificates: own})
+		return brokertest.OverTLS(m.robotAddress, &tls.Config{RootCAs: trusted, Certificates: own})
 	}
 
-	admin := connect(t, "mqtt://"+m.people, "admin")
+	admin := connect(t, "mqtt://"+m.clientAddress, "admin")
 	admin.Subscribe("#")
 	robot := brokertest.Connect(t, with(r1), brokertest.Hello{Name: "r2", ClientID: "r1"})
 	robot.Publish(ns.Topic(schema.TopicEvent, "r2"), "{}")
@@ -151,12 +151,12 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 		t.Errorf("these were let through too: %v", got)
 	}
 	robot.Subscribe(ns.Topic(schema.TopicCmd, "r1", "+", "+", "+"))
-	connect(t, "mqtt://"+m.people, "op1").Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
+	connect(t, "mqtt://"+m.clientAddress, "op1").Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
 	robot.Expect(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"))
 
 	for what, dial := range map[string]brokertest.Dialer{
 		"a revoked robot":          with(r2),
-		"a robot of another fleet": with(stranger),
+		"a robot of another fleet": with(otherFleet),
 		"who has none":             with(),
 	} {
 		if c, code := brokertest.TryConnect(t, dial, brokertest.Hello{Name: "r1", Password: secret, ClientID: "x"}); code == 0 {
@@ -167,7 +167,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	robot.Ping()
 
 	m.revoke(3, r1, r2)
-	m.hangup()
+	m.reload()
 	for late := time.Now().Add(brokertest.Patience); ; {
 		c, code := brokertest.TryConnect(t, with(r1), brokertest.Hello{ClientID: "r1"})
 		if code != 0 {

@@ -24,22 +24,22 @@ const (
 	secret = "open sesame"
 )
 
-// people are those of the users file; everybody's password is the secret.
-const people = "fleetd fleetd\nop1 operator\nobs observer\nadmin admin\nr1 robot\nr2 robot\n"
+// clientAddress are those of the users file; everybody's password is the secret.
+const usersFile = "fleetd fleetd\nop1 operator\nobs observer\nadmin admin\nr1 robot\nr2 robot\n"
 
-// start runs Mosquitto with the configuration of this folder, but for the ports,
+// startMosquitto runs Mosquitto with the configuration of this folder, but for the ports,
 // the files and what a test wants otherwise.
-func start(t *testing.T, otherwise ...string) string {
+func startMosquitto(t *testing.T, extraLines ...string) string {
 	t.Helper()
-	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(general(t, files(t)), otherwise...)})
+	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(generalLines(t, writeFiles(t)), extraLines...)})
 }
 
-// files makes the rules and the passwords that the configuration names, and
+// writeFiles makes the rules and the passwords that the configuration names, and
 // returns their folder.
-func files(t *testing.T) string {
+func writeFiles(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	users, err := access.ParseUsers(strings.NewReader(people))
+	users, err := access.ParseUsers(strings.NewReader(usersFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func files(t *testing.T) string {
 	return folder
 }
 
-// general are the lines of the configuration that hold for every listener.
-func general(t *testing.T, folder string) []string {
+// generalLines are the lines of the configuration that hold for every listener.
+func generalLines(t *testing.T, folder string) []string {
 	t.Helper()
 	text, err := os.ReadFile("mosquitto.conf")
 	if err != nil {
@@ -81,7 +81,7 @@ func connect(t *testing.T, url, name string) *brokertest.Client {
 }
 
 func TestConnectNeedsThePassword(t *testing.T) {
-	url := start(t)
+	url := startMosquitto(t)
 	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
 	for what, h := range map[string]brokertest.Hello{
 		"an unknown client":   {Name: "x", Password: secret, ClientID: "x"},
@@ -100,7 +100,7 @@ func TestConnectNeedsThePassword(t *testing.T) {
 // What is refused is acknowledged and nobody is told, so a message that is
 // allowed is sent after it: what comes before that one was let through.
 func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
-	url := start(t)
+	url := startMosquitto(t)
 	admin := connect(t, url, "admin")
 	admin.Subscribe("#")
 	r1, op1, obs := connect(t, url, "r1"), connect(t, url, "op1"), connect(t, url, "obs")
@@ -124,7 +124,7 @@ func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 // once. Mosquitto's own queue of 1000 would lose the rest without a word.
 func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 	const documents = 300 * 11
-	url := start(t)
+	url := startMosquitto(t)
 	fleetd := connect(t, url, "fleetd")
 	for n := range documents {
 		fleetd.Retain(ns.Topic(schema.TopicDesiredStory, fmt.Sprintf("r%d", n)), `{"rev":1}`)
@@ -138,7 +138,7 @@ func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 // The contract's largest document passes, and what is larger than any ends its
 // connection before it is taken in.
 func TestPacketLargerThanAnyDocumentIsRefused(t *testing.T) {
-	url := start(t)
+	url := startMosquitto(t)
 	admin, fleetd := connect(t, url, "admin"), connect(t, url, "fleetd")
 	blob := ns.Topic(schema.TopicBlob, strings.Repeat("ab", 32))
 	admin.Subscribe(blob)
@@ -151,17 +151,17 @@ func TestPacketLargerThanAnyDocumentIsRefused(t *testing.T) {
 
 // A document of somebody who lost the right to write it is not given out.
 func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
-	m := ship(t, fleet(t))
+	m := startShipped(t, newCA(t))
 	topic := ns.Topic(schema.TopicDesiredMode, "r1")
-	connect(t, "mqtt://"+m.people, "fleetd").Retain(topic, `{"rev":1}`)
-	given := func() int {
-		c := connect(t, "mqtt://"+m.people, "admin")
+	connect(t, "mqtt://"+m.clientAddress, "fleetd").Retain(topic, `{"rev":1}`)
+	countDelivered := func() int {
+		c := connect(t, "mqtt://"+m.clientAddress, "admin")
 		defer c.Close()
 		c.Subscribe(topic)
 		c.Ping()
 		return len(c.Inbox(topic))
 	}
-	if n := given(); n != 1 {
+	if n := countDelivered(); n != 1 {
 		t.Fatalf("%d documents while it is fleetd's right", n)
 	}
 	rules := filepath.Join(m.folder, "troupe.acl")
@@ -174,8 +174,8 @@ func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 	if err := os.WriteFile(rules, []byte(before+"user obs"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.hangup()
-	for late := time.Now().Add(2 * brokertest.Patience); given() != 0; {
+	m.reload()
+	for late := time.Now().Add(2 * brokertest.Patience); countDelivered() != 0; {
 		if time.Now().After(late) {
 			t.Fatal("it is still given out")
 		}

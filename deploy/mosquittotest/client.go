@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// clientTime bounds one run of a client. A client that waits for messages is
+// clientTimeout bounds one run of a client. A client that waits for messages is
 // told when to stop by -C (how many) or -W (seconds), as at a terminal.
-const clientTime = 30 * time.Second
+const clientTimeout = 30 * time.Second
 
 // A Result is what a client left at the terminal.
 type Result struct {
@@ -28,24 +28,24 @@ type Result struct {
 // that a person types, without -h and -p.
 func Pub(t testing.TB, url string, args ...string) Result {
 	t.Helper()
-	return client(t, "mosquitto_pub", url, args)
+	return runClient(t, "mosquitto_pub", url, args)
 }
 
 // Sub runs mosquitto_sub likewise, and returns when it has ended.
 func Sub(t testing.TB, url string, args ...string) Result {
 	t.Helper()
-	return client(t, "mosquitto_sub", url, args)
+	return runClient(t, "mosquitto_sub", url, args)
 }
 
 // RR runs mosquitto_rr likewise: one request, one answer.
 func RR(t testing.TB, url string, args ...string) Result {
 	t.Helper()
-	return client(t, "mosquitto_rr", url, args)
+	return runClient(t, "mosquitto_rr", url, args)
 }
 
-func client(t testing.TB, program, broker string, args []string) Result {
+func runClient(t testing.TB, program, broker string, args []string) Result {
 	t.Helper()
-	r, err := run(find(t, program, "mosquitto-clients"), broker, args, clientTime)
+	r, err := run(findProgram(t, program, "mosquitto-clients"), broker, args, clientTimeout)
 	if err != nil {
 		t.Fatalf("%v\nstdout: %s\nstderr: %s", err, r.Stdout, r.Stderr)
 	}
@@ -74,18 +74,18 @@ func run(program, broker string, args []string, limit time.Duration) (Result, er
 	return r, nil
 }
 
-// find looks where a shell would, and where Debian keeps programs of daemons,
+// findProgram looks where a shell would, and where Debian keeps programs of daemons,
 // which is in few people's PATH.
-func find(t testing.TB, program, debian string) string {
+func findProgram(t testing.TB, program, debian string) string {
 	t.Helper()
-	path, err := look(program, "/usr/sbin", "/usr/local/sbin")
+	path, err := lookPath(program, "/usr/sbin", "/usr/local/sbin")
 	if err != nil {
 		t.Fatalf("%v: run deploy/setup/debian.sh, or apt-get install %s", err, debian)
 	}
 	return path
 }
 
-func look(program string, folders ...string) (string, error) {
+func lookPath(program string, folders ...string) (string, error) {
 	candidates := []string{program}
 	for _, folder := range folders {
 		candidates = append(candidates, filepath.Join(folder, program))

@@ -20,13 +20,13 @@ import (
 	"time"
 )
 
-// startTime bounds how long mosquitto may take until it listens. It takes
+// startTimeout bounds how long mosquitto may take until it listens. It takes
 // milliseconds; the rest is for a machine that is busy with other tests.
-const startTime = 20 * time.Second
+const startTimeout = 20 * time.Second
 
-// attempts bounds how often another port is tried. A port that was free when
+// maxStarts bounds how often another port is tried. A port that was free when
 // we asked may be taken by another test before mosquitto binds it.
-const attempts = 5
+const maxStarts = 5
 
 // Options are what a test may want otherwise than stock.
 type Options struct {
@@ -48,10 +48,10 @@ type Options struct {
 // shown when the test fails.
 func Start(t testing.TB, o Options) (url string) {
 	t.Helper()
-	program := find(t, "mosquitto", "mosquitto")
+	program := findProgram(t, "mosquitto", "mosquitto")
 	folder := t.TempDir()
 	var log string
-	for range attempts {
+	for range maxStarts {
 		port := FreePort(t)
 		if o.Fresh != nil {
 			o.Lines = o.Fresh()
@@ -106,10 +106,10 @@ func config(port int, o Options) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// keeper runs mosquitto until its own standard input ends, which is when the
+// guard runs mosquitto until its own standard input ends, which is when the
 // test stops it and also when the test binary is killed. The standard error is
 // left to mosquitto alone, so that its end is the end of mosquitto.
-const keeper = `
+const guardScript = `
 "$1" -c "$2" </dev/null &
 exec 2>/dev/null
 cat
@@ -119,7 +119,7 @@ wait
 
 // A broker is one running mosquitto with the keeper that ends it.
 type broker struct {
-	keeper   *exec.Cmd
+	guard    *exec.Cmd
 	lifeline *os.File
 	log      *log
 }
@@ -131,24 +131,24 @@ func launch(t testing.TB, program, path string) (*broker, string) {
 	if err != nil {
 		t.Fatalf("make the lifeline of mosquitto: %v", err)
 	}
-	said, output, err := os.Pipe()
+	logReader, output, err := os.Pipe()
 	if err != nil {
 		t.Fatalf("make the log of mosquitto: %v", err)
 	}
 	b := &broker{
-		keeper:   exec.Command("/bin/sh", "-c", keeper, "keeper", program, path),
+		guard:    exec.Command("/bin/sh", "-c", guardScript, "keeper", program, path),
 		lifeline: lifeline,
 		log:      &log{running: make(chan struct{}), ended: make(chan struct{})},
 	}
-	b.keeper.Stdin, b.keeper.Stderr = input, output
-	if err := b.keeper.Start(); err != nil {
+	b.guard.Stdin, b.guard.Stderr = input, output
+	if err := b.guard.Start(); err != nil {
 		t.Fatalf("start %s: %v", program, err)
 	}
 	_ = input.Close()
 	_ = output.Close()
-	go b.log.follow(said)
+	go b.log.readFrom(logReader)
 
-	late := time.NewTimer(startTime)
+	late := time.NewTimer(startTimeout)
 	defer late.Stop()
 	select {
 	case <-b.log.running:
@@ -163,7 +163,7 @@ func launch(t testing.TB, program, path string) (*broker, string) {
 // end returns when mosquitto, its keeper and the reader of its log are gone.
 func (b *broker) end() {
 	_ = b.lifeline.Close()
-	_ = b.keeper.Wait() // mosquitto was killed: its status says nothing
+	_ = b.guard.Wait() // mosquitto was killed: its status says nothing
 	<-b.log.ended
 }
 
@@ -183,10 +183,10 @@ type log struct {
 	text strings.Builder
 }
 
-func (l *log) follow(said *os.File) {
+func (l *log) readFrom(output *os.File) {
 	defer close(l.ended)
-	defer said.Close()
-	lines := bufio.NewScanner(said)
+	defer output.Close()
+	lines := bufio.NewScanner(output)
 	started := false
 	for lines.Scan() {
 		l.mu.Lock()

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func dials(broker string) error {
+func dial(broker string) error {
 	at, err := url.Parse(broker)
 	if err != nil {
 		return err
@@ -57,9 +57,9 @@ func TestExitCodeOfAClientIsAResult(t *testing.T) {
 func TestHangingClientIsEnded(t *testing.T) {
 	broker := Start(t, Options{})
 	began := time.Now()
-	program := find(t, "mosquitto_sub", "mosquitto-clients")
+	program := findProgram(t, "mosquitto_sub", "mosquitto-clients")
 	_, err := run(program, broker, []string{"-t", "nobody/speaks"}, 200*time.Millisecond)
-	if err == nil || !strings.Contains(err.Error(), "did not end") || time.Since(began) > clientTime {
+	if err == nil || !strings.Contains(err.Error(), "did not end") || time.Since(began) > clientTimeout {
 		t.Fatalf("got %v after %v", err, time.Since(began))
 	}
 }
@@ -78,11 +78,11 @@ func TestBrokerEndsWithItsTest(t *testing.T) {
 	var broker string
 	t.Run("a test with a broker", func(t *testing.T) {
 		broker = Start(t, Options{})
-		if err := dials(broker); err != nil {
+		if err := dial(broker); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if dials(broker) == nil {
+	if dial(broker) == nil {
 		t.Fatalf("%s still answers after its test", broker)
 	}
 }
@@ -109,20 +109,20 @@ func TestBrokerEndsWithKilledTestBinary(t *testing.T) {
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	broker, ok := strings.CutPrefix(strings.TrimSpace(line), "child ")
-	if !ok || dials(broker) != nil {
+	if !ok || dial(broker) != nil {
 		t.Errorf("child said %q (%v)", line, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed, as it says
-	late := time.After(startTime)
+	late := time.After(startTimeout)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for dials(broker) == nil {
+	for dial(broker) == nil {
 		select {
 		case <-late:
-			t.Fatalf("%s still answers %v after its test binary was killed", broker, startTime)
+			t.Fatalf("%s still answers %v after its test binary was killed", broker, startTimeout)
 		case <-tick.C:
 		}
 	}
@@ -138,15 +138,15 @@ func TestBrokerThatCannotStartSaysWhy(t *testing.T) {
 	if err := os.WriteFile(path, config(l.Addr().(*net.TCPAddr).Port, Options{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, said := launch(t, find(t, "mosquitto", "mosquitto"), path)
-	if b != nil || !strings.Contains(said, "Address already in use") {
-		t.Fatalf("started on a taken port; it said %q", said)
+	b, output := launch(t, findProgram(t, "mosquitto", "mosquitto"), path)
+	if b != nil || !strings.Contains(output, "Address already in use") {
+		t.Fatalf("started on a taken port; it said %q", output)
 	}
 }
 
 func TestMissingMosquittoIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if path, err := look("mosquitto", t.TempDir()); err == nil || !strings.Contains(err.Error(), "mosquitto is neither in PATH") {
+	if path, err := lookPath("mosquitto", t.TempDir()); err == nil || !strings.Contains(err.Error(), "mosquitto is neither in PATH") {
 		t.Fatalf("got %q, %v", path, err)
 	}
 }

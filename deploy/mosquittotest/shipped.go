@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// shippedFrom is where the configuration lies that people are given, as seen from
+// shippedPath is where the configuration lies that people are given, as seen from
 // the folders beside it, in which tests run.
-const shippedFrom = "../mosquitto/mosquitto.conf"
+const shippedPath = "../mosquitto/mosquitto.conf"
 
 // Shipped runs a mosquitto with every line of the configuration that people are
 // given, on free ports of 127.0.0.1, until the test ends. The folder stands for
@@ -19,7 +19,7 @@ const shippedFrom = "../mosquitto/mosquitto.conf"
 // process is in the folder's file pid.
 func Shipped(t testing.TB, folder string) (robots, people string) {
 	t.Helper()
-	text := shipped(t)
+	text := readShipped(t)
 	Start(t, Options{Closed: true, Fresh: func() []string {
 		conf := strings.ReplaceAll(text, "/etc/mosquitto", folder)
 		for line, at := range map[string]*string{"\nlistener 8883\n": &robots, "\nlistener 1883 127.0.0.1\n": &people} {
@@ -40,7 +40,7 @@ func Shipped(t testing.TB, folder string) (robots, people string) {
 func Limits(t testing.TB) []string {
 	t.Helper()
 	var lines []string
-	for line := range strings.Lines(shipped(t)) {
+	for line := range strings.Lines(readShipped(t)) {
 		if strings.HasPrefix(line, "max_") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
@@ -51,9 +51,9 @@ func Limits(t testing.TB) []string {
 	return lines
 }
 
-func shipped(t testing.TB) string {
+func readShipped(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(shippedFrom)
+	text, err := os.ReadFile(shippedPath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,44 +18,44 @@ import (
 	"troupe/robotd/robot"
 )
 
-// crowd is how many robots lose their broker in one moment.
-const crowd = 300
+// fleetSize is how many robots lose their broker in one moment.
+const fleetSize = 300
 
 // A gathering is many robots and a fleetd instance around one broker.
-type gathering struct {
+type largeFleet struct {
 	mu     sync.Mutex
 	broker *server.Server
-	knocks []time.Time // of robots, since the broker came back
+	dials  []time.Time // of robots, since the broker came back
 }
 
-func (g *gathering) dial(ctx context.Context) (net.Conn, error) {
+func (g *largeFleet) dial(ctx context.Context) (net.Conn, error) {
 	g.mu.Lock()
 	b := g.broker
 	g.mu.Unlock()
 	if b == nil {
-		return nil, errParted
+		return nil, errCut
 	}
 	return b.Dial(ctx)
 }
 
-func (g *gathering) knock(ctx context.Context) (net.Conn, error) {
+func (g *largeFleet) dialRobot(ctx context.Context) (net.Conn, error) {
 	g.mu.Lock()
-	g.knocks = append(g.knocks, time.Now())
+	g.dials = append(g.dials, time.Now())
 	g.mu.Unlock()
 	return g.dial(ctx)
 }
 
-func (g *gathering) open(t *testing.T) {
+func (g *largeFleet) startBroker(t *testing.T) {
 	b, err := server.New(server.Config{Dev: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.mu.Lock()
-	g.broker, g.knocks = b, nil
+	g.broker, g.dials = b, nil
 	g.mu.Unlock()
 }
 
-func (g *gathering) close(t *testing.T) {
+func (g *largeFleet) stopBroker(t *testing.T) {
 	g.mu.Lock()
 	b := g.broker
 	g.broker = nil
@@ -68,8 +68,8 @@ func (g *gathering) close(t *testing.T) {
 func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gathering{}
-		g.open(t)
+		g := &largeFleet{}
+		g.startBroker(t)
 		fleetd, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true})
 		if err != nil {
 			t.Fatal(err)
@@ -77,10 +77,10 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 		w := &world{T: t, fleetd: fleetd}
 		ctx, end := context.WithCancel(context.Background())
 		var robots sync.WaitGroup
-		for n := range crowd {
+		for n := range fleetSize {
 			id := fmt.Sprintf("r%d", n+1)
 			robots.Go(func() {
-				if err := robot.Run(ctx, robot.Config{ID: id, Dial: g.knock, Data: filepath.Join(folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond}); err != nil {
+				if err := robot.Run(ctx, robot.Config{ID: id, Dial: g.dialRobot, Data: filepath.Join(folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond}); err != nil {
 					t.Errorf("%s ended with %v", id, err)
 				}
 			})
@@ -97,31 +97,31 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 						n++
 					}
 				}
-				return n == crowd, fmt.Sprintf("%d of %d are %s", n, crowd, view)
+				return n == fleetSize, fmt.Sprintf("%d of %d are %s", n, fleetSize, view)
 			}
 		}
 		w.until("everybody is there", everybody("online"))
-		g.close(t)
+		g.stopBroker(t)
 		w.until("nobody is known to be there", everybody("unknown"))
 		time.Sleep(20 * time.Second) // by now each waits for as long as it ever does
-		g.open(t)
+		g.startBroker(t)
 		w.until("everybody is back", everybody("online"))
 
 		g.mu.Lock()
-		knocks := slices.Clone(g.knocks)
+		knocks := slices.Clone(g.dials)
 		g.mu.Unlock()
-		if most := busiest(knocks, 100*time.Millisecond); most > crowd/4 {
-			t.Errorf("%d of %d knock within 100 ms: their waits are not spread", most, crowd)
+		if most := maxWithin(knocks, 100*time.Millisecond); most > fleetSize/4 {
+			t.Errorf("%d of %d knock within 100 ms: their waits are not spread", most, fleetSize)
 		}
 		w.stopFleetd()
 		end()
 		robots.Wait()
-		g.close(t)
+		g.stopBroker(t)
 	})
 }
 
-// busiest is the most moments that lie within one span.
-func busiest(at []time.Time, span time.Duration) (most int) {
+// maxWithin is the most moments that lie within one span.
+func maxWithin(at []time.Time, span time.Duration) (most int) {
 	for i, j := 0, 0; i < len(at); i++ {
 		for at[i].Sub(at[j]) > span {
 			j++

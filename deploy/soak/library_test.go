@@ -20,8 +20,8 @@ var library = []struct{ path, text string }{
 	{"/stories/evening", "story: evening\nname: {en: Evening}\nrepeat: loop\nacts:\n- {act: bow}\n"},
 }
 
-// prepare makes the database with which every world begins.
-func prepare(t *testing.T, database string) {
+// prepareDatabase makes the database with which every world begins.
+func prepareDatabase(t *testing.T, database string) {
 	b := brokertest.Start(t, brokertest.InProcess)
 	f, err := fleet.Start(context.Background(), fleet.Config{Dial: b.Dial, Database: "sqlite:" + database, Dev: true})
 	if err != nil {

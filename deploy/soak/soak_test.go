@@ -22,9 +22,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// seeds are how many worlds a run looks at, and from which on: TROUPE_SOAK=5000,
+// seedRange are how many worlds a run looks at, and from which on: TROUPE_SOAK=5000,
 // or TROUPE_SOAK=17+1 for the one of seed 17.
-func seeds(t *testing.T) (first, count uint64) {
+func seedRange(t *testing.T) (first, count uint64) {
 	text := os.Getenv("TROUPE_SOAK")
 	if text == "" {
 		return 1, 200
@@ -45,25 +45,25 @@ func seeds(t *testing.T) (first, count uint64) {
 
 func TestRandomFaultsKeepEveryPromise(t *testing.T) {
 	library := filepath.Join(t.TempDir(), "fleet.db")
-	prepare(t, library)
+	prepareDatabase(t, library)
 	text, err := os.ReadFile(library)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, count := seeds(t)
+	first, count := seedRange(t)
 	run := func(t *testing.T, seed uint64) (print string) {
 		database := filepath.Join(t.TempDir(), "fleet.db")
 		if err := os.WriteFile(database, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Test(t, func(t *testing.T) { print = weather(t, seed, database) })
+		synctest.Test(t, func(t *testing.T) { print = runPlan(t, seed, database) })
 		return print
 	}
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			print := run(t, seed)
-			if seed%again != 0 {
+			if seed%rerunEvery != 0 {
 				return
 			}
 			if second := run(t, seed); second != print {
@@ -73,11 +73,11 @@ func TestRandomFaultsKeepEveryPromise(t *testing.T) {
 	}
 }
 
-// again is which seeds run twice, to see that they are the same.
-const again = 20
+// rerunEvery is which seeds run twice, to see that they are the same.
+const rerunEvery = 20
 
-// weather lets a plan happen, looks at what is left, and returns its print.
-func weather(t *testing.T, seed uint64, database string) string {
+// runPlan lets a plan happen, looks at what is left, and returns its print.
+func runPlan(t *testing.T, seed uint64, database string) string {
 	deeds := plan(seed)
 	w := newWorld(t, seed, database)
 	began := time.Now()
@@ -86,16 +86,16 @@ func weather(t *testing.T, seed uint64, database string) string {
 			time.Sleep(wait)
 		}
 		synctest.Wait()
-		w.do(d)
+		w.apply(d)
 	}
 	synctest.Wait() // the last one has met its fate
-	for _, each := range w.wires {
-		each.heal(true)
+	for _, each := range w.links {
+		each.restore(true)
 	}
 	w.until("the desired state is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
-		said := w.history.report()
+		said := w.history.reportedStory()
 		// A story that is frozen has no end of an act to wait for.
 		fulfilled := r.Desired.Story == nil || r.Desired.Converged || said.Phase == schema.DeployWaiting
 		return r.Presence.View == "online" && fulfilled && r.Desired.Phase == said.Phase && r.Desired.ReportedRev == said.DesiredRev && r.Desired.DesiredRev == said.DesiredRev,
@@ -107,7 +107,7 @@ func weather(t *testing.T, seed uint64, database string) string {
 		}
 		w.get("/robots/r1/desired", &list)
 		for _, each := range list.Desired {
-			if number(each.Desired, "rev") != number(each.Reported, "desired_rev") {
+			if documentNumber(each.Desired, "rev") != documentNumber(each.Reported, "desired_rev") {
 				return false, fmt.Sprintf("%s: desired %s, reported %s", each.Topic, each.Desired, each.Reported)
 			}
 		}
@@ -118,7 +118,7 @@ func weather(t *testing.T, seed uint64, database string) string {
 		return len(open) == 0, strings.Join(open, ", ")
 	})
 	w.until("the robot holds the stops that fleetd holds, and no other", func() (bool, string) {
-		held, holds := w.held(), w.history.latches()
+		held, holds := w.fleetLatches(), w.history.robotLatches()
 		return slices.Equal(held, holds), fmt.Sprintf("held %q, the robot holds %q", held, holds)
 	})
 	var list struct {
@@ -127,46 +127,46 @@ func weather(t *testing.T, seed uint64, database string) string {
 	w.until("fleetd knows the end of every command", func() (bool, string) {
 		w.get("/commands?limit=100", &list)
 		for _, c := range list.Commands {
-			if c.Ended == 0 && !(c.State == command.Unknown && (forgets(c.Verb) || !w.history.answered("fleetd "+c.ID))) {
+			if c.Ended == 0 && !(c.State == command.Unknown && (hasNoJournal(c.Verb) || !w.history.isAnswered("fleetd "+c.ID))) {
 				return false, fmt.Sprintf("%s %s is %s", c.ID, c.Verb, c.State)
 			}
 		}
 		return true, ""
 	})
-	for _, each := range w.history.missed() {
+	for _, each := range w.history.failedStops() {
 		t.Errorf("a stop that reached the robot did not stop it: %s", each)
 	}
 	for _, each := range w.history.contradictions() {
 		t.Errorf("two answers: %s", each)
 	}
-	for _, each := range w.history.repeated() {
+	for _, each := range w.history.repeatedEffects() {
 		t.Errorf("a command had its effect twice: %s", each)
 	}
-	w.end()
+	w.stopAll()
 	if t.Failed() {
-		t.Logf("again with TROUPE_SOAK=%d+1, which is the same run if its print is %s; what happened:", seed, w.log.print())
+		t.Logf("again with TROUPE_SOAK=%d+1, which is the same run if its print is %s; what happened:", seed, w.log.digest())
 		for _, d := range deeds {
 			t.Log(d)
 		}
 	}
-	return w.log.print()
+	return w.log.digest()
 }
 
-// forgets says of a verb that robots keep no record of it: a second copy is
+// hasNoJournal says of a verb that robots keep no record of it: a second copy is
 // answered for itself, and when the one answer is lost, nobody knows what became
 // of it, and that is what fleetd says.
-func forgets(verb string) bool {
-	v, _ := schema.VerbOf(split(verb))
+func hasNoJournal(verb string) bool {
+	v, _ := schema.VerbOf(splitVerb(verb))
 	return v.Journal == schema.JournalNever
 }
 
-func split(verb string) (string, string) {
+func splitVerb(verb string) (string, string) {
 	group, name, _ := strings.Cut(verb, "/")
 	return group, name
 }
 
-// number is a member of a document, 0 where there is none.
-func number(document []byte, name string) (n int64) {
+// documentNumber is a member of a document, 0 where there is none.
+func documentNumber(document []byte, name string) (n int64) {
 	var all map[string]any
 	if err := json.Unmarshal(document, &all); err == nil {
 		f, _ := all[name].(float64)

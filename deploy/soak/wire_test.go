@@ -15,35 +15,35 @@ import (
 
 // A wire leads one client to the broker, packet by packet: what is published on
 // it meets its fate. Everything else passes as it is.
-type wire struct {
-	name  string
-	dial  func(context.Context) (net.Conn, error)
-	watch bystander // nil: none
+type faultyLink struct {
+	name     string
+	dial     func(context.Context) (net.Conn, error)
+	observer linkObserver // nil: none
 
-	mu     sync.Mutex
-	faults *faults
-	log    *log
-	parted bool // nothing gets through, and nobody new
-	ends   map[net.Conn]bool
-	opened map[string]int // connections so far, by client id
-	lanes  sync.WaitGroup
+	mu         sync.Mutex
+	faults     *faults
+	log        *packetLog
+	blocked    bool // nothing gets through, and nobody new
+	conns      map[net.Conn]bool
+	opened     map[string]int // connections so far, by client id
+	deliverers sync.WaitGroup
 }
 
 // A bystander stands at the client's end of a wire.
-type bystander interface {
-	sent(conn string, topic string, payload []byte) // by the client, before its fate
-	came(conn string, topic string, payload []byte) // to the client, after its fate
-	over(conn string)
+type linkObserver interface {
+	onSent(conn string, topic string, payload []byte)     // by the client, before its fate
+	onReceived(conn string, topic string, payload []byte) // to the client, after its fate
+	onClosed(conn string)
 }
 
-var errParted = errors.New("the wire is cut")
+var errCut = errors.New("the wire is cut")
 
-func (w *wire) open(ctx context.Context) (net.Conn, error) {
+func (w *faultyLink) open(ctx context.Context) (net.Conn, error) {
 	w.mu.Lock()
-	parted := w.parted
+	parted := w.blocked
 	w.mu.Unlock()
 	if parted {
-		return nil, errParted
+		return nil, errCut
 	}
 	far, err := w.dial(ctx)
 	if err != nil {
@@ -51,39 +51,39 @@ func (w *wire) open(ctx context.Context) (net.Conn, error) {
 	}
 	near, inner := net.Pipe()
 	w.mu.Lock()
-	w.ends[inner], w.ends[far] = true, true
+	w.conns[inner], w.conns[far] = true, true
 	w.mu.Unlock()
-	c := &connection{wire: w}
-	up := &lane{connection: c, way: "up", from: inner, to: far, queue: make(chan parcel, 4096)}
-	down := &lane{connection: c, way: "down", from: far, to: inner, queue: make(chan parcel, 4096)}
-	up.back, down.back = down, up
-	if w.watch != nil {
-		up.before, down.after, up.over = w.watch.sent, w.watch.came, w.watch.over
+	c := &connection{faultyLink: w}
+	up := &direction{connection: c, name: "up", from: inner, to: far, queue: make(chan queuedPacket, 4096)}
+	down := &direction{connection: c, name: "down", from: far, to: inner, queue: make(chan queuedPacket, 4096)}
+	up.reverse, down.reverse = down, up
+	if w.observer != nil {
+		up.onSent, down.onReceived, up.onClosed = w.observer.onSent, w.observer.onReceived, w.observer.onClosed
 	}
-	for _, l := range []*lane{up, down} {
+	for _, l := range []*direction{up, down} {
 		go l.read()
-		w.lanes.Go(l.deliver)
+		w.deliverers.Go(l.deliver)
 	}
 	return near, nil
 }
 
-// part cuts every connection; parted, no new one is made until it heals.
-func (w *wire) part(stay bool) {
+// cut cuts every connection; parted, no new one is made until it heals.
+func (w *faultyLink) cut(block bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.parted = stay
-	for c := range w.ends {
+	w.blocked = block
+	for c := range w.conns {
 		_ = c.Close()
-		delete(w.ends, c)
+		delete(w.conns, c)
 	}
 }
 
-// heal ends what was parted, and with all every fault.
-func (w *wire) heal(all bool) {
+// restore ends what was parted, and with all every fault.
+func (w *faultyLink) restore(endFaults bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.parted = false
-	if all {
+	w.blocked = false
+	if endFaults {
 		w.faults.ended = true
 	}
 }
@@ -92,12 +92,12 @@ func (w *wire) heal(all bool) {
 // its first packet tells: a program has several at a time, and which of them asks
 // first is the scheduler's affair.
 type connection struct {
-	*wire
+	*faultyLink
 	name string // under the wire's lock
 }
 
-func (c *connection) begins(packet []byte) {
-	at := body(packet)
+func (c *connection) readConnect(packet []byte) {
+	at := bodyOffset(packet)
 	at += 2 + int(binary.BigEndian.Uint16(packet[at:])) // the name of the protocol
 	at += 1 + 1 + 2                                     // its level, flags, keep-alive
 	n := int(binary.BigEndian.Uint16(packet[at:]))
@@ -106,7 +106,7 @@ func (c *connection) begins(packet []byte) {
 	c.name = fmt.Sprintf("%s#%d", id, c.opened[id])
 }
 
-func (c *connection) called() string {
+func (c *connection) clientName() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.name
@@ -117,85 +117,85 @@ func (c *connection) called() string {
 // before the next one comes, in every run. Messages of one topic keep their order,
 // and so do acknowledgements; between them the seed decides, because who was the
 // first in an instant is up to the scheduler. The end overtakes nothing.
-type lane struct {
+type direction struct {
 	*connection
-	way      string // up or down
-	from, to net.Conn
-	back     *lane // the other direction
-	queue    chan parcel
-	before   func(conn, topic string, payload []byte) // a message was sent
-	after    func(conn, topic string, payload []byte) // a message came
-	over     func(conn string)
+	name       string // up or down
+	from, to   net.Conn
+	reverse    *direction // the other direction
+	queue      chan queuedPacket
+	onSent     func(conn, topic string, payload []byte) // a message was sent
+	onReceived func(conn, topic string, payload []byte) // a message came
+	onClosed   func(conn string)
 }
 
 // A parcel is a packet on its way; without bytes it is the end of the connection.
-type parcel struct {
+type queuedPacket struct {
 	at      time.Time
 	bytes   []byte
-	message publication
+	message publishPacket
 }
 
-func (l *lane) read() {
+func (l *direction) read() {
 	r := bufio.NewReader(l.from)
 	newest := map[string]time.Time{} // arrival, by what keeps its order
 	var latest time.Time             // of them
-	last := func() time.Time { return later(time.Now(), latest) }
+	last := func() time.Time { return notBefore(time.Now(), latest) }
 	for {
 		p, err := readPacket(r)
 		if err != nil {
-			l.queue <- parcel{at: last()}
+			l.queue <- queuedPacket{at: last()}
 			return
 		}
-		var m publication
-		var f fate
+		var m publishPacket
+		var f delivery
 		kind := p[0] >> 4
 		l.mu.Lock()
 		if kind == connect {
-			l.begins(p)
+			l.readConnect(p)
 		}
 		name := l.name
-		way := name + " " + l.way
+		way := name + " " + l.name
 		if kind == publish {
-			m = parse(p)
-			f = l.faults.of(way, m.topic)
-			l.log.note(way, m.topic, f)
+			m = parsePublish(p)
+			f = l.faults.next(way, m.topic)
+			l.log.record(way, m.topic, f)
 		} else {
-			f = unharmed(way, kind)
-			l.log.note(way, fmt.Sprint(kind), f)
+			f = controlDelivery(way, kind)
+			l.log.record(way, fmt.Sprint(kind), f)
 		}
 		l.mu.Unlock()
-		if kind == publish && l.before != nil {
-			l.before(name, m.topic, m.payload)
+		if kind == publish && l.onSent != nil {
+			l.onSent(name, m.topic, m.payload)
 		}
 		if kind == disconnect {
-			l.queue <- parcel{at: last(), bytes: p}
+			l.queue <- queuedPacket{at: last(), bytes: p}
 			continue
 		}
 		line := m.topic // of what keeps its order
 		if kind != publish {
 			line = fmt.Sprint(kind)
 		}
-		at := later(time.Now().Add(f.takes), newest[line])
+		at := notBefore(time.Now().Add(f.latency), newest[line])
 		newest[line] = at
 		if at.After(latest) {
 			latest = at
 		}
 		switch {
-		case kind != publish || f.late == 0 && !f.lost:
-			l.queue <- parcel{at, p, m}
+		case kind != publish || f.delay == 0 && !f.lost:
+			l.queue <- queuedPacket{at, p, m}
 		case f.lost && m.qos == 1:
-			l.back.queue <- parcel{at: at, bytes: []byte{puback << 4, 2, byte(m.id >> 8), byte(m.id)}}
-		case f.late > 0:
-			l.queue <- parcel{at.Add(f.late), p, m}
+			l.reverse.queue <- queuedPacket{at: at, bytes: []byte{puback << 4, 2, byte(m.id >> 8), byte(m.id)}}
+		case f.delay > 0:
+			l.queue <- queuedPacket{at.Add(f.delay), p, m}
 		}
-		if f.twice {
-			l.queue <- parcel{at.Add(f.late + 50*time.Millisecond), p, m}
+		if f.duplicated {
+			l.queue <- queuedPacket{at.Add(f.delay + 50*time.Millisecond), p, m}
 		}
 	}
 }
 
-// later is at, or an instant after other if that is not before it.
-func later(at, other time.Time) time.Time {
+// notBefore is at, or an instant after other if that is not before it.
+func notBefore(at, other time.Time) time.Time {
 	if at.After(other) {
 		return at
 	}
@@ -203,19 +203,19 @@ func later(at, other time.Time) time.Time {
 }
 
 // deliver takes the packets of a lane to its end, each in its time.
-func (l *lane) deliver() {
+func (l *direction) deliver() {
 	defer l.from.Close()
 	defer l.to.Close()
-	if l.over != nil {
-		defer func() { l.over(l.called()) }()
+	if l.onClosed != nil {
+		defer func() { l.onClosed(l.clientName()) }()
 	}
-	var waiting []parcel // the next one first
+	var waiting []queuedPacket // the next one first
 	next := time.NewTimer(time.Hour)
 	defer next.Stop()
 	for {
 		select {
 		case p := <-l.queue:
-			at, _ := slices.BinarySearchFunc(waiting, p.at, func(q parcel, at time.Time) int {
+			at, _ := slices.BinarySearchFunc(waiting, p.at, func(q queuedPacket, at time.Time) int {
 				if q.at.After(at) {
 					return 1
 				}
@@ -236,8 +236,8 @@ func (l *lane) deliver() {
 			if _, err := l.to.Write(p.bytes); err != nil {
 				return
 			}
-			if p.message.topic != "" && l.after != nil {
-				l.after(l.called(), p.message.topic, p.message.payload)
+			if p.message.topic != "" && l.onReceived != nil {
+				l.onReceived(l.clientName(), p.message.topic, p.message.payload)
 			}
 			if len(waiting) > 0 {
 				next.Reset(time.Until(waiting[0].at))
@@ -253,7 +253,7 @@ const (
 	disconnect = 14
 )
 
-type publication struct {
+type publishPacket struct {
 	topic   string
 	payload []byte
 	qos     byte
@@ -285,8 +285,8 @@ func readPacket(r *bufio.Reader) ([]byte, error) {
 	return p, err
 }
 
-// body is where what follows the fixed header of a packet begins.
-func body(p []byte) int {
+// bodyOffset is where what follows the fixed header of a packet begins.
+func bodyOffset(p []byte) int {
 	at := 1
 	for p[at] >= 0x80 {
 		at++
@@ -294,10 +294,10 @@ func body(p []byte) int {
 	return at + 1
 }
 
-func parse(p []byte) publication {
-	at := body(p)
+func parsePublish(p []byte) publishPacket {
+	at := bodyOffset(p)
 	n := int(binary.BigEndian.Uint16(p[at:]))
-	m := publication{topic: string(p[at+2 : at+2+n]), qos: p[0] >> 1 & 3}
+	m := publishPacket{topic: string(p[at+2 : at+2+n]), qos: p[0] >> 1 & 3}
 	at += 2 + n
 	if m.qos > 0 {
 		m.id = binary.BigEndian.Uint16(p[at:])

@@ -33,7 +33,7 @@ type world struct {
 
 	mu     sync.Mutex
 	broker *server.Server // nil while it is away
-	wires  map[string]*wire
+	links  map[string]*faultyLink
 	op     *brokertest.Client
 
 	fleetd   *fleet.Fleet
@@ -41,20 +41,20 @@ type world struct {
 	robotRun chan error
 
 	random  map[string]func() float64 // of r1 and of fleetd
-	log     *log
+	log     *packetLog
 	history *history
 }
 
 func newWorld(t *testing.T, seed uint64, database string) *world {
-	w := &world{T: t, folder: filepath.Dir(database), wires: map[string]*wire{}, random: map[string]func() float64{}, log: newLog(), history: newHistory()}
+	w := &world{T: t, folder: filepath.Dir(database), links: map[string]*faultyLink{}, random: map[string]func() float64{}, log: newPacketLog(), history: newHistory()}
 	for _, name := range []string{"r1", "fleetd"} {
 		// By the moment: which of its connections asks first is the scheduler's affair.
 		w.random[name] = func() float64 {
-			return rand.New(rand.NewPCG(seed^stable(name), uint64(time.Since(w.log.began)))).Float64()
+			return rand.New(rand.NewPCG(seed^hash(name), uint64(time.Since(w.log.began)))).Float64()
 		}
-		w.wires[name] = &wire{name: name, dial: w.dial, faults: &faults{seed: seed, n: map[string]uint64{}}, log: w.log, ends: map[net.Conn]bool{}, opened: map[string]int{}}
+		w.links[name] = &faultyLink{name: name, dial: w.dial, faults: &faults{seed: seed, counts: map[string]uint64{}}, log: w.log, conns: map[net.Conn]bool{}, opened: map[string]int{}}
 	}
-	w.wires["r1"].watch = w.history
+	w.links["r1"].observer = w.history
 	w.startBroker()
 	w.startFleetd()
 	w.startRobot()
@@ -66,7 +66,7 @@ func (w *world) dial(ctx context.Context) (net.Conn, error) {
 	b := w.broker
 	w.mu.Unlock()
 	if b == nil {
-		return nil, errParted
+		return nil, errCut
 	}
 	return b.Dial(ctx)
 }
@@ -96,7 +96,7 @@ func (w *world) stopBroker() {
 
 func (w *world) startFleetd() {
 	f, err := fleet.Start(context.Background(), fleet.Config{
-		Dial: w.wires["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "fleetd"),
+		Dial: w.links["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "fleetd"),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -118,7 +118,7 @@ func (w *world) startRobot() {
 	run := w.robotRun
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
-			ID: "r1", Dial: w.wires["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
+			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
 			Tick: 100 * time.Millisecond, LatchTime: 1700 * time.Microsecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
@@ -127,7 +127,7 @@ func (w *world) startRobot() {
 
 // stopRobot ends it as a power cut does: nobody hears of it.
 func (w *world) stopRobot() {
-	w.wires["r1"].part(true)
+	w.links["r1"].cut(true)
 	synctest.Wait() // it has noticed
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
@@ -135,47 +135,47 @@ func (w *world) stopRobot() {
 	}
 }
 
-func (w *world) do(d deed) {
+func (w *world) apply(d incident) {
 	switch d.what {
 	case "command":
-		group, verb := split(d.verb)
-		if w.brokerThere() {
+		group, verb := splitVerb(d.verb)
+		if w.brokerRunning() {
 			w.op.Publish(ns.Topic(schema.TopicCmd, "r1", d.who, group, verb), d.body)
 		}
 	case "order":
-		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
+		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
 	case "stop":
-		w.ask("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
+		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
 	case "hold":
-		w.ask("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
+		w.request("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
 	case "release":
 		if w.fleetd == nil {
 			return
 		}
-		if held := w.held(); len(held) > 0 {
-			w.ask("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, held[0]))
+		if held := w.fleetLatches(); len(held) > 0 {
+			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, held[0]))
 		}
 	case "desired":
-		w.ask("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
+		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
 	case "assign":
-		w.ask("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
+		w.request("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
 	case "cut":
-		w.wires[d.who].part(false)
+		w.links[d.who].cut(false)
 	case "part":
-		w.wires[d.who].part(true)
-		time.AfterFunc(d.held, func() { w.wires[d.who].heal(false) })
+		w.links[d.who].cut(true)
+		time.AfterFunc(d.duration, func() { w.links[d.who].restore(false) })
 	case "robot":
 		w.stopRobot()
-		time.Sleep(d.held)
-		w.wires["r1"].heal(false)
+		time.Sleep(d.duration)
+		w.links["r1"].restore(false)
 		w.startRobot()
 	case "fleetd":
 		w.stopFleetd()
-		time.Sleep(d.held)
+		time.Sleep(d.duration)
 		w.startFleetd()
 	case "broker":
 		w.stopBroker()
-		time.Sleep(d.held)
+		time.Sleep(d.duration)
 		w.startBroker()
 	case "thief":
 		if conn, err := w.dial(context.Background()); err == nil {
@@ -188,8 +188,8 @@ func (w *world) do(d deed) {
 	}
 }
 
-// held are the ids of the stops that fleetd holds.
-func (w *world) held() []string {
+// duration are the ids of the stops that fleetd holds.
+func (w *world) fleetLatches() []string {
 	ids := []string{}
 	for _, h := range w.fleetd.Latched() {
 		ids = append(ids, h.ID)
@@ -198,14 +198,14 @@ func (w *world) held() []string {
 	return ids
 }
 
-func (w *world) brokerThere() bool {
+func (w *world) brokerRunning() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.broker != nil
 }
 
-// ask asks fleetd; what it answers is a matter of the history.
-func (w *world) ask(method, path, body string) (int, []byte) {
+// request asks fleetd; what it answers is a matter of the history.
+func (w *world) request(method, path, body string) (int, []byte) {
 	if w.fleetd == nil {
 		return 0, nil
 	}
@@ -223,7 +223,7 @@ func (w *world) ask(method, path, body string) (int, []byte) {
 }
 
 func (w *world) get(path string, into any) {
-	code, body := w.ask("GET", path, "")
+	code, body := w.request("GET", path, "")
 	if code != 200 {
 		w.Fatalf("GET %s: %d %s", path, code, body)
 	}
@@ -248,14 +248,14 @@ func (w *world) until(what string, holds func() (bool, string)) {
 	}
 }
 
-func (w *world) end() {
+func (w *world) stopAll() {
 	w.stopFleetd()
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)
 	}
 	w.stopBroker()
-	for _, each := range w.wires {
-		each.lanes.Wait()
+	for _, each := range w.links {
+		each.deliverers.Wait()
 	}
 }

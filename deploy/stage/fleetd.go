@@ -17,61 +17,63 @@ import (
 const operator = "demo"
 
 // A fleetd instance is asked over HTTP, as by any other program.
-type fleetd struct {
+type fleetdClient struct {
 	url    string
 	client *http.Client
 }
 
-func newFleetd(url string) *fleetd { return &fleetd{url, &http.Client{Transport: &http.Transport{}}} }
+func newFleetdClient(url string) *fleetdClient {
+	return &fleetdClient{url, &http.Client{Transport: &http.Transport{}}}
+}
 
-func (d *fleetd) close() { d.client.CloseIdleConnections() }
+func (d *fleetdClient) close() { d.client.CloseIdleConnections() }
 
-// document is a text that is sent as it is, and octets are what is no text.
+// yamlBody is a text that is sent as it is, and octets are what is no text.
 type (
-	document []byte
-	octets   []byte
+	yamlBody   []byte
+	binaryBody []byte
 )
 
-// ask makes one request, and reads the answer into a T.
-func ask[T any](ctx context.Context, d *fleetd, method, path string, query url.Values, body any) (T, error) {
-	var answer T
-	text, kind := []byte(nil), "application/json"
+// request makes one request, and reads the answer into a T.
+func request[T any](ctx context.Context, d *fleetdClient, method, path string, query url.Values, body any) (T, error) {
+	var result T
+	payload, contentType := []byte(nil), "application/json"
 	switch b := body.(type) {
 	case nil:
-	case document:
-		text, kind = b, "application/yaml"
-	case octets:
-		text, kind = b, "application/octet-stream"
+	case yamlBody:
+		payload, contentType = b, "application/yaml"
+	case binaryBody:
+		payload, contentType = b, "application/octet-stream"
 	default:
 		var err error
-		if text, err = json.Marshal(b); err != nil {
-			return answer, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
+		if payload, err = json.Marshal(b); err != nil {
+			return result, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, d.url+api.Prefix+path+"?"+query.Encode(), bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, d.url+api.Prefix+path+"?"+query.Encode(), bytes.NewReader(payload))
 	if err != nil {
-		return answer, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
+		return result, fmt.Errorf("ask fleetd for %s %s: %w", method, path, err)
 	}
-	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("Prefer", "wait=20")
 	response, err := d.client.Do(request)
 	if err != nil {
-		return answer, fmt.Errorf("ask fleetd: %w", err)
+		return result, fmt.Errorf("ask fleetd: %w", err)
 	}
 	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
+	reply, err := io.ReadAll(response.Body)
 	if err != nil {
-		return answer, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
+		return result, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
 	}
 	if response.StatusCode >= 400 {
 		var p api.Problem
-		if err := json.Unmarshal(said, &p); err == nil && p.Type != "" {
-			return answer, fmt.Errorf("fleetd refuses %s %s: %w", method, path, &p)
+		if err := json.Unmarshal(reply, &p); err == nil && p.Type != "" {
+			return result, fmt.Errorf("fleetd refuses %s %s: %w", method, path, &p)
 		}
-		return answer, fmt.Errorf("fleetd answers %s %s with %s: %.200s", method, path, response.Status, said)
+		return result, fmt.Errorf("fleetd answers %s %s with %s: %.200s", method, path, response.Status, reply)
 	}
-	if err := json.Unmarshal(said, &answer); err != nil {
-		return answer, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
+	if err := json.Unmarshal(reply, &result); err != nil {
+		return result, fmt.Errorf("read fleetd's answer to %s %s: %w", method, path, err)
 	}
-	return answer, nil
+	return result, nil
 }

@@ -7,18 +7,18 @@ import (
 )
 
 // A part is one of the programs, running in a goroutine of its own.
-type part struct {
+type program struct {
 	name  string
 	stop  context.CancelFunc
 	ended chan struct{}
 	err   error // once ended
 }
 
-// start runs a part under its own context, so that the parts can be ended in an
+// startProgram runs a part under its own context, so that the parts can be ended in an
 // order. One that ends by itself fails the whole stage.
-func start(name string, fail context.CancelCauseFunc, run func(context.Context) error) *part {
+func startProgram(name string, fail context.CancelCauseFunc, run func(context.Context) error) *program {
 	ctx, stop := context.WithCancel(context.Background())
-	p := &part{name: name, stop: stop, ended: make(chan struct{})}
+	p := &program{name: name, stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
 		err := run(ctx)
@@ -34,8 +34,8 @@ func start(name string, fail context.CancelCauseFunc, run func(context.Context) 
 	return p
 }
 
-// end asks the parts to end, all at once, and returns when they have.
-func end(parts ...*part) error {
+// endPrograms asks the parts to end, all at once, and returns when they have.
+func endPrograms(parts ...*program) error {
 	for _, p := range parts {
 		p.stop()
 	}

@@ -19,23 +19,23 @@ import (
 	"troupe/schema"
 )
 
-// pair is a fleetd instance and a robot with a broker between them, in one process and in
+// testFleet is a fleetd instance and a robot with a broker between them, in one process and in
 // fake time.
-type pair struct {
+type testFleet struct {
 	*testing.T
 	broker *brokertest.Broker
 	fleetd *fleet.Fleet
-	line   *brokertest.Cable // the robot's
+	cable  *brokertest.Cable // the robot's
 	end    func()
 	done   chan error
 }
 
-func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
+func inTestFleet(t *testing.T, test func(p *testFleet), options ...func(*robot.Config)) {
 	t.Helper()
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		p := &pair{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
-		p.line = &brokertest.Cable{To: p.broker.Dial}
+		p := &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
+		p.cable = &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
@@ -49,7 +49,7 @@ func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
 				t.Error(err)
 			}
 		})
-		cfg := robot.Config{ID: "r1", Dial: p.line.Dial, Data: filepath.Join(folder, "r1"), Driver: sim.New(sim.Config{}), Logger: log}
+		cfg := robot.Config{ID: "r1", Dial: p.cable.Dial, Data: filepath.Join(folder, "r1"), Driver: sim.New(sim.Config{}), Logger: log}
 		for _, o := range options {
 			o(&cfg)
 		}
@@ -62,18 +62,18 @@ func inPair(t *testing.T, test func(p *pair), options ...func(*robot.Config)) {
 			}
 		})
 		go func() { p.done <- robot.Run(ctx, cfg); close(p.done) }()
-		p.view("online")
+		p.awaitPresence("online")
 		test(p)
 	})
 }
 
-func (p *pair) robot() api.Detail {
+func (p *testFleet) robot() api.Detail {
 	d, _ := p.fleetd.Robot("r1")
 	return d
 }
 
-// until waits for something to hold.
-func (p *pair) until(what string, holds func(api.Detail) bool) api.Detail {
+// awaitRobot waits for something to hold.
+func (p *testFleet) awaitRobot(what string, holds func(api.Detail) bool) api.Detail {
 	p.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		synctest.Wait()
@@ -85,13 +85,13 @@ func (p *pair) until(what string, holds func(api.Detail) bool) api.Detail {
 	}
 }
 
-func (p *pair) view(view string) api.Presence {
+func (p *testFleet) awaitPresence(view string) api.Presence {
 	p.Helper()
-	return p.until(view, func(d api.Detail) bool { return d.Presence.View == view }).Presence
+	return p.awaitRobot(view, func(d api.Detail) bool { return d.Presence.View == view }).Presence
 }
 
-// stays lets time pass in which the robot is seen so, and not otherwise.
-func (p *pair) stays(view string, d time.Duration) {
+// presenceStays lets time pass in which the robot is seen so, and not otherwise.
+func (p *testFleet) presenceStays(view string, d time.Duration) {
 	p.Helper()
 	for began := time.Now(); time.Since(began) < d; time.Sleep(250 * time.Millisecond) {
 		if got := p.robot().Presence; got.View != view {
@@ -100,13 +100,13 @@ func (p *pair) stays(view string, d time.Duration) {
 	}
 }
 
-// hanging is a body whose driver hangs in the call that lets it move.
-type hanging struct {
+// hangingDriver is a body whose driver hangs in the call that lets it move.
+type hangingDriver struct {
 	driver.Driver
 	until chan struct{}
 }
 
-func (b *hanging) Order(o driver.Order) {
+func (b *hangingDriver) Order(o driver.Order) {
 	if o == driver.ToRun {
 		<-b.until
 	}
@@ -116,51 +116,51 @@ func (b *hanging) Order(o driver.Order) {
 func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 	hold := make(chan struct{})
 	release := func() {}
-	inPair(t, func(p *pair) {
-		p.until("in mnl", func(d api.Detail) bool { return d.Mode == schema.ModeMnl })
-		p.stays("online", time.Minute)
+	inTestFleet(t, func(p *testFleet) {
+		p.awaitRobot("in mnl", func(d api.Detail) bool { return d.Mode == schema.ModeMnl })
+		p.presenceStays("online", time.Minute)
 		p.broker.Client(p.T, "op1").Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", "")
-		if got := p.view("degraded"); !strings.HasPrefix(got.Why, "stalled: ") {
+		if got := p.awaitPresence("degraded"); !strings.HasPrefix(got.Why, "stalled: ") {
 			p.Errorf("degraded, because %s", got.Why)
 		}
-		if got := p.view("lost"); !strings.Contains(got.Why, "its control loop hangs") {
+		if got := p.awaitPresence("lost"); !strings.Contains(got.Why, "its control loop hangs") {
 			p.Errorf("lost, because %s", got.Why)
 		}
-		p.stays("lost", time.Minute)
-		if n := p.line.Dials(); n != 1 {
+		p.presenceStays("lost", time.Minute)
+		if n := p.cable.Dials(); n != 1 {
 			p.Errorf("%d connections were made", n)
 		}
 		release()
-		p.view("online")
-		if n := p.line.Dials(); n != 1 {
+		p.awaitPresence("online")
+		if n := p.cable.Dials(); n != 1 {
 			p.Errorf("%d connections were made", n)
 		}
 	}, func(c *robot.Config) {
 		hold = make(chan struct{}) // of the bubble
 		release = func() { close(hold) }
-		c.Driver = &hanging{sim.New(sim.Config{}), hold}
+		c.Driver = &hangingDriver{sim.New(sim.Config{}), hold}
 	})
 }
 
 // TestRobotWithoutFleetdHeartbeatReconnects loses one subscription of several:
 // everything else arrives, so the connection itself finds nothing wrong.
 func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
-	inPair(t, func(p *pair) {
-		p.until("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
-		p.line.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
-		p.until("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
-		p.until("hearing fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
-		if n := p.line.Dials(); n != 2 {
+	inTestFleet(t, func(p *testFleet) {
+		p.awaitRobot("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
+		p.cable.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
+		p.awaitRobot("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
+		p.awaitRobot("hearing fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
+		if n := p.cable.Dials(); n != 2 {
 			p.Errorf("%d connections were made", n)
 		}
 		if d := p.robot(); d.Mode != schema.ModeSafe {
 			p.Errorf("after the link came back it is in %s", d.Mode)
 		}
-		p.until("told as an event", func(api.Detail) bool { return p.told("deaf_connection_renewed") })
+		p.awaitRobot("told as an event", func(api.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
 	})
 }
 
-func (p *pair) told(event string) bool {
+func (p *testFleet) hasEvent(event string) bool {
 	p.Helper()
 	db, err := p.fleetd.Store()
 	if err != nil {
@@ -174,15 +174,15 @@ func (p *pair) told(event string) bool {
 }
 
 func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
-	inPair(t, func(p *pair) {
+	inTestFleet(t, func(p *testFleet) {
 		p.end()
-		got := p.view("sleeping")
+		got := p.awaitPresence("sleeping")
 		if !strings.Contains(got.Why, "it sleeps until 2000-01-01 00:20:00Z") {
 			p.Errorf("it sleeps: %s", got.Why)
 		}
-		p.stays("sleeping", 10*time.Minute)
+		p.presenceStays("sleeping", 10*time.Minute)
 		time.Sleep(10 * time.Minute)
-		if got := p.view("lost"); !strings.Contains(got.Why, "it should have woken up") {
+		if got := p.awaitPresence("lost"); !strings.Contains(got.Why, "it should have woken up") {
 			p.Errorf("lost: %s", got.Why)
 		}
 	}, func(c *robot.Config) {
@@ -195,18 +195,18 @@ func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
 }
 
 func TestRoundTripIsMeasured(t *testing.T) {
-	inPair(t, func(p *pair) {
-		d := p.until("measured", func(d api.Detail) bool {
+	inTestFleet(t, func(p *testFleet) {
+		d := p.awaitRobot("measured", func(d api.Detail) bool {
 			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3
 		})
 		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // no time passes in between
 			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.View)
 		}
-		p.line.Slow(700 * time.Millisecond)
-		p.until("slow", func(d api.Detail) bool {
+		p.cable.Slow(700 * time.Millisecond)
+		p.awaitRobot("slow", func(d api.Detail) bool {
 			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "round trip time ")
 		})
-		p.line.Slow(0)
-		p.until("fast again", func(d api.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
+		p.cable.Slow(0)
+		p.awaitRobot("fast again", func(d api.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
 	})
 }

@@ -44,7 +44,7 @@ type Addresses struct {
 	HTTP string // URL
 }
 
-func (c *Config) complete() error {
+func (c *Config) setDefaults() error {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -69,7 +69,7 @@ func (c *Config) complete() error {
 // Then the robots end first, so that fleetd hears it, then fleetd, then the
 // broker.
 func Run(ctx context.Context, cfg Config) (err error) {
-	if err := cfg.complete(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return err
 	}
 	if err := checkAddresses(cfg.MQTT, cfg.HTTP); err != nil {
@@ -93,48 +93,48 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	post, err := server.New(server.Config{MQTT: cfg.MQTT, Dev: true, Logger: cfg.Logger.With("program", "broker")})
+	broker, err := server.New(server.Config{MQTT: cfg.MQTT, Dev: true, Logger: cfg.Logger.With("program", "broker")})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, post.Close()) }()
-	cfg.Say("the broker listens on " + post.Addr())
+	defer func() { err = errors.Join(err, broker.Close()) }()
+	cfg.Say("the broker listens on " + broker.Addr())
 
-	fleetd, url, err := cfg.openFleetd(ctx, fail, post)
+	fleetd, url, err := cfg.startFleetd(ctx, fail, broker)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, end(fleetd)) }()
-	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + shown(cfg.Database))
+	defer func() { err = errors.Join(err, endPrograms(fleetd)) }()
+	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + withoutPassword(cfg.Database))
 
-	var robots []*part
-	defer func() { err = errors.Join(err, end(robots...)) }()
+	var robots []*program
+	defer func() { err = errors.Join(err, endPrograms(robots...)) }()
 	for i := range cfg.Robots {
-		robots = append(robots, cfg.openRobot(fail, post, url, stories, i))
+		robots = append(robots, cfg.startRobot(fail, broker, url, stories, i))
 	}
-	o := opening{cfg: cfg, fleetd: newFleetd(url), stories: stories, refused: map[string]bool{}}
+	o := operatorSetup{cfg: cfg, fleetd: newFleetdClient(url), stories: stories, refused: map[string]bool{}}
 	defer o.fleetd.close()
-	if err := o.perform(ctx); err != nil && ctx.Err() == nil {
+	if err := o.run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	if ctx.Err() == nil {
-		cfg.Ready(Addresses{MQTT: post.Addr(), HTTP: url})
+		cfg.Ready(Addresses{MQTT: broker.Addr(), HTTP: url})
 	}
 	<-ctx.Done()
 	return nil // a part that ended by itself is told by end
 }
 
-// databaseWithin bounds the look whether the database is there.
-const databaseWithin = 8 * time.Second
+// databaseTimeout bounds the look whether the database is there.
+const databaseTimeout = 8 * time.Second
 
 // checkDatabase finds out before anything is started whether the database is
 // there. Fleetd itself would wait for it.
 func (c *Config) checkDatabase(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, databaseWithin)
+	ctx, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
 	db, err := store.Open(ctx, c.Database, time.Now(), c.Logger.With("program", "fleetd"))
 	if err != nil {
-		return &DatabaseError{Database: shown(c.Database), Why: err}
+		return &DatabaseError{Database: withoutPassword(c.Database), Why: err}
 	}
 	return db.Close()
 }
@@ -149,12 +149,12 @@ func (e *DatabaseError) Error() string { return fmt.Sprintf("database %s: %v", e
 
 func (e *DatabaseError) Unwrap() error { return e.Why }
 
-// openFleetd starts fleetd and returns its URL once it listens.
-func (c *Config) openFleetd(ctx context.Context, fail context.CancelCauseFunc, post *server.Server) (*part, string, error) {
+// startFleetd starts fleetd and returns its URL once it listens.
+func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, broker *server.Server) (*program, string, error) {
 	listening := make(chan string, 1)
-	fleetd := start("fleetd", fail, func(ctx context.Context) error {
+	fleetd := startProgram("fleetd", fail, func(ctx context.Context) error {
 		return fleet.Run(ctx, fleet.Config{
-			HTTP: c.HTTP, Database: c.Database, Spool: filepath.Join(c.Data, "fleetd.stops"), Dial: post.Dial, Dev: true, Version: "demo",
+			HTTP: c.HTTP, Database: c.Database, Spool: filepath.Join(c.Data, "fleetd.stops"), Dial: broker.Dial, Dev: true, Version: "demo",
 			Logger: c.Logger.With("program", "fleetd"),
 		}, func(f *fleet.Fleet) { listening <- f.URL() })
 	})
@@ -162,26 +162,26 @@ func (c *Config) openFleetd(ctx context.Context, fail context.CancelCauseFunc, p
 	case url := <-listening:
 		return fleetd, url, nil
 	case <-ctx.Done():
-		return nil, "", end(fleetd)
+		return nil, "", endPrograms(fleetd)
 	}
 }
 
-// openRobot starts the robot of that number, counted from 0. It performs by
+// startRobot starts the robot of that number, counted from 0. It performs by
 // itself what it has: at boot, and also when nobody is heard.
-func (c *Config) openRobot(fail context.CancelCauseFunc, post *server.Server, fleetd string, stories []score.Story, i int) *part {
-	id := name(i)
+func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, i int) *program {
+	id := robotID(i)
 	cfg := robot.Config{
-		ID: id, Dial: post.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
+		ID: id, Dial: broker.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
 		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
-		Languages: language(stories, i), Logger: c.Logger.With("program", "robotd"),
+		Languages: languagesFor(stories, i), Logger: c.Logger.With("program", "robotd"),
 	}
 	if c.Adjust != nil {
 		c.Adjust(&cfg)
 	}
-	return start(id, fail, func(ctx context.Context) error { return robot.Run(ctx, cfg) })
+	return startProgram(id, fail, func(ctx context.Context) error { return robot.Run(ctx, cfg) })
 }
 
-func name(i int) string { return fmt.Sprintf("r%d", i+1) }
+func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
 // stories are those that ship, in order; each says by its labels for which
 // robots it is.
@@ -204,23 +204,23 @@ func stories() ([]score.Story, error) {
 	return out, nil
 }
 
-// story is what a robot of that number is there for: one after another, and
+// storyFor is what a robot of that number is there for: one after another, and
 // again from the first.
-func story(stories []score.Story, i int) score.Story { return stories[i%len(stories)] }
+func storyFor(stories []score.Story, i int) score.Story { return stories[i%len(stories)] }
 
-// language is what a robot speaks: of several with one story, each another of
+// languagesFor is what a robot speaks: of several with one story, each another of
 // its languages first.
-func language(stories []score.Story, i int) []string {
-	spoken := story(stories, i).Languages
-	if len(spoken) == 0 {
+func languagesFor(stories []score.Story, i int) []string {
+	languages := storyFor(stories, i).Languages
+	if len(languages) == 0 {
 		return []string{"en"}
 	}
-	first := i / len(stories) % len(spoken)
-	return append(append([]string(nil), spoken[first:]...), spoken[:first]...)
+	first := i / len(stories) % len(languages)
+	return append(append([]string(nil), languages[first:]...), languages[:first]...)
 }
 
-// shown is a database's address without what may be a password.
-func shown(database string) string {
+// withoutPassword is a database's address without what may be a password.
+func withoutPassword(database string) string {
 	scheme, rest, isURL := strings.Cut(database, "://")
 	switch {
 	case !isURL && strings.HasPrefix(database, "sqlite:"):

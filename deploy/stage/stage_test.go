@@ -22,19 +22,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// night is one run of a stage: it ends when what is done at its ready line is
+// runStage is one run of a stage: it ends when what is done at its ready line is
 // done. It returns what was said and how it ended.
-func night(t *testing.T, cfg Config, do func(o *opening)) ([]string, error) {
+func runStage(t *testing.T, cfg Config, do func(o *operatorSetup)) ([]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cfg.MQTT, cfg.HTTP, cfg.Database = "127.0.0.1:0", "127.0.0.1:0", "sqlite"
-	var said []string
-	cfg.Say = func(line string) { said = append(said, line) }
+	var lines []string
+	cfg.Say = func(line string) { lines = append(lines, line) }
 	ready := false
 	cfg.Ready = func(at Addresses) {
 		ready = true
-		o := &opening{cfg: cfg, fleetd: newFleetd(at.HTTP), refused: map[string]bool{}}
+		o := &operatorSetup{cfg: cfg, fleetd: newFleetdClient(at.HTTP), refused: map[string]bool{}}
 		defer o.fleetd.close()
 		if do != nil {
 			do(o)
@@ -43,14 +43,14 @@ func night(t *testing.T, cfg Config, do func(o *opening)) ([]string, error) {
 	}
 	err := Run(ctx, cfg)
 	if err == nil && !ready {
-		t.Fatalf("it ended before it was ready; it said\n%s", strings.Join(said, "\n"))
+		t.Fatalf("it ended before it was ready; it said\n%s", strings.Join(lines, "\n"))
 	}
-	return said, err
+	return lines, err
 }
 
-func (o *opening) must(t *testing.T) []api.Robot {
+func (o *operatorSetup) mustListRobots(t *testing.T) []api.Robot {
 	t.Helper()
-	robots, err := o.robots(t.Context())
+	robots, err := o.listRobots(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func (o *opening) must(t *testing.T) []api.Robot {
 }
 
 func TestEveryRobotPerformsItsStory(t *testing.T) {
-	_, err := night(t, Config{Robots: 4, Data: t.TempDir()}, func(o *opening) {
-		robots := o.must(t)
+	_, err := runStage(t, Config{Robots: 4, Data: t.TempDir()}, func(o *operatorSetup) {
+		robots := o.mustListRobots(t)
 		if len(robots) != 4 {
 			t.Fatalf("%d robots", len(robots))
 		}
@@ -87,21 +87,21 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	data := t.TempDir()
 	var theirs string
-	if _, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
-		robots := o.must(t)
+	if _, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
+		robots := o.mustListRobots(t)
 		theirs = robots[1].Desired.Story.ID
 		// r1 shall perform nothing any more, and has other labels; r2's story goes.
-		if _, err := ask[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
+		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ask[api.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
+		if _, err := request[api.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	said, err := night(t, Config{Robots: 2, Data: data}, func(o *opening) {
-		robots := o.must(t)
+	said, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
+		robots := o.mustListRobots(t)
 		if r := robots[0]; r.Desired.Story != nil || r.Labels["site"] != "attic" {
 			t.Errorf("r1 was given %v, labels %v", r.Desired.Story, r.Labels)
 		}
@@ -121,20 +121,20 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 
 func TestLatchedStopDoesNotDelayOtherRequests(t *testing.T) {
 	data := t.TempDir()
-	if _, err := night(t, Config{Robots: 1, Data: data}, func(o *opening) {
+	if _, err := runStage(t, Config{Robots: 1, Data: data}, func(o *operatorSetup) {
 		order := map[string]any{"selector": selector.IDs("r1"), "level": "stop", "by": "ann", "why": "fire drill"}
-		if _, err := ask[api.Batch](t.Context(), o.fleetd, "POST", "/stops", nil, order); err != nil {
+		if _, err := request[api.Batch](t.Context(), o.fleetd, "POST", "/stops", nil, order); err != nil {
 			t.Error(err)
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	said, err := night(t, Config{Robots: 1, Data: data}, nil)
+	said, err := runStage(t, Config{Robots: 1, Data: data}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took >= patience {
+	if took := time.Since(began); took >= setupTimeout {
 		t.Errorf("it took %v", took)
 	}
 	all := strings.Join(said, "\n")
@@ -150,18 +150,18 @@ func TestRobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "r2"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := night(t, Config{Robots: 2, Data: data}, nil); err == nil || !strings.Contains(err.Error(), "r2: ") {
+	if _, err := runStage(t, Config{Robots: 2, Data: data}, nil); err == nil || !strings.Contains(err.Error(), "r2: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRobotConfigurationCanBeChangedBeforeItStarts(t *testing.T) {
-	_, err := night(t, Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) {
+	_, err := runStage(t, Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) {
 		if c.ID == "r2" {
 			c.BootMode = "mnl"
 		}
-	}}, func(o *opening) {
-		for _, r := range o.must(t) {
+	}}, func(o *operatorSetup) {
+		for _, r := range o.mustListRobots(t) {
 			if r.Mode != "ato" {
 				t.Errorf("%s is in %s", r.ID, r.Mode)
 			}
@@ -235,7 +235,7 @@ func TestDatabaseIsShownWithoutPassword(t *testing.T) {
 		"host=/run password=other":                    "the database that was given",
 		"postgres:troupe:other@db.example":            "the database that was given",
 	} {
-		if got := shown(in); got != want {
+		if got := withoutPassword(in); got != want {
 			t.Errorf("%s is shown as %s, want %s", in, got, want)
 		}
 	}
@@ -253,7 +253,7 @@ func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 			Logger: slog.New(slog.NewTextHandler(&log, nil)), Say: func(line string) { t.Errorf("%s: it says %s", address, line) },
 		})
 		var missing *DatabaseError
-		if !errors.As(err, &missing) || time.Since(began) > databaseWithin+5*time.Second {
+		if !errors.As(err, &missing) || time.Since(began) > databaseTimeout+5*time.Second {
 			t.Errorf("%s: after %v: %v", address, time.Since(began), err)
 		}
 		if told := fmt.Sprint(err) + log.String(); strings.Contains(told, "secret") {
@@ -263,7 +263,7 @@ func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 }
 
 func TestStageWithoutRobotsIsRefused(t *testing.T) {
-	if _, err := night(t, Config{Data: t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "1 to") {
+	if _, err := runStage(t, Config{Data: t.TempDir()}, nil); err == nil || !strings.Contains(err.Error(), "1 to") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,12 +271,12 @@ func TestStageWithoutRobotsIsRefused(t *testing.T) {
 func TestLongListOfRobotsIsShortened(t *testing.T) {
 	many := make([]string, MaxRobots)
 	for i := range many {
-		many[i] = name(i)
+		many[i] = robotID(i)
 	}
-	if got := listed(many); got != "200 robots: r1 ... r200" {
+	if got := joinIDs(many); got != "200 robots: r1 ... r200" {
 		t.Error(got)
 	}
-	if got := listed(many[:3]); got != "r1 r2 r3" {
+	if got := joinIDs(many[:3]); got != "r1 r2 r3" {
 		t.Error(got)
 	}
 }
@@ -286,7 +286,7 @@ func TestRobotsWithOneStorySpeakItsLanguagesInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, next := language(shipped, 0), language(shipped, len(shipped))
+	first, next := languagesFor(shipped, 0), languagesFor(shipped, len(shipped))
 	if len(first) < 2 || first[0] == next[0] || !slices.Contains(next, first[0]) {
 		t.Errorf("%v, then %v", first, next)
 	}
