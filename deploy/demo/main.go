@@ -1,5 +1,5 @@
-// Command demo sets up a broker, fleetd with its database, and robots that
-// perform, all in this process, to be looked at and played with.
+// Command demo runs a broker, fleetd with its database, and performing robots in
+// one process, for people to try out.
 package main
 
 import (
@@ -23,9 +23,9 @@ import (
 
 const banner = `
   ****************************************************************************
-  *  NOT PROTECTED. Nobody is asked for a password: whoever is on this       *
-  *  machine may operate every robot and change every story. For looking     *
-  *  and playing only; it serves addresses of this machine and no others.    *
+  *  NOT PROTECTED: there are no passwords. Everybody on this machine can    *
+  *  operate every robot and change every story. For trying out only; it     *
+  *  serves addresses of this machine and no others.                         *
   ****************************************************************************
 
 `
@@ -33,8 +33,8 @@ const banner = `
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Once asked, the signals have their usual effect again: a second Ctrl-C
-	// ends the demo at once.
+	// After the first signal the default handling is back: a second Ctrl-C ends
+	// the demo at once.
 	context.AfterFunc(ctx, stop)
 	if err := command().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", explain(err))
@@ -59,8 +59,8 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.MQTT, "mqtt", "127.0.0.1:1883", "address for MQTT; port 0 takes a free one")
 	f.StringVar(&cfg.HTTP, "http", "127.0.0.1:8080", "address for the page and the HTTP interface; port 0 takes a free one")
 	f.StringVar(&cfg.Data, "data", "./.demo", "directory for the robots' disks, the SQLite database and the log")
-	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... for an empty database of yours")
-	f.StringVar(&logFile, "log", "", "file for the log; demo.log in the data directory if left out, - for the terminal")
+	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... of an empty database")
+	f.StringVar(&logFile, "log", "", "file for the log, - for the terminal; by default demo.log in the data directory")
 	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	return cmd
 }
@@ -77,13 +77,14 @@ func run(ctx context.Context, cfg stage.Config, level slog.Level, logFile string
 	cfg.Say = func(line string) { fmt.Fprintf(terminal, "%5.1f s  %s\n", time.Since(started).Seconds(), line) }
 	cfg.Ready = func(at stage.Addresses) {
 		fmt.Fprint(out, readyText(at))
-		fmt.Fprintf(terminal, "%5.1f s  ready; Ctrl-C ends it, started again on %s it goes on from there\n", time.Since(started).Seconds(), cfg.Data)
+		fmt.Fprintf(terminal, "%5.1f s  ready; Ctrl-C ends the demo; started again with --data %s it continues\n", time.Since(started).Seconds(), cfg.Data)
 	}
-	context.AfterFunc(ctx, func() { fmt.Fprintln(terminal, "\nending; Ctrl-C again ends it at once") })
+	context.AfterFunc(ctx, func() { fmt.Fprintln(terminal, "\nending; press Ctrl-C again to end at once") })
 	return stage.Run(ctx, cfg)
 }
 
-// openLog opens the log, which would only hide the few lines that matter.
+// openLog opens the log file. On the terminal the log would hide the few lines
+// that matter.
 func openLog(folder, path string, terminal io.Writer) (io.WriteCloser, error) {
 	if path == "-" {
 		return struct {
@@ -104,7 +105,7 @@ func openLog(folder, path string, terminal io.Writer) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// readyText is the ready line, and below it lines to paste into another
+// readyText returns the ready line, followed by commands to paste into another
 // terminal.
 func readyText(at stage.Addresses) string {
 	host, port, _ := net.SplitHostPort(at.MQTT)
@@ -113,14 +114,14 @@ func readyText(at stage.Addresses) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ready mqtt=%s http=%s\n", at.MQTT, at.HTTP)
 	fmt.Fprintf(&b, "mosquitto_sub %s -u obs -i obs.1 -v -t 'troupe/v1/#'   # watch everything\n", broker)
-	fmt.Fprintf(&b, "%smnl   # take a robot in hand\n", ask)
-	fmt.Fprintf(&b, "%sato   # let it perform again\n", ask)
+	fmt.Fprintf(&b, "%smnl   # switch a robot to manual mode\n", ask)
+	fmt.Fprintf(&b, "%sato   # switch it back to automatic mode\n", ask)
 	fmt.Fprintf(&b, "go run ./fleetd robot list --server %s   # see the fleet\n", at.HTTP)
 	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
 	return b.String()
 }
 
-// explain adds to an error which flag helps.
+// explain adds to an error the flag that helps.
 func explain(err error) string {
 	if a := (*stage.AddressError)(nil); errors.As(err, &a) {
 		remedy := ""

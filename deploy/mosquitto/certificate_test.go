@@ -24,7 +24,8 @@ import (
 	"troupe/schema"
 )
 
-// newCA is a fleet's CA, its keys in a folder as fleetd ca init leaves them.
+// newCA makes a fleet's CA, with its keys in a folder as fleetd ca init leaves
+// them.
 func newCA(t *testing.T) *vault.Vault {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ca")
@@ -38,7 +39,7 @@ func newCA(t *testing.T) *vault.Vault {
 	return v
 }
 
-// robotCertificate returns the certificate of a robot, with what stands behind it.
+// robotCertificate issues a robot's certificate and returns it with its chain.
 func robotCertificate(t *testing.T, v *vault.Vault, name string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -64,16 +65,17 @@ func robotCertificate(t *testing.T, v *vault.Vault, name string) tls.Certificate
 	return c
 }
 
-// shippedMosquitto is a Mosquitto with every line of the configuration of this folder.
+// shippedMosquitto is a running Mosquitto with every line of this folder's
+// configuration.
 type shippedMosquitto struct {
 	t                           *testing.T
 	folder                      string
 	vault                       *vault.Vault
-	clientAddress, robotAddress string // addresses
+	clientAddress, robotAddress string // by password; by certificate
 }
 
-// revoke writes the list of the revoked. Mosquitto keeps the lists that it read
-// before; the newest counts, by whole seconds.
+// revoke writes the revocation list. Mosquitto keeps the lists that it read before
+// and uses the newest one, compared by whole seconds; so each list is dated later.
 func (m *shippedMosquitto) revoke(number int64, revoked ...tls.Certificate) {
 	m.t.Helper()
 	var entries []ca.Revoked
@@ -89,7 +91,7 @@ func (m *shippedMosquitto) revoke(number int64, revoked ...tls.Certificate) {
 	}
 }
 
-// reload lets Mosquitto read again what it reads again.
+// reload has Mosquitto read its files again (SIGHUP).
 func (m *shippedMosquitto) reload() {
 	m.t.Helper()
 	text, err := os.ReadFile(filepath.Join(m.folder, "pid"))
@@ -128,8 +130,9 @@ func startShipped(t *testing.T, v *vault.Vault, revoked ...tls.Certificate) *shi
 	return m
 }
 
-// The whole file, with the door for robots: who has a certificate of the fleet is
-// who it says, whatever name he gives himself, and may do what that robot may.
+// The whole configuration, with the listener for robots: a client with a
+// certificate of the fleet has the name in it, whatever user name it sends, and
+// may do what that robot may.
 func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	v := newCA(t)
 	r1, r2, otherFleet := robotCertificate(t, v, "r1"), robotCertificate(t, v, "r2"), robotCertificate(t, newCA(t), "r1")
@@ -148,7 +151,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	robot.Publish(ns.Topic(schema.TopicEvent, "r1"), "{}")
 	admin.Expect(ns.Topic(schema.TopicEvent, "r1"))
 	if got := admin.Inbox("#"); len(got) != 0 {
-		t.Errorf("these were let through too: %v", got)
+		t.Errorf("the broker also passed on %v", got)
 	}
 	robot.Subscribe(ns.Topic(schema.TopicCmd, "r1", "+", "+", "+"))
 	connect(t, "mqtt://"+m.clientAddress, "op1").Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
@@ -157,11 +160,11 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	for what, dial := range map[string]brokertest.Dialer{
 		"a revoked robot":          with(r2),
 		"a robot of another fleet": with(otherFleet),
-		"who has none":             with(),
+		"a client without one":     with(),
 	} {
 		if c, code := brokertest.TryConnect(t, dial, brokertest.Hello{Name: "r1", Password: secret, ClientID: "x"}); code == 0 {
 			c.Close()
-			t.Errorf("%s was let in", what)
+			t.Errorf("%s was accepted", what)
 		}
 	}
 	robot.Ping()
@@ -175,7 +178,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 		}
 		c.Close()
 		if time.Now().After(late) {
-			t.Fatal("a robot that was revoked meanwhile is still let in")
+			t.Fatal("a robot that was revoked meanwhile is still accepted")
 		}
 	}
 }

@@ -24,18 +24,18 @@ const (
 	secret = "open sesame"
 )
 
-// clientAddress are those of the users file; everybody's password is the secret.
+// usersFile lists the users; everybody's password is the secret.
 const usersFile = "fleetd fleetd\nop1 operator\nobs observer\nadmin admin\nr1 robot\nr2 robot\n"
 
-// startMosquitto runs Mosquitto with the configuration of this folder, but for the ports,
-// the files and what a test wants otherwise.
+// startMosquitto runs Mosquitto with this folder's configuration, except for the
+// ports, the paths of its files and the given extra lines.
 func startMosquitto(t *testing.T, extraLines ...string) string {
 	t.Helper()
 	return mosquittotest.Start(t, mosquittotest.Options{Closed: true, Lines: append(generalLines(t, writeFiles(t)), extraLines...)})
 }
 
-// writeFiles makes the rules and the passwords that the configuration names, and
-// returns their folder.
+// writeFiles writes the access rules and the passwords that the configuration
+// names, and returns their folder.
 func writeFiles(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -60,7 +60,8 @@ func writeFiles(t *testing.T) string {
 	return folder
 }
 
-// generalLines are the lines of the configuration that hold for every listener.
+// generalLines returns the lines of the configuration that hold for every
+// listener.
 func generalLines(t *testing.T, folder string) []string {
 	t.Helper()
 	text, err := os.ReadFile("mosquitto.conf")
@@ -84,21 +85,21 @@ func TestConnectNeedsThePassword(t *testing.T) {
 	url := startMosquitto(t)
 	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
 	for what, h := range map[string]brokertest.Hello{
-		"an unknown client":   {Name: "x", Password: secret, ClientID: "x"},
-		"a wrong password":    {Name: "op1", Password: "sesame", ClientID: "op1"},
-		"no name at all":      {ClientID: "y"},
-		"a name, no password": {Name: "op1", ClientID: "op1"},
+		"an unknown client": {Name: "x", Password: secret, ClientID: "x"},
+		"a wrong password":  {Name: "op1", Password: "sesame", ClientID: "op1"},
+		"no user name":      {ClientID: "y"},
+		"no password":       {Name: "op1", ClientID: "op1"},
 	} {
 		if c, code := brokertest.TryConnect(t, dial, h); code == 0 {
 			c.Close()
-			t.Errorf("%s was let in", what)
+			t.Errorf("%s was accepted", what)
 		}
 	}
 	connect(t, url, "op1").Ping()
 }
 
-// What is refused is acknowledged and nobody is told, so a message that is
-// allowed is sent after it: what comes before that one was let through.
+// Mosquitto acknowledges a refused message and notifies nobody. So the test sends
+// an allowed message last: what the broker passed on arrives before that one.
 func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 	url := startMosquitto(t)
 	admin := connect(t, url, "admin")
@@ -116,12 +117,13 @@ func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 	r1.Publish(ns.Topic(schema.TopicEvent, "r1"), "{}")
 	admin.Expect(ns.Topic(schema.TopicEvent, "r1"))
 	if got := admin.Inbox("#"); len(got) != 0 {
-		t.Errorf("these were let through too: %v", got)
+		t.Errorf("the broker also passed on %v", got)
 	}
 }
 
-// A fleetd instance that starts beside a fleet of 300 is given each robot's documents at
-// once. Mosquitto's own queue of 1000 would lose the rest without a word.
+// A fleetd instance that connects in a fleet of 300 robots is sent all their
+// documents at once. With Mosquitto's default queue of 1000 messages the rest
+// would be lost without a trace.
 func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 	const documents = 300 * 11
 	url := startMosquitto(t)
@@ -135,8 +137,8 @@ func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 	}
 }
 
-// The contract's largest document passes, and what is larger than any ends its
-// connection before it is taken in.
+// The contract's largest document passes. A larger packet ends its connection
+// before the broker reads it whole.
 func TestPacketLargerThanAnyDocumentIsRefused(t *testing.T) {
 	url := startMosquitto(t)
 	admin, fleetd := connect(t, url, "admin"), connect(t, url, "fleetd")
@@ -145,11 +147,12 @@ func TestPacketLargerThanAnyDocumentIsRefused(t *testing.T) {
 	fleetd.Retain(blob, strings.Repeat("x", schema.TopicOf(schema.TopicBlob).MaxBytes))
 	admin.Expect(blob)
 	body := append([]byte{0, byte(len(blob))}, blob...)
-	_ = fleetd.Raw(brokertest.Packet(0x31, append(body, make([]byte, 513<<10)...))) // Mosquitto may hang up in the middle
+	_ = fleetd.Raw(brokertest.Packet(0x31, append(body, make([]byte, 513<<10)...))) // Mosquitto may close the connection while this is written
 	fleetd.Lost()
 }
 
-// A document of somebody who lost the right to write it is not given out.
+// A retained document is not delivered once its sender has lost the right to write
+// it.
 func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 	m := startShipped(t, newCA(t))
 	topic := ns.Topic(schema.TopicDesiredMode, "r1")
@@ -162,7 +165,7 @@ func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 		return len(c.Inbox(topic))
 	}
 	if n := countDelivered(); n != 1 {
-		t.Fatalf("%d documents while it is fleetd's right", n)
+		t.Fatalf("%d documents while fleetd may write it", n)
 	}
 	rules := filepath.Join(m.folder, "troupe.acl")
 	text, err := os.ReadFile(rules)
@@ -177,7 +180,7 @@ func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 	m.reload()
 	for late := time.Now().Add(2 * brokertest.Patience); countDelivered() != 0; {
 		if time.Now().After(late) {
-			t.Fatal("it is still given out")
+			t.Fatal("the document is still delivered")
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// An AddressError is an address that cannot be served.
+// An AddressError says why an address cannot be served.
 type AddressError struct {
 	Of      string // mqtt or http
 	Address string
@@ -20,8 +20,8 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%s address %s: %s", e.Of, e.Address, e.Why)
 }
 
-// checkAddresses finds out before anything is started whether everything can
-// listen where it should.
+// checkAddresses checks before anything is started that both addresses can be
+// listened on.
 func checkAddresses(mqtt, http string) error {
 	for _, a := range []struct{ of, address string }{{"mqtt", mqtt}, {"http", http}} {
 		if err := checkAddress(a.of, a.address); err != nil {
@@ -29,7 +29,7 @@ func checkAddresses(mqtt, http string) error {
 		}
 	}
 	if _, port, _ := net.SplitHostPort(mqtt); mqtt == http && port != "0" {
-		return &AddressError{Of: "http", Address: http, Why: "mqtt is served there already", Taken: true}
+		return &AddressError{Of: "http", Address: http, Why: "the mqtt address is the same", Taken: true}
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func checkAddress(of, address string) error {
 		return refuse(false, "write it as 127.0.0.1:PORT; port 0 takes a free one")
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return refuse(false, "nobody is asked for a password here, so only this machine is served: use 127.0.0.1")
+		return refuse(false, "there are no passwords here, so only this machine is served: use 127.0.0.1")
 	}
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {

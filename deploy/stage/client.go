@@ -12,11 +12,11 @@ import (
 	"troupe/fleetd/api"
 )
 
-// operator signs what the stage does, so that the record tells it from what a
-// person did.
+// operator is the name under which the stage sends requests, so that the audit log
+// tells them from those of people.
 const operator = "demo"
 
-// A fleetd instance is asked over HTTP, as by any other program.
+// A fleetdClient sends requests to fleetd's HTTP API.
 type fleetdClient struct {
 	url    string
 	client *http.Client
@@ -28,13 +28,13 @@ func newFleetdClient(url string) *fleetdClient {
 
 func (d *fleetdClient) close() { d.client.CloseIdleConnections() }
 
-// yamlBody is a text that is sent as it is, and octets are what is no text.
+// A yamlBody is sent as YAML, a binaryBody as bytes; other bodies are sent as JSON.
 type (
 	yamlBody   []byte
 	binaryBody []byte
 )
 
-// request makes one request, and reads the answer into a T.
+// request sends one request and decodes the reply into a T.
 func request[T any](ctx context.Context, d *fleetdClient, method, path string, query url.Values, body any) (T, error) {
 	var result T
 	payload, contentType := []byte(nil), "application/json"

@@ -2,7 +2,7 @@ package stage
 
 import "fmt"
 
-// An InUseError is a data directory that another stage has.
+// An InUseError reports a data directory that another stage uses.
 type InUseError struct{ Folder, Process string }
 
 func (e *InUseError) Error() string {

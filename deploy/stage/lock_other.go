@@ -4,7 +4,7 @@ package stage
 
 import "errors"
 
-// lock refuses: without a lock two stages could write the same robots' disks.
+// lock fails: without file locks two stages could write the same robots' data.
 func lock(string) (unlock func() error, err error) {
-	return nil, errors.New("this system has no file locks that we use")
+	return nil, errors.New("lock the data directory: not supported on this operating system")
 }

@@ -19,8 +19,7 @@ import (
 	"troupe/schema"
 )
 
-// testFleet is a fleetd instance and a robot with a broker between them, in one process and in
-// fake time.
+// testFleet is fleetd, a broker and one robot in one process, in fake time.
 type testFleet struct {
 	*testing.T
 	broker *brokertest.Broker
@@ -72,7 +71,7 @@ func (p *testFleet) robot() api.Detail {
 	return d
 }
 
-// awaitRobot waits for something to hold.
+// awaitRobot waits until the condition holds.
 func (p *testFleet) awaitRobot(what string, holds func(api.Detail) bool) api.Detail {
 	p.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -90,7 +89,7 @@ func (p *testFleet) awaitPresence(view string) api.Presence {
 	return p.awaitRobot(view, func(d api.Detail) bool { return d.Presence.View == view }).Presence
 }
 
-// presenceStays lets time pass in which the robot is seen so, and not otherwise.
+// presenceStays checks for a time that the robot's presence does not change.
 func (p *testFleet) presenceStays(view string, d time.Duration) {
 	p.Helper()
 	for began := time.Now(); time.Since(began) < d; time.Sleep(250 * time.Millisecond) {
@@ -100,7 +99,7 @@ func (p *testFleet) presenceStays(view string, d time.Duration) {
 	}
 }
 
-// hangingDriver is a body whose driver hangs in the call that lets it move.
+// hangingDriver is a driver whose call that enables motion does not return.
 type hangingDriver struct {
 	driver.Driver
 	until chan struct{}
@@ -136,27 +135,27 @@ func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 			p.Errorf("%d connections were made", n)
 		}
 	}, func(c *robot.Config) {
-		hold = make(chan struct{}) // of the bubble
+		hold = make(chan struct{}) // made inside the synctest bubble
 		release = func() { close(hold) }
 		c.Driver = &hangingDriver{sim.New(sim.Config{}), hold}
 	})
 }
 
 // TestRobotWithoutFleetdHeartbeatReconnects loses one subscription of several:
-// everything else arrives, so the connection itself finds nothing wrong.
+// everything else arrives, so that the connection itself seems healthy.
 func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 	inTestFleet(t, func(p *testFleet) {
-		p.awaitRobot("hearing fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
+		p.awaitRobot("linked to fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
 		p.cable.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
-		p.awaitRobot("lost to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
-		p.awaitRobot("hearing fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
+		p.awaitRobot("without a link to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
+		p.awaitRobot("linked to fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
 		if n := p.cable.Dials(); n != 2 {
 			p.Errorf("%d connections were made", n)
 		}
 		if d := p.robot(); d.Mode != schema.ModeSafe {
 			p.Errorf("after the link came back it is in %s", d.Mode)
 		}
-		p.awaitRobot("told as an event", func(api.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
+		p.awaitRobot("reported as an event", func(api.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
 	})
 }
 
@@ -186,7 +185,7 @@ func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
 			p.Errorf("lost: %s", got.Why)
 		}
 	}, func(c *robot.Config) {
-		wake, err := robot.ParseWake("2000-01-01T00:20:00Z") // bubbles begin at midnight
+		wake, err := robot.ParseWake("2000-01-01T00:20:00Z") // synctest bubbles begin at midnight
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +198,7 @@ func TestRoundTripIsMeasured(t *testing.T) {
 		d := p.awaitRobot("measured", func(d api.Detail) bool {
 			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3
 		})
-		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // no time passes in between
+		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // fake time does not pass in between
 			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.View)
 		}
 		p.cable.Slow(700 * time.Millisecond)

@@ -6,16 +6,17 @@ import (
 	"fmt"
 )
 
-// A part is one of the programs, running in a goroutine of its own.
+// A program is broker, fleetd or a robotd, running in a goroutine of its own.
 type program struct {
 	name  string
 	stop  context.CancelFunc
 	ended chan struct{}
-	err   error // once ended
+	err   error // set before ended is closed
 }
 
-// startProgram runs a part under its own context, so that the parts can be ended in an
-// order. One that ends by itself fails the whole stage.
+// startProgram runs a program under its own context, so that the programs can be
+// ended in order. A program that ends by itself ends the whole stage with an
+// error.
 func startProgram(name string, fail context.CancelCauseFunc, run func(context.Context) error) *program {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &program{name: name, stop: stop, ended: make(chan struct{})}
@@ -26,7 +27,7 @@ func startProgram(name string, fail context.CancelCauseFunc, run func(context.Co
 		case ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)):
 			return
 		case err == nil:
-			err = errors.New("it ended unasked")
+			err = errors.New("the program ended by itself")
 		}
 		p.err = fmt.Errorf("%s: %w", name, err)
 		fail(p.err)
@@ -34,7 +35,7 @@ func startProgram(name string, fail context.CancelCauseFunc, run func(context.Co
 	return p
 }
 
-// endPrograms asks the parts to end, all at once, and returns when they have.
+// endPrograms ends the programs, all at once, and returns when they have ended.
 func endPrograms(parts ...*program) error {
 	for _, p := range parts {
 		p.stop()

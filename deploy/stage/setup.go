@@ -17,18 +17,19 @@ import (
 	"troupe/schema/score"
 )
 
-// setupTimeout bounds each wait for the robots, which takes well under a second.
+// setupTimeout bounds each wait for the robots, which normally takes well under a
+// second.
 const setupTimeout = 60 * time.Second
 
-// pollInterval is how often fleetd is asked meanwhile.
+// pollInterval is how often fleetd is polled meanwhile.
 const pollInterval = 50 * time.Millisecond
 
-// An opening is what a person would do to make the robots perform.
+// operatorSetup carries out what an operator would do to make the robots perform.
 type operatorSetup struct {
 	cfg     Config
 	fleetd  *fleetdClient
 	stories []score.Story
-	refused map[string]bool // robots that did not do what they were told; nobody waits for them
+	refused map[string]bool // robots that refused a command; the setup does not wait for them
 }
 
 func (o *operatorSetup) run(ctx context.Context) error {
@@ -40,7 +41,7 @@ func (o *operatorSetup) run(ctx context.Context) error {
 	return nil
 }
 
-// awaitRobots waits until every robot is there and calibrated.
+// awaitRobots waits until every robot is online and calibrated.
 func (o *operatorSetup) awaitRobots(ctx context.Context) error {
 	there, err := o.awaitEach(ctx, func(r api.Robot) bool {
 		return r.Presence.View == "online" && r.Adopted && r.Calibrated && r.ModePhase == schema.PhaseRunning
@@ -49,13 +50,13 @@ func (o *operatorSetup) awaitRobots(ctx context.Context) error {
 		return err
 	}
 	if len(there) < o.cfg.Robots {
-		return fmt.Errorf("only %d of %d robots are there and calibrated after %v; the log has more", len(there), o.cfg.Robots, setupTimeout)
+		return fmt.Errorf("only %d of %d robots are online and calibrated after %v; see the log", len(there), o.cfg.Robots, setupTimeout)
 	}
-	o.cfg.Say("robots are there, with simulated bodies: " + joinRobots(there))
+	o.cfg.Say("robots online, with simulated bodies: " + joinRobots(there))
 	return nil
 }
 
-// labelRobots says of robots without labels what they are there for.
+// labelRobots gives robots without labels the labels of their story.
 func (o *operatorSetup) labelRobots(ctx context.Context) error {
 	robots, err := o.listRobots(ctx)
 	if err != nil {
@@ -73,8 +74,8 @@ func (o *operatorSetup) labelRobots(ctx context.Context) error {
 	return nil
 }
 
-// publishLibrary brings the sounds, acts and stories that ship into fleetd's library.
-// What a person changed or deleted there stays so.
+// publishLibrary publishes the shipped sounds, acts and stories in fleetd's
+// library. It does not overwrite what a person changed or deleted there.
 func (o *operatorSetup) publishLibrary(ctx context.Context) error {
 	if err := o.putSounds(ctx); err != nil {
 		return err
@@ -100,17 +101,17 @@ func (o *operatorSetup) publishLibrary(ctx context.Context) error {
 	}
 	switch all := len(acts) + len(stories); published {
 	case 0:
-		o.cfg.Say("the library is as it was")
+		o.cfg.Say("the library is unchanged")
 	case all:
-		o.cfg.Say(fmt.Sprintf("%d acts and %d stories are published", len(acts), len(stories)))
+		o.cfg.Say(fmt.Sprintf("published %d acts and %d stories", len(acts), len(stories)))
 	default:
-		o.cfg.Say(fmt.Sprintf("%d of %d acts and stories were new or changed, and are published", published, all))
+		o.cfg.Say(fmt.Sprintf("published %d of %d acts and stories, which were new or changed", published, all))
 	}
 	return nil
 }
 
-// putSounds comes before what names them, so that it is published with them. One
-// that somebody deleted is put again: nothing remembers it.
+// putSounds runs before acts are published, because acts name sounds. A sound that
+// somebody deleted is uploaded again: fleetd keeps no record of deleted sounds.
 func (o *operatorSetup) putSounds(ctx context.Context) error {
 	sounds, err := library.Sounds()
 	if err != nil {
@@ -160,8 +161,8 @@ func (o *operatorSetup) publishDocuments(ctx context.Context, path string, docum
 	return published, nil
 }
 
-// assignStories gives robots that were never told anything the story they are there
-// for, and waits until each robot has what it should have.
+// assignStories gives each robot that never had a desired story the story of its
+// number, and waits until every robot has the story that it should have.
 func (o *operatorSetup) assignStories(ctx context.Context) error {
 	robots, err := o.listRobots(ctx)
 	if err != nil {
@@ -189,20 +190,21 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 	return err
 }
 
-// enableRobots lets the robots move. They never do that by themselves; here it is the
-// person who started the stage who lets them.
+// enableRobots enables the robots. They never do that by themselves; here the
+// person who started the stage has asked for it.
 func (o *operatorSetup) enableRobots(ctx context.Context) error {
 	return o.sendCommand(ctx, "safety/enable", "", func(api.Robot) bool { return true },
-		"are enabled by the demo's own operator: starting it was your word that they may move")
+		"were enabled by the demo: by starting it you allowed them to move")
 }
 
-// setAto asks for ato where it does not run already.
+// setAto sets mode ato on robots that are not in it.
 func (o *operatorSetup) setAto(ctx context.Context) error {
 	return o.sendCommand(ctx, "mode/set", `{"mode":"ato"}`, func(r api.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
-		"are told to perform: mode ato")
+		"were set to mode ato: they perform")
 }
 
-// body gives an order to those robots that it is for, and says who refused.
+// sendCommand sends a command to the robots that it applies to, and prints which
+// robots refused it.
 func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, applies func(api.Robot) bool, done string) error {
 	robots, err := o.listRobots(ctx)
 	if err != nil {
@@ -236,7 +238,7 @@ func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, appl
 		o.cfg.Say(fmt.Sprintf("%s to %s: %s %s", verb, c.Robot, c.State, why))
 	}
 	if latched {
-		o.cfg.Say("stops are held from before: fleetd stop list shows them, fleetd stop release ID --why REASON releases one")
+		o.cfg.Say("stops of an earlier run are still latched: fleetd stop list shows them, fleetd stop release ID --why REASON releases one")
 	}
 	if len(succeeded) > 0 {
 		o.cfg.Say(joinIDs(succeeded) + " " + done)
@@ -244,8 +246,8 @@ func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, appl
 	return nil
 }
 
-// awaitPerformances waits until every robot that has a story is on its way through it, and
-// says of the others what keeps them.
+// awaitPerformances waits until every robot with a story performs it, and prints
+// of each other robot why it does not.
 func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 	performs := func(r api.Robot) bool {
 		return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
@@ -259,7 +261,7 @@ func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 	}
 	for _, r := range robots {
 		if r.Desired.Story == nil {
-			o.cfg.Say(r.ID + " has no default story, as somebody desired")
+			o.cfg.Say(r.ID + " has no default story: somebody removed it")
 		} else if !performs(r) && !o.refused[r.ID] {
 			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety, r.Desired.Phase, r.Desired.Reason))
 		}
@@ -267,8 +269,8 @@ func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 	return nil
 }
 
-// awaitRobot waits until it holds of every robot, or patience is over, and returns
-// those of which it holds.
+// awaitEach waits until the condition holds for every robot or setupTimeout is
+// over, and returns the robots for which it holds.
 func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) bool) ([]api.Robot, error) {
 	late := time.NewTimer(setupTimeout)
 	defer late.Stop()
@@ -291,8 +293,8 @@ func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) boo
 	}
 }
 
-// listRobots are ours, as fleetd sees them, in the order of their numbers. It may
-// know more of an earlier time.
+// listRobots returns this stage's robots as fleetd sees them, in the order of
+// their numbers. fleetd may know others from earlier runs.
 func (o *operatorSetup) listRobots(ctx context.Context) ([]api.Robot, error) {
 	list, err := request[struct {
 		Robots []api.Robot `json:"robots"`
@@ -319,7 +321,7 @@ func ids(robots []api.Robot) []string {
 
 func joinRobots(robots []api.Robot) string { return joinIDs(ids(robots)) }
 
-// joinIDs names robots; of many the first and the last.
+// joinIDs lists robots; of more than eight only the first and the last.
 func joinIDs(ids []string) string {
 	if len(ids) <= 8 {
 		return strings.Join(ids, " ")

@@ -19,10 +19,10 @@ import (
 	"troupe/schema/score"
 )
 
-// MaxRobots bounds the robots of one stage: each is a whole robotd.
+// MaxRobots bounds the robots of one stage: each is a complete robotd.
 const MaxRobots = 200
 
-// Config says what stands on the stage and where it keeps what.
+// Config says what the stage runs and where it keeps its data.
 type Config struct {
 	Robots   int    // r1, r2 and so on
 	MQTT     string // address of this machine; port 0 takes a free one
@@ -31,10 +31,10 @@ type Config struct {
 	Database string // sqlite (a file in Data), sqlite:PATH or postgres://...
 
 	Logger *slog.Logger
-	Say    func(line string) // what a person may want to know of the start
-	Ready  func(Addresses)   // called once all robots perform, or it is known why not
+	Say    func(line string) // receives each line of progress for people
+	Ready  func(Addresses)   // called once every robot performs, or Say has said why not
 
-	// Adjust may change a robot before it starts.
+	// Adjust may change a robot's configuration before it starts.
 	Adjust func(*robot.Config)
 }
 
@@ -56,7 +56,7 @@ func (c *Config) setDefaults() error {
 	}
 	switch {
 	case c.Robots < 1 || c.Robots > MaxRobots:
-		return fmt.Errorf("%d robots: 1 to %d find room on one stage", c.Robots, MaxRobots)
+		return fmt.Errorf("%d robots: a stage runs 1 to %d", c.Robots, MaxRobots)
 	case c.Data == "":
 		return errors.New("no data directory is given")
 	case c.Database == "sqlite":
@@ -65,9 +65,9 @@ func (c *Config) setDefaults() error {
 	return nil
 }
 
-// Run sets everything up, makes the robots perform, and serves until ctx ends.
-// Then the robots end first, so that fleetd hears it, then fleetd, then the
-// broker.
+// Run starts everything, makes the robots perform, and serves until ctx ends. Then
+// it ends the robots first, so that fleetd receives their last messages, then
+// fleetd, then the broker.
 func Run(ctx context.Context, cfg Config) (err error) {
 	if err := cfg.setDefaults(); err != nil {
 		return err
@@ -121,14 +121,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		cfg.Ready(Addresses{MQTT: broker.Addr(), HTTP: url})
 	}
 	<-ctx.Done()
-	return nil // a part that ended by itself is told by end
+	return nil // the error of a program that ended by itself comes from endPrograms
 }
 
-// databaseTimeout bounds the look whether the database is there.
+// databaseTimeout bounds the check whether the database answers.
 const databaseTimeout = 8 * time.Second
 
-// checkDatabase finds out before anything is started whether the database is
-// there. Fleetd itself would wait for it.
+// checkDatabase checks before anything is started that the database answers.
+// fleetd itself would wait for it.
 func (c *Config) checkDatabase(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, databaseTimeout)
 	defer cancel()
@@ -139,7 +139,7 @@ func (c *Config) checkDatabase(ctx context.Context) error {
 	return db.Close()
 }
 
-// A DatabaseError is a database that does not answer.
+// A DatabaseError reports a database that does not answer.
 type DatabaseError struct {
 	Database string // without a password
 	Why      error
@@ -166,8 +166,8 @@ func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, 
 	}
 }
 
-// startRobot starts the robot of that number, counted from 0. It performs by
-// itself what it has: at boot, and also when nobody is heard.
+// startRobot starts robot number i, counted from 0. Its configuration makes it
+// perform its story at boot and also without a link to fleetd.
 func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, i int) *program {
 	id := robotID(i)
 	cfg := robot.Config{
@@ -183,8 +183,8 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
-// stories are those that ship, in order; each says by its labels for which
-// robots it is.
+// stories returns the shipped stories in order. The labels of a story say for
+// which robots it is meant.
 func stories() ([]score.Story, error) {
 	documents, err := library.Stories()
 	if err != nil {
@@ -199,17 +199,17 @@ func stories() ([]score.Story, error) {
 		out = append(out, s)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no story ships")
+		return nil, errors.New("read the shipped stories: there are none")
 	}
 	return out, nil
 }
 
-// storyFor is what a robot of that number is there for: one after another, and
-// again from the first.
+// storyFor returns the story of robot number i: the robots take the stories in
+// turn.
 func storyFor(stories []score.Story, i int) score.Story { return stories[i%len(stories)] }
 
-// languagesFor is what a robot speaks: of several with one story, each another of
-// its languages first.
+// languagesFor returns the languages of robot number i. Robots with the same story
+// take turns in which of its languages comes first.
 func languagesFor(stories []score.Story, i int) []string {
 	languages := storyFor(stories, i).Languages
 	if len(languages) == 0 {
@@ -219,14 +219,14 @@ func languagesFor(stories []score.Story, i int) []string {
 	return append(append([]string(nil), languages[first:]...), languages[:first]...)
 }
 
-// withoutPassword is a database's address without what may be a password.
+// withoutPassword returns the database's address without what may be a password.
 func withoutPassword(database string) string {
 	scheme, rest, isURL := strings.Cut(database, "://")
 	switch {
 	case !isURL && strings.HasPrefix(database, "sqlite:"):
 		return database
 	case !isURL:
-		return "the database that was given" // whatever is secret in it
+		return "the database that was given" // any part of it may be secret
 	}
 	rest, _, _ = strings.Cut(rest, "?")
 	if at := strings.LastIndex(rest, "@"); at >= 0 {

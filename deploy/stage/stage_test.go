@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// runStage is one run of a stage: it ends when what is done at its ready line is
-// done. It returns what was said and how it ended.
+// runStage runs a stage until do has returned, which is called when the stage is
+// ready. It returns the lines that the stage printed and its error.
 func runStage(t *testing.T, cfg Config, do func(o *operatorSetup)) ([]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -43,7 +43,7 @@ func runStage(t *testing.T, cfg Config, do func(o *operatorSetup)) ([]string, er
 	}
 	err := Run(ctx, cfg)
 	if err == nil && !ready {
-		t.Fatalf("it ended before it was ready; it said\n%s", strings.Join(lines, "\n"))
+		t.Fatalf("the stage ended before it was ready; it printed\n%s", strings.Join(lines, "\n"))
 	}
 	return lines, err
 }
@@ -90,7 +90,7 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	if _, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
 		robots := o.mustListRobots(t)
 		theirs = robots[1].Desired.Story.ID
-		// r1 shall perform nothing any more, and has other labels; r2's story goes.
+		// A person takes r1's story away and changes its labels; r2 is left alone.
 		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	said, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
+	printed, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
 		robots := o.mustListRobots(t)
 		if r := robots[0]; r.Desired.Story != nil || r.Labels["site"] != "attic" {
 			t.Errorf("r1 was given %v, labels %v", r.Desired.Story, r.Labels)
@@ -112,9 +112,9 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"the library is as it was", "r1 has no default story, as somebody desired", "starting it was your word"} {
-		if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, want) }) {
-			t.Errorf("it does not say %q, but\n%s", want, strings.Join(said, "\n"))
+	for _, want := range []string{"the library is unchanged", "r1 has no default story: somebody removed it", "by starting it you allowed"} {
+		if !slices.ContainsFunc(printed, func(line string) bool { return strings.Contains(line, want) }) {
+			t.Errorf("the stage does not print %q, but\n%s", want, strings.Join(printed, "\n"))
 		}
 	}
 }
@@ -130,17 +130,17 @@ func TestLatchedStopDoesNotDelayOtherRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	said, err := runStage(t, Config{Robots: 1, Data: data}, nil)
+	printed, err := runStage(t, Config{Robots: 1, Data: data}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took >= setupTimeout {
 		t.Errorf("it took %v", took)
 	}
-	all := strings.Join(said, "\n")
+	all := strings.Join(printed, "\n")
 	for _, part := range []string{"safety/enable to r1: REJECTED latched: ", "by ann: fire drill", "fleetd stop release"} {
 		if !strings.Contains(all, part) {
-			t.Errorf("it does not say %q but\n%s", part, all)
+			t.Errorf("the stage does not print %q, but\n%s", part, all)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestDataDirectoryIsLockedUntilReleased(t *testing.T) {
 	}
 	again, err := lock(folder)
 	if err != nil {
-		t.Fatalf("not let go: %v", err)
+		t.Fatalf("lock after unlock: %v", err)
 	}
 	if err := again(); err != nil {
 		t.Error(err)
@@ -250,14 +250,14 @@ func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 		began := time.Now()
 		err := Run(t.Context(), Config{
 			Robots: 1, MQTT: "127.0.0.1:0", HTTP: "127.0.0.1:0", Data: t.TempDir(), Database: address,
-			Logger: slog.New(slog.NewTextHandler(&log, nil)), Say: func(line string) { t.Errorf("%s: it says %s", address, line) },
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Say: func(line string) { t.Errorf("%s: the stage prints %s", address, line) },
 		})
 		var missing *DatabaseError
 		if !errors.As(err, &missing) || time.Since(began) > databaseTimeout+5*time.Second {
 			t.Errorf("%s: after %v: %v", address, time.Since(began), err)
 		}
-		if told := fmt.Sprint(err) + log.String(); strings.Contains(told, "secret") {
-			t.Errorf("%s: the password is told: %s", address, told)
+		if shown := fmt.Sprint(err) + log.String(); strings.Contains(shown, "secret") {
+			t.Errorf("%s: the password is shown: %s", address, shown)
 		}
 	}
 }
