@@ -107,7 +107,7 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 			says string
 		}{
 			"a verb of administrators": {run(endpoint.environs, endpoint.url, "op1", "r1", "sys/adopt"), "the broker: " + string(schema.ReasonForbidden)},
-			"who only looks on":        {run(endpoint.environs, endpoint.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`), "only looks on"},
+			"an observer":              {run(endpoint.environs, endpoint.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`), "may only observe"},
 			"a wrong password":         {run(append(endpoint.environs, "PASSWORD=pleas"), endpoint.url, "op1", "r1", "safety/stop"), "does not take op1"},
 		} {
 			if c.s.code != 1 || c.s.out != "" || !strings.Contains(c.s.err, c.says) || strings.Contains(c.s.err, "    at ") {

@@ -1,7 +1,6 @@
-// Package library is the content that ships with Troupe: acts and stories as
-// their authors wrote them, one document a file, and the sounds that they name,
-// embedded. The demonstration publishes them; they are also the first thing to
-// copy when writing an own one.
+// Package library embeds the content that ships with Troupe: acts and stories, one
+// document a file, and the sounds that they name. The demo publishes them; they are
+// also examples to copy from.
 package library
 
 import (
@@ -27,7 +26,7 @@ type Document struct {
 	Text []byte
 }
 
-// Acts lists the act files by name.
+// Acts returns the act files, sorted by name.
 func Acts() ([]Document, error) {
 	return documents("acts", func(text []byte) (string, []schema.Problem) {
 		a, ps := score.ParseAct(text)
@@ -35,7 +34,7 @@ func Acts() ([]Document, error) {
 	})
 }
 
-// Stories lists the story files by name.
+// Stories returns the story files, sorted by name.
 func Stories() ([]Document, error) {
 	return documents("stories", func(text []byte) (string, []schema.Problem) {
 		s, ps := score.ParseStory(text)
@@ -43,8 +42,8 @@ func Stories() ([]Document, error) {
 	})
 }
 
-// Sounds lists the sound files by name; the name of each without its ending is that
-// by which acts name it.
+// Sounds returns the sound files, sorted by name. Acts refer to a sound by its
+// file name without the extension.
 func Sounds() ([]Document, error) {
 	return documents("sounds", nil)
 }

@@ -36,8 +36,8 @@ func TestEveryFileIsNamedAfterWhatItHolds(t *testing.T) {
 	}
 }
 
-// The sound that ships is made here, of nobody else's material: eight kilohertz of
-// water, as a shift register murmurs and drops fall into it.
+// The shipped sound is generated here, so that it is nobody else's work: water at
+// 8 kHz, made of noise from a shift register and falling drops.
 func TestShippedSoundIsGenerated(t *testing.T) {
 	const rate, samples = 8000, 12000
 	var b bytes.Buffer
@@ -54,7 +54,7 @@ func TestShippedSoundIsGenerated(t *testing.T) {
 		register ^= register << 13
 		register ^= register >> 17
 		register ^= register << 5
-		murmur += (int(register%64) - 32 - murmur) / 3 // without what hisses
+		murmur += (int(register%64) - 32 - murmur) / 3 // a low-pass filter against hissing
 		drop, since := 0, n%2600                       // a triangle that rises and fades
 		if period := 18 - since/60; since < 600 && period > 6 {
 			drop = (since%period*2 - period) * (600 - since) / 600 * 3
@@ -68,8 +68,8 @@ func TestShippedSoundIsGenerated(t *testing.T) {
 	}
 }
 
-// completeBody is a robot with everything that the content asks for beside the sounds that
-// ship, and no more.
+// completeBody is a robot with everything that the shipped acts ask for except the
+// shipped sounds, and no more.
 var completeBody = schema.Caps{
 	Languages: []string{"en", "de", "fr"},
 	Points:    []string{"entrance", "desk", "stage", "fountain", "dock"},
@@ -95,12 +95,12 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 			t.Errorf("%s: %s", d.Path, p)
 		}
 		if least, most := a.Lasts(); least > 60_000 || most > 180_000 || a.DurationMS() < 4000 {
-			t.Errorf("%s takes %d to %d ms, about %d: nobody stays so long, or notices it", d.Path, least, most, a.DurationMS())
+			t.Errorf("%s takes %d to %d ms, about %d: too long for visitors, or too short to notice", d.Path, least, most, a.DurationMS())
 		}
 	}
 }
 
-// shippedSounds are the sounds as a published story names them.
+// shippedSounds returns the sounds as a published story names them.
 func shippedSounds(t *testing.T) (all []score.Asset) {
 	sounds, err := Sounds()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// clientTimeout bounds one run of a client. A client that waits for messages is
-// told when to stop by -C (how many) or -W (seconds), as at a terminal.
+// clientTimeout bounds one run of a client. A client that waits for messages stops
+// after -C messages or -W seconds, as at a terminal.
 const clientTimeout = 30 * time.Second
 
-// A Result is what a client left at the terminal.
+// A Result is the output and the exit code of a client.
 type Result struct {
 	Stdout string
 	Stderr string
@@ -31,13 +31,13 @@ func Pub(t testing.TB, url string, args ...string) Result {
 	return runClient(t, "mosquitto_pub", url, args)
 }
 
-// Sub runs mosquitto_sub likewise, and returns when it has ended.
+// Sub runs mosquitto_sub in the same way, and returns when it has ended.
 func Sub(t testing.TB, url string, args ...string) Result {
 	t.Helper()
 	return runClient(t, "mosquitto_sub", url, args)
 }
 
-// RR runs mosquitto_rr likewise: one request, one answer.
+// RR runs mosquitto_rr in the same way: one request, one answer.
 func RR(t testing.TB, url string, args ...string) Result {
 	t.Helper()
 	return runClient(t, "mosquitto_rr", url, args)
@@ -74,8 +74,8 @@ func run(program, broker string, args []string, limit time.Duration) (Result, er
 	return r, nil
 }
 
-// findProgram looks where a shell would, and where Debian keeps programs of daemons,
-// which is in few people's PATH.
+// findProgram looks in PATH and in the folders where Debian installs daemons,
+// which are in few people's PATH.
 func findProgram(t testing.TB, program, debian string) string {
 	t.Helper()
 	path, err := lookPath(program, "/usr/sbin", "/usr/local/sbin")

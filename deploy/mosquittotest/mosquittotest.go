@@ -2,9 +2,9 @@
 // broker mosquitto, and the clients mosquitto_pub, mosquitto_sub and
 // mosquitto_rr against any broker.
 //
-// They are the outside view. What works with them works for an operator at a
-// terminal, and what runs on a stock mosquitto does not lean on our own broker.
-// A machine without them fails the test, naming the package to install.
+// They are the view from outside: what works with them works for an operator at a
+// terminal, and what runs on a stock mosquitto does not depend on our own broker.
+// Without them the test fails and names the package to install.
 package mosquittotest
 
 import (
@@ -24,28 +24,27 @@ import (
 // milliseconds; the rest is for a machine that is busy with other tests.
 const startTimeout = 20 * time.Second
 
-// maxStarts bounds how often another port is tried. A port that was free when
-// we asked may be taken by another test before mosquitto binds it.
+// maxStarts bounds how often another port is tried. Another test may take a free
+// port before mosquitto binds it.
 const maxStarts = 5
 
-// Options are what a test may want otherwise than stock.
+// Options change the stock configuration.
 type Options struct {
-	// MaxPacketBytes is the largest packet that the broker takes; zero leaves
+	// MaxPacketBytes is the largest packet that the broker accepts; zero leaves
 	// mosquitto's own limit.
 	MaxPacketBytes int
-	// Closed leaves it to Lines who is let in.
+	// Closed omits the lines that accept every client: Lines configure access.
 	Closed bool
-	// Lines are further lines of mosquitto.conf, as its manual has them.
+	// Lines are further lines of mosquitto.conf.
 	Lines []string
-	// Fresh makes the lines instead, anew for each try: they may name ports of
-	// FreePort, which somebody may have taken.
+	// Fresh, if not nil, returns Lines for each attempt to start: they may name ports
+	// from FreePort, which another program may have taken meanwhile.
 	Fresh func() []string
 }
 
-// Start runs a mosquitto on a free port of 127.0.0.1 that lets anybody in, unless
-// it is told otherwise, and keeps nothing on disk, until the test ends, and
-// returns its URL. Its log is
-// shown when the test fails.
+// Start runs a mosquitto on a free port of 127.0.0.1 until the test ends, and
+// returns its URL. Without options it accepts every client and keeps nothing on
+// disk. Its log is printed if the test fails.
 func Start(t testing.TB, o Options) (url string) {
 	t.Helper()
 	program := findProgram(t, "mosquitto", "mosquitto")
@@ -70,11 +69,11 @@ func Start(t testing.TB, o Options) (url string) {
 			break
 		}
 	}
-	t.Fatalf("mosquitto did not start; it said:\n%s", log)
+	t.Fatalf("mosquitto did not start; its log:\n%s", log)
 	return ""
 }
 
-// FreePort returns a port of 127.0.0.1 that nobody listens on now.
+// FreePort returns a port of 127.0.0.1 on which no program listens now.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -96,7 +95,7 @@ func config(port int, o Options) []byte {
 		lines = append(lines, "allow_anonymous true", "persistence false", "set_tcp_nodelay true")
 	}
 	if os.Geteuid() == 0 {
-		// It would become user mosquitto, who can read nothing of this test's.
+		// It would become user mosquitto, which cannot read this test's files.
 		lines = append(lines, "user root")
 	}
 	if o.MaxPacketBytes > 0 {
@@ -106,9 +105,9 @@ func config(port int, o Options) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// guard runs mosquitto until its own standard input ends, which is when the
-// test stops it and also when the test binary is killed. The standard error is
-// left to mosquitto alone, so that its end is the end of mosquitto.
+// guardScript runs mosquitto until its own standard input ends, which is when the
+// test stops it and also when the test binary is killed. Only mosquitto writes to
+// the standard error, so that its end is the end of mosquitto.
 const guardScript = `
 "$1" -c "$2" </dev/null &
 exec 2>/dev/null
@@ -117,23 +116,23 @@ kill -9 $!
 wait
 `
 
-// A broker is one running mosquitto with the keeper that ends it.
+// A broker is a running mosquitto with the guard that ends it.
 type broker struct {
 	guard    *exec.Cmd
 	lifeline *os.File
 	log      *log
 }
 
-// launch returns a broker that listens, or what mosquitto said instead.
+// launch returns a broker that listens, or else mosquitto's log.
 func launch(t testing.TB, program, path string) (*broker, string) {
 	t.Helper()
 	input, lifeline, err := os.Pipe()
 	if err != nil {
-		t.Fatalf("make the lifeline of mosquitto: %v", err)
+		t.Fatalf("make the pipe to mosquitto's guard: %v", err)
 	}
 	logReader, output, err := os.Pipe()
 	if err != nil {
-		t.Fatalf("make the log of mosquitto: %v", err)
+		t.Fatalf("make the pipe for mosquitto's log: %v", err)
 	}
 	b := &broker{
 		guard:    exec.Command("/bin/sh", "-c", guardScript, "keeper", program, path),
@@ -160,10 +159,10 @@ func launch(t testing.TB, program, path string) (*broker, string) {
 	return nil, b.log.String()
 }
 
-// end returns when mosquitto, its keeper and the reader of its log are gone.
+// end returns when mosquitto, its guard and the reader of its log have ended.
 func (b *broker) end() {
 	_ = b.lifeline.Close()
-	_ = b.guard.Wait() // mosquitto was killed: its status says nothing
+	_ = b.guard.Wait() // mosquitto was killed: its exit status has no meaning
 	<-b.log.ended
 }
 
@@ -174,9 +173,9 @@ func (b *broker) stop(t testing.TB) {
 	}
 }
 
-// A log is what mosquitto has said so far.
+// A log collects the output of mosquitto.
 type log struct {
-	running chan struct{} // closed when mosquitto says that it runs
+	running chan struct{} // closed when mosquitto logs that it runs
 	ended   chan struct{} // closed when mosquitto has ended
 
 	mu   sync.Mutex

@@ -40,7 +40,7 @@ func TestRetainedMessageIsReadBack(t *testing.T) {
 
 func TestRequestIsAnswered(t *testing.T) {
 	broker := Start(t, Options{})
-	// mosquitto_rr subscribes before it asks, so a retained answer is an answer.
+	// mosquitto_rr subscribes before it publishes, so it receives a retained answer.
 	Pub(t, broker, "-t", "answer", "-r", "-m", "yes")
 	if r := RR(t, broker, "-V", "mqttv311", "-t", "question", "-e", "answer", "-m", "well?", "-W", "10"); r.Stdout != "yes\n" {
 		t.Fatalf("mosquitto_rr: %+v", r)
@@ -49,7 +49,7 @@ func TestRequestIsAnswered(t *testing.T) {
 
 func TestExitCodeOfAClientIsAResult(t *testing.T) {
 	broker := Start(t, Options{})
-	if r := Sub(t, broker, "-t", "nobody/speaks", "-C", "1", "-W", "1"); r.Code == 0 || r.Stdout != "" {
+	if r := Sub(t, broker, "-t", "no/publisher", "-C", "1", "-W", "1"); r.Code == 0 || r.Stdout != "" {
 		t.Fatalf("mosquitto_sub: %+v, want its time-out's exit code", r)
 	}
 }
@@ -58,7 +58,7 @@ func TestHangingClientIsEnded(t *testing.T) {
 	broker := Start(t, Options{})
 	began := time.Now()
 	program := findProgram(t, "mosquitto_sub", "mosquitto-clients")
-	_, err := run(program, broker, []string{"-t", "nobody/speaks"}, 200*time.Millisecond)
+	_, err := run(program, broker, []string{"-t", "no/publisher"}, 200*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "did not end") || time.Since(began) > clientTimeout {
 		t.Fatalf("got %v after %v", err, time.Since(began))
 	}
@@ -110,12 +110,12 @@ func TestBrokerEndsWithKilledTestBinary(t *testing.T) {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	broker, ok := strings.CutPrefix(strings.TrimSpace(line), "child ")
 	if !ok || dial(broker) != nil {
-		t.Errorf("child said %q (%v)", line, err)
+		t.Errorf("the child printed %q (%v)", line, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed, as it says
+	_ = cmd.Wait() // it reports the kill
 	late := time.After(startTimeout)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -140,7 +140,7 @@ func TestBrokerThatCannotStartSaysWhy(t *testing.T) {
 	}
 	b, output := launch(t, findProgram(t, "mosquitto", "mosquitto"), path)
 	if b != nil || !strings.Contains(output, "Address already in use") {
-		t.Fatalf("started on a taken port; it said %q", output)
+		t.Fatalf("mosquitto started on a taken port; its log: %q", output)
 	}
 }
 

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// shippedPath is where the configuration lies that people are given, as seen from
-// the folders beside it, in which tests run.
+// shippedPath is the path of the shipped configuration, relative to the folders
+// beside it, in which tests run.
 const shippedPath = "../mosquitto/mosquitto.conf"
 
-// Shipped runs a mosquitto with every line of the configuration that people are
-// given, on free ports of 127.0.0.1, until the test ends. The folder stands for
-// /etc/mosquitto and holds the files that it names. Who comes by certificate is
-// let in at the address robots, who comes by password at people. The id of the
-// process is in the folder's file pid.
+// Shipped runs a mosquitto with every line of the shipped configuration, on free
+// ports of 127.0.0.1, until the test ends. The folder stands for /etc/mosquitto
+// and holds the files that the configuration names. Clients with certificates
+// connect to the address robots, clients with passwords to people. The folder's
+// file pid holds the process id.
 func Shipped(t testing.TB, folder string) (robots, people string) {
 	t.Helper()
 	text := readShipped(t)
@@ -35,8 +35,8 @@ func Shipped(t testing.TB, folder string) (robots, people string) {
 	return robots, people
 }
 
-// Limits are those lines of that configuration which say how much the broker takes
-// and keeps.
+// Limits returns the lines of the shipped configuration that limit what the broker
+// accepts and keeps.
 func Limits(t testing.TB) []string {
 	t.Helper()
 	var lines []string

@@ -1,17 +1,17 @@
-// Asks a robot for something with MQTT.js and prints the final answer, as
+// Sends a command to a robot with MQTT.js and prints the final answer, as
 // mosquitto_rr does at a terminal:
 //
 //   node ask.mjs wss://localhost:8084/mqtt op1 r1 mode/set '{"args":{"mode":"ato"}}'
 //
-// PASSWORD is the password, CA a file with the certificate of who signed the
-// broker's; both may be left out.
+// The environment may hold PASSWORD, and CA: a file with the CA certificate of the
+// broker's certificate.
 import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import mqtt from 'mqtt'
 
 const [url, name, robot, verb, text] = process.argv.slice(2)
 const root = 'troupe/v1'
-const ask = { id: randomUUID(), ...JSON.parse(text || '{}') }
+const request = { id: randomUUID(), ...JSON.parse(text || '{}') }
 
 let client
 try {
@@ -21,10 +21,10 @@ try {
     password: process.env.PASSWORD,
     clientId: `${name}.js`, // the name, or the name, a dot and anything
     ca: process.env.CA && readFileSync(process.env.CA),
-    // A client that connects again by itself sends again what was not
-    // acknowledged: a command of a minute ago. Ask anew instead.
+    // A client that reconnects by itself would send unacknowledged commands again,
+    // perhaps a minute late. Send a new command instead.
     reconnectPeriod: 0,
-  }, false) // nor does it try the first connection again
+  }, false) // do not retry the first connection either
 } catch (refused) {
   console.error(`${url} does not take ${name}: ${refused.message || refused.code}`)
   process.exit(1)
@@ -36,7 +36,7 @@ client.on('message', (topic, payload) => {
     console.error(`the broker: ${answer.reason}: ${answer.detail}`)
     process.exitCode = 1
     client.end()
-  } else if (answer.id === ask.id && !['ACCEPTED', 'IN_PROGRESS'].includes(answer.status)) {
+  } else if (answer.id === request.id && !['ACCEPTED', 'IN_PROGRESS'].includes(answer.status)) {
     console.log(JSON.stringify(answer))
     process.exitCode = answer.status === 'SUCCEEDED' ? 0 : 1
     client.end()
@@ -45,11 +45,11 @@ client.on('message', (topic, payload) => {
 try {
   await client.subscribeAsync([`${root}/robots/${robot}/ack/${name}`, `${root}/clients/${name}/notice`], { qos: 1 })
 } catch (refused) {
-  console.error(`the broker lets ${name} read no answers of ${robot}: its role only looks on`)
+  console.error(`the broker does not let ${name} read answers of ${robot}: its role may only observe`)
   process.exit(1)
 }
-await client.publishAsync(`${root}/robots/${robot}/cmd/${name}/${verb}`, JSON.stringify(ask), { qos: 1 })
+await client.publishAsync(`${root}/robots/${robot}/cmd/${name}/${verb}`, JSON.stringify(request), { qos: 1 })
 setTimeout(() => {
-  console.error('no answer within 30 s: nobody knows whether it was done')
+  console.error('no answer within 30 s: the command may or may not have been executed')
   process.exit(2)
 }, 30_000).unref()
