@@ -8,22 +8,21 @@ import (
 	"testing"
 )
 
-// A page is a text for people whose console blocks are sessions at a terminal:
-// lines that begin with "$ " were typed, what follows them was printed. A line
-// "..." stands for more lines, or none. Each line of a block marked sh is a
-// command to paste: the page does not show what it prints, and it must succeed.
-// A session begins where make or a fresh folder is typed, and goes on over
-// blocks and headings from there.
+// A page is a markdown file. Its blocks marked console show commands, on lines
+// that begin with "$ ", and their output; a line "..." stands for any number of
+// lines. Each line of a block marked sh is a command to paste, which must
+// succeed and whose output is not shown. A session begins with make or a fresh
+// folder, and continues over blocks and headings.
 type page struct {
 	path     string
 	lines    []string
 	sessions []*session
 }
 
-// A session is what was typed from one beginning to the next.
+// A session is a list of commands that run in one terminal.
 type session struct{ typed []*typed }
 
-// typed is one command with what the page shows of it.
+// typed is one command with the output that the page shows.
 type typed struct {
 	line    int // of its first line, from 1
 	from    int // index of its first line,
@@ -31,13 +30,13 @@ type typed struct {
 	to      int // and of the line after those
 	command string
 	shown   []string
-	pasted  bool // the page does not show what is printed
+	pasted  bool // from a block marked sh
 }
 
-// begins are the commands with which a session begins.
+// begins matches commands with which a session begins.
 var begins = regexp.MustCompile(`^(make demo|make build|mkdir (\S+) && cd (\S+))$`)
 
-// elsewhere is how a page shows that lines were left out.
+// elsewhere is the line that stands for lines which are left out.
 const elsewhere = "..."
 
 func readPage(t testing.TB, path string) *page {
@@ -81,12 +80,12 @@ func readPage(t testing.TB, path string) *page {
 	return p
 }
 
-// goesOn tells whether a shell would wait for the rest of the command.
+// goesOn reports whether a command continues on the next line.
 func goesOn(command string) bool {
 	return strings.HasSuffix(command, "\\") || strings.HasSuffix(command, "|") || strings.Count(command, "'")%2 == 1
 }
 
-// rewritten is the page with what was typed and printed in these sessions.
+// rewritten returns the page with the commands and output of these sessions.
 func (p *page) rewritten(sessions map[*session][]printed) string {
 	var b strings.Builder
 	next := 0
@@ -113,14 +112,14 @@ func joined(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// printed is what became of one command in a run.
+// printed is one command and its output in a run.
 type printed struct {
-	command string   // as the page has to have it
+	command string   // with the ids of this run
 	lines   []string // with the page's ports
 }
 
-// excerpt leaves out of a run what the page leaves out: the lines that are shown
-// stay where they are still printed, else as many from the beginning and the end.
+// excerpt leaves out the lines that the page leaves out. If the lines that it
+// shows are no longer printed, it takes as many from the beginning and the end.
 func (p printed) excerpt(shown []string) []string {
 	var parts [][]string
 	part := []string{}

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// A terminal is a shell in which commands are typed one after the other. What
-// runs in its background prints between them, as it does for people.
+// A terminal is a shell that runs commands one after the other. Background
+// programs print between them, as in any terminal.
 type terminal struct {
 	t      testing.TB
 	folder string
 	shell  *process
-	keys   *os.File // what is typed
+	keys   *os.File // the shell's input
 	typed  int      // commands so far
 	read   int      // lines of the transcript that belong to a command
-	behind bool     // something runs in the background
+	behind bool     // a program runs in the background
 }
 
-// openTerminal opens one in a folder of its own that looks like the root of the
-// source after make build, with bin in the PATH.
+// openTerminal starts a shell in a folder of its own that looks like the
+// repository after make build, with bin in the PATH.
 func openTerminal(t testing.TB) *terminal {
 	t.Helper()
 	w := &terminal{t: t, folder: t.TempDir()}
@@ -51,7 +51,7 @@ func openTerminal(t testing.TB) *terminal {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.keys, err = os.OpenFile(fifo, os.O_RDWR, 0) // to write alone would wait for the shell
+	w.keys, err = os.OpenFile(fifo, os.O_RDWR, 0) // opening it for writing only would block until the shell reads
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func openTerminal(t testing.TB) *terminal {
 	w.type_("cd " + w.folder)
 	w.export("PATH", bin+":"+os.Getenv("PATH")+":/usr/sbin")
 	w.export("USER", "ann")
-	w.export("XDG_CONFIG_HOME", w.folder) // where mosquitto's clients look for what is not typed
+	w.export("XDG_CONFIG_HOME", w.folder) // where mosquitto's clients read default options
 	w.export("TROUPE_BROKER_MQTT", "127.0.0.1:0")
 	w.export("TROUPE_BROKER_HTTP", "127.0.0.1:0")
 	w.export("TROUPE_FLEETD_HTTP", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func (w *terminal) close() {
 	case <-time.After(patience):
 		w.t.Errorf("the terminal did not close within %v", patience)
 		w.shell.meant = true
-		_ = syscall.Kill(-w.shell.cmd.Process.Pid, syscall.SIGKILL) // with all that was typed
+		_ = syscall.Kill(-w.shell.cmd.Process.Pid, syscall.SIGKILL) // with all programs that it started
 		<-w.shell.ended
 	}
 	logs, _ := filepath.Glob(filepath.Join(w.folder, "*", "*.log"))
@@ -93,7 +93,7 @@ func (w *terminal) close() {
 
 func (w *terminal) export(name, value string) { w.type_("export " + name + "='" + value + "'") }
 
-// type_ types a line and does not look at what it prints.
+// type_ sends a line to the shell and ignores its output.
 func (w *terminal) type_(line string) {
 	w.t.Helper()
 	if _, err := w.keys.WriteString(line + "\n"); err != nil {
@@ -154,13 +154,13 @@ func (w *terminal) run(command string, limit time.Duration, enough func([]string
 	}
 }
 
-// A shell tells of jobs that were killed, in other words where nobody types.
+// The shell reports killed jobs, in other words than an interactive one.
 var killed = regexp.MustCompile(`^\S+: line \d+: +\d+ Killed `)
 
 var prompted = regexp.MustCompile(prompt + `\d+:\d+$`)
 
-// printedOf takes the prompts out of a transcript, also those at the end of what
-// was printed without a line's end.
+// printedOf removes the prompts from a transcript, also after output without a
+// line break.
 func printedOf(lines []string) []string {
 	var out []string
 	for _, line := range lines {

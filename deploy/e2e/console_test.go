@@ -25,9 +25,8 @@ import (
 	"troupe/schema/golden"
 )
 
-// TestEveryConsoleLineOfThePages types every command of the pages as it
-// stands there and compares what is printed with what the page shows. -update
-// writes what was printed into the page.
+// TestEveryConsoleLineOfThePages runs every command of the pages exactly as the
+// page shows it, and compares the output. -update writes the output into the page.
 func TestEveryConsoleLineOfThePages(t *testing.T) {
 	t.Parallel()
 	guides, err := filepath.Glob("../../docs/*.md")
@@ -61,8 +60,8 @@ func TestEveryConsoleLineOfThePages(t *testing.T) {
 	}
 }
 
-// play plays a session. It returns what was printed if that is to be written
-// into the page: all of it, so that a session stays one.
+// play runs a session. With -update it returns the output of every command if
+// any of them differs, so that ids stay the same within a session.
 func play(t *testing.T, p *page, s *session) []printed {
 	t.Helper()
 	now := &playing{t: t, ports: map[string]string{}, back: map[string]string{}, copied: map[string]string{}}
@@ -97,28 +96,28 @@ func play(t *testing.T, p *page, s *session) []printed {
 	return all
 }
 
-// suback is the kind of the packet that says that a subscription stands.
+// suback is the type of the packet that confirms a subscription.
 const suback = 9
 
-// playing is a session under way.
+// playing is the state of a session that runs.
 type playing struct {
 	t        *testing.T
 	terminal *terminal
-	tools    *wire // to the session's broker, for what is typed
+	tools    *wire // leads the typed clients to the session's broker
 	granted  atomic.Int64
-	world    *world       // around the broker; nil before it is there, and where it is closed
-	closed   bool         // the broker asks for passwords: please
-	begun    []schema.Ack // answers to what had not ended
-	server   string       // address of fleetd; empty before it is there
-	jobs     []string     // what was put into the background, in order: %1 and so on
-	database string       // stands for the page's PostgreSQL; empty before it is used
+	world    *world       // around the broker; nil before it runs, and if it asks for passwords
+	closed   bool         // the broker asks for passwords; the page's is "please"
+	begun    []schema.Ack // answers to commands that have not ended
+	server   string       // address of fleetd; empty before it runs
+	jobs     []string     // background commands in their order: %1 and so on
+	database string       // address that replaces the page's PostgreSQL; empty before it is used
 
-	ports  map[string]string // of the page, to those that were bound
-	back   map[string]string // and the way back
-	copied map[string]string // what people copy from what was printed: the page's, to this run's
+	ports  map[string]string // the page's port to the bound one
+	back   map[string]string // the bound port to the page's
+	copied map[string]string // ids that a reader copies from output: the page's to this run's
 }
 
-// do types one command and returns what the page would have to show.
+// do runs one command and returns the output in the page's terms.
 func (now *playing) do(c *typed) printed {
 	now.t.Helper()
 	said := printed{command: replaced(c.command, now.copied)}
@@ -126,7 +125,7 @@ func (now *playing) do(c *typed) printed {
 	case strings.HasPrefix(c.command, "make demo"):
 		said.lines = now.asThePage(now.demo(c.command))
 	case c.command == "make build":
-		recipe(now.t, c.command) // what it builds is in bin
+		recipe(now.t, c.command) // the programs are in bin already
 	default:
 		mark := 0
 		if now.world != nil {
@@ -144,13 +143,13 @@ func (now *playing) do(c *typed) printed {
 			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
 		}
 		switch {
-		case serves.MatchString(c.command): // its line ready comes, also where the page shows another one
+		case serves.MatchString(c.command): // wait for its line ready, even if the page shows a different one
 			enough = func(lines []string) bool { return slices.ContainsFunc(lines, isReady) }
 		case golden.Updating():
-			limit = 4 * time.Second // the page may show what will not be printed
+			limit = 4 * time.Second // the page may show output that will not come
 		}
 		lines, status := now.terminal.run(typed, limit, enough)
-		// A command that only reads is typed again, as people do, until it prints what the page shows.
+		// Repeat a command that only reads, as a reader does, until its output fits.
 		for late := time.Now().Add(min(limit, patience)); looks.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
 			lines, status = now.terminal.run(typed, limit, func([]string) bool { return true })
 		}
@@ -169,7 +168,7 @@ func (now *playing) do(c *typed) printed {
 }
 
 // demo starts the demo as the Makefile does, on free ports, and waits until all
-// its robots perform.
+// of its robots perform.
 func (now *playing) demo(command string) []string {
 	now.t.Helper()
 	lines := recipe(now.t, command, "MQTT=127.0.0.1:0", "HTTP=127.0.0.1:0", "DATA="+now.t.TempDir())
@@ -188,7 +187,7 @@ func (now *playing) demo(command string) []string {
 	return said
 }
 
-// recipe are the commands that make would run.
+// recipe returns the commands that make would run.
 func recipe(t *testing.T, command string, more ...string) []string {
 	t.Helper()
 	cmd := exec.Command("make", append(append(strings.Fields(command)[1:], "--no-print-directory", "-n"), more...)...)
@@ -200,15 +199,15 @@ func recipe(t *testing.T, command string, more ...string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// looks are commands that change nothing.
+// looks matches commands that change nothing.
 var looks = regexp.MustCompile(`^fleetd (audit|version|\w+ (list|get))\b`)
 
-// serves are commands that start a program which prints where it listens.
+// serves matches commands that start a program which prints a line ready.
 var serves = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
 
 func isReady(line string) bool { return strings.HasPrefix(line, "ready ") }
 
-// doors are where programs listen if nothing else is typed: the page's ports.
+// doors are the default ports of the programs, which the pages show.
 var doors = map[string]map[string]string{
 	"make":   {"mqtt": "1883", "http": "8080"},
 	"broker": {"mqtt": "1883", "http": "9101"},
@@ -223,10 +222,10 @@ var (
 	waits      = regexp.MustCompile(`-W \d+`)
 )
 
-// here is the command with the ports that were bound, and with more patience
-// where it would end at a number of messages anyway.
+// here replaces the page's ports and database in a command, and its time-out if
+// it ends after a number of messages anyway.
 func (now *playing) here(command string) string {
-	command = strings.TrimPrefix(command, "go run ./") // what is built is in the PATH
+	command = strings.TrimPrefix(command, "go run ./") // the built programs are in the PATH
 	command = listens.ReplaceAllString(command, "${1}127.0.0.1:0")
 	command = onPostgres.ReplaceAllStringFunc(command, func(string) string {
 		if now.database == "" {
@@ -245,7 +244,7 @@ func (now *playing) here(command string) string {
 	return port.ReplaceAllStringFunc(command, func(text string) string { return otherPort(text, now.ports) })
 }
 
-// asThePage is what was printed with the page's ports.
+// asThePage replaces bound ports in output by the page's.
 func (now *playing) asThePage(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -262,14 +261,14 @@ func otherPort(text string, ports map[string]string) string {
 	return text
 }
 
-// bind notes which port stands for one of the page.
+// bind records which port replaces one of the page's.
 func (now *playing) bind(ofPage, bound string) {
 	now.back[bound] = ofPage
 	now.ports[ofPage] = bound
 }
 
-// learn reads from the line ready where a program listens, and lets the next
-// commands find it there.
+// learn reads the addresses from a program's line ready, and makes the next
+// commands use them.
 func (now *playing) learn(command string, lines []string) {
 	now.t.Helper()
 	name := filepath.Base(strings.Fields(command)[0])
@@ -292,14 +291,14 @@ func (now *playing) learn(command string, lines []string) {
 			switch {
 			case what == "mqtt":
 				now.post(ofPage, bound, strings.Contains(command, "--users"))
-				if !strings.Contains(command, "--client-ca") { // else each knows his broker
+				if !strings.Contains(command, "--client-ca") { // otherwise the page names the broker
 					now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
 					now.terminal.export("TROUPE_FLEETD_BROKER", now.tools.url())
 				}
 			case what == "http" && name != "broker":
 				now.server = strings.TrimSuffix(address, "/")
 				now.terminal.export("TROUPE_SERVER", now.server)
-				if strings.HasPrefix(address, "http://") { // else each knows his fleetd
+				if strings.HasPrefix(address, "http://") { // otherwise the page names the address
 					now.terminal.export("TROUPE_ROBOTD_FLEETD", strings.TrimSuffix(address, "/"))
 				}
 			}
@@ -307,7 +306,7 @@ func (now *playing) learn(command string, lines []string) {
 	}
 }
 
-// post leads what is typed from now on to the broker that listens there.
+// post connects the clients that are typed from now on to the broker on that port.
 func (now *playing) post(ofPage, bound string, closed bool) {
 	now.t.Helper()
 	now.tools.lead("127.0.0.1:" + bound)
@@ -322,12 +321,12 @@ func (now *playing) post(ofPage, bound string, closed bool) {
 	if now.closed = closed; !closed {
 		now.world = around(now.t, "127.0.0.1:"+bound)
 		for _, filter := range []string{on("+", "cmd/#"), "troupe/v1/fleet/cmd/#", on("+", "event")} {
-			now.world.recorder.Allow(filter) // a page shows mistakes too, and events told again
+			now.world.recorder.Allow(filter) // pages also show mistakes, and replayed events
 		}
 	}
 }
 
-// provide makes the file that the reader of "cat FILE" has written before.
+// provide writes the file that a page shows with "cat FILE", unless it exists.
 func (now *playing) provide(c *typed) {
 	now.t.Helper()
 	name, ok := strings.CutPrefix(c.command, "cat ")
@@ -337,8 +336,8 @@ func (now *playing) provide(c *typed) {
 	now.terminal.type_("[ -e " + name + " ] || mkdir -p $(dirname " + name + ") && cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") + "\nEND")
 }
 
-// settle waits, as people do without noticing, until what was put into the
-// background is at work, and what was asked for has come to rest.
+// settle waits until background programs work and the effects of commands are
+// complete, for which a reader's pace is enough.
 func (now *playing) settle(mark int, grants int64, command string, lines []string) {
 	now.t.Helper()
 	words := strings.Fields(command)
@@ -361,7 +360,7 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		})
 		now.post("1883", bound, false)
 		now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
-	case behind && words[0] == "robotd" && !slices.Contains(words, "--id"): // the page looks itself whether it is there
+	case behind && words[0] == "robotd" && !slices.Contains(words, "--id"): // the page itself waits for its presence
 	case behind && words[0] == "robotd" && now.closed:
 		calibrated(now.t, now.tools.listener.Addr().String())
 	case behind && words[0] == "robotd":
@@ -372,7 +371,7 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		if now.server != "" {
 			now.until("fleetd to list "+rid, func() bool { return now.lists(rid) })
 		}
-	case words[0] == "kill" && !now.isRobot(words): // nothing is published about others
+	case words[0] == "kill" && !now.isRobot(words): // only a robot's end is published
 	case words[0] == "kill":
 		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
@@ -397,8 +396,8 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 	}
 }
 
-// rests waits until the robot of an answer stands where it led, and after a stop
-// until what it ended is answered too.
+// rests waits until the robot of an answer has reached the resulting state, and
+// after a stop until the commands that it ended are answered too.
 func (now *playing) rests(line string) {
 	now.t.Helper()
 	a, problems := schema.Decode[schema.Ack]([]byte(line))
@@ -434,8 +433,8 @@ func (now *playing) isReleased(id string) {
 	})
 }
 
-// isSeen waits until fleetd, too, has heard how a robot is now: when the next
-// heartbeat but one comes, it has taken the next one.
+// isSeen waits until fleetd knows the robot's present state: when the second
+// heartbeat arrives, fleetd has processed the first.
 func (now *playing) isSeen(rid string) {
 	now.t.Helper()
 	for range 2 {
@@ -453,7 +452,7 @@ func (now *playing) isRobot(kill []string) bool {
 	return false
 }
 
-// lists reports whether fleetd has a robot among its own and believes it online.
+// lists reports whether a robot belongs to fleetd's fleet and is online there.
 func (now *playing) lists(rid string) bool {
 	now.t.Helper()
 	client := http.Client{Timeout: patience}
@@ -467,7 +466,7 @@ func (now *playing) lists(rid string) bool {
 	return err == nil && bytes.Contains(text, []byte(`"adopted":true`)) && bytes.Contains(text, []byte(`"view":"online"`))
 }
 
-// ended waits for the final answer to a command after a moment.
+// ended waits for the final answer to a command, after a mark.
 func (now *playing) ended(mark int, id string) string {
 	now.t.Helper()
 	return now.answer(mark, on("+", "ack/+"), "the final answer to "+id, func(a schema.Ack) bool {
@@ -475,7 +474,7 @@ func (now *playing) ended(mark int, id string) string {
 	})
 }
 
-// answer waits for one after a moment.
+// answer waits for an answer after a mark.
 func (now *playing) answer(mark int, filter, what string, holds func(schema.Ack) bool) string {
 	now.t.Helper()
 	return now.world.eye.upon(now.t, mark, filter, what, func(m message) bool {
@@ -493,8 +492,8 @@ func (now *playing) until(what string, holds func() bool) {
 	}
 }
 
-// final replaces the first answer of a robot by the last one where the page has
-// that: on a busy machine what takes half a second is ACCEPTED first.
+// final replaces a robot's first answer by its final one if the page shows that:
+// on a busy machine a command may take half a second, and is ACCEPTED first.
 func (now *playing) final(mark int, shown, lines []string) []string {
 	if now.world == nil || len(lines) != len(shown) {
 		return lines
@@ -510,11 +509,11 @@ func (now *playing) final(mark int, shown, lines []string) []string {
 	return lines
 }
 
-// copy notes what people copy from what was printed into later commands.
+// copy records the ids that a reader copies from output into later commands.
 func (now *playing) copy(shown, lines []string) {
 	found, ok := fit(shown, lines)
 	if !ok {
-		found = lines // for -update: nearly the same, in the same order
+		found = lines // with -update: output that is nearly the same, in the same order
 	}
 	for i := range min(len(shown), len(found)) {
 		_, page := plain(shown[i])
