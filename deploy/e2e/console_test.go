@@ -424,7 +424,7 @@ func (now *playing) isReleased(id string) {
 	eye := now.world.eye
 	eye.await(now.t, "every robot to release "+id, func() bool {
 		held := map[string]bool{}
-		for _, m := range eye.seen {
+		for _, m := range eye.messages {
 			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(on("+", "state"), m.Topic) && len(problems) == 0 {
 				held[m.Topic] = slices.ContainsFunc(s.Safety.Latches, func(l schema.StopLatch) bool { return l.ID == id })
 			}

@@ -143,7 +143,7 @@ func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, er
 // it gets the defaults of all robots as well. Apply the changes of the plan in the same
 // transaction.
 func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
-	rows := library.Rows{ReportedRev: func(robot string) schema.ReportedRev { return t.store.reportedOf(robot, schema.TopicDesiredStory) }}
+	rows := library.Rows{Reported: func(robot string) schema.ReportedRev { return t.store.reportedOf(robot, schema.TopicDesiredStory) }}
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}

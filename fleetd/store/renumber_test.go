@@ -44,11 +44,11 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
 	}
-	if c := tell(again); len(c.Current) != 0 {
+	if c := tell(again); len(c.Updated) != 0 {
 		t.Errorf("it was not overtaken, and was published again: %+v", c)
 	}
 	heard = schema.ReportedRev{Rev: 7}
-	if c := tell(again); len(c.Current) != 1 || c.Documents[0].Current.Rev != 8 {
+	if c := tell(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
 		t.Errorf("published again as %+v", c.Documents)
 	}
 	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))

@@ -28,7 +28,7 @@ func TestGateHoldsForEachUnit(t *testing.T) {
 		"face":    {schema.SafetyEnabled: true, schema.SafetyDisabled: true, schema.SafetyEStop: true},
 	} {
 		for at, passes := range want {
-			c, shut := b.Command(at, &act.Out{Unit: unit, Do: &score.Action{}})
+			c, shut := b.Command(at, &act.Effect{Unit: unit, Do: &score.Action{}})
 			if (shut == "") != passes || passes && c.Unit != unit {
 				t.Errorf("%s in %s: %+v, %q", unit, at, c, shut)
 			}
@@ -40,12 +40,12 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
 	b.SetVolume(schema.Number{Value: 0.5, Said: true})
 	half := 0.5
-	c, _ := b.Command(schema.SafetyEnabled, &act.Out{Unit: "speaker", Do: &score.Action{Volume: &half}})
+	c, _ := b.Command(schema.SafetyEnabled, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
 		t.Errorf("the speaker is told %v", c.Do.Volume)
 	}
 	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
-	c, _ = b.Command(schema.SafetyEnabled, &act.Out{Unit: "drive", Do: &score.Action{Point: "hall"}})
+	c, _ = b.Command(schema.SafetyEnabled, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}})
 	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
 		t.Errorf("the drive is told %+v", c.Do)
 	}

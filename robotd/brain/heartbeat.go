@@ -16,7 +16,7 @@ import (
 // the fleet's time. Somebody at the robot can stop it, so the robot has a link; but that
 // client speaks neither for the fleet nor for its clock.
 func (t *step) heartbeatReceived(ev event.Heartbeat) {
-	t.linkChanged(link.Heard(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
+	t.linkChanged(link.Heartbeat(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
 		return
 	}

@@ -77,8 +77,8 @@ func TestALiveStopIsAnsweredThoughTheDiskHangs(t *testing.T) {
 func TestAnswersToStopsAreHeldBackAndForgottenWithTheSession(t *testing.T) {
 	var s State
 	stop(&s, at(0))
-	tell := request.Tell{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
-	all := s.TakeHeldBack([]request.Effect{request.Alarm{}, tell})
+	tell := request.SendAck{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
+	all := s.TakeHeldBack([]request.Effect{request.Alert{}, tell})
 	if len(all) != 1 || !s.HoldBack(&all[0]) {
 		t.Fatalf("of an answer to a stop %+v was taken, and it is not held back", all)
 	}

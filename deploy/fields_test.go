@@ -19,7 +19,7 @@ const mostFields = 40
 
 // allowedWide are structs that have more nevertheless.
 var allowedWide = map[string]string{
-	"schema.Args":        "one field for each argument of every verb, until a verb declares its own",
+	"schema.Args": "one field for each argument of every verb, until a verb declares its own",
 }
 
 // wideStructs returns the structs of a file tree with more than mostFields, by folder and
