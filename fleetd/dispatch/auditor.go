@@ -16,34 +16,34 @@ import (
 )
 
 const (
-	// witnessRate bounds the commands of others that are written down in a second,
-	// witnessBurst how many may come at once; the rest is counted.
-	witnessRate  = 20
-	witnessBurst = 200
-	// witnessEvery is how often they are written.
-	witnessEvery = time.Second
-	// witnessDetail bounds what is kept of one command's text, in bytes.
-	witnessDetail = 256
+	// auditRate and auditBurst bound the commands that are audited; the rest is counted.
+	auditRate  = 20
+	auditBurst = 200
+	// auditEvery is how often the audit is written.
+	auditEvery = time.Second
+	// auditDetail bounds what is audited of one command's payload, in bytes.
+	auditDetail = 256
 )
 
-// Auditor notes what people and machines ask of robots without fleetd, straight
-// over MQTT: who, what, of which robot, and when. What a fleetd instance asks is persisted
-// already, and frames of manual driving are no commands. Of several fleetd instances the one
-// that leads writes; in a moment without a leader nothing is noted.
+// Auditor records commands that clients send to robots over MQTT without fleetd: who, what,
+// to which robot, and when. Commands of fleetd instances are in the database already, and
+// velocity frames are no commands. The leader writes the audit; while no instance leads,
+// nothing is recorded.
 type Auditor struct {
 	deps Deps
 	room *rate.Limiter
 
 	mu    sync.Mutex
 	notes []store.Noted
-	left  int64 // not noted since the last writing
+	left  int64 // not recorded since the last write
 }
 
+// NewAuditor makes an auditor.
 func NewAuditor(d Deps) *Auditor {
-	return &Auditor{deps: d, room: rate.NewLimiter(witnessRate, witnessBurst)}
+	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst)}
 }
 
-// Note takes in a command as it passed; it waits for nothing.
+// Note records a command of a client; it does not block.
 func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	if m.Retain || at.CID == w.deps.Name || w.deps.Instances.Has(at.CID) {
 		return
@@ -55,17 +55,17 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 		return
 	}
 	who := at.CID
-	said := strings.ToValidUTF8(string(m.Payload[:min(len(m.Payload), witnessDetail)]), "")
+	said := strings.ToValidUTF8(string(m.Payload[:min(len(m.Payload), auditDetail)]), "")
 	if verb, known := schema.VerbOf(at.Group, at.Verb); known {
 		if r, problems := schema.DecodeRequest(verb, m.Payload); len(problems) == 0 && r.By != "" {
 			who = r.By + " at " + at.CID
 		}
 	}
-	w.notes = append(w.notes, store.Noted{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: legible(said)}})
+	w.notes = append(w.notes, store.Noted{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}})
 }
 
-// legible leaves out what would not be text in a line.
-func legible(s string) string {
+// printable removes control characters from untrusted text.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1
@@ -76,7 +76,7 @@ func legible(s string) string {
 
 // Run writes until ctx ends.
 func (w *Auditor) Run(ctx context.Context, db Store) {
-	every := time.NewTicker(witnessEvery)
+	every := time.NewTicker(auditEvery)
 	defer every.Stop()
 	for {
 		select {
@@ -113,11 +113,11 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	if err == nil {
 		return
 	}
-	w.deps.Failed("commands of others not noted", err)
+	w.deps.Failed("commands of other clients not audited", err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.notes)+len(notes) <= witnessBurst*10 {
-		w.notes = append(notes, w.notes...) // in the next second
+	if len(w.notes)+len(notes) <= auditBurst*10 {
+		w.notes = append(notes, w.notes...) // written with the next ones
 	} else {
 		w.left += int64(len(notes))
 	}

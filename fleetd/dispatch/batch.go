@@ -11,10 +11,10 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Handle is a batch on its way: what its asker waits at.
+// Handle is a batch of commands in progress, for whoever waits for them.
 type Handle struct {
 	batch command.Batch
-	ahead map[string][]command.Command // by robot: of other fleetd instances, persisted before
+	ahead map[string][]command.Command // by robot: unfinished commands of other instances that were persisted before
 
 	mu        sync.Mutex
 	commands  []command.Command
@@ -33,18 +33,18 @@ func newHandle(batch command.Batch, commands []command.Command, stored bool) *Ha
 	if stored {
 		t.wasStored()
 	}
-	t.look()
+	t.settle()
 	return t
 }
 
-// Commands are the commands as they now are.
+// Commands are the commands in their present states.
 func (t *Handle) Commands() []command.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.commands)
 }
 
-// Settled is closed when waiting is no longer worth it.
+// Settled is closed when every command is settled.
 func (t *Handle) Settled() <-chan struct{} { return t.settled }
 
 // Persisted reports whether the database has the batch.
@@ -73,9 +73,9 @@ func (t *Handle) update(c command.Command) {
 	t.mu.Unlock()
 }
 
-// look closes settled when all commands are; the driver calls it when what they
-// are is persisted, or could not be put there.
-func (t *Handle) look() {
+// settle closes settled when all commands are settled. The dispatcher calls it when their
+// states are persisted, or could not be.
+func (t *Handle) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.isOver || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
@@ -85,20 +85,19 @@ func (t *Handle) look() {
 	close(t.settled)
 }
 
-// stopPatience is how long a stop's asker waits to hear that it is persisted. The
-// stop itself went out before.
+// stopPatience is how long the caller of a stop waits for the database. The stop itself was
+// sent before.
 const stopPatience = time.Second
 
-// issueWithin is how long a command may take to be persisted: somebody stands
-// there and waits for the robot to do something.
+// issueWithin bounds how long a command may take to be persisted: a person waits for the
+// robot to act.
 const issueWithin = 5 * time.Second
 
-// Issue sets commands on their way. A stop is sent first and persisted
-// after, with the database or without; everything else is persisted before it
-// is sent.
+// Issue starts commands. A stop is sent first and persisted afterwards, with a database or
+// without; everything else is persisted before it is sent.
 func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*Handle, error) {
 	if stop {
-		t := d.Stop(context.WithoutCancel(ctx), batch, commands) // who asked for a stop may hang up; it goes on
+		t := d.Stop(context.WithoutCancel(ctx), batch, commands) // a stop goes on if its caller disconnects
 		t.AwaitPersisted()
 		return t, nil
 	}
@@ -117,24 +116,24 @@ func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []
 		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
 		if errors.Is(err, store.ErrUnknown) {
-			d.post(event{kind: postUnsent, unsent: commands})
+			d.post(event{kind: eventUnsent, unsent: commands})
 		}
 		return nil, err
 	}
 	t := newHandle(batch, commands, true)
 	t.ahead = ahead
-	d.post(event{kind: postTicket, ticket: t})
+	d.post(event{kind: eventBatch, handle: t})
 	return t, nil
 }
 
-// own marks commands as this instance's: it alone sends them and hears the answers.
+// own marks commands as this instance's: it alone sends them and receives the answers.
 func (d *Dispatcher) own(commands []command.Command) {
 	for i := range commands {
 		commands[i].Owner = d.deps.Name
 	}
 }
 
-// Stop sends a stop. It waits for no database.
+// Stop sends a stop; it does not wait for the database.
 func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []command.Command) *Handle {
 	d.own(commands)
 	var out []command.Command
@@ -146,7 +145,7 @@ func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 		commands[i] = next
 	}
 	t := newHandle(batch, commands, false)
-	d.post(event{kind: postTicket, ticket: t}) // first, which waits for nothing: the answer may come at once
+	d.post(event{kind: eventBatch, handle: t}) // before it is sent: the answer may come at once
 	for _, c := range out {
 		d.Send(ctx, c)
 	}
@@ -154,7 +153,7 @@ func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 	return t
 }
 
-// AwaitPersisted waits a moment for the database to have the batch.
+// AwaitPersisted waits up to stopPatience for the database to have the batch.
 func (t *Handle) AwaitPersisted() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
@@ -164,8 +163,8 @@ func (t *Handle) AwaitPersisted() {
 	}
 }
 
-// addBatch persists a stop. Robots that the database does not know were
-// stopped all the same, and have no record.
+// addBatch persists a stop. Robots that the database does not know were stopped all the
+// same; they get no row.
 func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
 	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !d.deps.Robots.Adopted(c.Robot) })
 	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
@@ -176,15 +175,15 @@ func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
 	return nil
 }
 
-// TakeUp continues what this instance began before a restart.
+// TakeUp continues the commands that this instance began before a restart.
 func (d *Dispatcher) TakeUp(ctx context.Context, db Store, now time.Time) error {
-	rows, err := db.OpenCommands(ctx, d.deps.Name, now.Add(-goBack))
+	rows, err := db.OpenCommands(ctx, d.deps.Name, now.Add(-takeUpFor))
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
 		d.deps.Log.Info("unfinished commands taken up", "commands", len(rows))
-		d.post(event{kind: postTicket, ticket: newHandle(command.Batch{}, rows, true)})
+		d.post(event{kind: eventBatch, handle: newHandle(command.Batch{}, rows, true)})
 	}
 	return nil
 }

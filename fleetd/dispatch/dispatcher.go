@@ -17,75 +17,74 @@ import (
 )
 
 const (
-	// maxPosts bounds the answers and facts that wait for the driver. Beyond it
-	// they are left out: a robot is asked again about what stays unanswered.
-	maxPosts = 100_000
+	// maxEvents bounds the events in the mailbox. Beyond it answers and presence changes
+	// are dropped: the dispatcher asks the robot about a command that stays unanswered.
+	maxEvents = 100_000
 	// atOnce bounds the unfinished commands of one robot, stops excepted.
 	atOnce = 8
-	// leastRest keeps the driver from spinning, whatever Due says.
-	leastRest = 5 * time.Millisecond
-	// saveAgain is how long the driver waits when the database did not take
-	// what it had to write.
+	// minSleep keeps the loop from spinning, whatever Due says.
+	minSleep = 5 * time.Millisecond
+	// saveAgain is the pause after a failed write to the database.
 	saveAgain = time.Second
-	// saveWithin bounds one writing: the driver has robots to look after.
+	// saveWithin bounds one write: commands to robots wait for it.
 	saveWithin = 3 * time.Second
-	// lastSave bounds the writing at the end.
+	// lastSave bounds the write at shutdown.
 	lastSave = 2 * time.Second
-	// goBack is how old the unfinished commands are that a new fleetd takes up.
-	goBack = 24 * time.Hour
-	// askPrefix begins the ids of the driver's own questions about a command.
+	// takeUpFor is the age up to which a restarted instance continues commands.
+	takeUpFor = 24 * time.Hour
+	// askPrefix begins the ids of sys/query requests about a command.
 	askPrefix = "ask:"
 )
 
-// Dispatcher leads commands through their states. One goroutine owns them all; what
-// becomes of each is decided by package command, and done here: sent, asked
-// about, written.
+// Dispatcher leads commands through their states. One goroutine owns them all. Package
+// command decides on each event; the dispatcher carries the decision out: it sends the
+// command, asks about it, saves it.
 //
-// A robot gets its commands of the mode class one after the other, each when
-// the one before was answered, so that it sees them in the order in which they
-// were asked for; of the rest at most a few at once. Stops wait for nothing. This
-// holds over several fleetd instances as far as the database tells: what another instance had on
-// record before goes before (ahead.go).
+// A robot gets its commands of the mode class one at a time, each after the answer to the
+// one before, so that it receives them in the order in which they were issued. Of all others
+// it gets at most a few at once. Stops do not wait. The order also holds between instances,
+// as far as the database shows it: commands that another instance persisted first go first
+// (ordering.go).
 type Dispatcher struct {
 	deps Deps
 	wake chan struct{}
 
 	mu      sync.Mutex
-	posts   []event
+	events  []event
 	dropped int64
 
-	// Owned by run.
+	// Owned by Run.
 	open    map[string]*activeCommand
-	robots  map[string][]*activeCommand // of open, in the order of asking
+	robots  map[string][]*activeCommand // of open, in the order of issue
 	dirty   map[*activeCommand]struct{}
-	batches []*Handle // made and not stored yet
+	batches []*Handle // not persisted yet
 	others  ordering
 	unsent  []*unsent
 	asks    int64
 
-	released []stop.Latch // lately
-	next     time.Time    // when something may be due; zero = at no time
+	released []stop.Latch // within releaseInterest
+	next     time.Time    // when a command may be due; zero = never
 }
 
-// activeCommand is one command on its way.
+// activeCommand is a command in progress.
 type activeCommand struct {
 	command.Command
 	class  schema.VerbClass
-	ticket *Handle
-	ahead  []string // ids of other fleetd instances' commands to the robot, persisted before it
+	handle *Handle
+	ahead  []string // ids of other instances' commands to the robot that were persisted before it
 }
 
-// event is news for the driver.
+// event is something that happened to commands.
 type event struct {
 	kind   eventKind
 	robot  string
 	ack    schema.Ack
 	last   schema.LastRequest
-	ticket *Handle
-	id     string                     // of an unwanted command
-	ended  chan bool                  // 1: whether that ended it
-	would  func(command.Command) bool // hold what was released
-	done   func()                     // called when those that would are called off
+	handle *Handle
+	id     string                     // of a command to be cancelled
+	ended  chan bool                  // capacity 1: whether it was cancelled
+	would  func(command.Command) bool // reports whether a command would hold what was released
+	done   func()                     // called when those commands have ended
 
 	released []stop.Latch
 	unsent   []command.Command
@@ -94,16 +93,16 @@ type event struct {
 type eventKind string
 
 const (
-	postTicket eventKind = "ticket" // new commands
-	postAnswer eventKind = "answer"
-	postShown  eventKind = "shown"
-	postCame   eventKind = "came"
-	postLeft   eventKind = "left"
-	postNot    eventKind = "unwanted"
-	postLet    eventKind = "let-go" // of stops, here
+	eventBatch   eventKind = "batch" // new commands
+	eventAnswer  eventKind = "answer"
+	eventShown   eventKind = "shown"
+	eventOnline  eventKind = "online"
+	eventOffline eventKind = "offline"
+	eventCancel  eventKind = "cancel"
+	eventRelease eventKind = "release" // of stops by this instance
 
-	postReleased eventKind = "released" // stops, wherever
-	postUnsent   eventKind = "unsent"   // commands that may be persisted, and are not sent
+	eventReleased eventKind = "released" // stops, by any instance
+	eventUnsent   eventKind = "unsent"   // commands that may be persisted and were not sent
 )
 
 // Deps is what a Dispatcher needs.
@@ -112,18 +111,18 @@ type Deps struct {
 	Namespace schema.Namespace
 	Name      string // of this instance
 	Now       func() time.Time
-	Store     func() (Store, error)        // the database, or why there is none
-	Failed    func(what string, err error) // it did not do what was asked of it
+	Store     func() (Store, error)        // the database, or the reason why it is unavailable
+	Failed    func(what string, err error) // records a failure of the database
 	Leads     func() bool
 	Publish   func(ctx context.Context, m link.Message) error
 	Robots    Robots
 	Instances Instances
-	// Defers keeps a command until it is known whether the stop that it holds is
-	// released, and reports whether it does.
+	// Defers reports whether a command waits for the outcome of a release, and keeps it
+	// if so.
 	Defers func(c command.Command) bool
 }
 
-// Robots is what is known of robots.
+// Robots is what the dispatcher asks about robots.
 type Robots interface {
 	Reachable(robot string) bool
 	Adopted(robot string) bool
@@ -135,7 +134,7 @@ type Instances interface {
 	Gone(name string, now time.Time) bool
 }
 
-// Store is where commands are.
+// Store is the part of the database with commands.
 type Store interface {
 	Alone() bool
 	OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
@@ -146,6 +145,7 @@ type Store interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
+// New makes a dispatcher without commands.
 func New(d Deps) *Dispatcher {
 	return &Dispatcher{
 		deps: d, wake: make(chan struct{}, 1), open: map[string]*activeCommand{}, robots: map[string][]*activeCommand{}, dirty: map[*activeCommand]struct{}{},
@@ -153,40 +153,40 @@ func New(d Deps) *Dispatcher {
 	}
 }
 
-// event queues news; it waits for nothing. New commands are never left out,
-// no release of stops, and no commands that may be persisted.
+// post puts an event into the mailbox; it does not block. New commands, releases, and
+// commands that may be persisted are never dropped.
 func (d *Dispatcher) post(p event) {
 	d.mu.Lock()
-	if len(d.posts) >= maxPosts && p.kind != postTicket && p.kind != postLet && p.kind != postReleased && p.kind != postUnsent {
+	if len(d.events) >= maxEvents && p.kind != eventBatch && p.kind != eventRelease && p.kind != eventReleased && p.kind != eventUnsent {
 		d.dropped++
 		d.mu.Unlock()
 		return
 	}
-	d.posts = append(d.posts, p)
+	d.events = append(d.events, p)
 	d.mu.Unlock()
 	signal(d.wake)
 }
 
-// Answer takes in a robot's answer to a command of this instance.
+// Answer posts a robot's answer to a command of this instance.
 func (d *Dispatcher) Answer(robot string, a schema.Ack) {
-	d.post(event{kind: postAnswer, robot: robot, ack: a})
+	d.post(event{kind: eventAnswer, robot: robot, ack: a})
 }
 
-// Shown takes in the last command of this instance that a robot's state shows.
+// Shown posts the last command of this instance that a robot's state names.
 func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
-	d.post(event{kind: postShown, robot: robot, last: last})
+	d.post(event{kind: eventShown, robot: robot, last: last})
 }
 
-// Came notes that a robot can be reached from now on, and Left that it cannot.
-func (d *Dispatcher) Came(robot string) { d.post(event{kind: postCame, robot: robot}) }
-func (d *Dispatcher) Left(robot string) { d.post(event{kind: postLeft, robot: robot}) }
+// Came posts that a robot became reachable, and Left that it became unreachable.
+func (d *Dispatcher) Came(robot string) { d.post(event{kind: eventOnline, robot: robot}) }
+func (d *Dispatcher) Left(robot string) { d.post(event{kind: eventOffline, robot: robot}) }
 
 // EndReleased ends the commands that would hold what was released, and then calls done.
 func (d *Dispatcher) EndReleased(would func(command.Command) bool, done func()) {
-	d.post(event{kind: postLet, would: would, done: done})
+	d.post(event{kind: eventRelease, would: would, done: done})
 }
 
-// Run leads the commands until ctx ends.
+// Run leads commands through their states until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -210,62 +210,62 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		saved := d.save(ctx)
 		saved = d.endUnsent(ctx, d.deps.Now()) && saved
 		for t := range changed {
-			t.look()
+			t.settle()
 		}
 		timer.Reset(d.sleep(d.deps.Now(), saved))
 	}
 }
 
-// take deals with all news.
+// take handles all events of the mailbox.
 func (d *Dispatcher) take(ctx context.Context) {
 	d.mu.Lock()
-	posts := d.posts
-	d.posts = nil
+	events := d.events
+	d.events = nil
 	d.mu.Unlock()
-	for _, p := range posts {
+	for _, p := range events {
 		now := d.deps.Now()
 		switch p.kind {
-		case postTicket:
-			d.begin(ctx, now, p.ticket)
-		case postAnswer:
+		case eventBatch:
+			d.begin(ctx, now, p.handle)
+		case eventAnswer:
 			d.answer(ctx, now, p)
-		case postShown:
-			d.tell(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
-			d.release(ctx, now, p.robot)
-		case postNot:
+		case eventShown:
+			d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
+			d.wakeQueued(ctx, now, p.robot)
+		case eventCancel:
 			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
-			d.tell(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
+			d.step(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
 			p.ended <- waits
-		case postLet:
-			d.letGo(ctx, now, p.would)
+		case eventRelease:
+			d.endReleased(ctx, now, p.would)
 			p.done()
-		case postReleased:
+		case eventReleased:
 			d.released = p.released
-			d.letGo(ctx, now, d.isReleased)
-		case postUnsent:
+			d.endReleased(ctx, now, d.isReleased)
+		case eventUnsent:
 			d.unsent = append(d.unsent, newUnsent(p.unsent))
-		case postCame, postLeft:
+		case eventOnline, eventOffline:
 			kind := command.RobotOnline
-			if p.kind == postLeft {
+			if p.kind == eventOffline {
 				kind = command.RobotOffline
 			}
 			for _, c := range slices.Clone(d.robots[p.robot]) {
-				d.tell(ctx, now, c.ID, command.Event{Kind: kind})
+				d.step(ctx, now, c.ID, command.Event{Kind: kind})
 			}
 		}
 	}
 }
 
-// letGo ends the commands that would hold what was released here, or elsewhere.
-func (d *Dispatcher) letGo(ctx context.Context, now time.Time, would func(command.Command) bool) {
-	for _, c := range slices.SortedFunc(maps.Values(d.open), inTurn) {
+// endReleased ends the commands that would hold a released stop.
+func (d *Dispatcher) endReleased(ctx context.Context, now time.Time, would func(command.Command) bool) {
+	for _, c := range slices.SortedFunc(maps.Values(d.open), byAge) {
 		if would(c.Command) {
-			d.tell(ctx, now, c.ID, command.Event{Kind: command.Released})
+			d.step(ctx, now, c.ID, command.Event{Kind: command.Released})
 		}
 	}
 }
 
-// begin takes on the commands of a ticket.
+// begin takes on the commands of a batch.
 func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 	if !t.stored() {
 		d.batches = append(d.batches, t)
@@ -276,21 +276,21 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 		}
 		group, name, _ := strings.Cut(c.Verb, "/")
 		verb, _ := schema.VerbOf(group, name)
-		one := &activeCommand{Command: c, class: verb.Class, ticket: t}
-		d.others.stand(one, t.ahead[c.Robot])
+		one := &activeCommand{Command: c, class: verb.Class, handle: t}
+		d.others.queueBehind(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
-		slices.SortFunc(d.robots[c.Robot], inTurn)
+		slices.SortFunc(d.robots[c.Robot], byAge)
 		n := command.Event{Kind: command.Begin}
 		if d.isReleased(c) {
 			n.Kind = command.Released
 		}
-		d.tell(ctx, now, c.ID, n)
+		d.step(ctx, now, c.ID, n)
 	}
 }
 
-// answer finds the command that an answer is about: its own, or the one that we
-// asked about.
+// answer finds the command that an answer is about: the one that it answers, or the one
+// that a sys/query asked about.
 func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if p.ack.ID == nil {
 		return
@@ -299,42 +299,42 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if about, ok := strings.CutPrefix(id, askPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
 			about, _, _ = strings.Cut(about, ":")
-			d.tell(ctx, now, about, command.Event{Kind: command.NoRecord})
+			d.step(ctx, now, about, command.Event{Kind: command.NoRecord})
 		}
 		return
 	}
 	if c := d.open[id]; c == nil || c.Robot != p.robot {
-		return // not ours, over, or another robot's claim
+		return // another instance's, final, or not this robot's
 	}
-	d.tell(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
-	d.release(ctx, now, p.robot)
+	d.step(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
+	d.wakeQueued(ctx, now, p.robot)
 }
 
-// release lets commands go that waited for their turn.
-func (d *Dispatcher) release(ctx context.Context, now time.Time, robot string) {
+// wakeQueued wakes the queued commands of a robot: one may be next.
+func (d *Dispatcher) wakeQueued(ctx context.Context, now time.Time, robot string) {
 	for _, c := range slices.Clone(d.robots[robot]) {
 		if c.State == command.Queued {
-			d.tell(ctx, now, c.ID, command.Event{Kind: command.Wake})
+			d.step(ctx, now, c.ID, command.Event{Kind: command.Wake})
 		}
 	}
 }
 
-// tell gives news to a command and does what follows.
-func (d *Dispatcher) tell(ctx context.Context, now time.Time, id string, n command.Event) {
+// step applies an event to a command and carries the effects out.
+func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n command.Event) {
 	c := d.open[id]
 	if c == nil {
 		return
 	}
-	n.Present = d.present(c)
+	n.Present = d.maySend(c)
 	next, effects := command.Step(c.Command, now, n)
 	c.Command = next
 	for _, e := range effects {
 		switch e {
 		case command.Save:
 			d.dirty[c] = struct{}{}
-			c.ticket.update(c.Command)
+			c.handle.update(c.Command)
 			if c.class == schema.ClassStop {
-				c.ticket.look() // who stops waits for no database
+				c.handle.settle() // the caller of a stop does not wait for the database
 			}
 		case command.Send:
 			d.Send(ctx, c.Command)
@@ -352,10 +352,10 @@ func (d *Dispatcher) tell(ctx context.Context, now time.Time, id string, n comma
 	}
 }
 
-// Cancel ends a command that was not sent yet, and reports whether it was so.
+// Cancel ends a command that was not sent yet, and reports whether it was not.
 func (d *Dispatcher) Cancel(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
-	d.post(event{kind: postNot, id: id, ended: ended})
+	d.post(event{kind: eventCancel, id: id, ended: ended})
 	select {
 	case e := <-ended:
 		return e
@@ -364,16 +364,16 @@ func (d *Dispatcher) Cancel(ctx context.Context, id string) bool {
 	}
 }
 
-// changed are the tickets of what is to be written.
+// changed are the batches with commands to be saved.
 func (d *Dispatcher) changed() map[*Handle]struct{} {
 	out := map[*Handle]struct{}{}
 	for c := range d.dirty {
-		out[c.ticket] = struct{}{}
+		out[c.handle] = struct{}{}
 	}
 	return out
 }
 
-// signal wakes whoever waits at c; it waits for nothing.
+// signal wakes the goroutine that waits at c; it does not block.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

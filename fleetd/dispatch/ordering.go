@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// othersEvery is how often the database is asked how far other fleetd instances' commands
-	// are that stand before one of this instance's.
+	// othersEvery is how often the dispatcher reads the states of other instances' commands
+	// that are ahead of its own.
 	othersEvery = 250 * time.Millisecond
-	// othersAtOnce bounds how many of them are asked for in one go.
+	// othersAtOnce bounds how many of them one query reads.
 	othersAtOnce = 500
-	// aheadFor is how old a command may be that another one still waits for: none is
-	// sent after an hour.
+	// aheadFor is the age up to which a command holds up another one: none is sent after
+	// an hour.
 	aheadFor = time.Hour
 )
 
-// ahead reads in the transaction that persists commands what other fleetd instances have
-// persisted for the same robots. Two such transactions do not overlap, so of two
-// instances' commands to one robot exactly one comes first, and nobody waits in a circle.
+// ahead reads other instances' unfinished commands for the same robots, in the transaction
+// that persists commands. Two such transactions do not overlap, so of two instances'
+// commands to one robot exactly one comes first, and there is no deadlock.
 func (d *Dispatcher) ahead(ctx context.Context, db Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
 	if db.Alone() || len(commands) == 0 {
 		return nil, nil
@@ -52,15 +52,15 @@ func classOf(verb string) schema.VerbClass {
 	return v.Class
 }
 
-// ordering are the commands of other fleetd instances that some of this instance's stand behind. It
-// is owned by the driver's loop.
+// ordering keeps the commands of other instances that are ahead of this instance's. The
+// dispatcher's loop owns it.
 type ordering struct {
-	known map[string]command.Command // by id: as the database had them last
-	next  time.Time                  // when it is asked again; zero = nobody waits
+	known map[string]command.Command // by id: as last read from the database
+	next  time.Time                  // when they are read again; zero = no command waits
 }
 
-// stand notes what a command stands behind.
-func (o *ordering) stand(c *activeCommand, ahead []command.Command) {
+// queueBehind records which commands are ahead of one.
+func (o *ordering) queueBehind(c *activeCommand, ahead []command.Command) {
 	for _, a := range ahead {
 		o.known[a.ID] = a
 		c.ahead = append(c.ahead, a.ID)
@@ -70,8 +70,8 @@ func (o *ordering) stand(c *activeCommand, ahead []command.Command) {
 	}
 }
 
-// busy counts those that the robot is at, and reports whether the command may go
-// before the rest. What a fleetd instance was asked for that is gone holds up nobody.
+// busy counts other instances' commands that the robot works on, and reports whether the
+// command may overtake the rest. Commands of an instance that is gone hold up none.
 func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, mayGo bool) {
 	for _, id := range c.ahead {
 		a, there := o.known[id]
@@ -86,7 +86,7 @@ func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, 
 	return n, true
 }
 
-// askOthers learns how far they are, while somebody waits for them.
+// askOthers reads the states of the commands ahead, while a command waits for them.
 func (d *Dispatcher) askOthers(ctx context.Context, now time.Time) {
 	o := &d.others
 	if o.next.IsZero() || now.Before(o.next) {
@@ -127,6 +127,6 @@ func (d *Dispatcher) askOthers(ctx context.Context, now time.Time) {
 		}
 	}
 	for robot := range robots {
-		d.release(ctx, now, robot)
+		d.wakeQueued(ctx, now, robot)
 	}
 }

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// bereftLook is how often the leader looks for commands whose fleetd is gone.
-	bereftLook = 2 * time.Second
-	// observedFor is how long answers to other fleetd instances are kept: a fleetd instance counts as gone
-	// only some time after its last word, and its robots have answered by then.
+	// orphanLook is how often the leader looks for commands of instances that are gone.
+	orphanLook = 2 * time.Second
+	// observedFor is how long answers to other instances are kept: an instance counts as
+	// gone only some time after its last heartbeat, and robots have answered by then.
 	observedFor = 2 * time.Minute
-	// maxObserved bounds them; beyond it the oldest are left out.
+	// maxObserved bounds them; beyond it the oldest are dropped.
 	maxObserved = 10_000
 )
 
-// Orphaned are the commands whose fleetd is gone. Fleetd that leads brings them to an
-// end, and applies what their robots say; it sends none of them.
+// Orphaned ends the commands of instances that are gone. The leader applies the answers of
+// robots that it observed; it sends none of these commands.
 type Orphaned struct {
 	deps Deps
 
@@ -37,14 +37,15 @@ type observed struct {
 	at           time.Time
 }
 
+// NewOrphaned makes what ends orphaned commands.
 func NewOrphaned(d Deps) *Orphaned { return &Orphaned{deps: d} }
 
-// Overhear keeps a robot's answer to somebody else for a while. It runs on the link's
-// own goroutine.
+// Overhear keeps a robot's answer to another client for a while. The link's goroutine calls
+// it.
 func (b *Orphaned) Overhear(p schema.TopicParams, payload []byte, now time.Time) {
 	a, problems := schema.Decode[schema.Ack](payload)
 	if len(problems) > 0 || a.ID == nil {
-		return // whom it was meant for says so
+		return // the client that it is for reports that
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +55,7 @@ func (b *Orphaned) Overhear(p schema.TopicParams, payload []byte, now time.Time)
 	b.heard = append(b.heard, observed{p.RID, p.CID, a, now})
 }
 
-// answers are those that were overheard, by the id of their command.
+// answers are the observed answers, by the id of the command.
 func (b *Orphaned) answers(now time.Time) map[string][]observed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,12 +67,12 @@ func (b *Orphaned) answers(now time.Time) map[string][]observed {
 	return out
 }
 
-// Run ends them until ctx ends.
+// Run ends orphaned commands until ctx ends.
 func (b *Orphaned) Run(ctx context.Context, db Store) {
 	if db.Alone() {
 		return
 	}
-	look := time.NewTicker(bereftLook)
+	look := time.NewTicker(orphanLook)
 	defer look.Stop()
 	for {
 		select {
@@ -82,7 +83,7 @@ func (b *Orphaned) Run(ctx context.Context, db Store) {
 			if !b.deps.Leads() {
 				continue
 			}
-			rows, err := db.OthersCommands(ctx, b.deps.Name, now.Add(-goBack))
+			rows, err := db.OthersCommands(ctx, b.deps.Name, now.Add(-takeUpFor))
 			if err != nil {
 				b.deps.Failed("commands of other fleetd instances not read", err)
 				continue
@@ -92,14 +93,14 @@ func (b *Orphaned) Run(ctx context.Context, db Store) {
 					continue
 				}
 				if c, news := inherit(c, answers[c.ID], now); news {
-					b.bury(ctx, db, c)
+					b.end(ctx, db, c)
 				}
 			}
 		}
 	}
 }
 
-// inherit is what is known of a command whose fleetd is gone.
+// inherit applies what is known of a command whose instance is gone.
 func inherit(was command.Command, answers []observed, now time.Time) (c command.Command, news bool) {
 	c = was
 	for _, o := range answers {
@@ -111,12 +112,12 @@ func inherit(was command.Command, answers []observed, now time.Time) (c command.
 	return c, c.State != was.State
 }
 
-func (b *Orphaned) bury(ctx context.Context, db Store, c command.Command) {
+func (b *Orphaned) end(ctx context.Context, db Store, c command.Command) {
 	switch err := db.SaveCommands(ctx, []command.Command{c}); {
-	case errors.Is(err, store.ErrConflict): // its fleetd is there after all, and has ended it
+	case errors.Is(err, store.ErrConflict): // its instance is running after all, and has ended it
 	case err != nil:
 		b.deps.Failed("command of another instance not ended", err)
 	default:
-		b.deps.Log.Warn("a command's fleetd is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
+		b.deps.Log.Warn("command ended: its fleetd instance is gone", "fleetd", c.Owner, "command", c.ID, "robot", c.Robot, "verb", c.Verb, "state", c.State, "because", c.Because)
 	}
 }

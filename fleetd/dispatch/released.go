@@ -9,23 +9,23 @@ import (
 	"troupe/fleetd/stop"
 )
 
-// letFor is how long a release is of interest to other fleetd instances: longer than any of
-// them sends a stop, and than their clocks differ.
-const letFor = 10 * time.Minute
+// releaseInterest is how long other instances take notice of a release: longer than any of
+// them sends a stop, and longer than their clocks differ.
+const releaseInterest = 10 * time.Minute
 
-// ReadReleased has the dispatcher call off what would hold stops that were released:
-// by another instance, or before a restart. A fleetd instance that has no database hears of no
-// release, and goes on to send a stop for half a minute.
+// ReadReleased has the dispatcher end the commands that would hold stops which another
+// instance released, or this one before a restart. An instance without a database learns of
+// no release, and sends a stop for half a minute.
 func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) error {
-	let, err := db.ReleasedStops(ctx, now.Add(-letFor))
+	let, err := db.ReleasedStops(ctx, now.Add(-releaseInterest))
 	if err == nil {
-		d.post(event{kind: postReleased, released: let})
+		d.post(event{kind: eventReleased, released: let})
 	}
 	return err
 }
 
-// isReleased reports whether the stop that a command would hold was released. What
-// was asked for under the same id since it was last persisted is another one.
+// isReleased reports whether the stop that a command would hold was released. A newer stop
+// under the same id, not persisted yet, is another one.
 func (d *Dispatcher) isReleased(c command.Command) bool {
 	id := command.Holds(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {

@@ -10,8 +10,8 @@ import (
 	"troupe/fleetd/store"
 )
 
-// save writes new batches and how far commands are, and reports whether the
-// database has all of it.
+// save writes new batches and the states of commands, and reports whether the database has
+// all of it.
 func (d *Dispatcher) save(ctx context.Context) bool {
 	if len(d.dirty) == 0 && len(d.batches) == 0 {
 		return true
@@ -27,8 +27,8 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 			d.deps.Failed("stop not persisted", err)
 			return false
 		}
-		for c := range d.dirty { // written with their batch, as they now are
-			if c.ticket == d.batches[0] {
+		for c := range d.dirty { // their batch was written with their present states
+			if c.handle == d.batches[0] {
 				delete(d.dirty, c)
 			}
 		}
@@ -51,16 +51,19 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 	return true
 }
 
-// write saves commands; those that the database has as final already, or not at
-// all, are no longer ours to write.
+// write saves commands. It skips those that the database has as final already, or not at
+// all.
 func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command) error {
 	var conflict *store.ConflictError
 	if err := db.SaveCommands(ctx, rows); !errors.As(err, &conflict) {
 		return err
 	}
 	for _, row := range rows {
-		if slices.Contains(conflict.IDs, row.ID) {
-			d.deps.Log.Warn("command was ended by somebody else", "command", row.ID, "robot", row.Robot)
+		switch err := db.SaveCommands(ctx, []command.Command{row}); {
+		case errors.Is(err, store.ErrConflict):
+			d.deps.Log.Warn("command was ended by another instance", "command", row.ID, "robot", row.Robot)
+		case err != nil:
+			return err
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// ask puts the question to the robot what became of a command.
+// ask sends the robot a sys/query about a command.
 func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 	verb, _ := schema.VerbOf("sys", "query")
 	d.asks++
@@ -19,22 +19,22 @@ func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(), Args: schema.Args{ID: c.ID},
 	})
 	if err != nil {
-		d.deps.Log.Error("question not encoded", "error", err)
+		d.deps.Log.Error("request not encoded", "error", err)
 		return
 	}
 	d.Send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
 }
 
-// Send publishes a command. One that holds a stop that is being released waits for
-// the outcome.
+// Send publishes a command. One that would hold a stop that is being released waits for the
+// outcome.
 func (d *Dispatcher) Send(ctx context.Context, c command.Command) {
 	if !d.deps.Defers(c) {
 		d.Publish(ctx, c)
 	}
 }
 
-// Publish hands a command to the broker. Nothing is kept for later if the link is
-// down: the command's own time decides whether it is sent again.
+// Publish hands a command to the broker. If the link is down it is dropped: command.Due
+// decides whether it is sent again.
 func (d *Dispatcher) Publish(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

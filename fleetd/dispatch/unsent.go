@@ -8,16 +8,16 @@ import (
 	"troupe/fleetd/command"
 )
 
-// unsentFor is how long the rows of a lost commit are looked for after the database
-// answered again: what was on its way to it may be late.
+// unsentFor is how long rows of a commit with an unknown outcome are looked for after the
+// database answered again: the commit may still be under way.
 const unsentFor = time.Minute
 
-// unsent are commands of which the database did not say whether it recorded them. They
-// are not sent, and whoever asked for them was told so. If they are persisted they are
-// ended there: other instances' commands would wait behind them for aheadFor.
+// unsent are commands whose commit had an unknown outcome. They are not sent, and their
+// caller got an error. If the database has them, they are ended there: other instances'
+// commands would wait behind them for aheadFor.
 type unsent struct {
 	ids   []string
-	until time.Time // zero until the database answered
+	until time.Time // zero until the database answered again
 }
 
 func newUnsent(commands []command.Command) *unsent {
@@ -28,8 +28,8 @@ func newUnsent(commands []command.Command) *unsent {
 	return u
 }
 
-// endUnsent ends what is persisted and was not sent, and reports whether none is left to
-// look for.
+// endUnsent ends such commands in the database, and reports whether none is left to look
+// for.
 func (d *Dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	if len(d.unsent) == 0 {
 		return true
@@ -42,7 +42,7 @@ func (d *Dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	defer cancel()
 	d.unsent = slices.DeleteFunc(d.unsent, func(u *unsent) bool {
 		var ended int
-		if ended, err = endOnRecord(ctx, db, u.ids, now); err != nil {
+		if ended, err = endPersisted(ctx, db, u.ids, now); err != nil {
 			d.deps.Failed("commands that were not sent not ended", err)
 			return false
 		}
@@ -58,8 +58,8 @@ func (d *Dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	return len(d.unsent) == 0
 }
 
-// endOnRecord ends those of the commands that are persisted and still queued.
-func endOnRecord(ctx context.Context, db Store, ids []string, now time.Time) (ended int, err error) {
+// endPersisted ends those of the commands that are persisted and still queued.
+func endPersisted(ctx context.Context, db Store, ids []string, now time.Time) (ended int, err error) {
 	for some := range slices.Chunk(ids, othersAtOnce) {
 		rows, err := db.CommandsByID(ctx, some)
 		if err != nil {
