@@ -1,18 +1,17 @@
 package view
 
-// clientsKept bounds the names of clients that are kept in mind.
-const clientsKept = 10_000
+// maxClients bounds the names of clients that the view remembers.
+const maxClients = 10_000
 
-// clients are the names under which others than robots speak, as far as fleetd
-// hears them: of whom the broker took a stop, or a fleetd instance's sign of life, that is no
-// robot's name.
+// clients are the MQTT clients that are no robots, as far as fleetd knows them: those that
+// published a live stop, and fleetd instances. No robot can have such a name.
 type clients map[string]bool
 
-// NoteClient notes that a client of that name, which is no robot, speaks to the broker.
+// NoteClient records the name of a client that is no robot.
 func (v *View) NoteClient(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.clients) < clientsKept {
+	if len(v.clients) < maxClients {
 		v.clients[name] = true
 	}
 }

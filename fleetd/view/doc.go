@@ -1,4 +1,4 @@
-// Package view holds the newest of everything that is known of robots, in memory:
-// what the API shows, what the stream of changes reports, and what other parts of
-// fleetd ask about robots. Its persister writes it behind into the database.
+// Package view keeps the newest documents of all robots in memory. The API shows them, feeds
+// report what changes of them, and other parts of fleetd ask about robots. A persister
+// writes them to the database in the background.
 package view

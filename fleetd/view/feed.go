@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Change is what differs between two lines of a robot: a set of groups of fields.
+// Change is a set of groups of fields in which two lines of a robot differ.
 type Change uint16
 
 const (
@@ -29,13 +29,13 @@ const (
 	Labels // and whether the fleet has adopted the robot
 	Caps
 	Event
-	// Fresh is only when the robot was heard, and how long a word took: with each
+	// Fresh is when the robot was last heard, and the round-trip time. It changes with each
 	// heartbeat.
 	Fresh
-	// Disconnected is a robot that is shown no more.
+	// Disconnected is a robot that the view has forgotten.
 	Gone
 
-	// Everything is what a person sees change.
+	// Everything is all that a page shows.
 	Everything = Presence | Safety | Mode | Auto | Control | Latches | Alerts | Interrupts | Desired | Labels | Caps | Event | Gone
 )
 
@@ -49,7 +49,7 @@ func difference(a, b *api.Robot) (what Change) {
 	p, q := a.Presence, b.Presence
 	group(Fresh, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
 	p.RoundTripMS = q.RoundTripMS
-	if q.View == string(presence.Online) { // of others people are shown when they were heard
+	if q.View == string(presence.Online) { // pages show of others when they were last heard
 		p.LastSeen = q.LastSeen
 	}
 	group(Presence, p == q && a.ID == b.ID && a.Gone == b.Gone)
@@ -69,8 +69,7 @@ func difference(a, b *api.Robot) (what Change) {
 	return what
 }
 
-// sameRobot reports whether the database says the same of a robot, beside when it was
-// seen.
+// sameRobot reports whether two rows of a robot differ only in when it was seen.
 func sameRobot(a, b store.Robot) bool {
 	a.FirstSeen, a.LastSeen = b.FirstSeen, b.LastSeen
 	return reflect.DeepEqual(a, b)
@@ -83,8 +82,8 @@ type Delta struct {
 	Line api.Robot // the newest
 }
 
-// Feed is one reader of changes. However slow it is, it costs no more than an entry per
-// robot: of each it gets the newest line.
+// Feed reports changes to one reader. It merges the changes of a robot and hands out its
+// newest line, so a slow reader costs at most one entry per robot.
 type Feed struct {
 	view    *View
 	what    Change
@@ -93,8 +92,8 @@ type Feed struct {
 	wake    chan struct{}
 }
 
-// Subscribe makes a feed of the changes of those groups, until it is closed. It gathers
-// them for a moment.
+// Subscribe makes a feed of changes in those groups, until it is closed. After the first
+// change it gathers more for that long.
 func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
 	f := &Feed{view: v, what: what, gather: gather, pending: map[string]Change{}, wake: make(chan struct{}, 1)}
 	v.mu.Lock()
@@ -103,17 +102,17 @@ func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
 	return f
 }
 
-// mark computes the robot's line anew, and has the feeds hand it out whose groups
-// changed. It is called under the lock after each change of an entry.
+// mark computes the robot's line anew and adds what changed to the feeds. It is called under
+// the lock after each change of an entry.
 func (v *View) mark(id string, e *entry) {
 	line := e.makeLine(id, v.fleetID)
 	what := difference(&e.line, &line)
 	e.line = line
-	v.tell(id, what)
+	v.hand(id, what)
 }
 
-// tell adds to what the feeds have to hand out.
-func (v *View) tell(id string, what Change) {
+// hand adds a change to the feeds that report one of its groups.
+func (v *View) hand(id string, what Change) {
 	for f := range v.feeds {
 		if what&f.what == 0 {
 			continue
@@ -126,8 +125,8 @@ func (v *View) tell(id string, what Change) {
 	}
 }
 
-// Next waits for changes, gathers them for a moment and returns what changed of each
-// robot, by name; nothing when atMost has passed without a change.
+// Next waits for changes and returns what changed of each robot, in the order of their ids;
+// nothing if atMost passes without a change.
 func (f *Feed) Next(ctx context.Context, atMost time.Duration) ([]Delta, error) {
 	idle := time.NewTimer(atMost)
 	defer idle.Stop()

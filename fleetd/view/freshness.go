@@ -7,13 +7,12 @@ import (
 	"troupe/fleetd/presence"
 )
 
-// behindPatience is how long a robot's state may be older than its heartbeat says
-// before people are told: a state may still be on its way.
+// behindPatience is how long a robot's newest state may be older than its heartbeat says: the
+// newer state may still be under way.
 const behindPatience = 2 * time.Second
 
-// compare notes since when the newest state is older than the robot's heartbeat
-// says. A broker may have left the state out, because it was too large or one of too
-// many.
+// compare records since when the newest state is older than the robot's heartbeat says. A
+// broker may have dropped the newer one, because it was too large or the queue was full.
 func (e *entry) compare(now time.Time) {
 	s, h := e.state, e.heartbeat
 	switch {
@@ -29,14 +28,14 @@ func (e *entry) isBehind(now time.Time) bool {
 	return !e.behind.IsZero() && now.Sub(e.behind) > behindPatience
 }
 
-// behind lists the robots that are there and whose newest state is not, sorted.
+// Behind lists the online robots whose newest state did not arrive, sorted.
 func (v *View) Behind(now time.Time) []string {
-	return v.among(now, func(_ string, e *entry) bool { return e.isBehind(now) })
+	return v.online(now, func(_ string, e *entry) bool { return e.isBehind(now) })
 }
 
-// among lists the adopted robots that are there now and of which a thing holds,
+// online lists the adopted robots that are online and for which holds reports true,
 // sorted.
-func (v *View) among(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
+func (v *View) online(now time.Time, holds func(id string, e *entry) bool) (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {

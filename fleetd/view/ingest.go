@@ -8,12 +8,12 @@ import (
 	"troupe/schema"
 )
 
-// Seen is what a message of a robot says to others than the view.
+// Seen is what a robot's message means for other parts of fleetd.
 type Seen struct {
 	Change  PresenceChange
-	Latches []schema.StopLatch // what the robot holds
-	Current bool               // it holds them now
-	Ahead   time.Duration      // this machine's clock, of the robot's
+	Latches []schema.StopLatch // stops that the robot holds
+	Current bool               // Latches are of now, not of a retained message
+	Ahead   time.Duration      // by how much this machine's clock is ahead of the robot's
 	Last    *schema.LastRequest
 	Report  *Report
 	Event   *schema.Event
@@ -26,7 +26,8 @@ type Report struct {
 	Fetching string
 }
 
-// Take takes in one message of one robot.
+// Take updates the view with one message of a robot. The problems say why the message was
+// ignored.
 func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s Seen, problems []schema.Problem) {
 	var do func(*entry)
 	switch kind {
@@ -37,7 +38,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		doc, ps := schema.Decode[schema.Heartbeat](m.Payload)
 		problems, do = ps, func(e *entry) {
 			e.beat(doc, v.trip(doc, now), now)
-			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq { // it is still so
+			if still := e.state; still != nil && still.Session == doc.Session && still.StateSeq == doc.StateSeq { // the heartbeat confirms that state
 				s.Latches, s.Current = still.Safety.Latches, true
 			}
 		}
@@ -49,7 +50,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 				e.ahead = now.Sub(doc.TS.Time())
 			}
 		}
-		s.Last, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // what the broker kept may be long over
+		s.Last, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
 	case schema.TopicModes:
 		doc, ps := schema.Decode[schema.Modes](m.Payload)
 		problems, do = ps, func(e *entry) { e.modes = &doc }
@@ -105,8 +106,8 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 	return s, nil
 }
 
-// trip is how long a word took from here to the robot and back, zero if its
-// heartbeat does not tell. It is called under the lock.
+// trip is the round-trip time that a heartbeat shows; zero if it shows none. It is called
+// under the lock.
 func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 	if b.Link.Client != v.deps.Name {
 		return 0
@@ -115,7 +116,7 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 	return d
 }
 
-// beat takes in a heartbeat of the robot, and the round trip that it tells of.
+// beat records a heartbeat of the robot, and its round-trip time.
 func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
 	e.heartbeat, e.facts = &h, e.facts.ApplyHeartbeat(h, now)
 	if trip > 0 {

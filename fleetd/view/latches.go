@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// showing are those of these stops that robots of the fleet show that they hold, one
-// of each robot; and which robots show them that no release reaches: those that are not
-// the fleet's, and those that are away, whose newest state may be long over.
+// Showing lists which of these stops reachable robots of the fleet show, one order per robot
+// and stop. elsewhere are the robots that show one and that no release reaches: unknown
+// robots, and unreachable ones, whose newest state may be long outdated.
 func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -27,7 +27,7 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 			case !e.shown.View.Reachable():
 				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
 			default:
-				o.All = false // others need not be held to be released
+				o.All = false // it is released on this robot; no other has to hold it first
 				ours = append(ours, o)
 			}
 		}
@@ -40,8 +40,8 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 	return ours, elsewhere
 }
 
-// alarmed reports whether a robot has raised an alert about a command that was kept
-// that is not among those seen, and adds it to them.
+// Alarmed reports whether a robot has an alert about a retained command that is not in seen.
+// It replaces seen by all such alerts.
 func (v *View) Alarmed(seen map[string]bool) (found bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,13 +65,13 @@ func (v *View) Alarmed(seen map[string]bool) (found bool) {
 	return found
 }
 
-// mayRemove says why a command cannot be removed now, or nothing.
+// MayRemove says why a retained command cannot be removed now; empty if it can.
 func (v *View) MayRemove(at schema.TopicParams) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[at.RID]
 	if e == nil || !e.shown.View.Reachable() {
-		return "" // nobody hears it
+		return "" // no robot receives the empty message
 	}
 	topic := "cmd/" + at.CID + "/" + at.Group + "/" + at.Verb
 	if e.state == nil || !slices.ContainsFunc(e.state.Alerts, func(a schema.Alert) bool {

@@ -6,14 +6,14 @@ import (
 	"troupe/schema"
 )
 
-// tripsKept is how many of fleetd's heartbeats are known by when they were
-// sent: a robot echoes the newest that it heard, every two seconds.
-const tripsKept = 64
+// heartbeatsKept is how many of fleetd's own heartbeats are remembered with their time: a
+// robot echoes the newest that it received, every two seconds.
+const heartbeatsKept = 64
 
-// latency measures how long a word takes from fleetd to a robot and back. The
-// clocks of both do not matter. The view's lock guards it.
+// latency measures round-trip times between fleetd and robots, without comparing their
+// clocks. The view's lock guards it.
 type latency struct {
-	sent [tripsKept]sending // by sequence number
+	sent [heartbeatsKept]sending // by sequence number
 }
 
 type sending struct {
@@ -21,26 +21,26 @@ type sending struct {
 	at  time.Time
 }
 
-// left notes that a heartbeat goes out.
+// left records when a heartbeat was sent.
 func (t *latency) left(seq int64, at time.Time) {
-	t.sent[seq%tripsKept] = sending{seq, at}
+	t.sent[seq%heartbeatsKept] = sending{seq, at}
 }
 
-// took is what a robot's echo, heard now, comes to; none for the echo of a
-// heartbeat that is not known, such as one of an earlier run of fleetd.
+// took is the round-trip time of an echo that arrives now; none for the echo of a heartbeat
+// that is not remembered, such as one of an earlier process.
 func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
 	if echo.FleetSeq < 1 {
 		return 0, false
 	}
-	s := t.sent[echo.FleetSeq%tripsKept]
+	s := t.sent[echo.FleetSeq%heartbeatsKept]
 	d := now.Sub(s.at) - time.Duration(echo.FleetAgeMS)*time.Millisecond
 	if s.seq != echo.FleetSeq || d < 0 {
 		return 0, false
 	}
-	return max(d, time.Microsecond), true // none at all is for those who do not tell
+	return max(d, time.Microsecond), true // 0 would mean that it is unknown
 }
 
-// Sent notes that this instance's heartbeat of that number goes out now.
+// Sent records that this instance sends its heartbeat of that number now.
 func (v *View) Sent(seq int64, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARoundTripIsWhatTheRobotDidNotHoldItFor(t *testing.T) {
+func TestRoundTripExcludesTheTimeAtTheRobot(t *testing.T) {
 	var tr latency
 	start := time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 	for seq := range int64(100) {

@@ -9,20 +9,20 @@ import (
 	"troupe/schema"
 )
 
-// makeLine is the robot as lists and the stream show it to the fleet of that fleet id.
+// makeLine is the robot as lists and the stream show it.
 func (e *entry) makeLine(id, fleetID string) api.Robot {
 	r := api.Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: api.Presence{
-			View: string(e.shown.View), Why: e.shown.Why, Since: wire(e.shown.Since), LastSeen: wire(e.heard()),
+			View: string(e.shown.View), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.heard()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
-		StateAt: wire(e.stateAt), LastEvent: e.event,
+		StateAt: wireTime(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
 		Desired: e.desiredStory(fleetID),
 	}
 	if e.caps != nil {
-		r.Skew = skew(e.caps.Software.Protocol)
+		r.Skew = protocolSkew(e.caps.Software.Protocol)
 	}
 	s := e.state
 	if s == nil {
@@ -36,7 +36,7 @@ func (e *entry) makeLine(id, fleetID string) api.Robot {
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
 	r.Alerts = append(r.Alerts, s.Alerts...)
 	r.Latches = append(r.Latches, s.Safety.Latches...)
-	if h := e.heartbeat; e.outdated && h != nil { // what is newer than the state, as far as it goes
+	if h := e.heartbeat; e.outdated && h != nil { // mode and safety of the heartbeat are newer than the state
 		r.StateOutdated = true
 		if h.Mode != r.Mode {
 			r.Mode, r.Intended, r.ModePhase = h.Mode, "", ""
@@ -48,13 +48,13 @@ func (e *entry) makeLine(id, fleetID string) api.Robot {
 	return r
 }
 
-// heard is when anything live last came from the robot, or, if nothing live did,
-// when its newest word came.
+// heard is when the last live message of the robot arrived, or, without any, the newest
+// retained presence.
 func (e *entry) heard() time.Time {
 	return slices.MaxFunc([]time.Time{e.facts.AliveAt, e.facts.MessageAt, e.facts.StateAt}, time.Time.Compare)
 }
 
-// desiredStory compares what the robot should perform with what it reports.
+// desiredStory compares the story that is desired of the robot with what it reports.
 func (e *entry) desiredStory(fleetID string) api.DesiredStory {
 	w := api.DesiredStory{DesiredRev: e.kept.DesiredRev}
 	if e.kept.Story != "" {
@@ -72,7 +72,7 @@ func (e *entry) desiredStory(fleetID string) api.DesiredStory {
 	}
 	switch h := e.number(schema.TopicDesiredStory); {
 	case w.DesiredRev == 0:
-		w.Converged = true // fleetd desired nothing
+		w.Converged = true // nothing is desired
 	case h.MustRenumber(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
 	case r.FleetID != "" && fleetID != "" && r.FleetID != fleetID:
@@ -86,8 +86,8 @@ func (e *entry) desiredStory(fleetID string) api.DesiredStory {
 	return w
 }
 
-// wire is a time as it is told; the zero time is not told.
-func wire(t time.Time) schema.Time {
+// wireTime converts t for the API, which omits the zero time.
+func wireTime(t time.Time) schema.Time {
 	if t.IsZero() {
 		return 0
 	}

@@ -5,7 +5,7 @@ import (
 	"troupe/schema"
 )
 
-// SetFleetID notes the fleet's name to robots, as soon as the database is open.
+// SetFleetID sets the fleet's id, as soon as the database is open.
 func (v *View) SetFleetID(fleetID string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -18,7 +18,7 @@ func (v *View) SetFleetID(fleetID string) {
 	}
 }
 
-// hear takes a report's word on the numbers of its desired state.
+// hear records which revisions of a desired document a robot's report names.
 func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	for desired, reported := range api.ReportOn {
 		if reported == kind {
@@ -30,8 +30,8 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	}
 }
 
-// LastSeen answers what a robot says of its desired documents of one topic.
-func (v *View) Heard(robot string, topic schema.TopicKind) schema.ReportedRev {
+// Heard is what a robot reports of the revisions of one desired document.
+func (v *View) Heard(robot string, topic schema.TopicKind) schema.Heard {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[robot]; e != nil {
@@ -44,12 +44,13 @@ func (e *entry) number(topic schema.TopicKind) schema.ReportedRev {
 	heard, r := e.numbers[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
 		heard.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
-		heard.Conflicting = true // it says what it has, and that is not what this number stands for
+		heard.Conflicting = true // it has something else than what this revision stands for
 	}
 	return heard
 }
 
-// overtaken lists the robots whose desired documents were overtaken, by topic.
+// Overtaken lists the robots that report a higher revision of a desired document than revs,
+// by topic.
 func (v *View) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// saveEvery gathers what robots said before it is written.
+	// saveEvery is how often documents and events are written.
 	saveEvery = 500 * time.Millisecond
-	// maxEvents bounds the events that wait for the database; beyond it the
-	// oldest are given up, and counted.
+	// maxEvents bounds the events that wait for the database; beyond it the oldest are
+	// dropped and counted.
 	maxEvents = 20_000
-	// keepAside is how long a fleetd instance that follows keeps events, in case the one that
-	// leads is gone before it has written them.
-	keepAside = time.Minute
+	// keepEventsFor is how long a follower keeps events, in case the leader ends before it
+	// has written them.
+	keepEventsFor = time.Minute
 	// eventsAtOnce bounds one transaction.
 	eventsAtOnce = 1000
-	// lastWrite bounds the writing at the end.
+	// lastWrite bounds the write at shutdown.
 	lastWrite = 2 * time.Second
 )
 
-// Persister writes behind what robots say: the newest document of each kind, and
-// every event once. Nothing of it is a promise to anybody, so it may be late,
-// and robots never wait for it. Of several fleetd instances the one that leads writes.
+// Persister writes robots' documents and events to the database in the background: the newest
+// document of each kind, and every event once. Nobody was promised that they are persisted,
+// so writes may be late, and robots never wait for them. The leader writes.
 type Persister struct {
 	deps    PersisterDeps
 	view    *View
@@ -36,30 +36,31 @@ type Persister struct {
 	dropped atomic.Int64
 }
 
-// PersisterDeps is what a persister needs.
+// PersisterDeps is what a Persister needs.
 type PersisterDeps struct {
 	Now func() time.Time
 	// Leads reports whether this instance leads, and Followed whether another one does.
 	Leads, Followed func() bool
-	// Adopt makes a robot known that has shown itself; nil: only people do that.
+	// Adopt adopts an unknown robot that is present; nil if only people do that.
 	Adopt func(ctx context.Context, robot string) error
-	// Failed notes that the database did not do what was asked of it, and Well that it did.
+	// Failed records a failure of the database, and Well that it works.
 	Failed func(what string, err error)
 	Well   func()
 }
 
-// Store is where a persister writes.
+// Store is the part of the database that a Persister writes.
 type Store interface {
 	SaveDocuments(ctx context.Context, documents []store.Document) error
 	AddEvents(ctx context.Context, events []store.Event) error
 }
 
+// NewPersister makes a persister of a view.
 func NewPersister(v *View, d PersisterDeps) *Persister { return &Persister{deps: d, view: v} }
 
-// Dropped is how many events were given up.
+// Dropped is how many events were dropped.
 func (k *Persister) Dropped() int64 { return k.dropped.Load() }
 
-// Event takes in one event; it waits for nothing.
+// Event queues one event; it does not block.
 func (k *Persister) Event(e store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,11 +88,11 @@ func (k *Persister) Run(ctx context.Context, db Store) {
 	}
 }
 
-// save writes all that waits. What the database does not take waits on.
+// save writes all that waits. What the database does not take is tried again.
 func (k *Persister) save(ctx context.Context, db Store) {
 	if !k.deps.Leads() {
 		if k.deps.Followed() {
-			k.forget(k.deps.Now().Add(-keepAside))
+			k.forget(k.deps.Now().Add(-keepEventsFor))
 		}
 		return
 	}
@@ -119,7 +120,7 @@ func (k *Persister) save(ctx context.Context, db Store) {
 	k.deps.Well()
 }
 
-// adoptUnknownRobots makes every robot known that has shown itself.
+// adoptUnknownRobots adopts every unknown robot that is present.
 func (k *Persister) adoptUnknownRobots(ctx context.Context) {
 	for _, id := range k.view.unknownRobots() {
 		if err := k.deps.Adopt(ctx, id); err != nil {
@@ -129,8 +130,7 @@ func (k *Persister) adoptUnknownRobots(ctx context.Context) {
 	}
 }
 
-// take hands out the oldest events of adopted robots; those of unknown clients are
-// nobody's history and are left out.
+// take takes the oldest events of adopted robots, and drops those of unknown ones.
 func (k *Persister) take() []store.Event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -144,7 +144,7 @@ func (k *Persister) take() []store.Event {
 	return out
 }
 
-// forget leaves out the events that came before then: another instance wrote them.
+// forget drops the events from before then: the leader has written them.
 func (k *Persister) forget(then time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

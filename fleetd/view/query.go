@@ -35,9 +35,9 @@ func (v *View) Orphans() []api.Orphan {
 	return out
 }
 
-// emptied notes that the broker holds a document no more. Of a robot of the fleet
-// the last value is kept, for that says nothing about the robot; of an unknown client
-// nothing else was known.
+// Emptied records that a retained document was removed from the broker. The view keeps the
+// last value of an adopted robot, since its removal says nothing about the robot; of an
+// unknown robot nothing else was known.
 func (v *View) Emptied(id string, kind schema.TopicKind) {
 	v.mu.Lock()
 	e := v.robots[id]
@@ -54,16 +54,15 @@ func (v *View) Emptied(id string, kind schema.TopicKind) {
 	}
 }
 
-// forget takes a robot out of all that is shown. If it speaks again it is seen
-// again, as an unknown client.
+// forget removes a robot. If it publishes again it is back, as an unknown robot.
 func (v *View) forget(id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.robots, id)
-	v.tell(id, Gone)
+	v.hand(id, Gone)
 }
 
-// gone is the line of a robot that is shown no more.
+// gone is the line of a robot that the view has forgotten.
 func gone(id string) api.Robot {
 	return api.Robot{
 		ID: id, Gone: true, Labels: map[string]string{}, Presence: api.Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
@@ -71,7 +70,7 @@ func gone(id string) api.Robot {
 	}
 }
 
-// forgetOthers forgets every robot of the fleet that is not among these.
+// forgetOthers removes every adopted robot that is not among these.
 func (v *View) forgetOthers(robots []store.Robot) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,13 +81,13 @@ func (v *View) forgetOthers(robots []store.Robot) {
 	for id, e := range v.robots {
 		if e.adopted && !stay[id] {
 			delete(v.robots, id)
-			v.tell(id, Gone)
+			v.hand(id, Gone)
 		}
 	}
 }
 
-// whereabouts is whether a robot is there, as far as fleetd can know.
-func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
+// Whereabouts reports whether a robot is present, as far as fleetd can know.
+func (v *View) Whereabouts(id string, now time.Time) decommission.Whereabouts {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.fleetd.Connected {
@@ -109,16 +108,15 @@ func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
 	return decommission.Disconnected
 }
 
-// lacking lists the robots that are there and have not what they are desired to
-// have, as far as is known; sorted.
+// Lacking lists the online robots that do not report their desired state, sorted.
 func (v *View) Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
-	return v.among(now, func(id string, e *entry) bool {
+	return v.online(now, func(id string, e *entry) bool {
 		return !e.desiredStory(v.fleetID).Converged || e.unanswered(desired[id])
 	})
 }
 
-// unanswered reports whether some desired state of the robot has a revision that it did
-// not report on. What became of the desired state is another matter.
+// unanswered reports whether the robot has not reported on the newest revision of some
+// desired document, whatever its report says.
 func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
 	for desired, reported := range api.ReportOn {
 		rev := revs[desired]

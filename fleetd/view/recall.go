@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// Remember puts a document of the database into the view, unless the robot said
-// something newer already. It is no sign of life.
+// Remember puts a document of the database into the view, unless the robot has published a
+// newer one. It does not make the robot present.
 func (v *View) Remember(d store.Document) {
 	v.change(d.Robot, v.deps.Now(), func(e *entry) {
 		if _, newer := e.documents[d.Kind]; newer {
@@ -20,7 +20,7 @@ func (v *View) Remember(d store.Document) {
 	})
 }
 
-// recall decodes one document of the database; one of an older form is left.
+// recall decodes a document of the database. It ignores one in an older format.
 func (e *entry) recall(d store.Document) bool {
 	switch d.Kind {
 	case schema.TopicPresence:

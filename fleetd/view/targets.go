@@ -8,9 +8,8 @@ import (
 	"troupe/fleetd/selector"
 )
 
-// Targets are the robots that s means, as the driver would send to them now. A
-// stop means also those that the database does not know, seen or not; who asks
-// for anything else gets the names that he must correct.
+// Targets are the robots that a selector matches. A stop includes robots that the database
+// does not know, present or not; for anything else their names are returned as unknown.
 func (v *View) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

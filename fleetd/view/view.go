@@ -14,15 +14,15 @@ import (
 	"troupe/schema"
 )
 
-// View is the newest of everything that is known of robots, in memory: what the
-// API shows and the stream tells. It is a cache: what robots say comes again at
-// every connect, what fleetd decided is read from the database.
+// View keeps the newest documents of all robots, and what follows from them. It is a cache:
+// the broker delivers robots' retained documents at every connect, and the database has what
+// fleetd decided.
 type View struct {
 	deps Deps
 
 	mu     sync.Mutex
 	fleetd presence.Fleetd
-	// fleetID is the fleet's name to robots; empty until the database is open.
+	// fleetID is empty until the database is open.
 	fleetID string
 	robots  map[string]*entry
 	feeds   map[*Feed]struct{}
@@ -30,20 +30,20 @@ type View struct {
 	clients clients
 }
 
-// Deps is what a view needs.
+// Deps is what a View needs.
 type Deps struct {
 	Namespace schema.Namespace
 	Name      string // of this instance
 	Now       func() time.Time
 }
 
-// entry is one robot.
+// entry is what is known of one robot.
 type entry struct {
-	adopted bool // the database knows it
+	adopted bool // the database has a row of it
 	kept    store.Robot
 	facts   presence.Facts
 	shown   presence.Status
-	line    api.Robot // as lists and feeds show it; nobody changes what it points to
+	line    api.Robot // as lists and feeds show it; what it points to is never changed
 
 	heartbeat *schema.Heartbeat
 	state     *schema.State
@@ -53,20 +53,21 @@ type entry struct {
 	reported  *schema.ReportedStory
 	event     *schema.Event
 	stateAt   time.Time
-	ahead     time.Duration // fleetd's clock, of the robot's, by its newest live state
-	behind    time.Time     // since when the heartbeat tells of a newer state; zero = it does not
-	outdated  bool          // long enough to say so
+	ahead     time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
+	behind    time.Time     // since when its heartbeat names a newer state; zero = it does not
+	outdated  bool          // for longer than behindPatience
 
-	documents map[schema.TopicKind]store.Document     // exact bytes
-	numbers   map[schema.TopicKind]schema.ReportedRev // by the topic of the desired state
+	documents map[schema.TopicKind]store.Document // exact bytes
+	numbers   map[schema.TopicKind]schema.ReportedRev   // by the topic of the desired document
 	unsaved   map[schema.TopicKind]bool
 }
 
+// New makes a view without robots.
 func New(d Deps) *View {
 	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, feeds: map[*Feed]struct{}{}, clients: clients{}}
 }
 
-// of returns the entry of a robot, made if need be.
+// of returns the entry of a robot, and makes it if there is none.
 func (v *View) of(id string) *entry {
 	e := v.robots[id]
 	if e == nil {
@@ -77,7 +78,7 @@ func (v *View) of(id string) *entry {
 	return e
 }
 
-// document is the newest of that kind that a robot told.
+// Document is the newest document of that kind that a robot published, as its exact bytes.
 func (v *View) Document(id string, kind schema.TopicKind) []byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -87,8 +88,8 @@ func (v *View) Document(id string, kind schema.TopicKind) []byte {
 	return nil
 }
 
-// catalogue joins what the robots say that their bodies can play and show. Where
-// one takes any name, or none has said it, nothing is known.
+// Catalogue joins the sounds and faces that robots' capabilities list. A kind is nil if some
+// robot accepts any name, or if no robot lists any.
 func (v *View) Catalogue() library.Catalogue {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -109,7 +110,7 @@ func (v *View) Catalogue() library.Catalogue {
 	return library.Catalogue{Sounds: sounds.list(), Faces: faces.list()}
 }
 
-// names joins the catalogues of units; one without names takes any.
+// names joins the catalogues of units; a unit without one accepts any name.
 type names struct {
 	any   bool
 	known map[string]bool
@@ -132,8 +133,7 @@ func (n *names) list() []string {
 	return slices.Sorted(maps.Keys(n.known))
 }
 
-// change runs do on the robot's entry, computes its presence anew and marks what
-// changed.
+// change runs do on the robot's entry, computes its presence anew and marks what changed.
 func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -146,7 +146,7 @@ func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange 
 	return PresenceChange{id, before, e.shown.View}
 }
 
-// connected notes that fleetd's own connection came or went.
+// Connected records that fleetd's own connection came up or went down.
 func (v *View) Connected(up bool, now time.Time) []PresenceChange {
 	v.mu.Lock()
 	v.fleetd = presence.Fleetd{Connected: up, Since: now}
@@ -154,26 +154,26 @@ func (v *View) Connected(up bool, now time.Time) []PresenceChange {
 	return v.Tick(now)
 }
 
-// PresenceChange is a robot whose presence is another than before.
+// PresenceChange is a robot whose presence changed.
 type PresenceChange struct {
 	Robot         string
 	before, after presence.View
 }
 
-// Came reports whether the robot can be reached from now on.
+// Came reports whether the robot became reachable.
 func (c PresenceChange) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
 
-// Left reports whether the robot could be reached until now.
+// Left reports whether the robot became unreachable.
 func (c PresenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
 
-// tick lets time pass: presence is a function of it.
+// Tick computes the presence of all robots anew: it depends on the time.
 func (v *View) Tick(now time.Time) (turned []PresenceChange) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
 		s := presence.Of(e.facts, v.fleetd, now)
 		behind := e.isBehind(now)
-		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why tells Disputed too
+		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why differs if Disputed does
 			continue
 		}
 		if s.View != e.shown.View {
@@ -185,7 +185,7 @@ func (v *View) Tick(now time.Time) (turned []PresenceChange) {
 	return turned
 }
 
-// known takes in what the database says of all robots.
+// Known records the database's rows of robots.
 func (v *View) Known(robots []store.Robot) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -199,13 +199,13 @@ func (v *View) Known(robots []store.Robot) {
 	}
 }
 
-// Sync takes in all robots of the database, and forgets those that it has no more.
+// Sync records the database's rows of all robots, and forgets robots that it no longer has.
 func (v *View) Sync(robots []store.Robot) {
 	v.Known(robots)
 	v.forgetOthers(robots)
 }
 
-// reachable reports whether what is sent to the robot now should arrive.
+// Reachable reports whether the robot is reachable.
 func (v *View) Reachable(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -213,7 +213,7 @@ func (v *View) Reachable(id string) bool {
 	return e != nil && e.shown.View.Reachable()
 }
 
-// adopted reports whether the database knows the robot.
+// Adopted reports whether the robot belongs to the fleet.
 func (v *View) Adopted(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -231,8 +231,8 @@ func (v *View) Labels(id string) map[string]string {
 	return nil
 }
 
-// unsavedDocuments hands out the documents of adopted robots that the database
-// does not have yet; notSaved takes back what it could not take.
+// unsavedDocuments returns the documents of adopted robots that the database does not have
+// yet, and counts them as saved; notSaved takes that back.
 func (v *View) unsavedDocuments() []store.Document {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -259,7 +259,8 @@ func (v *View) notSaved(documents []store.Document) {
 	}
 }
 
-// unknown lists the robots that are there and that the database does not know.
+// unknownRobots lists the robots that have published a presence and that the database does
+// not know.
 func (v *View) unknownRobots() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -273,7 +274,7 @@ func (v *View) unknownRobots() []string {
 	return out
 }
 
-// list returns all robots by id.
+// Robots lists all robots, in the order of their ids.
 func (v *View) Robots() []api.Robot {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -285,7 +286,7 @@ func (v *View) Robots() []api.Robot {
 	return out
 }
 
-// detail returns everything about one robot.
+// Robot returns everything about one robot.
 func (v *View) Robot(id string) (api.Detail, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"troupe/schema"
 )
 
-// skew says to people how the protocol that a robot speaks differs from fleetd's,
-// or nothing. Within a major version each understands what both have; what is newer
-// on one side the other does not show, or does not ask for.
-func skew(protocol []string) string {
+// protocolSkew says how a robot's protocol version differs from fleetd's; empty if it does
+// not. Within a major version both understand what both have; what only one has, the other
+// does not show or request.
+func protocolSkew(protocol []string) string {
 	if len(protocol) == 0 || slices.Contains(protocol, schema.Protocol) {
 		return ""
 	}
