@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// maxNames bounds the names that one client's live stops have at a time. What it
-	// stops beyond them is held under one name more, as robots do: whoever releases
-	// them has to read them all.
+	// maxNames bounds the ids that one client's live stops have at a time, since a person
+	// who releases them has to read them all. Further stops are held under one more id, as
+	// robots do.
 	maxNames = 16
-	// maxCalls bounds the live stops of one client that wait. Beyond it they are
-	// gathered into one of all robots, which each of them may stop anyway.
+	// maxCalls bounds the live stops of one client that wait to be persisted. Further ones
+	// become one stop of all robots, which any live stop may be anyway.
 	maxCalls = 256
 )
 
-// gather gives a live stop the name under which it is held. fresh are those that come
-// with it.
+// gather gives a live stop the id under which it is held. fresh are those that arrived with
+// it and do not wait yet.
 func (s *Stops) gather(o stop.Order, fresh []stop.Order) stop.Order {
 	names := s.names[o.Client]
 	if names == nil {
@@ -37,15 +37,15 @@ func (s *Stops) gather(o stop.Order, fresh []stop.Order) stop.Order {
 	}
 	if !names[schema.MoreStops] {
 		names[schema.MoreStops] = true
-		s.deps.Log.Warn("a client has given its stops too many names; what it stops besides is held under one", "client", o.Client, "stop", schema.MoreStops)
+		s.deps.Log.Warn("client uses too many stop ids; its further stops are held under one id", "client", o.Client, "stop", schema.MoreStops)
 	}
 	o.ID, o.Anew = schema.MoreStops, true
 	return o
 }
 
-// wasAsked reports whether the same stop waits already. Then it is as if that one
-// had come now: a release that is under way has not seen it, and does not forget it.
-func (s *Stops) wasAsked(o stop.Order) bool {
+// repeatsWaiting reports whether the same stop waits already, and if so moves that one to the
+// time of this one: a release that is under way does not include it.
+func (s *Stops) repeatsWaiting(o stop.Order) bool {
 	for i := range s.waiting {
 		if w := &s.waiting[i].Order; same(w, &o) {
 			w.At = o.At
@@ -56,13 +56,13 @@ func (s *Stops) wasAsked(o stop.Order) bool {
 	return false
 }
 
-// same reports whether two live stops ask for the same.
+// same reports whether two live stops differ only in their time.
 func same(a, b *stop.Order) bool {
 	return a.Client != "" && a.Client == b.Client && a.ID == b.ID && a.Level == b.Level && a.All == b.All && a.By == b.By && a.Why == b.Why &&
 		slices.Equal(a.Robots, b.Robots) && maps.Equal(a.Labels, b.Labels)
 }
 
-// calls are how many stops of a client are on their way to the record.
+// calls counts the stops of a client that wait to be persisted.
 func (s *Stops) calls(client string, fresh []stop.Order) (n int) {
 	for i := range fresh {
 		if fresh[i].Client == client {
@@ -77,7 +77,7 @@ func (s *Stops) calls(client string, fresh []stop.Order) (n int) {
 	return n
 }
 
-// recount learns which names are still in use.
+// recount finds the ids that are still in use.
 func (s *Stops) recount() {
 	s.names = map[string]map[string]bool{}
 	add := func(client, id string) {

@@ -1,4 +1,4 @@
-// Package latch holds the stops of a fleet until people release them: it sends them,
-// keeps them on this machine's disk until the database has them, writes down live
-// stops of others and what robots show, and releases stops by their ids.
+// Package latch holds stops until people release them by their ids. It keeps a stop on this
+// machine's disk until the database has it, and also persists live stops of other clients
+// and stops that robots show although nobody has persisted them.
 package latch

@@ -11,15 +11,16 @@ import (
 	"troupe/schema"
 )
 
-// heldFresh is how long the list of latched stops counts as complete without a look at
-// the database, where other fleetd instances may write stops too; a fleetd instance looks every newsEvery.
-const heldFresh = 3 * time.Second
+// freshFor is how long the list of latched stops counts as complete without a look at the
+// database, where other instances may write stops too. An instance looks several times a
+// second.
+const freshFor = 3 * time.Second
 
-// listing is what others see of the stops.
+// listing is a snapshot of the state for other goroutines.
 type listing struct {
 	latched  []api.LatchedStop
 	loaded   bool
-	unlisted []string // robots that show a stop which is not listed yet
+	unlisted []string // robots that show a stop which is not in latched
 	waiting  map[waitingKey]bool
 }
 
@@ -31,7 +32,7 @@ type waitingKey struct {
 // waits reports whether a stop waits to be persisted.
 func (l *listing) waits(e spool.Entry) bool { return l.waiting[waitingKey{e.N, e.Order.ID}] }
 
-// publish shows others the state as it is now.
+// publish replaces the snapshot if the state changed, and then calls the replies.
 func (s *Stops) publish() {
 	if s.dirty {
 		l := &listing{latched: s.listed(), loaded: s.loaded, unlisted: s.unlisted(), waiting: map[waitingKey]bool{}}
@@ -53,12 +54,12 @@ func (s *Stops) publish() {
 func (s *Stops) Complete() bool {
 	db, err := s.deps.Store()
 	l := s.list.Load()
-	known := l.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < heldFresh)
-	// A robot that is away may show what was released since, and for ever.
+	known := l.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < freshFor)
+	// The last state of an unreachable robot may show a stop that was released since.
 	return known && !slices.ContainsFunc(l.unlisted, s.deps.Robots.Reachable)
 }
 
-// unlisted are the robots that show a stop which is not listed yet.
+// unlisted lists the robots that show a stop which is neither latched nor waiting.
 func (s *Stops) unlisted() (robots []string) {
 	for robot, shown := range s.shown {
 		for id := range shown {
@@ -70,7 +71,7 @@ func (s *Stops) unlisted() (robots []string) {
 	return robots
 }
 
-// Unchanged notes that no other fleetd has changed what is held.
+// Unchanged records that no other instance has changed the latched stops.
 func (s *Stops) Unchanged() { s.fresh.Store(s.deps.Now().UnixNano()) }
 
 // Latched lists the latched stops, the newest first, and those that wait to be

@@ -10,15 +10,14 @@ import (
 	"troupe/schema"
 )
 
-// mailbox is what the owner of the stops has to deal with. Nobody waits to put something
-// in. Of live stops it has a bounded number for each client, of what robots show the
-// newest for each robot.
+// mailbox is the owner's input. Putting something in does not block. It is bounded by client
+// for live stops, and by robot for shown latches, of which only the newest count.
 type mailbox struct {
 	mu    sync.Mutex
-	posts []func() // called by the owner, in order
+	posts []func() // the owner calls them in order
 	live  []live
-	many  map[string]int // of live, by client
-	last  map[string]int // index of a client's newest in live
+	many  map[string]int // number in live, by client
+	last  map[string]int // index of the newest in live, by client
 	shows map[string]showing
 
 	wake chan struct{}
@@ -27,13 +26,13 @@ type mailbox struct {
 // live is a client's live stop.
 type live struct {
 	order stop.Order
-	empty bool // its message, as that of one that removes a retained one
+	empty bool // its payload is empty, as of a message that removes a retained one
 }
 
-// showing is what a robot says that it holds.
+// showing is the latches that a robot shows.
 type showing struct {
 	latches []schema.StopLatch
-	ahead   time.Duration // this machine's clock, of the robot's
+	ahead   time.Duration // by how much this machine's clock is ahead of the robot's
 	at      time.Time
 }
 
@@ -49,8 +48,8 @@ func (m *mailbox) post(do func()) {
 	signal(m.wake)
 }
 
-// hear puts in a live stop. One that is the same as the client's last one replaces it,
-// and those of a client beyond maxCalls become one of all robots.
+// hear puts in a live stop. If it repeats the client's last one it replaces that one, and
+// beyond maxCalls those of a client become one stop of all robots.
 func (m *mailbox) hear(l live) {
 	m.mu.Lock()
 	defer signal(m.wake)
@@ -70,7 +69,7 @@ func (m *mailbox) hear(l live) {
 	m.live = append(m.live, l)
 }
 
-// show puts in what a robot shows.
+// show puts in the latches that a robot shows.
 func (m *mailbox) show(robot string, s showing) {
 	m.mu.Lock()
 	m.shows[robot] = s
@@ -107,7 +106,7 @@ func (m *mailbox) takeShows() map[string]showing {
 	return s
 }
 
-// sender hands messages to the broker, one after the other.
+// sender calls functions that send messages to the broker, one after the other.
 type sender struct {
 	mu    sync.Mutex
 	queue []func(context.Context)

@@ -16,7 +16,7 @@ import (
 	"troupe/schema"
 )
 
-// Run owns the stops until ctx ends.
+// Run owns the state until ctx ends.
 func (s *Stops) Run(ctx context.Context) {
 	var beside sync.WaitGroup
 	beside.Go(func() { s.out.run(ctx) })
@@ -28,7 +28,7 @@ func (s *Stops) Run(ctx context.Context) {
 	defer beside.Wait()
 	defer close(s.work)
 	defer close(s.ended)
-	look := time.NewTicker(stopsLook)
+	look := time.NewTicker(retryEvery)
 	defer look.Stop()
 	for {
 		s.take()
@@ -36,7 +36,7 @@ func (s *Stops) Run(ctx context.Context) {
 		s.publish()
 		select {
 		case <-ctx.Done():
-			for s.busy { // who asked for it waits for what comes of it
+			for s.busy { // the caller waits for the result
 				s.finish(<-s.done)
 			}
 			s.take()
@@ -51,7 +51,7 @@ func (s *Stops) Run(ctx context.Context) {
 	}
 }
 
-// take deals with all that is in the mailbox.
+// take handles everything in the mailbox.
 func (s *Stops) take() {
 	for _, do := range s.mail.takePosts() {
 		do()
@@ -62,8 +62,8 @@ func (s *Stops) take() {
 	s.hear(s.mail.takeLive())
 }
 
-// request waits for the recorder. Whoever claims it first decides: the owner, who runs
-// it, or who asked for it, who no longer waits.
+// request is a release or a removal that waits for the recorder. The owner claims it to run
+// it; the caller claims it to give up. Only one of them succeeds.
 type request struct {
 	claimed atomic.Bool
 	run     func()
@@ -71,11 +71,10 @@ type request struct {
 
 func (r *request) claim() bool { return r.claimed.CompareAndSwap(false, true) }
 
-// ask puts a request in.
+// ask queues a request.
 func (s *Stops) ask(r *request) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
 
-// next gives the recorder its next job: what was asked for, or else what waits to be
-// persisted.
+// next gives an idle recorder its next job: a request, or else what waits to be persisted.
 func (s *Stops) next(ctx context.Context) {
 	for !s.busy && len(s.requests) > 0 {
 		r := s.requests[0]
@@ -90,7 +89,7 @@ func (s *Stops) next(ctx context.Context) {
 	}
 }
 
-// start has the recorder do a job. The owner calls what the job returns.
+// start gives the recorder a job. The owner calls the function that the job returns.
 func (s *Stops) start(do func() (after func())) {
 	s.busy = true
 	s.work <- do
@@ -102,10 +101,10 @@ func (s *Stops) finish(after func()) {
 	s.publish()
 }
 
-// reply calls do as soon as others see the state as it is now.
+// reply calls do when the snapshot includes the present state.
 func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
-// hear keeps the live stops of others on this machine's disk, and answers them.
+// hear writes live stops of other clients to this machine's disk, and answers them.
 func (s *Stops) hear(lives []live) {
 	var fresh, again []stop.Order
 	for _, l := range lives {
@@ -115,7 +114,7 @@ func (s *Stops) hear(lives []live) {
 		o := s.gather(l.order, fresh)
 		if i := slices.IndexFunc(fresh, func(f stop.Order) bool { return same(&f, &o) }); i >= 0 {
 			fresh[i].At = o.At
-		} else if !s.wasAsked(o) {
+		} else if !s.repeatsWaiting(o) {
 			s.deps.Log.Warn("live stop heard", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
 			fresh = append(fresh, o)
 		} else if !slices.ContainsFunc(again, func(a stop.Order) bool { return same(&a, &o) }) {
@@ -125,7 +124,7 @@ func (s *Stops) hear(lives []live) {
 	if len(fresh)+len(again) == 0 {
 		return
 	}
-	followed := s.deps.Followed() // then fleetd that leads answers
+	followed := s.deps.Followed() // then the leader answers
 	for _, o := range again {
 		if !followed {
 			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
@@ -151,10 +150,10 @@ func (s *Stops) await(e spool.Entry) {
 	s.due, s.dirty = true, true
 }
 
-// show compares what a robot says that it holds with what is persisted. What it
-// shows although nobody here holds it was asked for while fleetd did not hear it, and
-// is written down: soon, unless the database says that it was released and the robot
-// may not know yet. Then, and without a database, it has to go on showing it.
+// show compares the latches that a robot shows with the persisted stops. If nobody has
+// persisted one, the stop was given while fleetd did not receive it, and is persisted now:
+// after learnAfter, unless the database says that it was released, of which the robot may not
+// know yet. In that case, and without a database, after the robot has shown it for shownFor.
 func (s *Stops) show(robot string, shows showing) {
 	was := s.shown[robot]
 	delete(s.shown, robot)
@@ -174,7 +173,7 @@ func (s *Stops) show(robot string, shows showing) {
 		since, before := was[l.ID]
 		if !before {
 			since = shows.at
-			if len(shows.latches) <= maxNames { // else somebody floods the robot with stops, and it gathers them
+			if len(shows.latches) <= maxNames { // more come from a flood of stops; those are persisted after shownFor only
 				s.learned = append(s.learned, o)
 				time.AfterFunc(learnAfter, s.Wake)
 			}
@@ -189,8 +188,7 @@ func (s *Stops) show(robot string, shows showing) {
 	}
 }
 
-// awaitsRecord reports whether a stop that a robot shows is to be persisted for this
-// robot already.
+// awaitsRecord reports whether a stop that a robot shows waits to be persisted already.
 func (s *Stops) awaitsRecord(o stop.Order) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
 		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
@@ -200,10 +198,10 @@ func (s *Stops) awaitsRecord(o stop.Order) bool {
 // writeDown has a stop persisted that a robot shows.
 func (s *Stops) writeDown(o stop.Order) {
 	s.await(spool.Entry{Order: o})
-	s.deps.Log.Warn("a robot holds a stop that is not persisted; it is written down", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
+	s.deps.Log.Warn("robot holds a stop that is not persisted; persisting it", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
-// settled forgets what is persisted.
+// settled removes entries that are persisted.
 func (s *Stops) settled(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
 		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
@@ -216,7 +214,7 @@ func (s *Stops) settled(done []spool.Entry) {
 	s.dirty = true
 }
 
-// entryKey tells entries apart: one that was asked for again since is another one.
+// entryKey identifies an entry. An entry that was repeated since has another key.
 type entryKey struct {
 	n  int64
 	id string
@@ -225,7 +223,7 @@ type entryKey struct {
 
 func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
 
-// hold takes in which stops the database holds.
+// hold replaces the latched stops by those of the database.
 func (s *Stops) hold(latched []stop.Latch) {
 	s.latched, s.loaded, s.dirty, s.on = latched, true, true, map[string]map[string]bool{}
 	for _, l := range latched {
@@ -237,12 +235,12 @@ func (s *Stops) hold(latched []stop.Latch) {
 	s.recount()
 }
 
-// repeat sends the stops that wait to a robot that came.
+// repeat sends the waiting stops to a robot that became reachable.
 func (s *Stops) repeat(robot string) {
 	if len(s.waiting) == 0 {
 		return
 	}
-	s.publish() // sendTo looks there
+	s.publish() // sendTo reads the snapshot
 	labels := s.deps.Robots.Labels(robot)
 	for _, e := range s.waiting {
 		if o := e.Order; !o.FromRobot && o.Means(robot, labels) {
@@ -251,7 +249,8 @@ func (s *Stops) repeat(robot string) {
 	}
 }
 
-// sendTo sends a stop that waits, unless it was released meanwhile. The sender calls it.
+// sendTo sends a waiting stop to a robot, unless it was released meanwhile. The sender calls
+// it.
 func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	o := e.Order
 	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
@@ -261,13 +260,12 @@ func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 		return
 	}
 	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
-	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release that is over has forgotten it
+	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
 		s.deps.Dispatcher.Publish(ctx, c)
 	}
 }
 
-// answer tells the sender of a live stop what became of it here; robots answer for
-// themselves.
+// answer sends the client of a live stop fleetd's answer. Robots send their own.
 func (s *Stops) answer(o stop.Order, a schema.Ack) {
 	if o.Client != "" {
 		s.out.post(func(ctx context.Context) { s.sendAnswer(ctx, o, a) })

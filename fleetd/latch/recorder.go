@@ -13,24 +13,24 @@ import (
 
 // batch is what the recorder is to persist.
 type batch struct {
-	write   []spool.Entry // by this instance
-	watch   []spool.Entry // by the one that leads
-	learned []stop.Order  // shown by robots; unless they were released
-	renew   bool          // what is held, as it would be published today
-	read    bool          // what is held, in any case
+	write   []spool.Entry // to be persisted by this instance
+	watch   []spool.Entry // to be persisted by the leader
+	learned []stop.Order  // shown by robots, to be persisted unless they were released
+	renew   bool          // publish the latched stops again if they would be signed differently today
+	read    bool          // read the latched stops even if nothing was written
 }
 
-// persisted is what came of a batch.
+// persisted is the result of a batch.
 type persisted struct {
 	done     []spool.Entry
-	means    []bool // of those written: whether any robot is meant
+	means    []bool // of each of write: whether it selects any robot
 	held     []stop.Latch
-	read     bool // held is what the database has
+	read     bool // held was read
 	renewed  bool
-	released func(stop.Order) bool // of those learned; nil: not known
+	released func(stop.Order) bool // of learned; nil if it could not be read
 }
 
-// persist has the recorder persist what waits, and read what is held.
+// persist gives the recorder what waits to be persisted.
 func (s *Stops) persist(ctx context.Context) {
 	b := batch{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
 	leads := s.deps.Leads()
@@ -56,9 +56,9 @@ func (s *Stops) persist(ctx context.Context) {
 	})
 }
 
-// record persists a batch. What it did not come to is tried again.
+// record persists a batch. After a failure the rest is tried again with the next batch.
 func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
-	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
+	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	means, err := s.write(ctx, db, b.write)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
 	}
 	done := append(slices.Clone(b.write), watched...)
 	if len(done) > 0 || b.read {
-		if p.held, err = db.LatchedStops(ctx); err != nil { // first: at no moment is a stop in neither list
+		if p.held, err = db.LatchedStops(ctx); err != nil { // before they stop waiting, so that every stop is always listed
 			s.deps.Failed("stops not read", err)
 			return
 		}
@@ -87,7 +87,7 @@ func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
 	p.done, p.means = done, means
 }
 
-// recorded takes in what came of a batch.
+// recorded applies the result of a batch.
 func (s *Stops) recorded(b batch, p persisted) {
 	s.renewed = s.renewed || p.renewed
 	if p.read {
@@ -110,17 +110,17 @@ func (s *Stops) recorded(b batch, p persisted) {
 		return
 	}
 	for _, o := range b.learned {
-		_, shown := s.shown[o.Robots[0]][o.ID] // not, if it was released meanwhile
+		_, shown := s.shown[o.Robots[0]][o.ID] // false if it was released meanwhile
 		if shown && !s.on[o.Robots[0]][o.ID] && !p.released(o) && !s.awaitsRecord(o) {
 			s.writeDown(o)
 		}
 	}
 }
 
-// learnPatience is how long one question about stops that robots show may take.
+// learnPatience bounds the query about stops that robots show: other stops wait for it.
 const learnPatience = 2500 * time.Millisecond
 
-// dueLearned takes out the stops that robots have shown for long enough.
+// dueLearned takes the stops that robots have shown for learnAfter.
 func (s *Stops) dueLearned() (due []stop.Order) {
 	now := s.deps.Now()
 	s.learned = slices.DeleteFunc(s.learned, func(o stop.Order) bool {
@@ -133,13 +133,18 @@ func (s *Stops) dueLearned() (due []stop.Order) {
 	return due
 }
 
-// learn finds out which stops that robots show were released.
+// learn reads which of the stops that robots show were released.
 func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 	if len(b.learned) == 0 {
 		return
 	}
-	ctx = store.WithPatience(ctx, learnPatience) // what waits to be persisted waits for it
-	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
+	var ids []string
+	for _, o := range b.learned {
+		ids = append(ids, o.ID)
+	}
+	slices.Sort(ids)
+	ctx = store.WithPatience(ctx, learnPatience)
+	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
@@ -152,7 +157,7 @@ func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 	p.released = func(o stop.Order) bool { return stop.Released(rows, o) }
 }
 
-// idsOf are the ids of orders, each once.
+// idsOf are the ids of entries, each once.
 func idsOf(entries []spool.Entry) []string {
 	var ids []string
 	for _, e := range entries {
@@ -162,7 +167,7 @@ func idsOf(entries []spool.Entry) []string {
 	return slices.Compact(ids)
 }
 
-// write persists what waits, and says of each whether it means a robot.
+// write persists entries, and reports of each whether it selects a robot.
 func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (means []bool, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
@@ -194,7 +199,7 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 	return means, nil
 }
 
-// watched are those that another instance has persisted.
+// watched are the entries that another instance has persisted.
 func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out []spool.Entry, err error) {
 	if len(watch) == 0 {
 		return nil, nil
@@ -216,7 +221,7 @@ func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out
 	return out, err
 }
 
-// renew tells again, signed, what is held and was told unsigned or by another key.
+// renew publishes latched stops again that were published unsigned or signed by another key.
 func (s *Stops) renew(ctx context.Context, db Store) error {
 	told := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
@@ -238,12 +243,12 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 	if err != nil || told == 0 {
 		return err
 	}
-	s.deps.Log.Info("latched stops are told again, signed", "documents", told)
+	s.deps.Log.Info("latched stops signed and published again", "documents", told)
 	s.deps.Wake()
 	return nil
 }
 
-// Read takes in what is held after another instance changed it.
+// Read reads the latched stops after another instance has changed them.
 func (s *Stops) Read(ctx context.Context, db Store) error {
 	held, err := db.LatchedStops(ctx)
 	if err != nil {
@@ -254,12 +259,12 @@ func (s *Stops) Read(ctx context.Context, db Store) error {
 	return nil
 }
 
-// readAgainWithin bounds how long a release that is persisted waits for the list.
+// readAgainWithin bounds how long a persisted release waits for the list.
 const readAgainWithin = 2500 * time.Millisecond
 
-// readAgain has the recorder read what is held after a change that is persisted, also
-// for a client that left meanwhile, and then calls do. If it cannot, the list is
-// incomplete until the next batch has read it.
+// readAgain has the recorder read the latched stops after a release, even if its caller has
+// disconnected, and then calls do. If that fails, the list is incomplete until the next batch
+// has read it.
 func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 	s.start(func() func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)

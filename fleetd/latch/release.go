@@ -14,13 +14,13 @@ import (
 	"troupe/schema"
 )
 
-// releaseWait is how long a release waits for the one before it, or for stops that are
-// being persisted: a database that hangs would keep it for ever.
+// releaseWait is how long a release waits for the recorder, which a hanging database may keep
+// busy.
 const releaseWait = time.Second
 
-// Release releases stops by their ids. What waits is persisted first, and so is
-// where robots show that they hold what is released: a robot lets go only of what it
-// was told, and nothing that was released comes back.
+// Release releases stops by their ids. Before that, in the same transaction, it persists the
+// stops that wait, and these stops for robots that show them: a robot releases only a stop
+// that a document has named before, and so nothing that was released comes back.
 func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (problems []schema.Problem, err error) {
 	db, err := s.deps.Store()
 	if err != nil {
@@ -49,16 +49,16 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (prob
 	return problems, err
 }
 
-// release has the recorder release stops, and then calls over.
+// release has the recorder release stops, and calls over with the result.
 func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why string, over func([]schema.Problem, error)) {
-	s.hear(s.mail.takeLive()) // what was heard before is before
+	s.hear(s.mail.takeLive()) // a stop that was received before the release is part of it
 	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
 	let := s.deps.Releases.begin(ids, s.deps.Now())
 	s.start(func() func() {
 		problems, err := s.writeRelease(ctx, db, ids, waiting, leads, by, why)
 		return func() {
 			if err != nil || len(problems) > 0 {
-				for _, c := range s.deps.Releases.end(let) { // nothing is added to it any more
+				for _, c := range s.deps.Releases.end(let) { // no more are added from here on
 					s.out.post(func(ctx context.Context) { s.deps.Dispatcher.Send(ctx, c) })
 				}
 				over(problems, err)
@@ -69,7 +69,7 @@ func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why str
 			for _, e := range ended {
 				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
 			}
-			s.publish() // whoever would send one of them again looks there
+			s.publish() // sendTo reads the snapshot
 			s.deps.Dispatcher.EndReleased(let.means, func() { s.deps.Releases.end(let) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 			s.shown = map[string]map[string]time.Time{}
@@ -81,7 +81,7 @@ func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why str
 	})
 }
 
-// writeRelease writes a release, and before it what it is about. The recorder calls it.
+// writeRelease persists a release in one transaction. The recorder calls it.
 func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
 	all := append(slices.Clone(ids), idsOf(waiting)...)
 	slices.Sort(all)
@@ -95,15 +95,15 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waitin
 		}
 		var orders []stop.Order
 		for _, e := range waiting {
-			// What the leader heard nobody else writes down: robots that were stopped
-			// again under the same id let go only of what they were told.
+			// Only the leader persists what it received: robots that were stopped again
+			// under the same id release only what a document has named.
 			if leads || !e.Order.Observed() || !stop.AlreadyPersisted(rows, e.Order) {
 				orders = append(orders, e.Order)
 			}
 		}
 		ours, elsewhere := s.deps.Robots.Showing(ids, now)
 		for _, o := range ours {
-			if toBeTold(rows.Latches, o.ID, now) {
+			if writesFirst(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
 			}
 		}
@@ -127,10 +127,10 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waitin
 	return problems, err
 }
 
-// toBeTold reports whether robots that show a stop have to be told of it before it is
-// released. They need not if it is held on all: the document of all releases it
-// wherever it holds it. And what was released a moment ago they show for a moment.
-func toBeTold(latches []stop.Latch, id string, now time.Time) bool {
+// writesFirst reports whether a stop that robots show has to be persisted for them before it
+// is released. It need not if it is held on all robots: their common document releases it on
+// each. Nor if it was released a moment ago, since robots show it for a moment longer.
+func writesFirst(latches []stop.Latch, id string, now time.Time) bool {
 	some, let := false, false
 	for _, l := range latches {
 		switch {

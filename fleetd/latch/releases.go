@@ -18,10 +18,10 @@ type Releases struct {
 	under []*release
 }
 
-// release is one of them.
+// release is one release.
 type release struct {
 	ids []string
-	at  time.Time // what was asked for since is another stop, even under the same id
+	at  time.Time // a stop that was given later is another one, even under the same id
 
 	deferred []command.Command
 }
@@ -49,7 +49,7 @@ func (r *Releases) Defers(c command.Command) bool {
 	return false
 }
 
-// begin begins to release stops.
+// begin adds a release of stops.
 func (r *Releases) begin(ids []string, now time.Time) *release {
 	l := &release{ids: ids, at: now}
 	r.mu.Lock()
@@ -58,7 +58,7 @@ func (r *Releases) begin(ids []string, now time.Time) *release {
 	return l
 }
 
-// end ends a release, and returns the commands that it deferred.
+// end removes a release, and returns the commands that it deferred.
 func (r *Releases) end(l *release) []command.Command {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"troupe/fleetd/stop"
 )
 
-// removalWait is how long the empty message that removes a live stop may take to come
-// back to this instance.
+// removalWait is how long the broker may take to deliver the empty message that removes a live
+// stop to this instance.
 const removalWait = 5 * time.Second
 
-// Remove removes a live stop of a client that the broker keeps, by remove, unless it
-// says why it cannot. No stop is released from before the look at what is held until
-// fleetd has heard the empty message: then it is under way to all robots, before
-// whatever a release tells them.
+// Remove has remove publish the empty message that removes a client's retained live stop, or
+// says why that must not happen now. No stop is released between the check of the latched
+// stops and the arrival of the empty message here: by then the broker has queued it for all
+// robots, before any document of a release.
 func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error) {
 	db, err := s.deps.Store()
 	if err != nil {
@@ -57,10 +57,10 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 	return why, err
 }
 
-// removeNow waits until the empty message has come back. The recorder calls it.
+// removeNow removes the message and waits until it has arrived here. The recorder calls it.
 func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
 	select {
-	case <-s.awaiting: // somebody pressed the button a moment ago
+	case <-s.awaiting: // of a press of the button a moment ago
 	default:
 	}
 	if err := remove(ctx); err != nil {
@@ -78,7 +78,7 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 	}
 }
 
-// mayRemove says why a live stop cannot be removed now, or nothing.
+// mayRemove says why a retained live stop cannot be removed now; empty if it can.
 func mayRemove(held []stop.Latch, o stop.Order) string {
 	switch {
 	case !o.All:

@@ -18,64 +18,64 @@ import (
 )
 
 const (
-	// stopsLook is how often stops that wait for the database are tried again.
-	stopsLook = time.Second
-	// stopsWithin bounds one attempt to persist stops.
-	stopsWithin = 10 * time.Second
-	// learnAfter is how long a stop that a robot shows, and that was never released, waits
-	// to be written down: the live stop or the order behind it may be about to be.
+	// retryEvery is how often waiting stops are tried again.
+	retryEvery = time.Second
+	// persistWithin bounds one attempt to persist stops.
+	persistWithin = 10 * time.Second
+	// learnAfter is how long a robot shows an unknown stop before it is persisted: the live
+	// stop or the order behind it may be about to be.
 	learnAfter = 300 * time.Millisecond
-	// shownFor is how long a robot has to show a stop that was released before it is
-	// written down again: a release takes a moment to arrive.
+	// shownFor is how long a robot shows a released stop before it is persisted again: the
+	// release takes a moment to arrive.
 	shownFor = 2 * time.Second
 )
 
-// Stops are those that people hold. A stop is sent first, kept on this machine's
-// disk next, and persisted with its documents as soon as the database takes it;
-// robots hold it by its id meanwhile. Live stops of others are written down, and
-// so is what a robot holds that nobody here knows of.
+// Stops are the latched stops of a fleet. A stop is sent first, then written to this
+// machine's disk, and persisted with its documents as soon as the database accepts it; until
+// then robots hold it by its id. Live stops of other clients are persisted too, and so are
+// stops that robots show and nobody has persisted.
 //
-// Each instance writes down what was asked of it. What every instance overhears is written
-// down by the one that leads; the others keep it until they see it persisted, for
-// there may be nobody who leads.
+// Each instance persists the stops that were given to it. Stops that every instance receives
+// are persisted by the leader; the others keep them until they see them in the database,
+// because there may be no leader.
 //
-// One goroutine owns the state (owner.go). It waits for neither the database nor the
-// broker: a recorder does one job at a time with the database and reports what came of
-// it, and a sender hands messages to the broker in order.
+// One goroutine owns the state (owner.go). It waits for neither the database nor the broker:
+// a recorder does one database job at a time and returns the result, and a sender sends
+// messages in order.
 type Stops struct {
 	deps  Deps
 	spool *spool.Spool
 	mail  mailbox
 	out   sender
-	work  chan func() (after func()) // to the recorder
-	done  chan func()                // and back
-	ended chan struct{}              // closed when nobody owns the state any more
+	work  chan func() (after func()) // jobs for the recorder
+	done  chan func()                // their results
+	ended chan struct{}              // closed when Run has ended
 
-	list  atomic.Pointer[listing] // what others see of the state
-	fresh atomic.Int64            // when latched was last known to be what the database has; Unix ns
+	list  atomic.Pointer[listing] // snapshot of the state for other goroutines
+	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
 
 	// Owned by Run.
-	waiting  []spool.Entry                   // not persisted yet; N = 0: not on the disk either
-	names    map[string]map[string]bool      // by client: the ids that its stops have now
+	waiting  []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
+	names    map[string]map[string]bool      // ids of a client's stops, by client
 	latched  []stop.Latch                    // persisted
-	on       map[string]map[string]bool      // the same: ids by robot
+	on       map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
 	loaded   bool                            // latched was read from the database
-	renewed  bool                            // it was published as it would be published today
-	shown    map[string]map[string]time.Time // by robot: what it holds and nobody here does, since when
-	learned  []stop.Order                    // the same, when it is shown first: if it was never released it is written down soon
-	requests []*request                      // releases and removals that wait for the recorder
-	due      bool                            // what waits is to be persisted
-	busy     bool                            // the recorder is at a job
-	awaited  string                          // the client whose button's empty message is awaited
-	awaiting chan struct{}                   // 1: it came
-	dirty    bool                            // list is older than the state
-	replies  []func()                        // to be called when it is not
+	renewed  bool                            // latched was checked for documents to be signed again
+	shown    map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
+	learned  []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
+	requests []*request                      // wait for the recorder
+	due      bool                            // persist when the recorder is idle
+	busy     bool                            // the recorder has a job
+	awaited  string                          // client whose empty message a removal awaits
+	awaiting chan struct{}                   // capacity 1: it arrived
+	dirty    bool                            // the snapshot is outdated
+	replies  []func()                        // called after the next snapshot
 }
 
-// errEnded is why nothing more is done.
+// errEnded is the reason why a request is refused during shutdown.
 var errEnded = errors.New("fleetd ends")
 
-// Deps is what the stops need.
+// Deps is what Stops needs.
 type Deps struct {
 	Log       *slog.Logger
 	Namespace schema.Namespace
@@ -84,18 +84,18 @@ type Deps struct {
 	Now       func() time.Time
 	// Leads reports whether this instance leads, and Followed whether another one does.
 	Leads, Followed func() bool
-	Store           func() (Store, error)        // the database, or why there is none
-	Failed          func(what string, err error) // it did not do what was asked of it
-	Session         func() string                // of fleetd's own link
+	Store           func() (Store, error)        // the database, or the reason why it is unavailable
+	Failed          func(what string, err error) // records a failure of the database
+	Session         func() string                // of fleetd's own connection
 	Publish         func(ctx context.Context, m link.Message) error
 	Dispatcher      Dispatcher
 	Robots          Robots
 	Releases        *Releases
-	Wake            func() // publishes what a transaction left to publish
-	Live            func() // a live stop came, which the broker may have kept
+	Wake            func() // has the outbox published
+	Live            func() // a live stop arrived, which the broker may have retained
 }
 
-// Store is the database with the stops.
+// Store is the part of the database with stops.
 type Store interface {
 	Alone() bool
 	LatchedStops(ctx context.Context) ([]stop.Latch, error)
@@ -105,14 +105,14 @@ type Store interface {
 // Dispatcher sends commands.
 type Dispatcher interface {
 	Send(ctx context.Context, c command.Command)
-	// Publish sends one whatever release is under way.
+	// Publish sends a command even if a release is under way.
 	Publish(ctx context.Context, c command.Command)
 	// EndReleased ends the commands that would hold what was released, and then calls
 	// done.
 	EndReleased(would func(command.Command) bool, done func())
 }
 
-// Robots is what is known of robots.
+// Robots is what Stops asks about robots.
 type Robots interface {
 	Adopted(robot string) bool
 	Reachable(robot string) bool
@@ -121,6 +121,7 @@ type Robots interface {
 	Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere)
 }
 
+// New opens the file on this machine and reads the stops that wait there.
 func New(d Deps) (*Stops, error) {
 	s := &Stops{
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
@@ -130,7 +131,7 @@ func New(d Deps) (*Stops, error) {
 	}
 	var err error
 	s.spool, s.waiting, err = spool.Open(d.Spool)
-	if errors.Is(err, spool.ErrDamaged) { // a fleetd instance that cannot read old stops must be able to give new ones
+	if errors.Is(err, spool.ErrDamaged) { // fleetd must be able to stop robots even if it cannot read old stops
 		aside := fmt.Sprintf("%s.damaged-%d", d.Spool, d.Now().Unix())
 		d.Log.Error("stops that wait for the database cannot be read; the file was moved away, look at which robots hold stops", "error", err, "to", aside)
 		if err := os.Rename(d.Spool, aside); err != nil {
@@ -148,9 +149,10 @@ func New(d Deps) (*Stops, error) {
 	return s, nil
 }
 
-// Hold stops robots and holds the stop: the live message to all, if it is for all,
-// and each robot's own command, which send sends, then the disk, then the database. The
-// error says that the disk did not take it.
+// Hold stops robots and latches the stop: it publishes the live stop if the order is for all
+// robots or by labels, calls send for the commands to single robots, and writes the order to
+// the disk. The error says that the disk did not accept it; the stop waits for the database
+// all the same.
 func (s *Stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 	if o.All || len(o.Labels) > 0 {
 		s.call(ctx, o)
@@ -164,7 +166,7 @@ func (s *Stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 	})
 	select {
 	case <-listed:
-	case <-s.ended: // it is on the disk
+	case <-s.ended: // the next process reads it from the disk
 	}
 	return err
 }
@@ -175,10 +177,10 @@ func (s *Stops) CheckDisk() error { return s.spool.CheckWrite() }
 // Close releases the file on this machine.
 func (s *Stops) Close() error { return s.spool.Close() }
 
-// Wake has it look at once at what waits.
+// Wake has waiting stops persisted now.
 func (s *Stops) Wake() { s.mail.post(func() { s.due = true }) }
 
-// call sends a live stop, which every robot holds that hears it.
+// call publishes a live stop, which every robot latches that receives it.
 func (s *Stops) call(ctx context.Context, o stop.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -196,7 +198,7 @@ func (s *Stops) call(ctx context.Context, o stop.Order) {
 	}
 }
 
-// append writes a stop to this machine's disk.
+// append writes an order to this machine's disk.
 func (s *Stops) append(o stop.Order) (spool.Entry, error) {
 	e, err := s.spool.Append(o)
 	if err != nil {
@@ -206,20 +208,19 @@ func (s *Stops) append(o stop.Order) (spool.Entry, error) {
 	return e, err
 }
 
-// Listen takes in a client's live stop; it waits for nothing.
+// Listen receives a client's live stop; it does not block.
 func (s *Stops) Listen(client string, payload []byte, now time.Time) {
 	if client == s.deps.Name {
-		return // its own: it was kept when it was sent
+		return // its own, which Hold has written
 	}
 	s.mail.hear(live{stop.OrderOf(client, payload, now), len(payload) == 0})
 	s.deps.Live()
 }
 
-// Came notes that a robot is there: it may have missed what was sent meanwhile.
+// Came records that a robot became reachable: it may have missed waiting stops.
 func (s *Stops) Came(robot string) { s.mail.post(func() { s.repeat(robot) }) }
 
-// Shows compares what a robot says that it holds with what is persisted; it waits for
-// nothing.
+// Shows receives the latches that a robot shows; it does not block.
 func (s *Stops) Shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
 	s.mail.show(robot, showing{latches, ahead, now})
 }
@@ -234,7 +235,7 @@ func verbOf(l schema.StopLevel) string {
 	return "stop"
 }
 
-// signal wakes whoever waits at c; it waits for nothing.
+// signal wakes the goroutine that waits at c; it does not block.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
