@@ -12,20 +12,20 @@ import (
 	"troupe/broker/link"
 )
 
-// Certificate is the certificate that fleetd shows, from its files. It is read again
-// when they change; a pair that does not fit, or that clients would refuse, is not
-// taken.
+// Certificate is the server certificate of fleetd's address, from its files. It is reloaded
+// when they change. A pair that does not match, or that clients would refuse, is ignored.
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger
 	now       func() time.Time
 
 	mu    sync.Mutex
-	at    time.Time // of the files
+	at    time.Time // modification time of the files
 	pair  *tls.Certificate
-	broke error // why newer files were not taken
+	broke error // why newer files were ignored
 }
 
+// LoadCertificate reads a certificate and its key.
 func LoadCertificate(cert, key string, log *slog.Logger, now func() time.Time) (*Certificate, error) {
 	s := &Certificate{cert: cert, key: key, log: log, now: now}
 	if _, err := s.Current(); err != nil {
@@ -34,7 +34,7 @@ func LoadCertificate(cert, key string, log *slog.Logger, now func() time.Time) (
 	return s, nil
 }
 
-// Current is the certificate that is shown now.
+// Current is the certificate that clients get now.
 func (s *Certificate) Current() (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Certificate) Current() (*tls.Certificate, error) {
 		return nil, err
 	case s.broke == nil || s.broke.Error() != err.Error():
 		s.broke = err
-		s.log.Error("newer certificate not taken; the older one is still shown", "error", err)
+		s.log.Error("new certificate ignored; the previous one is still served", "error", err)
 	}
 	return s.pair, nil
 }
@@ -74,8 +74,8 @@ func newest(files ...string) (at time.Time, err error) {
 	return at, nil
 }
 
-// Config is how fleetd speaks TLS. With issuers it asks for their certificates,
-// and takes a client without one: what he shows is judged where it matters.
+// Config is the TLS configuration of the server. With issuers it requests client
+// certificates, and accepts a client without one: each handler checks what it needs.
 func (s *Certificate) Config(issuers ...*x509.Certificate) *tls.Config {
 	c := &tls.Config{
 		MinVersion:     tls.VersionTLS13,

@@ -15,8 +15,8 @@ import (
 	"troupe/schema"
 )
 
-// lead takes every decommission as far as it goes now. A fleetd instance that follows only looks
-// what each waits for: the other one must write what a step asks for.
+// lead takes every open decommission as far as possible. A follower only records what each
+// waits for, since the leader writes the steps.
 func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 	leads := w.deps.Leads()
 	open, err := db.Decommissions(ctx, false)
@@ -32,7 +32,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 				err = w.step(ctx, db, d, next, w.deps.Now())
 			}
 			if errors.Is(err, store.ErrConflict) {
-				break // another instance leads it
+				break // another instance took the step
 			}
 			if err != nil {
 				w.deps.Failed("decommission of "+d.Robot+" not led on", err)
@@ -51,7 +51,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 	w.waiting = maps.Clone(waiting)
 }
 
-// next is what is to be done about a decommission now.
+// next decides the next step of a decommission.
 func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
 	facts := decommission.Facts{Connection: w.deps.Whereabouts(d.Robot, now)}
 	if facts.Confirmed, err = db.Told(ctx, d.Robot); err != nil {
@@ -63,6 +63,7 @@ func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission
 	return decommission.Next(d, facts), nil
 }
 
+// step carries out one step of a decommission.
 func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
 		w.stop(ctx, d, now)
@@ -92,8 +93,8 @@ func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission
 	return nil
 }
 
-// stop lets a robot stand still before it is cut off. It is the robot's own
-// affair what it does without a link; this makes it sure.
+// stop stops a robot before its access is revoked. What the robot does without a link is its
+// own configuration; so it is stopped first.
 func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
 	verb, _ := schema.VerbOf("safety", "stop")
 	why := "this robot leaves the fleet"
@@ -105,7 +106,7 @@ func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommiss
 	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: verb.ID(), Payload: payload})
 }
 
-// Waiting says what the decommission of a robot waits for.
+// Waiting says what the decommission of a robot waits for; empty if for nothing.
 func (w *RevocationPublisher) Waiting(robot string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

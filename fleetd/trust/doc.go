@@ -1,4 +1,4 @@
-// Package trust is what fleetd shows, issues and takes away: the certificate of its
-// own address, its identity with the broker, the certificates of robots, the list of
-// the revoked, and the steps by which a robot leaves the fleet.
+// Package trust manages certificates: the one of fleetd's address, fleetd's own with the
+// broker, and what robots' certificates are issued with. It publishes the revocation list,
+// and leads robots out of the fleet step by step.
 package trust

@@ -16,7 +16,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// OpenVault opens the fleet's keys, if there are any.
+// OpenVault opens the folder with the fleet's keys; nil without a folder.
 func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, error) {
 	if folder == "" {
 		return nil, nil
@@ -31,27 +31,29 @@ func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, er
 	return v, nil
 }
 
-// Identity is who this instance is to its broker, and what it issues certificates with.
+// Identity is this instance's TLS identity with the broker, and what it issues certificates
+// with.
 type Identity struct {
 	deps IdentityDeps
 }
 
-// IdentityDeps is what an identity is made of.
+// IdentityDeps is what an Identity needs.
 type IdentityDeps struct {
 	Name, Password string       // with the broker
-	BrokerFiles    link.Files   // for it; what is left out of them comes from Vault
+	BrokerFiles    link.Files   // for the broker; Vault supplies what is missing
 	Vault          *vault.Vault // nil without the fleet's keys
 	Certificate    *Certificate // of the address where robots ask; nil without one
-	RobotBrokers   []string     // where robots then connect
+	RobotBrokers   []string     // where enrolled robots connect
 	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
 	SignKey, ReleaseKey ed25519.PrivateKey
 	Now                 func() time.Time
 }
 
+// NewIdentity makes an identity.
 func NewIdentity(d IdentityDeps) *Identity { return &Identity{d} }
 
-// Issuer is what certificates are issued with. Robots ask for them at that URL; empty:
-// nowhere.
+// Issuer is what certificates are issued with, or the reason why none are. url is where
+// robots request them; empty if there is no such address.
 func (i *Identity) Issuer(url string) (api.Issuer, error) {
 	switch {
 	case i.deps.Vault == nil:
@@ -69,7 +71,7 @@ func (i *Identity) Issuer(url string) (api.Issuer, error) {
 	}, nil
 }
 
-// trustKeys are the public halves of what fleetd signs with, as robots keep them.
+// trustKeys are the public keys that robots verify fleetd's signatures with.
 func (i *Identity) trustKeys() (keys []string) {
 	if i.deps.SignKey != nil {
 		keys = append(keys, sign.PublicKey(sign.SignsDesired, i.deps.SignKey).String())
@@ -80,9 +82,8 @@ func (i *Identity) trustKeys() (keys []string) {
 	return keys
 }
 
-// TLS is how fleetd speaks to its broker now. With the fleet's keys it
-// makes itself a certificate for each connection: no file can be stolen, and none
-// has to be renewed.
+// TLS is the configuration of the next connection to the broker. With the fleet's keys fleetd
+// issues itself a certificate for each connection, so there is no file to steal or renew.
 func (i *Identity) TLS() (*tls.Config, error) {
 	how, err := i.deps.BrokerFiles.TLS()
 	if err != nil || i.deps.Vault == nil {

@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// revocationLook is how often it looks without being told: presence
-	// changes, and another writer of the same database may have begun something.
+	// revocationLook is how often the publisher looks without a wake-up: presence changes,
+	// and another instance may have begun a decommission.
 	revocationLook = time.Second
-	// listAge is how old the list of the revoked may become before it is signed
-	// anew: a server that finds an ended one refuses everybody.
+	// listAge is the age at which the revocation list is signed anew: a broker with an
+	// expired list refuses every client.
 	listAge = 24 * time.Hour
 )
 
-// RevocationPublisher sees to it that what was taken away stays away: it writes the list of
-// the revoked for brokers that read it from a file, and leads robots out of the
-// fleet, step by step as the database has them.
+// RevocationPublisher keeps revocations effective: it writes the revocation list for brokers
+// that read it from a file, repairs the list that the broker retains, and carries out the
+// steps of decommissions.
 type RevocationPublisher struct {
 	deps RevocationDeps
 	wake chan struct{}
 
 	mu      sync.Mutex
-	waiting map[string]string // why a decommission does not go on, by robot
-	heard   []byte            // the list of the revoked that the broker keeps; nil = none was heard
+	waiting map[string]string // what a decommission waits for, by robot
+	heard   []byte            // the revocation list that the broker retains; nil = not received yet
 	heardAt time.Time
 
-	// Owned by run.
-	listed   int64 // revision of the list in the file; -1 = none of ours yet
+	// Owned by Run.
+	listed   int64 // revision of the list in the file; -1 = not written yet
 	listedAt time.Time
-	repaired time.Time       // when the broker's list was last put right
+	repaired time.Time       // when the broker's list was last repaired
 	noted    map[string]bool // serial numbers of instances' certificates that the database has
-	unread   string          // why some were not read
+	unread   string          // the last logged reason why some could not be read
 }
 
 // RevocationDeps is what a RevocationPublisher needs.
@@ -54,15 +54,15 @@ type RevocationDeps struct {
 	Now         func() time.Time
 	Vault       *vault.Vault // nil without the fleet's keys
 	Leads       func() bool
-	Failed      func(what string, err error) // the database did not do what was asked of it
-	Whereabouts func(robot string, now time.Time) decommission.Connection
+	Failed      func(what string, err error) // records a failure of the database
+	Whereabouts func(robot string, now time.Time) decommission.Whereabouts
 	Send        func(ctx context.Context, c command.Command) // to a robot
-	Say         func(m link.Message)                         // publishes a document once
-	Wake        func()                                       // publishes what a transaction left to publish
-	Refresh     func(ctx context.Context) error              // reads the robots again
+	Say         func(m link.Message)                         // queues a document for the broker
+	Wake        func()                                       // has the outbox published
+	Refresh     func(ctx context.Context) error              // reads the robots from the database again
 }
 
-// Store is where revocations and decommissions are.
+// Store is the part of the database with revocations and decommissions.
 type Store interface {
 	FleetID() string
 	Revocation(ctx context.Context) (rev int64, payload []byte, err error)
@@ -73,11 +73,12 @@ type Store interface {
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
+// NewRevocationPublisher makes a revocation publisher.
 func NewRevocationPublisher(d RevocationDeps) *RevocationPublisher {
 	return &RevocationPublisher{deps: d, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
 }
 
-// Run does it all until ctx ends.
+// Run publishes and carries out steps until ctx ends.
 func (w *RevocationPublisher) Run(ctx context.Context, db Store) {
 	look := time.NewTicker(revocationLook)
 	defer look.Stop()
@@ -95,14 +96,14 @@ func (w *RevocationPublisher) Run(ctx context.Context, db Store) {
 	}
 }
 
-// list writes the list of the revoked if it changed, or is getting old.
+// list writes the revocation list if it changed or reached listAge.
 func (w *RevocationPublisher) list(ctx context.Context, db Store, now time.Time) {
 	if w.deps.Vault == nil {
 		return
 	}
 	rev, _, err := db.Revocation(ctx)
 	if err != nil {
-		w.deps.Failed("list of the revoked not read", err)
+		w.deps.Failed("revocation list not read", err)
 		return
 	}
 	if rev == w.listed && now.Sub(w.listedAt) < listAge {
@@ -117,20 +118,20 @@ func (w *RevocationPublisher) list(ctx context.Context, db Store, now time.Time)
 	for _, c := range enrol.Unexpired(rows, now) {
 		revoked = append(revoked, ca.Revoked{Serial: c.Serial, At: c.RevokedAt})
 	}
-	// The number must rise with every list, also with one that only is younger.
+	// The number must rise with every list, even if only the dates differ.
 	text, err := w.deps.Vault.List(revoked, now.UnixMilli(), now)
 	if err == nil {
 		err = w.deps.Vault.SaveList(text)
 	}
 	if err != nil {
-		w.deps.Log.Error("list of the revoked not written: brokers that read it from the file take who was revoked", "error", err)
+		w.deps.Log.Error("revocation list not written: brokers that read it from the file accept revoked clients", "error", err)
 		return
 	}
 	w.listed, w.listedAt = rev, now
-	w.deps.Log.Info("list of the revoked written", "certificates", len(revoked), "revision", rev)
+	w.deps.Log.Info("revocation list written", "certificates", len(revoked), "revision", rev)
 }
 
-// Wake has it look at once.
+// Wake has Run look now.
 func (w *RevocationPublisher) Wake() {
 	select {
 	case w.wake <- struct{}{}:
@@ -139,16 +140,15 @@ func (w *RevocationPublisher) Wake() {
 }
 
 const (
-	// revokedSettles is how long a list that the broker keeps may be another one
-	// than the database's: fleetd's own next word may be on its way.
+	// revokedSettles is how long the broker's list may differ from the database's: fleetd's
+	// own update may be under way.
 	revokedSettles = 2 * time.Second
-	// revokedAgain is how often a list of somebody else is overwritten. Two instances of fleetd of
-	// two databases on one broker would do so for ever, and brokers of ours keep
-	// both.
+	// revokedAgain is how often a list of another fleet is overwritten. Instances of two
+	// databases on one broker would do so for ever, and Troupe's broker obeys both lists.
 	revokedAgain = time.Minute
 )
 
-// Hear notes which list of the revoked the broker keeps. It waits for nothing.
+// Hear records the revocation list that the broker retains; it does not block.
 func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,10 +158,10 @@ func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
 	}
 }
 
-// repair sees to it that the broker keeps the database's list of the revoked. A
-// list of this fleet id that the database does not know, it has forgotten, as one
-// that was put back from a copy has: it takes in whom that list names, since whoever
-// was revoked stays so until a person says otherwise.
+// repair publishes the database's revocation list if the broker retains another one. If the
+// broker's list is of this fleet and newer, the database was restored from an older copy:
+// then the names in that list are revoked in the database too, since a revocation lasts until
+// a person lifts it.
 func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Time) {
 	w.mu.Lock()
 	heard, at := w.heard, w.heardAt
@@ -171,7 +171,7 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 	}
 	rev, payload, err := db.Revocation(ctx)
 	if err != nil {
-		w.deps.Failed("list of the revoked not read", err)
+		w.deps.Failed("revocation list not read", err)
 		return
 	}
 	list, problems := schema.Decode[schema.Revoked](heard)
@@ -193,14 +193,14 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 		w.deps.Log.Error("the broker knows a newer list of the revoked than the database, which may come from a copy: whom it names is revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		w.deps.Wake()
 	default:
-		w.deps.Log.Warn("the list of the revoked was overwritten", "by", list.FleetID, "rev", list.Rev)
+		w.deps.Log.Warn("the revocation list was overwritten", "by", list.FleetID, "rev", list.Rev)
 		w.deps.Say(link.Message{Topic: w.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	w.repaired = now
 }
 
-// persist takes the certificates of fleetd instances that lie in the folder of the keys into the
-// database: whoever steals one is fleetd, until it is revoked.
+// persist records in the database the certificates of fleetd instances that were issued in
+// the folder with the keys, so that people can revoke a stolen one.
 func (w *RevocationPublisher) persist(ctx context.Context, db Store, now time.Time) {
 	if w.deps.Vault == nil || !w.deps.Leads() {
 		return
@@ -217,7 +217,7 @@ func (w *RevocationPublisher) persist(ctx context.Context, db Store, now time.Ti
 		}
 		err := db.Tx(ctx, func(tx *store.Tx) error {
 			if _, err := tx.Certificate(ctx, row.Serial); !errors.Is(err, store.ErrNotFound) {
-				return err // it is there
+				return err // it is recorded already
 			}
 			return tx.AddCertificate(ctx, row)
 		})
