@@ -14,21 +14,21 @@ import (
 	"troupe/schema"
 )
 
-// pace is how long the stream gathers changes.
+// pace is how long a stream gathers changes.
 const pace = 250 * time.Millisecond
 
 var _ api.Fleet = (*Fleet)(nil)
 
-// Now is the fleet's clock.
+// Now is fleetd's clock.
 func (f *Fleet) Now() time.Time { return time.Now() }
 
-// Robots lists every robot that was ever seen.
+// Robots lists all robots.
 func (f *Fleet) Robots() []api.Robot { return f.view.Robots() }
 
 // Robot is everything about one robot.
 func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.view.Robot(id) }
 
-// Document is the newest of that kind that a robot told.
+// Document is the newest document of that kind that a robot published.
 func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 	return f.view.Document(robot, kind)
 }
@@ -36,16 +36,16 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 // Orphans are the retained documents of robots that the database does not know.
 func (f *Fleet) Orphans() []api.Orphan { return f.view.Orphans() }
 
-// Issuer is what certificates are issued with.
+// Issuer is what certificates are issued with, or why none are.
 func (f *Fleet) Issuer() (api.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
 
-// Leaving says what the decommission of a robot waits for.
+// Leaving says what the decommission of a robot waits for; empty if for nothing.
 func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
 
-// Catalogue is what the bodies of the fleet's robots can play and show.
+// Catalogue is the sounds and faces of the fleet's robots.
 func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
 
-// Watch reports what people see change of robots until it is closed.
+// Watch reports changes of robots that a page shows, until it is closed.
 func (f *Fleet) Watch() api.Watch { return watch{f.view.Subscribe(view.Everything, pace)} }
 
 // watch is a feed for the API.
@@ -61,15 +61,15 @@ func (w watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, err
 	return lines, err
 }
 
-// Targets are the robots that s means, as the dispatcher would send to them now.
+// Targets are the robots that a selector matches, and its unknown names.
 func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
 	return f.view.Targets(s, stop)
 }
 
-// Labelled reports whether the robots' labels were read.
+// Labelled reports whether the robots' labels were read from the database.
 func (f *Fleet) Labelled() bool { return f.labelled.Load() }
 
-// Issue sets commands on their way.
+// Issue starts commands.
 func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
 	t, err := f.dispatcher.Issue(ctx, batch, commands, stop)
 	if err != nil {
@@ -78,21 +78,22 @@ func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []comma
 	return t, nil
 }
 
-// CallOff ends a command that was not sent yet.
+// CallOff cancels a command that was not sent yet.
 func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.dispatcher.Cancel(ctx, id) }
 
-// Hold stops robots and holds the stop.
+// Hold stops robots and latches the stop.
 func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
-	ctx = context.WithoutCancel(ctx) // who asked for a stop may hang up; it goes on
+	ctx = context.WithoutCancel(ctx) // a stop goes on if its caller disconnects
 	var t *dispatch.Handle
 	kept := f.stops.Hold(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
 	t.AwaitPersisted()
 	return t, kept
 }
 
-// Latched lists the latched stops, and HeldComplete reports whether they are all.
+// Latched lists the latched stops.
 func (f *Fleet) Latched() []api.LatchedStop { return f.stops.Latched() }
 
+// HeldComplete reports whether Latched lists all of them.
 func (f *Fleet) HeldComplete() bool { return f.stops.Complete() }
 
 // Release releases stops by their ids.
@@ -100,8 +101,8 @@ func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]sc
 	return f.stops.Release(ctx, ids, by, why)
 }
 
-// TakenBy says who goes by a name, so that no robot can; empty: nobody that is
-// known here. What the database knows is not looked at.
+// TakenBy says who uses a name, so that no robot can; empty if nobody is known to. It does
+// not look into the database.
 func (f *Fleet) TakenBy(name string) string {
 	switch {
 	case name == f.cfg.Name:

@@ -8,18 +8,18 @@ import (
 	"troupe/fleetd/store"
 )
 
-// newsEvery is how often a fleetd instance looks whether another one changed something.
-const newsEvery = 250 * time.Millisecond
+// changesEvery is how often an instance checks whether another one changed the database.
+const changesEvery = 250 * time.Millisecond
 
-// news makes known here what other fleetd instances wrote to the database: robots, labels,
+// followChanges takes over what other instances write to the database: robots, labels,
 // desired documents and stops. One number tells whether there is anything to read.
-func (f *Fleet) news(ctx context.Context, db *store.Store) {
+func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 	if db.Alone() {
 		return
 	}
-	look := time.NewTicker(newsEvery)
+	look := time.NewTicker(changesEvery)
 	defer look.Stop()
-	var known int64 // the number up to which all was read
+	var known int64 // the change up to which everything was read
 	for {
 		select {
 		case <-ctx.Done():
@@ -49,13 +49,13 @@ func (f *Fleet) news(ctx context.Context, db *store.Store) {
 			f.health.databaseFailed("stops not read", err)
 			continue
 		}
-		f.stops.Wake() // what waits here may be persisted by now
+		f.stops.Wake() // another instance may have persisted what waits here
 		known = n.Changes
 	}
 }
 
-// Changed makes known what a transaction changed: labels and desired documents to the view,
-// the outbox to the broker.
+// Changed announces a committed transaction: the view reads robots anew, and the publisher
+// reads the outbox.
 func (f *Fleet) Changed(ctx context.Context) {
 	f.publisher.Wake()
 	f.revocations.Wake()
@@ -68,10 +68,10 @@ func (f *Fleet) Changed(ctx context.Context) {
 	}
 }
 
-// refresh reads what the database knows of robots into the view.
+// refresh reads all robots from the database into the view.
 func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
-	f.knowing.Lock()
-	defer f.knowing.Unlock()
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
 	robots, err := db.Robots(ctx, selector.All())
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// Adopt makes a robot known to the fleet.
+// Adopt makes a robot part of the fleet.
 func (f *Fleet) Adopt(ctx context.Context, id string) error {
 	db, err := f.Store()
 	if err != nil {
@@ -96,10 +96,10 @@ func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.
 		return err
 	}
 	if added {
-		f.log.Info("robot is known from now on", "robot", id)
+		f.log.Info("robot adopted", "robot", id)
 	}
-	f.knowing.Lock()
-	defer f.knowing.Unlock()
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
 	robot, err := db.Robot(ctx, id)
 	if err != nil {
 		return err

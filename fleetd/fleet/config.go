@@ -16,59 +16,58 @@ import (
 	"troupe/schema"
 )
 
-// How many days of history are kept. Who did what is looked for after an incident
-// and in a yearly review, and is little; each command has its bytes and answer; and
-// events are by far the most.
+// How many days of history are kept. The audit is small, and is read after an incident or in
+// a yearly review. Commands are larger, with their payloads and answers. Events are by far
+// the most.
 const (
 	DefaultAuditDays   = 365
 	DefaultCommandDays = 90
 	DefaultEventDays   = 30
 )
 
-// Config says where fleetd listens, where its broker and its database are.
-// Zero durations and sizes mean the defaults named beside them.
+// Config is the configuration of an instance. Zero values mean the defaults named beside
+// them.
 type Config struct {
 	Name     string // MQTT name and client id; fleetd
 	HTTP     string // address, such as 127.0.0.1:8080 or :0; empty: only Handler
 	Database string // sqlite:PATH or postgres://...
 
 	Broker   string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
-	Others   []string // brokers to go to when Broker fails, one after the other
+	Others   []string // brokers to try when Broker fails, in order
 	Dial     func(ctx context.Context) (net.Conn, error)
-	Random   func() float64 // what waits for the broker are drawn by; nil: at random
+	Random   func() float64 // draws the pauses before reconnects; nil: at random
 	Password string
-	// BrokerFiles are for mqtts and wss. What is left out of them comes from CA,
-	// and without that from the system.
+	// BrokerFiles are for mqtts and wss. CA supplies what is missing, and without CA the
+	// system does.
 	BrokerFiles link.Files
 
 	// Spool is the file on this machine where stops wait for the database; beside an
 	// SQLite file, and NAME.stops otherwise.
 	Spool string
 
-	// SignKey signs the desired state of robots, and ReleaseKey says who let a content
-	// out; nil = nobody does.
+	// SignKey signs the desired state of robots, and ReleaseKey the release of contents; nil:
+	// unsigned.
 	SignKey, ReleaseKey ed25519.PrivateKey
 
 	Namespace schema.Namespace // troupe
 	Version   string
 
-	// Dev makes every robot known at its first presence. Without it a robot is
-	// seen, and can be stopped, but belongs to the fleet only when adopted.
+	// Dev adopts every robot at its first presence. Without it an unknown robot is listed and
+	// can be stopped, but belongs to the fleet only after a person has adopted it.
 	Dev bool
-	// Exposed allows an address that others can reach although nobody is asked
-	// who he is.
+	// Exposed allows an address that other machines can reach, although there is no login.
 	Exposed bool
-	// CA is the folder with the fleet's keys; empty: no certificates are issued,
-	// and fleetd has none of its own for a broker that wants one.
+	// CA is the folder with the fleet's keys. Without it no certificates are issued, and
+	// fleetd has none for a broker that requires one.
 	CA string
-	// HTTPCert and HTTPKey are files; with them HTTP is spoken over TLS.
+	// HTTPCert and HTTPKey are files; with them HTTP is served over TLS.
 	HTTPCert, HTTPKey string
-	// Enrol is the address at which robots, and nobody else, ask for certificates and
-	// large files;
-	// EnrolURL is how they reach it, and RobotBrokers are where they then connect.
+	// Enrol is the address at which robots request certificates and large files, and which
+	// serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
+	// to which enrolled robots connect.
 	Enrol, EnrolURL string
 	RobotBrokers    []string
-	// Hosts are the names by which a reverse proxy speaks to fleetd.
+	// Hosts are the Host names under which a reverse proxy reaches fleetd.
 	Hosts []string
 
 	// How long history is kept; negative = for ever.
@@ -76,8 +75,8 @@ type Config struct {
 	KeepCommands time.Duration // 90 days, with their batches; an open one stays
 	KeepEvents   time.Duration // 30 days
 
-	Heartbeat  time.Duration // 1 s, what robots rely on; only tests change it
-	KeepUnused time.Duration // bytes that no desired state and no name needs: with the broker, and in the database; 24 h
+	Heartbeat  time.Duration // 1 s; robots rely on it, and only tests change it
+	KeepUnused time.Duration // how long bytes stay in the broker and the database that nothing refers to; 24 h
 	Logger     *slog.Logger
 }
 
@@ -141,20 +140,20 @@ func (c *Config) checkDatabase() error {
 		}
 	default:
 		if !schema.ValidID(scheme) {
-			scheme = "that" // it may be an address of another form, with its password
+			scheme = "that" // it may be an address in another form that includes a password
 		}
 		return fmt.Errorf("%s is no kind of database: write --database sqlite:PATH or --database postgres://USER@HOST/NAME", scheme)
 	}
 	return nil
 }
 
-// reachable reports whether others than this machine could connect to addr.
+// reachable reports whether other machines can connect to addr.
 func reachable(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || !tcp.IP.IsLoopback()
 }
 
-// completeIdentity checks what belongs together.
+// completeIdentity checks the settings of certificates and addresses.
 func (c *Config) completeIdentity() error {
 	switch {
 	case (c.HTTPCert == "") != (c.HTTPKey == ""):

@@ -13,34 +13,33 @@ import (
 )
 
 const (
-	// maxConnections bounds the connections to the address of people and programs.
+	// maxConnections bounds the connections to the address of the API and the page.
 	maxConnections = 1024
-	// reservedForStops is how many of them carry nothing but stops.
+	// reservedForStops is how many of them only stops can use.
 	reservedForStops = 64
-	// maxRobotConnections bounds those to the address where robots get certificates
-	// and files: after an assignment the whole fleet may come at once.
+	// maxRobotConnections bounds the connections to the address for robots: after an
+	// assignment the whole fleet may fetch files at once.
 	maxRobotConnections = 2048
 )
 
-// connections bounds what one address serves. At the limit a new connection takes
-// the place of the one that was opened, used or answered the longest time ago, unless a
-// request on that one holds a place from admit: whoever opens connections, or sends
-// requests halfway, keeps nobody out. There are fewer places than connections, so that
-// a stop always finds a connection.
+// connections bounds the connections of one address. At the limit a new connection evicts the
+// one that has been idle longest and whose requests hold no place from admit. So a client that
+// opens connections, or sends half a request on each, locks nobody out. There are fewer places
+// than connections, so a stop always gets a connection.
 type connections struct {
 	most     int
-	requests chan struct{} // places of requests that are no stops
-	stops    chan struct{} // places of stops that have arrived whole; one without a place is served too
+	requests chan struct{} // places for other requests than stops
+	stops    chan struct{} // places for stops that have arrived in full; a stop without a place is served too
 
 	mu        sync.Mutex
 	evictable *list.List // of *connection, the oldest first
 	open      map[net.Conn]*connection
 }
 
-// connection is one that counts against the limit.
+// connection is a connection that counts against the limit.
 type connection struct {
 	net.Conn
-	places int           // held from admit by its requests; over HTTP/2 there may be several
+	places int           // that its requests hold; over HTTP/2 there may be several
 	at     *list.Element // in evictable; nil while it holds a place
 }
 
@@ -53,12 +52,12 @@ func newConnections(most, reserved int) *connections {
 	}
 }
 
-// with gives the requests of a connection the connection.
+// with puts a connection into the context of its requests.
 func (c *connections) with(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// track is told by the server what becomes of its connections.
+// track is the server's ConnState hook.
 func (c *connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +89,7 @@ func (c *connections) forget(n *connection) {
 	delete(c.open, n.Conn)
 }
 
-// makeRoom ends the oldest connection that may be ended. It is called under the lock.
+// makeRoom closes the oldest evictable connection. It is called under the lock.
 func (c *connections) makeRoom() bool {
 	oldest := c.evictable.Front()
 	if oldest == nil {
@@ -114,7 +113,7 @@ func (c *connections) take(places chan struct{}, r *http.Request) (release func(
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.open[conn]
-	if n == nil { // evicted a moment ago: nobody hears the answer
+	if n == nil { // evicted a moment ago: nobody reads the answer
 		return func() { <-places }, true
 	}
 	if n.places++; n.at != nil {
@@ -131,24 +130,24 @@ func (c *connections) take(places chan struct{}, r *http.Request) (release func(
 	}, true
 }
 
-// cut closes a connection without a word, for which a peer that does not read would
-// have to be waited for.
+// cut closes a connection without a TLS close_notify, which would block on a peer that does
+// not read.
 func cut(conn net.Conn) {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
-	_ = conn.Close() // whoever serves it learns of it
+	_ = conn.Close() // its goroutine gets an error
 }
 
-// admit bounds the requests that are served at once. A connection is safe from
-// eviction only while its request holds a place: neither before nor after, when the
-// server may wait for the rest of a body, nor when the request is refused.
+// admit bounds the requests that are served at once. A connection is safe from eviction only
+// while a request on it holds a place: not before, not when the request is refused, and not
+// afterwards, when the server may wait for the rest of a body.
 func (c *connections) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == api.StopPath {
 			body := &stopBody{ReadCloser: r.Body, arrived: func() (func(), bool) { return c.take(c.stops, r) }}
 			defer body.done()
-			r = r.WithContext(r.Context()) // the server looks at the body of its own request after the answer
+			r = r.WithContext(r.Context()) // the server reads the body of its own request after the answer
 			r.Body = body
 			next.ServeHTTP(w, r)
 			return
@@ -164,8 +163,8 @@ func (c *connections) admit(next http.Handler) http.Handler {
 	})
 }
 
-// stopBody takes a place for a stop when its body has arrived whole. The handler's
-// goroutine alone uses it.
+// stopBody takes a place for a stop when its body has arrived in full. Only the handler's
+// goroutine uses it.
 type stopBody struct {
 	io.ReadCloser
 	arrived func() (release func(), ok bool)

@@ -9,13 +9,13 @@ import (
 	"troupe/fleetd/store"
 )
 
-// openWithin bounds one attempt to open the database, besides the check of a file.
+// openWithin bounds one attempt to open the database, without the check of an SQLite file.
 const openWithin = 10 * time.Second
 
-// Store is the database, or why there is none.
+// Store is the database, or the reason why it is unavailable.
 func (f *Fleet) Store() (*store.Store, error) { return f.health.store() }
 
-// CheckDatabase reports whether the database takes changes.
+// CheckDatabase reports whether the database accepts writes.
 func (f *Fleet) CheckDatabase(ctx context.Context) error {
 	db, err := f.Store()
 	if err != nil {
@@ -24,7 +24,7 @@ func (f *Fleet) CheckDatabase(ctx context.Context) error {
 	return db.CheckWrite(ctx)
 }
 
-// CheckDisk reports whether fleetd's own disk would take a stop.
+// CheckDisk reports whether this machine's disk would accept a stop.
 func (f *Fleet) CheckDisk() error { return f.stops.CheckDisk() }
 
 func (f *Fleet) openDatabase(ctx context.Context) error {
@@ -47,10 +47,10 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	return nil
 }
 
-// mayComeLater tells a database that is away from one that can never be: a file
-// is there or it is not, a server may be started after us. A newer one is refused
-// at the start; an instance that meets it later goes on without, so that it can stop
-// robots.
+// mayComeLater reports whether a database that could not be opened may become available: a
+// server may be started after fleetd, a file is there or not. A database of a newer version
+// is refused at the start; an instance that finds one later goes on without a database, so
+// that it can stop robots.
 func (f *Fleet) mayComeLater(err error) bool {
 	return !strings.HasPrefix(f.cfg.Database, "sqlite:") && !errors.Is(err, store.ErrInUse) && !errors.Is(err, store.ErrNewer) && !errors.Is(err, store.ErrOlder)
 }

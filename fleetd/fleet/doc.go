@@ -1,12 +1,11 @@
-// Package fleet is fleetd put together: database, link to the robots, HTTP
-// and the loops between them.
+// Package fleet assembles fleetd: it reads the configuration, opens the database, the link to
+// the broker and the HTTP addresses, gives each part what it needs (wiring.go), routes
+// messages of the broker to the parts (router.go), and starts and stops their loops.
 //
-// It decides nothing about stories, commands or presence; those rooms do. It
-// carries: what robots say into the view (the newest of everything, in memory)
-// and behind it into the database; desired documents from the database to the broker;
-// commands through their states; fleetd's own sign of life, every second.
+// The parts are packages of their own: view, dispatch, latch, publish, retained, trust and
+// replica. None of them knows this package.
 //
-// The database is the truth and the broker is a wire: whatever fleetd owns
-// there is published anew at every connect. Without the database robots go on
-// and stops work; without the broker fleetd says that it knows nothing.
+// The database is the source of truth. Whatever fleetd owns on the broker is published anew
+// at every connect. Without the database robots go on and stops work; without the broker
+// fleetd reports that it knows nothing.
 package fleet

@@ -30,8 +30,8 @@ import (
 	"troupe/schema"
 )
 
-// goodbye bounds how long each part of an orderly end may take.
-const goodbye = 2 * time.Second
+// shutdownWithin bounds the shutdown of the HTTP servers.
+const shutdownWithin = 2 * time.Second
 
 // Fleet is a running fleetd.
 type Fleet struct {
@@ -55,24 +55,23 @@ type Fleet struct {
 	revocations *trust.RevocationPublisher
 
 	vault       *vault.Vault       // nil without the fleet's keys
-	certificate *trust.Certificate // nil without a certificate to show
+	certificate *trust.Certificate // nil without TLS
 	identity    *trust.Identity
 	web         web
 
-	link     *link.Link    // what it hears waits until
-	opened   chan struct{} // is closed
-	beats    atomic.Int64  // the newest heartbeat's number
-	health   health        // and the database
-	knowing  sync.Mutex    // held while the view learns which robots the database knows
-	labelled atomic.Bool   // it has learnt that once
+	link     *link.Link
+	opened   chan struct{} // closed when link is set
+	beats    atomic.Int64  // number of the last heartbeat
+	health   health        // of database and broker; has the database
+	syncing  sync.Mutex    // held while robots are read from the database into the view
+	labelled atomic.Bool   // robots were read once
 
 	end     context.CancelFunc
 	running sync.WaitGroup
 	failed  chan error
 }
 
-// Run serves until ctx ends. ready, if given, is called once the address is
-// bound.
+// Run serves until ctx ends. It calls ready, if given, once the address is bound.
 func Run(ctx context.Context, cfg Config, ready func(*Fleet)) error {
 	f, err := Start(ctx, cfg)
 	if err != nil {
@@ -89,9 +88,9 @@ func Run(ctx context.Context, cfg Config, ready func(*Fleet)) error {
 	}
 }
 
-// Start makes a fleetd instance: when it returns, its address is bound, its database open or
-// known to be unreachable, and it is connecting to the broker. It runs until
-// Close; ctx bounds the start only.
+// Start starts an instance. When it returns, the address is bound, the database is open or
+// known to be unreachable, and the instance is connecting to the broker. It runs until Close;
+// ctx bounds the start only.
 func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -130,14 +129,14 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
 	f.retained = f.newSweeper()
-	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // cut only by Close, after the last words
+	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // ended by Close only, after the last messages
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
 	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.dispatcher.Run(running) })
 	f.running.Go(func() { f.stops.Run(running) })
-	f.running.Go(func() { f.fleetd(running) })
+	f.running.Go(func() { f.runWithDatabase(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
 	if f.web.listener != nil {
 		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
@@ -148,7 +147,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-// URL is where fleetd serves, empty for one without an address.
+// URL is where fleetd serves; empty without an address.
 func (f *Fleet) URL() string {
 	if f.web.listener == nil {
 		return ""
@@ -163,25 +162,25 @@ func (f *Fleet) URL() string {
 // Handler answers requests from within the process.
 func (f *Fleet) Handler() http.Handler { return f.web.handler }
 
-// Close ends fleetd in order: no new requests, last writes, and a word to the
-// robots that it is gone.
+// Close shuts fleetd down in order: first requests end, then the last writes are made, then
+// its presence becomes offline.
 func (f *Fleet) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownWithin)
 	defer cancel()
-	f.end() // streams end with it
+	f.end() // this ends streams, too
 	errs := []error{f.shutdownHTTP(ctx)}
 	f.running.Wait()
 	f.leadership.End()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.Close())...)
 }
 
-// connect begins to keep the link to the broker.
+// connect opens the link to the broker, which reconnects by itself.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
 		URL: f.cfg.Broker, FallbackURLs: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
-		Rival:     f.rivalled,
+		Rival:     f.takenOver,
 		OnMessage: f.hear,
 		OnState:   f.linked,
 		Queue:     65536,
@@ -193,17 +192,17 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 
 // open makes another connection of this instance, whose client id ends with suffix.
 func (f *Fleet) open(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error) {
-	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = f.besides(), f.cfg.Dial, f.identity.TLS, f.cfg.Random
+	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = f.currentBroker(), f.cfg.Dial, f.identity.TLS, f.cfg.Random
 	cfg.Name, cfg.ClientID, cfg.Password = f.cfg.Name, f.cfg.Name+suffix, f.cfg.Password
 	return link.Open(ctx, cfg)
 }
 
-// besides is where another connection of this instance goes: to the broker that it has.
-// If that changes meanwhile, so does the session, and what was opened for it is of no
-// use any more.
-func (f *Fleet) besides() string { return cmp.Or(f.link.URL(), f.cfg.Broker) }
+// currentBroker is the broker to which further connections of this instance go: the one of
+// the link. If the link goes to another broker, its session changes, and whoever opened a
+// connection opens a new one.
+func (f *Fleet) currentBroker() string { return cmp.Or(f.link.URL(), f.cfg.Broker) }
 
-// linked notes how the link stands.
+// linked handles a change of the link's state.
 func (f *Fleet) linked(s link.State) {
 	<-f.opened
 	now := time.Now()
@@ -213,15 +212,15 @@ func (f *Fleet) linked(s link.State) {
 	}
 	changed := f.health.linked(s, f.cfg.Name, now)
 	if changed {
-		f.turned(f.view.Connected(up, now)...)
+		f.presenceChanged(f.view.Connected(up, now)...)
 	}
 	f.instances.Linked(up, now)
 	f.leadership.Linked()
 }
 
-// rivalled reports whether m is the broker's word that it ends this instance's connection
-// for another one under fleetd's name.
-func (f *Fleet) rivalled(m link.Message) bool {
+// takenOver reports whether m is the broker's notice that another client has taken over this
+// instance's session.
+func (f *Fleet) takenOver(m link.Message) bool {
 	if row, _, ok := f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicNotice {
 		return false
 	}
@@ -229,8 +228,8 @@ func (f *Fleet) rivalled(m link.Message) bool {
 	return len(problems) == 0 && n.Reason == schema.ReasonTakenOver
 }
 
-// fleetd waits for the database and then does all that needs it.
-func (f *Fleet) fleetd(ctx context.Context) {
+// runWithDatabase waits for the database, and then runs all loops that need it.
+func (f *Fleet) runWithDatabase(ctx context.Context) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 500*time.Millisecond, 10*time.Second
 	for {
@@ -249,7 +248,7 @@ func (f *Fleet) fleetd(ctx context.Context) {
 		case <-timer.C:
 		}
 		if _, err := f.Store(); err != nil {
-			_ = f.openDatabase(ctx) // told in Status and in the log
+			_ = f.openDatabase(ctx) // openDatabase logs it, and Status shows it
 		}
 	}
 }
@@ -260,7 +259,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.publisher.Run(ctx, db) })
 	all.Go(func() { f.revocations.Run(ctx, db) })
 	all.Go(func() { f.tidy(ctx, db) })
-	all.Go(func() { f.news(ctx, db) })
+	all.Go(func() { f.followChanges(ctx, db) })
 	all.Go(func() { f.orphaned.Run(ctx, db) })
 	all.Go(func() { f.retained.Run(ctx, db) })
 	all.Go(func() { f.auditor.Run(ctx, db) })
@@ -268,8 +267,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Wait()
 }
 
-// load fills the view with what the database remembers, and takes up unfinished
-// commands.
+// load fills the view from the database, and continues unfinished commands.
 func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 	if err := f.refresh(ctx, db); err != nil {
 		return err
@@ -282,17 +280,17 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 		f.view.Remember(d)
 	}
 	now := time.Now()
-	if err := f.dispatcher.ReadReleased(ctx, db, now); err != nil { // first: what it holds is not sent again
+	if err := f.dispatcher.ReadReleased(ctx, db, now); err != nil { // before: stops that were released are not sent again
 		return err
 	}
 	return f.dispatcher.TakeUp(ctx, db, now)
 }
 
-// serve answers requests at one address until the end.
+// serve serves one address until Close.
 func (f *Fleet) serve(server *http.Server, l net.Listener, encrypted bool) {
 	var err error
 	if encrypted {
-		err = server.ServeTLS(l, "", "") // its configuration has the certificate
+		err = server.ServeTLS(l, "", "") // the TLS configuration has the certificate
 	} else {
 		err = server.Serve(l)
 	}

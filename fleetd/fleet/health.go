@@ -15,23 +15,22 @@ import (
 	"troupe/schema"
 )
 
-// errNoDatabase is why there is no store to use.
+// errNoDatabase is the reason why there is no store.
 var errNoDatabase = errors.New("the database is not open")
 
-// health is how what fleetd needs stands: the database, which it hands out, and the
-// broker.
+// health is the state of the database and of the broker. It holds the database.
 type health struct {
 	log *slog.Logger
 
 	mu       sync.Mutex
-	db       *store.Store // nil while there is none
+	db       *store.Store // nil while it is unavailable
 	database api.Health
 	broker   api.Health
-	rival    string    // why somebody else seems to use fleetd's name
+	rival    string    // why another client seems to use fleetd's name
 	rivalAt  time.Time // when that was seen last
 }
 
-// store is the database, or why there is none.
+// store is the database, or the reason why it is unavailable.
 func (h *health) store() (*store.Store, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,7 +47,7 @@ func (h *health) opened(db *store.Store) {
 	h.database = api.Health{OK: true, Since: schema.TimeOf(time.Now()), Kind: db.Dialect()}
 }
 
-// closed takes the database away, and returns it to be closed.
+// closed removes the database and returns it, for the caller to close.
 func (h *health) closed() *store.Store {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +56,8 @@ func (h *health) closed() *store.Store {
 	return db
 }
 
-// linked notes how the link to the broker stands, and reports whether it came or went.
+// linked records the state of the link to the broker, and reports whether it came up or went
+// down.
 func (h *health) linked(s link.State, name string, now time.Time) (changed bool) {
 	up := s.Phase == link.Up
 	h.mu.Lock()
@@ -79,15 +79,15 @@ func (h *health) linked(s link.State, name string, now time.Time) (changed bool)
 	return changed
 }
 
-// disputed notes a sign that somebody else uses fleetd's name.
+// disputed records a sign that another client uses fleetd's name.
 func (h *health) disputed(why string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.rival, h.rivalAt = why, now
 }
 
-// tell adds it to a status.
-func (h *health) tell(s *api.Status, now time.Time) {
+// fill adds it to a status.
+func (h *health) fill(s *api.Status, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Broker, s.Database = h.broker, h.database
@@ -99,7 +99,7 @@ func (h *health) tell(s *api.Status, now time.Time) {
 	}
 }
 
-// databaseFailed notes that the database did not do what we needed.
+// databaseFailed records a failure of the database.
 func (h *health) databaseFailed(what string, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
@@ -114,7 +114,7 @@ func (h *health) databaseFailed(what string, err error) {
 	h.log.Error(what, "error", err)
 }
 
-// databaseWell notes that it works again.
+// databaseWell records that the database works.
 func (h *health) databaseWell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// heartbeat is fleetd's next sign of life. It is also the word by which fleetd
-// finds its connection in order.
+// heartbeat is fleetd's next heartbeat. Receiving its own heartbeats also shows fleetd that
+// its connection is not half-open.
 func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	seq := f.beats.Add(1)
 	body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq})
@@ -21,10 +21,9 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 }
 
-// beat is fleetd's sign of life to every robot: as long as it arrives,
-// somebody can stop them. It is made by the loop that also looks after
-// commands' age and robots' presence, not by the connection: a fleetd instance that hangs
-// goes silent.
+// beat publishes fleetd's heartbeat, which tells robots that people can stop them. The loop
+// that updates robots' presence sends it, and not the connection, so that an instance that
+// hangs goes silent.
 func (f *Fleet) beat(ctx context.Context) {
 	every := time.NewTicker(f.cfg.Heartbeat)
 	defer every.Stop()
@@ -33,7 +32,7 @@ func (f *Fleet) beat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-every.C:
-			f.turned(f.view.Tick(now)...)
+			f.presenceChanged(f.view.Tick(now)...)
 			session := f.link.Session()
 			if session == "" {
 				continue

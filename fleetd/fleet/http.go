@@ -19,7 +19,7 @@ import (
 // maxHeader bounds the header of a request.
 const maxHeader = 64 << 10
 
-// web is the addresses at which fleetd answers.
+// web is the HTTP addresses of fleetd.
 type web struct {
 	mux      *http.ServeMux
 	handler  http.Handler
@@ -30,8 +30,8 @@ type web struct {
 	robotsServer   *http.Server
 }
 
-// listen binds the address and refuses one that others could reach, unless that
-// was asked for in so many words: nobody is asked who he is yet.
+// listen binds the address. Without the explicit setting Exposed it refuses one that other
+// machines can reach, since there is no login yet.
 func (f *Fleet) listen(ctx, running context.Context) error {
 	f.web.handler = f.routes()
 	if f.cfg.HTTPCert != "" {
@@ -50,7 +50,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	}
 	if reachable(l.Addr()) {
 		if !f.cfg.Exposed {
-			_ = l.Close() // the refusal says more
+			_ = l.Close() // the error below matters more
 			return fmt.Errorf("%s can be reached by others, and whoever reaches it commands every robot: "+
 				"use 127.0.0.1 and a reverse proxy that asks who they are, or say --exposed", f.cfg.HTTP)
 		}
@@ -63,7 +63,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	return nil
 }
 
-// httpServer is how fleetd answers, at whichever address.
+// httpServer makes a server with the limits of every address.
 func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *connections) *http.Server {
 	s := &http.Server{
 		Handler:           c.admit(handler),
@@ -72,7 +72,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 		BaseContext:       func(net.Listener) context.Context { return running },
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      90 * time.Second, // an answer may be waited for; streams set their own
+		WriteTimeout:      90 * time.Second, // a request may wait for a robot; streams set their own
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
@@ -83,7 +83,7 @@ func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *con
 	return s
 }
 
-// closeListeners releases the addresses before anybody was answered.
+// closeListeners closes the addresses after a failed start.
 func (f *Fleet) closeListeners() error {
 	var errs []error
 	for _, l := range []net.Listener{f.web.listener, f.web.robotsListener} {
@@ -94,7 +94,7 @@ func (f *Fleet) closeListeners() error {
 	return errors.Join(errs...)
 }
 
-// shutdownHTTP ends the answering of requests: at leisure, then at once.
+// shutdownHTTP shuts the servers down, and closes them if that takes too long.
 func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 	var errs []error
 	for _, s := range []*http.Server{f.web.server, f.web.robotsServer} {
@@ -117,16 +117,16 @@ func (f *Fleet) routes() http.Handler {
 	mux.Handle("/", console.Handler())
 	hosts := append([]string{}, f.cfg.Hosts...)
 	if f.cfg.Exposed {
-		hosts = nil // no name is known by which others may call it
+		hosts = nil // the names under which clients reach it are not known
 	}
 	return api.Guard(mux, f.log, hosts)
 }
 
-// listenForRobots binds the address at which robots get and renew their
-// certificates, and get files with them; nothing else is served.
+// listenForRobots binds the address at which robots request and renew certificates, and fetch
+// files with them; it serves nothing else.
 func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
-		return nil // without the latter two the start has failed already
+		return nil // without certificate or keys the start has failed already
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", f.cfg.Enrol)
@@ -150,7 +150,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	return nil
 }
 
-// EnrolURL is where robots ask for certificates, empty where they may not.
+// EnrolURL is where robots request certificates; empty without such an address.
 func (f *Fleet) EnrolURL() string {
 	if f.web.robotsListener == nil {
 		return ""

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// pruneEvery is how often old history is pruned, and pruneLook how soon after the
-	// start, or after another instance has led, this is looked at.
+	// pruneEvery is how often old history is pruned, and pruneLook how often the pruner checks
+	// whether it is due.
 	pruneEvery = time.Hour
 	pruneLook  = 10 * time.Second
-	// pruneAtOnce bounds the rows of one transaction: some 10 ms, in which other
-	// writes wait.
+	// pruneAtOnce bounds the rows of one transaction, to some 10 ms in which other writes
+	// wait.
 	pruneAtOnce = 500
 )
 
-// pruner removes history that is older than the configuration keeps it. Of several
-// instances the leader prunes.
+// pruner removes history that is older than the configuration allows. The leader prunes.
 type pruner struct {
 	log *slog.Logger
 	// How long each kind of history is kept; negative = for ever.
@@ -27,9 +26,10 @@ type pruner struct {
 
 	leads  func() bool
 	failed func(what string, err error)
-	last   time.Time // when all was pruned
+	last   time.Time // when everything was pruned
 }
 
+// newPruner makes the pruner.
 func (f *Fleet) newPruner() *pruner {
 	return &pruner{
 		log: f.log, keepAudit: f.cfg.KeepAudit, keepCommands: f.cfg.KeepCommands, keepEvents: f.cfg.KeepEvents,
@@ -52,8 +52,8 @@ func (p *pruner) run(ctx context.Context, db *store.Store) {
 	}
 }
 
-// prune goes in small steps and rests after each for as long as it took, so that at
-// least half of the database's time is left to others.
+// prune deletes in small steps and pauses after each for as long as it took, so that at least
+// half of the database's time is left to others.
 func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 	if !p.leads() {
 		return
@@ -63,8 +63,8 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		p.failed("old history not pruned", err)
 		return
 	}
-	// Only the clock says how old history is. If all of the audit is too old, the clock
-	// jumped ahead, or nothing happened for so long; either way pruning can wait.
+	// Age depends on this machine's clock. If the whole audit is too old, either the clock
+	// jumped ahead or nothing happened for so long; in both cases pruning can wait.
 	if keep := p.keepAudit; keep >= 0 && len(newest) > 0 && newest[0].At.Before(now.Add(-keep)) {
 		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest[0].At, "clock", now, "older_than", keep)
 		p.last = now

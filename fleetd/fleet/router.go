@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-// subscriptions is all that fleetd listens to.
+// subscriptions is all that fleetd subscribes to.
 func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 	var out []link.Subscription
 	for _, t := range []struct {
@@ -29,22 +29,21 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 		{schema.TopicReportedActivities, []string{"+"}},
 		{schema.TopicReportedPlaces, []string{"+"}},
 		{schema.TopicEvent, []string{"+"}},
-		{schema.TopicAck, []string{"+", "+"}}, // other fleetd instances' too: they may be gone
+		{schema.TopicAck, []string{"+", "+"}}, // of other instances, too: they may be gone
 		{schema.TopicCmd, []string{"+", "+", "+", "+"}},
 		{schema.TopicFleetStopCmd, []string{"+"}},
 		{schema.TopicRevoked, nil},
 		{schema.TopicNotice, []string{name}},
 	} {
 		row := schema.TopicOf(t.kind)
-		// Documents are many, and brought again with each asking.
+		// Each renewed subscription would deliver all retained documents again.
 		out = append(out, link.Subscription{Filter: ns.Topic(t.kind, t.params...), QoS: row.QoS, Renew: !row.Retain})
 	}
 	return out
 }
 
-// hear takes in one message. It runs on the link's own goroutine and waits for
-// nothing: documents replace each other in the view, events and answers wait in
-// bounded queues.
+// hear routes one message. The link's goroutine calls it, and it does not block: documents
+// replace each other in the view, events and answers go into bounded queues.
 func (f *Fleet) hear(m link.Message) {
 	row, params, ok := f.ns.Match(m.Topic)
 	if !ok {
@@ -71,7 +70,7 @@ func (f *Fleet) hear(m link.Message) {
 	case schema.TopicCmd:
 		f.auditor.Note(params, m, now)
 		return
-	case schema.TopicTeleop: // no command
+	case schema.TopicTeleop: // velocity frames are not audited
 		return
 	case schema.TopicNotice:
 		f.log.Warn("notice of the broker", "notice", string(m.Payload))
@@ -86,11 +85,11 @@ func (f *Fleet) hear(m link.Message) {
 		f.log.Warn("message of a robot cannot be read", "robot", params.RID, "topic", m.Topic, "problem", problems[0].String())
 		return
 	}
-	f.pass(row.Kind, params.RID, m, seen, now)
+	f.route(row.Kind, params.RID, m, seen, now)
 }
 
-// pass gives each part what a robot's message says to it.
-func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Seen, now time.Time) {
+// route gives each part what a robot's message means for it.
+func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.Seen, now time.Time) {
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
 		f.dispatcher.Shown(id, *s.Last)
 	}
@@ -106,11 +105,11 @@ func (f *Fleet) pass(kind schema.TopicKind, id string, m link.Message, s view.Se
 	if s.Current {
 		f.stops.Shows(id, s.Latches, s.Ahead, now)
 	}
-	f.turned(s.Change)
+	f.presenceChanged(s.Change)
 }
 
-// turned tells the driver of commands which robots came or went.
-func (f *Fleet) turned(turns ...view.PresenceChange) {
+// presenceChanged reports robots that became reachable or unreachable.
+func (f *Fleet) presenceChanged(turns ...view.PresenceChange) {
 	for _, t := range turns {
 		switch {
 		case t.Came():

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// Status is how fleetd stands.
+// Status is the state of this instance.
 func (f *Fleet) Status() api.Status {
 	complete := f.HeldComplete()
 	held := f.Latched()
@@ -22,7 +22,7 @@ func (f *Fleet) Status() api.Status {
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Dropped: f.keeper.Dropped(),
 	}
-	f.health.tell(&s, now)
+	f.health.fill(&s, now)
 	return s
 }
 

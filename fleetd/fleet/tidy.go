@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// tidyEvery is how often, at least, what is too old is removed.
+	// tidyEvery is the longest pause between two clean-ups.
 	tidyEvery = time.Hour
-	// keepSent is how long sent rows of the outbox stay, for people who look.
+	// keepSent is how long sent rows stay in the outbox, for people who investigate.
 	keepSent = 24 * time.Hour
 )
 
-// tidy removes what nobody needs any more: sent rows of the outbox, files and blobs.
+// tidy removes sent rows of the outbox, and files and blobs that nothing refers to.
 func (f *Fleet) tidy(ctx context.Context, db *store.Store) {
 	every := time.NewTicker(min(tidyEvery, f.cfg.KeepUnused/4))
 	defer every.Stop()
@@ -40,7 +40,7 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 		f.health.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {
-		f.log.Info("the broker is to forget blobs that no desired state needs", "blobs", blobs)
+		f.log.Info("blobs that no desired state needs are removed from the broker", "blobs", blobs)
 		f.publisher.Wake()
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"troupe/fleetd/view"
 )
 
-// newLeadership makes this instance's part in who leads.
+// newLeadership makes the leader election.
 func (f *Fleet) newLeadership() *replica.Leadership {
 	return replica.New(replica.Deps{
 		Log: f.log, Name: f.cfg.Name, Now: time.Now,
@@ -33,7 +33,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 	})
 }
 
-// newPublisher makes what publishes for all robots.
+// newPublisher makes the publisher of the leader's documents.
 func (f *Fleet) newPublisher() *publish.Publisher {
 	return publish.New(publish.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
@@ -47,8 +47,8 @@ func (f *Fleet) newPublisher() *publish.Publisher {
 	})
 }
 
-// makeDispatcher makes what leads commands through their states, and what looks after
-// those of others.
+// makeDispatcher makes the dispatcher of commands, the audit of other clients' commands, and
+// what ends the commands of instances that are gone.
 func (f *Fleet) makeDispatcher() {
 	d := dispatch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed, Leads: f.leadership.Leads,
@@ -60,7 +60,7 @@ func (f *Fleet) makeDispatcher() {
 	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
 
-// makeTrust makes this instance's identity, and what takes that of others away.
+// makeTrust makes this instance's identity and the revocation publisher.
 func (f *Fleet) makeTrust() {
 	f.identity = trust.NewIdentity(trust.IdentityDeps{
 		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Certificate: f.certificate,
@@ -85,7 +85,7 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 	return err
 }
 
-// newStops makes what holds stops. It opens the file on this machine where they wait.
+// newStops makes the latched stops. It opens the file on this machine where they wait.
 func (f *Fleet) newStops() (*latch.Stops, error) {
 	return latch.New(latch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.health.databaseFailed,
@@ -98,8 +98,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 	})
 }
 
-// newPersister makes what writes behind the view. In a fleet for development it adopts
-// robots by itself.
+// newPersister makes the view's persister. In development mode it adopts unknown robots.
 func (f *Fleet) newPersister() *view.Persister {
 	d := view.PersisterDeps{
 		Now: time.Now, Failed: f.health.databaseFailed, Well: f.health.databaseWell,
@@ -108,7 +107,7 @@ func (f *Fleet) newPersister() *view.Persister {
 	if f.cfg.Dev {
 		d.Adopt = func(ctx context.Context, robot string) error {
 			if f.TakenBy(robot) != "" {
-				return nil // a person who asks for it is told why not
+				return nil // only the API says why such a name is refused
 			}
 			return f.Adopt(ctx, robot)
 		}
@@ -116,7 +115,7 @@ func (f *Fleet) newPersister() *view.Persister {
 	return view.NewPersister(f.view, d)
 }
 
-// newSweeper makes what removes stray retained messages.
+// newSweeper makes the sweeper of stray retained messages.
 func (f *Fleet) newSweeper() *retained.Sweeper {
 	return retained.New(retained.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
