@@ -141,7 +141,7 @@ var refusals = []refusal{
 	{"a story that robots perform", "DELETE", "/stories/museum?expected_stories=1&expected_robots=1", nil, nil, api.KindConfirm, "/clear", "museum"},
 }
 
-func TestEveryMistakeIsToldWithItsPlaceAndAWayOut(t *testing.T) {
+func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 	onBoth(t, func(w *world) {
 		r := furnished(w)
 		before := len(r.Received())
@@ -180,7 +180,7 @@ var elsewhere = []api.Kind{
 	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften,
 }
 
-func TestEveryKindOfProblemIsTested(t *testing.T) {
+func TestEveryKindOfProblemHasATest(t *testing.T) {
 	met := map[string]bool{}
 	for _, c := range refusals {
 		met[c.kind.Name] = true
@@ -200,7 +200,7 @@ func TestEveryKindOfProblemIsTested(t *testing.T) {
 	}
 }
 
-func TestAProblemsTypeLeadsToItsMeaning(t *testing.T) {
+func TestProblemTypeLinksToItsDocumentation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, k := range api.Kinds() {
 			answer := httptest.NewRecorder()
@@ -214,7 +214,7 @@ func TestAProblemsTypeLeadsToItsMeaning(t *testing.T) {
 	})
 }
 
-func TestTheLibraryOverTheAPI(t *testing.T) {
+func TestLibraryOverTheAPI(t *testing.T) {
 	onBoth(t, func(w *world) {
 		furnished(w)
 		var e api.Entry
@@ -267,7 +267,7 @@ func TestTheLibraryOverTheAPI(t *testing.T) {
 	})
 }
 
-func TestTheSameKeyIsTheSameBatch(t *testing.T) {
+func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 	onBoth(t, func(w *world) {
 		r := w.robot("r1")
 		var first, second api.Batch
@@ -294,7 +294,7 @@ func TestTheSameKeyIsTheSameBatch(t *testing.T) {
 	})
 }
 
-func TestTheDescriptionNamesEveryAddress(t *testing.T) {
+func TestOpenAPIListsEveryRoute(t *testing.T) {
 	inWorld(t, func(w *world) {
 		answer := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "/api/openapi.json", nil)
@@ -319,7 +319,7 @@ func TestTheDescriptionNamesEveryAddress(t *testing.T) {
 	})
 }
 
-func TestAnotherHostsNameIsNotTaken(t *testing.T) {
+func TestUnknownHostHeaderIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for host, want := range map[string]int{"evil.example": 403, "localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "fleetd.example": 200, "10.0.0.1": 403} {
 			answer := httptest.NewRecorder()
@@ -333,7 +333,7 @@ func TestAnotherHostsNameIsNotTaken(t *testing.T) {
 	}, func(c *fleet.Config) { c.Hosts = []string{"fleetd.example"} })
 }
 
-func TestAStopWithoutABrokerSaysSo(t *testing.T) {
+func TestStopWithoutABrokerReportsThat(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		if err := w.broker.Load().Close(); err != nil {
@@ -363,7 +363,7 @@ func commandOf(w *world, verb string) string {
 	return id
 }
 
-func TestAStateThatChangesReachesTheStream(t *testing.T) {
+func TestChangedStateReachesTheStream(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 	w.startFleetd()
 	r := w.robot("r1")

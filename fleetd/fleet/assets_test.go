@@ -55,7 +55,7 @@ func (w *world) bytesOf(digest string, headers ...string) (int, string, http.Hea
 	return answer.Code, answer.Body.String(), answer.Result().Header
 }
 
-func TestASoundOverTheAPI(t *testing.T) {
+func TestSoundOverTheAPI(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.robot("r1")
 		first, second := soundOf("first", 600_000), soundOf("second", 1000)
@@ -112,7 +112,7 @@ func TestASoundOverTheAPI(t *testing.T) {
 	})
 }
 
-func TestASmallSoundIsABlobAndALargeOneIsNot(t *testing.T) {
+func TestSmallSoundIsABlobAndLargeOneIsNot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		small, large := soundOf("small", 256<<10), soundOf("large", 256<<10+1)
@@ -131,7 +131,7 @@ func TestASmallSoundIsABlobAndALargeOneIsNot(t *testing.T) {
 	})
 }
 
-func TestASoundThatNoKnownRobotHasIsWarnedOf(t *testing.T) {
+func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 	inWorld(t, func(w *world) {
 		doubts := func() (found []string) {
 			var v api.Validity
@@ -173,7 +173,7 @@ func TestASoundThatNoKnownRobotHasIsWarnedOf(t *testing.T) {
 	})
 }
 
-func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotsAddress(t *testing.T) {
+func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 	onBoth(t, func(w *world) {
 		gong := soundOf("gong", 700_000)
 		w.must("PUT", "/assets/gong", gong, nil)
@@ -234,7 +234,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotsAddress(t *testing.T) {
 	}, keyed(t))
 }
 
-func TestABlobThatNoWishNeedsIsForgottenByTheBroker(t *testing.T) {
+func TestUnusedBlobIsRemovedFromTheBroker(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		gong := soundOf("gong", 1000)

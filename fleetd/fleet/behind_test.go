@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-func TestAStateThatIsOlderThanTheHeartbeatSaysIsShownAsSuchAndAskedFor(t *testing.T) {
+func TestOutdatedStateIsMarkedAndRequested(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Change(func(s *schema.State) { s.Safety.State, s.Safety.LatchedBy = schema.SafetyEnabled, "" })
@@ -35,7 +35,7 @@ func TestAStateThatIsOlderThanTheHeartbeatSaysIsShownAsSuchAndAskedFor(t *testin
 	})
 }
 
-func TestAStateThatIsOnItsWayIsNotOutOfDate(t *testing.T) {
+func TestStateUnderWayIsNotOutdated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		for range 50 {

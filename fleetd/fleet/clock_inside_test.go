@@ -14,7 +14,7 @@ import (
 )
 
 // The machine's clock is the only one that says how old history is.
-func TestNothingIsPrunedByAClockThatJumpedAhead(t *testing.T) {
+func TestClockJumpAheadPrunesNothing(t *testing.T) {
 	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 	const day = 24 * time.Hour
 	now := time.Now()

@@ -18,7 +18,7 @@ func setMode(mode string, robots ...string) map[string]any {
 	return o
 }
 
-func TestACommandGoesThroughItsStates(t *testing.T) {
+func TestCommandGoesThroughItsStates(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Answer(ack(schema.StatusAccepted))
@@ -33,7 +33,7 @@ func TestACommandGoesThroughItsStates(t *testing.T) {
 	})
 }
 
-func TestASilentRobotGetsTheSameBytesAgain(t *testing.T) {
+func TestUnansweredCommandIsSentAgainUnchanged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Mute(true)
@@ -60,7 +60,7 @@ func TestASilentRobotGetsTheSameBytesAgain(t *testing.T) {
 	})
 }
 
-func TestAnAnswerLostOnTheWayIsAskedFor(t *testing.T) {
+func TestLostAnswerIsRequested(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		silent := false
@@ -84,7 +84,7 @@ func TestAnAnswerLostOnTheWayIsAskedFor(t *testing.T) {
 	})
 }
 
-func TestTheStateShowsWhatTheAnswerDidNot(t *testing.T) {
+func TestStateSettlesACommandWithoutAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Mute(true)
@@ -97,7 +97,7 @@ func TestTheStateShowsWhatTheAnswerDidNot(t *testing.T) {
 	})
 }
 
-func TestACommandToARobotThatIsAwayWaitsAndThenEnds(t *testing.T) {
+func TestCommandToAnAbsentRobotWaitsAndExpires(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Close()
@@ -115,7 +115,7 @@ func TestACommandToARobotThatIsAwayWaitsAndThenEnds(t *testing.T) {
 	})
 }
 
-func TestModeCommandsGoOneAfterTheOther(t *testing.T) {
+func TestModeCommandsAreSentOneAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Mute(true)
@@ -134,7 +134,7 @@ func TestModeCommandsGoOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func TestWhatIsSentAgainGoesInTheOrderOfAsking(t *testing.T) {
+func TestResentCommandsKeepTheirOrder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Mute(true)
@@ -154,7 +154,7 @@ func TestWhatIsSentAgainGoesInTheOrderOfAsking(t *testing.T) {
 	})
 }
 
-func TestAtMostEightOthersAreOnTheirWay(t *testing.T) {
+func TestAtMostEightCommandsOfARobotAreInProgress(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Answer(ack(schema.StatusAccepted))
@@ -176,7 +176,7 @@ func TestAtMostEightOthersAreOnTheirWay(t *testing.T) {
 	})
 }
 
-func TestAStopPassesEverything(t *testing.T) {
+func TestStopOvertakesOtherCommands(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Mute(true)
@@ -202,7 +202,7 @@ func TestAStopPassesEverything(t *testing.T) {
 	})
 }
 
-func TestAStopGoesToARobotThatIsNotHeard(t *testing.T) {
+func TestStopIsSentToAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Beating(false)
@@ -215,7 +215,7 @@ func TestAStopGoesToARobotThatIsNotHeard(t *testing.T) {
 	})
 }
 
-func TestEnableCarriesTheHeartbeatThatWasSeen(t *testing.T) {
+func TestEnableCarriesTheLastHeartbeatSeen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		w.sleep(5 * time.Second)
@@ -227,7 +227,7 @@ func TestEnableCarriesTheHeartbeatThatWasSeen(t *testing.T) {
 	})
 }
 
-func TestARestartedDeskTakesUpWhatWasUnfinished(t *testing.T) {
+func TestRestartedFleetdContinuesUnfinishedCommands(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Answer(ack(schema.StatusAccepted))
@@ -256,7 +256,7 @@ func TestARestartedDeskTakesUpWhatWasUnfinished(t *testing.T) {
 	})
 }
 
-func TestAnotherRobotsAnswerCountsForNothing(t *testing.T) {
+func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		r1.Mute(true)
@@ -267,7 +267,7 @@ func TestAnotherRobotsAnswerCountsForNothing(t *testing.T) {
 	})
 }
 
-func TestOneOrderIsOneCommandForEachRobot(t *testing.T) {
+func TestBatchHasOneCommandPerRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		robots := []*fleettest.Robot{w.robot("r1"), w.robot("r2"), w.robot("r3")}
 		for _, id := range []string{"r1", "r3"} {
@@ -294,7 +294,7 @@ func TestOneOrderIsOneCommandForEachRobot(t *testing.T) {
 	})
 }
 
-func TestAConditionTravelsToTheRobotAndNoStopHasOne(t *testing.T) {
+func TestPreconditionIsSentExceptWithStops(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		o := setMode("ato", "r1")
@@ -315,7 +315,7 @@ func TestAConditionTravelsToTheRobotAndNoStopHasOne(t *testing.T) {
 	})
 }
 
-func TestACommandIsCalledOffAtTheDeskOrByItsRobot(t *testing.T) {
+func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Answer(ack(schema.StatusAccepted))

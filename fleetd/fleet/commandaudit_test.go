@@ -23,7 +23,7 @@ func (w *world) audited(what string) (found []api.AuditEntry) {
 	return found
 }
 
-func TestWhatIsAskedOfARobotWithoutTheDeskIsNoted(t *testing.T) {
+func TestCommandOfAnotherClientIsAudited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		op := w.broker.Load().Client(w.T, "op1")
@@ -51,7 +51,7 @@ func TestWhatIsAskedOfARobotWithoutTheDeskIsNoted(t *testing.T) {
 	})
 }
 
-func TestAFloodOfCommandsDoesNotFloodTheAudit(t *testing.T) {
+func TestCommandFloodIsCountedInTheAudit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		op := w.broker.Load().Client(w.T, "stop1") // stops are taken at any rate
@@ -70,7 +70,7 @@ func TestAFloodOfCommandsDoesNotFloodTheAudit(t *testing.T) {
 	})
 }
 
-func TestTheSchemasOfTheMessagesAreServed(t *testing.T) {
+func TestMessageSchemasAreServed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var list struct{ Schemas []string }
 		w.must("GET", "/schemas", nil, &list)

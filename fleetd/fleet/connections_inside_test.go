@@ -43,7 +43,7 @@ func ask(t *testing.T, address, text string) (string, error) {
 
 const halfSent = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx"
 
-func TestHalfSentBodiesOfAnsweredRequestsKeepNobodyOut(t *testing.T) {
+func TestHalfSentBodiesOfAnsweredRequestsLockNobodyOut(t *testing.T) {
 	address := limited(t, newConnections(8, 0), http.NotFoundHandler())
 	for i := range 30 {
 		if line, err := ask(t, address, halfSent); !strings.Contains(line, "404") {
@@ -52,7 +52,7 @@ func TestHalfSentBodiesOfAnsweredRequestsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-func TestHalfSentBodiesOfRefusedRequestsKeepNobodyOut(t *testing.T) {
+func TestHalfSentBodiesOfRefusedRequestsLockNobodyOut(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	address := limited(t, newConnections(8, 2), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -32,7 +32,7 @@ func (w *world) dialHTTP(text string) net.Conn {
 
 const stopAll = `{"selector":{"all":true},"by":"ann"}`
 
-func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
+func TestSilentConnectionsLockNobodyOut(t *testing.T) {
 	w := serving(t)
 	w.robot("r1")
 	first := w.dialHTTP("GET ")
@@ -113,7 +113,7 @@ func (w *world) slowly(head string, every time.Duration) (answer string, took ti
 	return answer, took
 }
 
-func TestHalfSentBodyGivesUpItsConnection(t *testing.T) {
+func TestConnectionWithAHalfSentBodyIsEvicted(t *testing.T) {
 	w := serving(t)
 	var all sync.WaitGroup
 	for path, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestHalfSentBodyGivesUpItsConnection(t *testing.T) {
 	all.Wait()
 }
 
-func TestSlowUploadOfAnAssetIsTaken(t *testing.T) {
+func TestSlowUploadOfAnAssetSucceeds(t *testing.T) {
 	w := serving(t)
 	sound := soundOf("gong", 1<<20)
 	in, out := io.Pipe()
@@ -166,7 +166,7 @@ func TestSlowUploadOfAnAssetIsTaken(t *testing.T) {
 	}
 }
 
-func TestStopIsTakenAfterItsBodyStalled(t *testing.T) {
+func TestStopSucceedsAfterItsBodyStalled(t *testing.T) {
 	w := serving(t)
 	w.robot("r1")
 	c := w.dialHTTP(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",

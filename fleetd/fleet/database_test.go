@@ -123,7 +123,7 @@ func withoutDatabase(w *world, stopped func() int) {
 	}
 }
 
-func TestADatabaseThatComesLate(t *testing.T) {
+func TestDatabaseThatStartsAfterFleetd(t *testing.T) {
 	g := newGate(t)
 	g.lower()
 	w := realWorld(t, g.dsn)
@@ -136,7 +136,7 @@ func TestADatabaseThatComesLate(t *testing.T) {
 	w.must("POST", "/commands", setMode("ato", "r1"), nil)
 }
 
-func TestADatabaseThatIsLostAndComesBack(t *testing.T) {
+func TestDatabaseThatIsLostAndComesBack(t *testing.T) {
 	g := newGate(t)
 	w := realWorld(t, g.dsn)
 	w.startFleetd()
@@ -149,7 +149,7 @@ func TestADatabaseThatIsLostAndComesBack(t *testing.T) {
 	w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // persisted later
 }
 
-func TestWhatCanNeverWorkEndsTheStart(t *testing.T) {
+func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 	b := realWorld(t, "")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

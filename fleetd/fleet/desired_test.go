@@ -7,7 +7,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-func TestAnAssignedStoryReachesItsRobotsAndNoOther(t *testing.T) {
+func TestAssignedStoryReachesOnlyItsRobots(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		w.robot("r2")
@@ -34,7 +34,7 @@ func TestAnAssignedStoryReachesItsRobotsAndNoOther(t *testing.T) {
 	})
 }
 
-func TestARemovedActAndAnEmptiedStoryReachTheRobots(t *testing.T) {
+func TestRemovedActAndEmptiedStoryReachTheRobots(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		w.publish()
@@ -54,7 +54,7 @@ func TestARemovedActAndAnEmptiedStoryReachTheRobots(t *testing.T) {
 	})
 }
 
-func TestABrokerThatForgotIsToldAgain(t *testing.T) {
+func TestRestartedBrokerGetsDesiredDocumentsAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		w.publish()
@@ -76,7 +76,7 @@ func TestABrokerThatForgotIsToldAgain(t *testing.T) {
 	})
 }
 
-func TestAWishMadeWithoutABrokerIsToldWhenThereIsOne(t *testing.T) {
+func TestDesiredStateSetWithoutABrokerIsPublishedLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		w.publish()
@@ -93,7 +93,7 @@ func TestAWishMadeWithoutABrokerIsToldWhenThereIsOne(t *testing.T) {
 	})
 }
 
-func TestARobotThatWaitsForABlobGetsItAgain(t *testing.T) {
+func TestBlobThatARobotWaitsForIsPublishedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.IgnoreBlobs(true)

@@ -70,7 +70,7 @@ func (c *caller) heard() []schema.Ack {
 	return slices.Clone(c.acks)
 }
 
-func TestOneClientsStopsFillNoRecord(t *testing.T) {
+func TestStopsOfOneClientAreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")
@@ -97,7 +97,7 @@ func TestOneClientsStopsFillNoRecord(t *testing.T) {
 	})
 }
 
-func TestWhoIsPressedWithoutEndIsHeldOnce(t *testing.T) {
+func TestRepeatedLiveStopIsLatchedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")
@@ -117,7 +117,7 @@ func TestWhoIsPressedWithoutEndIsHeldOnce(t *testing.T) {
 	})
 }
 
-func TestAStopOfNobodyIsToldAsOne(t *testing.T) {
+func TestStopThatSelectsNobodyIsAnsweredSo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")

@@ -194,7 +194,7 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 	w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"hall": "2"}}, nil)
 }
 
-func TestLostCommitIsToldAsUnknown(t *testing.T) {
+func TestLostCommitIsReportedAsUnknown(t *testing.T) {
 	w, h := hangingWorld(t)
 	w.robot("r1")
 	text := "hall-of-mirrors"
@@ -228,7 +228,7 @@ func (l *written) String() string {
 	return l.text.String()
 }
 
-func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
+func TestDisconnectedClientIsNoDatabaseFailure(t *testing.T) {
 	var log written
 	w, h := hangingWorld(t, func(c *fleet.Config) {
 		c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &log), nil))
@@ -265,7 +265,7 @@ func TestClientThatLeftIsNoFaultOfTheDatabase(t *testing.T) {
 	}
 }
 
-func TestRequestThatIsUnderWayAtShutdownIsAnswered503(t *testing.T) {
+func TestRequestInProgressAtShutdownIsAnswered503(t *testing.T) {
 	w, h := hangingWorld(t)
 	w.robot("r1")
 	query := "FROM audit"

@@ -164,7 +164,7 @@ func (w *world) refuses(p *api.Problem, k api.Kind, says string) {
 	}
 }
 
-func TestAMachineBecomesARobotOnce(t *testing.T) {
+func TestTokenEnrolsOneRobotOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{"by": "ann"})
 		first, p := m.enrol()
@@ -204,7 +204,7 @@ func TestAMachineBecomesARobotOnce(t *testing.T) {
 	}, keyed(t))
 }
 
-func TestWhoShallNotBecomeARobotIsToldWhy(t *testing.T) {
+func TestRefusedEnrolmentSaysWhy(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenRequest{}, nil), api.KindInvalid, "R7")
 		w.refuses(w.ask("POST", "/robots/r7/tokens", map[string]any{"valid_ms": 1}, nil), api.KindInvalid, "")
@@ -255,7 +255,7 @@ func TestWhoShallNotBecomeARobotIsToldWhy(t *testing.T) {
 	}, keyed(t))
 }
 
-func TestARobotRenewsOverWhatItHas(t *testing.T) {
+func TestRobotRenewsWithItsCertificate(t *testing.T) {
 	onBoth(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		first, p := m.enrol()
@@ -297,7 +297,7 @@ func TestARobotRenewsOverWhatItHas(t *testing.T) {
 	}, keyed(t))
 }
 
-func TestRobotsFindNothingElseAtTheirAddress(t *testing.T) {
+func TestRobotAddressServesNothingElse(t *testing.T) {
 	onBoth(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
@@ -314,7 +314,7 @@ func TestRobotsFindNothingElseAtTheirAddress(t *testing.T) {
 	}, keyed(t))
 }
 
-func TestARevocationIsWrittenForBrokersAndTold(t *testing.T) {
+func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 	onBoth(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		first, p := m.enrol()
@@ -376,7 +376,7 @@ func listed(w *world, serial string) bool {
 	return false
 }
 
-func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
+func TestInconsistentConfigurationIsRefused(t *testing.T) {
 	for says, change := range map[string]func(*fleet.Config){
 		"--http-tls-key":     func(c *fleet.Config) { c.HTTPCert = "x.pem" },
 		"fleetd ca init":     func(c *fleet.Config) { c.Enrol = "127.0.0.1:0" },
@@ -399,7 +399,7 @@ func TestWhatDoesNotBelongTogetherIsRefusedAtTheStart(t *testing.T) {
 
 // A robot that is called like a fleetd instance or a client would be that client to brokers,
 // which go by names.
-func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
+func TestRobotCannotTakeAUsedName(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\nr7 robot\n")))
@@ -445,7 +445,7 @@ func TestNoRobotIsCalledLikeSomebodyElse(t *testing.T) {
 	}, keyed(t), func(c *fleet.Config) { c.Dev = false })
 }
 
-func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
+func TestRobotNamedLikeAnInstanceIsNotAdoptedAutomatically(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nguest robot\nr7 robot\n")))
@@ -461,7 +461,7 @@ func TestWithoutBeingAskedNoRobotIsTakenUnderTheNameOfADesk(t *testing.T) {
 
 // The broker keeps one document of the revoked, whoever wrote it last; and after a
 // database came back from a copy, that document may know more than the database.
-func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
+func TestRevocationListIsRepaired(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const topic = "troupe/v1/fleet/revoked"
 		w.robot("r8")
@@ -509,7 +509,7 @@ func TestTheListOfTheRevokedIsRepaired(t *testing.T) {
 	})
 }
 
-func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
+func TestRevocationWithoutABrokerReportsThat(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r7")
 		if err := w.broker.Load().Close(); err != nil {
@@ -526,7 +526,7 @@ func TestARevocationWithoutABrokerSaysSo(t *testing.T) {
 
 // Whoever steals the certificate of a fleetd instance is that fleetd, so it is persisted and can
 // be taken away alone.
-func TestTheCertificateOfADeskIsOnRecordAndCanBeRevoked(t *testing.T) {
+func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 	onBoth(t, func(w *world) {
 		v, err := vault.Open(w.config.CA, time.Now())
 		if err != nil {

@@ -93,7 +93,7 @@ func (d *beside) presence() schema.Presence {
 	return p
 }
 
-func TestOneOfTwoDesksLeads(t *testing.T) {
+func TestOneOfTwoInstancesLeads(t *testing.T) {
 	a, b, db := instances(t)
 	if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
 		t.Errorf("fleetd-b says %+v", s)
@@ -141,7 +141,7 @@ func TestOneOfTwoDesksLeads(t *testing.T) {
 	}
 }
 
-func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
+func TestFollowerLeadsAfterTheLeaderDies(t *testing.T) {
 	a, b, _ := instances(t)
 	fleettest.Start(t, "r1", b.broker.Load().Dial)
 	fleettest.Start(t, "r2", b.broker.Load().Dial)
@@ -176,7 +176,7 @@ func TestWhenTheLeaderDiesTheOtherLeads(t *testing.T) {
 	}
 }
 
-func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
+func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 	a, b, _ := instances(t)
 	a.stopFleetd()
 	b.leads()
@@ -188,7 +188,7 @@ func TestALeaderThatEndsInOrderIsFollowedAtOnce(t *testing.T) {
 
 // A leader that loses only one of its two ways is as good as gone, for it can write
 // nothing new; but it is there, and commands its robots.
-func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
+func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
 	t.Run("from the database", func(t *testing.T) {
 		a, b, _ := instances(t)
 		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
@@ -214,7 +214,7 @@ func TestALeaderThatIsHalfCutOffMakesRoom(t *testing.T) {
 }
 
 // Stops need neither a database nor a leader, and lose nothing by their absence.
-func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
+func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 	a, b, db := instances(t)
 	r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	fleettest.Start(t, "r2", b.broker.Load().Dial)
@@ -278,7 +278,7 @@ func TestAStopFromADeskThatFollowsWithoutALeaderOrADatabase(t *testing.T) {
 }
 
 // A stop that every instance overhears is written down by one of them.
-func TestALiveStopIsWrittenDownOnceByTwoDesks(t *testing.T) {
+func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 	a, b, db := instances(t)
 	fleettest.Start(t, "r1", b.broker.Load().Dial)
 	b.sees("r1")
@@ -317,7 +317,7 @@ func effects(r *fleettest.Robot, verb string) map[string]int {
 
 // Two instances of fleetd command one robot at the same time; each command comes once, and of the
 // mode class never two are under way.
-func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
+func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 	a, b, _ := instances(t)
 	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	a.sees("r1")
@@ -351,7 +351,7 @@ func TestCommandsOfTwoDesksComeOnceAndInTurn(t *testing.T) {
 
 // Fleetd that was asked dies with its commands under way: the other one sends none
 // of them, says honestly what is known, and hears what robots say later.
-func TestCommandsOfADeskThatDiedAreBroughtToAnEnd(t *testing.T) {
+func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 	a, b, _ := instances(t)
 	mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)

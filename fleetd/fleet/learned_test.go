@@ -15,7 +15,7 @@ func pressed(id string) schema.StopLatch {
 	return schema.StopLatch{ID: id, Level: schema.StopStop, By: id, Since: schema.TimeOf(time.Now()), All: true}
 }
 
-func TestStopThatARobotShowsIsRecordedWithinHalfASecond(t *testing.T) {
+func TestStopThatARobotShowsIsPersistedWithinHalfASecond(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		w.sleep(3 * time.Second)
@@ -28,7 +28,7 @@ func TestStopThatARobotShowsIsRecordedWithinHalfASecond(t *testing.T) {
 }
 
 // A robot may show a stop for a moment after its release.
-func TestReleasedStopIsNotRecordedAgainAtOnce(t *testing.T) {
+func TestReleasedStopIsNotPersistedAgainAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
@@ -94,7 +94,7 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 }
 
 // What a robot showed last that is away is no stop that could be released.
-func TestReleaseOfWhatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
+func TestReleaseOfAStopThatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		id := w.stopped("r1").Latch

@@ -8,7 +8,7 @@ import (
 )
 
 // A stop that a robot shows is written down 300 ms later.
-func TestStopListIsIncompleteWhileAShownStopIsNotRecorded(t *testing.T) {
+func TestStopListIsIncompleteUntilAShownStopIsPersisted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
@@ -32,7 +32,7 @@ func TestStopListIsIncompleteWhileAShownStopIsNotRecorded(t *testing.T) {
 }
 
 // A robot that is away cannot say that it let go.
-func TestStopListIsCompleteThoughAnAbsentRobotShowsAReleasedStop(t *testing.T) {
+func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)

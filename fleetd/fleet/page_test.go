@@ -27,7 +27,7 @@ func names(t reflect.Type) map[string]bool {
 	return out
 }
 
-func TestThePageReadsWhatTheStreamTells(t *testing.T) {
+func TestPageReadsOnlyFieldsOfTheStream(t *testing.T) {
 	inWorld(t, func(w *world) {
 		answer := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "/live.js", nil)

@@ -15,7 +15,7 @@ import (
 	"troupe/schema"
 )
 
-func TestARobotThatShowsItselfIsKnownFromThenOn(t *testing.T) {
+func TestPresentRobotIsAdopted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Event("mode_changed")
@@ -57,7 +57,7 @@ func TestPresenceFollowsTheRobot(t *testing.T) {
 	})
 }
 
-func TestWithoutTheBrokerNothingIsKnown(t *testing.T) {
+func TestPresenceIsUnknownWithoutTheBroker(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		old := w.broker.Load()
@@ -74,7 +74,7 @@ func TestWithoutTheBrokerNothingIsKnown(t *testing.T) {
 	})
 }
 
-func TestTheDeskSpeaksForItself(t *testing.T) {
+func TestFleetdPublishesItsPresence(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ear := w.broker.Load().Client(w.T, "obs")
 		ear.Subscribe("troupe/v1/fleet/#")
@@ -105,7 +105,7 @@ func TestTheDeskSpeaksForItself(t *testing.T) {
 }
 
 // Somebody who sends half a request uses up the time for the requests under way.
-func TestWhoDelaysTheDesksEndKeepsItFromNoLastWord(t *testing.T) {
+func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.until("it leads", func() bool { return w.Status().Leadership.Leads })
 		obs := w.broker.Load().Client(w.T, "obs")
@@ -128,7 +128,7 @@ func TestWhoDelaysTheDesksEndKeepsItFromNoLastWord(t *testing.T) {
 	}, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
 }
 
-func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
+func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := fleettest.Start(w.T, "r1", w.dial)
 		w.view("r1", "online")
@@ -158,7 +158,7 @@ func TestAStrangerIsSeenStoppedAndAdopted(t *testing.T) {
 	}, func(c *fleet.Config) { c.Dev = false })
 }
 
-func TestWhatCannotBeReadIsLeftOut(t *testing.T) {
+func TestUndecodableMessageIsIgnored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Raw(schema.TopicState, "{{{")

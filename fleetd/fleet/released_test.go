@@ -37,7 +37,7 @@ func (w *world) stopsInVain() string {
 	return w.Latched()[0].ID
 }
 
-func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
+func TestStopReleasedBeforeItWasSentHoldsNoRobot(t *testing.T) {
 	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
 		id := w.stopsInVain()
 		if p := w.releases(id); p != nil {
@@ -53,7 +53,7 @@ func TestAStopThatWasReleasedBeforeItWentOutHoldsNoRobot(t *testing.T) {
 	})
 }
 
-func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
+func TestUnreleasedStopHoldsAfterARestart(t *testing.T) {
 	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
 		id := w.stopsInVain()
 		if p := w.releases(id, "another"); p == nil { // all of them or none
@@ -66,7 +66,7 @@ func TestAStopThatWasNotReleasedHoldsOnceTheDeskIsBack(t *testing.T) {
 }
 
 // A stop by label is heard by robots that fleetd does not know to be meant.
-func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
+func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
@@ -98,7 +98,7 @@ func TestAStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 
 // A robot holds what fleetd has not heard of, and somebody releases it before the
 // fleetd has written it down.
-func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
+func TestStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
@@ -124,7 +124,7 @@ func TestAStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 	})
 }
 
-func TestARobotOutsideTheFleetIsNamedThatHoldsAStop(t *testing.T) {
+func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r9 := startUnknownRobot(w, "r9")
 		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
@@ -148,7 +148,7 @@ func (d *beside) awayStop(id string) string {
 	return latch
 }
 
-func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
+func TestStopReleasedAtOneInstanceIsSentByNoOther(t *testing.T) {
 	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
 	a.persisted(latch)
@@ -159,7 +159,7 @@ func TestAStopThatIsReleasedAtOneDeskIsSentByNoOther(t *testing.T) {
 	b.comesFree("r1")
 }
 
-func TestAStopThatIsReleasedWhileItsDeskIsAwayIsSentNoMore(t *testing.T) {
+func TestStopReleasedWhileItsInstanceIsAwayIsNotSent(t *testing.T) {
 	a, b, _ := instances(t)
 	latch := b.awayStop("r1")
 	b.stopFleetd()

@@ -27,7 +27,7 @@ const (
 	shorter = "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n"
 )
 
-func TestAfterADatabaseWasSetBackARobotHasWhatItIsWishedToHaveOrTheDeskSaysThatItHasNot(t *testing.T) {
+func TestRestoredDatabaseRenumbersDesiredState(t *testing.T) {
 	for _, heard := range []bool{true, false} {
 		t.Run(fmt.Sprintf("fleetd heard the robot before: %v", heard), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -100,7 +100,7 @@ func has(r *fleettest.Robot) string {
 	return ""
 }
 
-func TestAWishThatSomebodyPutByHandIsOutdone(t *testing.T) {
+func TestManuallyPublishedDesiredStateIsOvertaken(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		w.publish()

@@ -46,7 +46,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 	})
 }
 
-func TestReleaseWhoseClientLeavesIsListed(t *testing.T) {
+func TestReleaseIsListedAfterItsClientDisconnected(t *testing.T) {
 	releasing(t, func(_ *world, leave func()) { leave() }, func(w *world) {
 		if held := w.Latched(); len(held) > 0 {
 			w.Errorf("after the release %+v is listed, complete: %v", held, w.HeldComplete())
@@ -54,7 +54,7 @@ func TestReleaseWhoseClientLeavesIsListed(t *testing.T) {
 	})
 }
 
-func TestStopListThatCouldNotBeReadAgainIsIncomplete(t *testing.T) {
+func TestStopListIsIncompleteAfterAFailedRead(t *testing.T) {
 	rename := func(w *world, from, to string) {
 		db, err := sql.Open("sqlite", strings.TrimPrefix(w.database, "sqlite:")+"?_pragma=busy_timeout(5000)")
 		if err == nil {

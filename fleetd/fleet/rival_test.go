@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/fleet/fleettest"
 )
 
-func TestTwoRobotsWithOneNameAreShownAsThat(t *testing.T) {
+func TestTwoRobotsWithOneNameAreReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		if d, _ := w.Robot("r1"); d.Presence.Disputed {
@@ -32,7 +32,7 @@ func TestTwoRobotsWithOneNameAreShownAsThat(t *testing.T) {
 	})
 }
 
-func TestTwoDesksWithOneNameSaySo(t *testing.T) {
+func TestTwoInstancesWithOneNameAreReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if s := w.Status(); s.Disputed != "" {
 			t.Fatalf("a fleetd instance alone is disputed: %s", s.Disputed)

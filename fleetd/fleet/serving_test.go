@@ -15,7 +15,7 @@ import (
 	"troupe/fleetd/vault"
 )
 
-func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
+func TestNewServerCertificateIsServedUnlessBroken(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), keyed(t))
 	w.startFleetd()
 	at := newMachine(w, "r7", map[string]any{}).url[len("https://"):]
@@ -73,7 +73,7 @@ func TestANewCertificateOfTheDeskIsShownAndABrokenOneNever(t *testing.T) {
 	w.until("the third is shown", func() bool { return shown() == third })
 }
 
-func TestTheDeskShowsItsBrokerAnotherCertificateAtEachConnection(t *testing.T) {
+func TestEachBrokerConnectionHasANewCertificate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ca")
 	config := fleet.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), CA: dir, Logger: logger(t)}
 	if err := vault.Make(dir, "test", time.Now()); err != nil {

@@ -56,7 +56,7 @@ func (w *world) releases(ids ...string) *api.Problem {
 	return w.ask("POST", "/stops/release", api.ReleaseRequest{IDs: ids, By: "ben", Why: "the stage is clear"}, nil)
 }
 
-func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
+func TestStopIsLatchedPersistedAndReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, _ := w.robot("r1"), w.robot("r2")
 		one := w.stopped("r1")
@@ -91,7 +91,7 @@ func TestAStopIsHeldOnRecordAndReleased(t *testing.T) {
 	})
 }
 
-func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
+func TestStopGivenWhileFleetdWasAwayIsPersistedLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		w.sleep(3 * time.Second)
@@ -109,7 +109,7 @@ func TestAStopThatADeskIsNotThereForIsWrittenDownLater(t *testing.T) {
 	})
 }
 
-func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
+func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")
@@ -133,7 +133,7 @@ func TestALiveStopIsWrittenDownAndAnswered(t *testing.T) {
 	})
 }
 
-func TestABrokerThatForgotReleasesNothing(t *testing.T) {
+func TestRestartedBrokerReleasesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		b := w.stopped()
@@ -151,7 +151,7 @@ func TestABrokerThatForgotReleasesNothing(t *testing.T) {
 	})
 }
 
-func TestStopsWithoutADatabase(t *testing.T) {
+func TestStopsWorkWithoutADatabase(t *testing.T) {
 	g := newGate(t)
 	w := realWorld(t, g.dsn)
 	w.startFleetd()
@@ -202,7 +202,7 @@ func TestStopsWithoutADatabase(t *testing.T) {
 	w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 }
 
-func TestTwoDesksDoNotShareTheirStopsFile(t *testing.T) {
+func TestTwoInstancesCannotShareASpool(t *testing.T) {
 	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
 	w.startFleetd()
 	other := w.config

@@ -30,7 +30,7 @@ func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 // Fleetd takes a kept press from the broker with an empty message, which is a
 // press to all who hear it. Here it stays on its way to fleetd while somebody
 // releases the stop: the release is after it, and the stop does not come back.
-func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
+func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	w, url, way := foreign(t)
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
@@ -73,7 +73,7 @@ func TestAReleaseWaitsForTheRemovalOfTheStop(t *testing.T) {
 }
 
 // To remove a kept halt is to halt its robot once more, unless it is halted.
-func TestAKeptHaltIsRemovedWhileItsRobotIsHalted(t *testing.T) {
+func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 	w, url, way := foreign(t)
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", "troupe/v1/robots/r1/cmd/op1/safety/halt", "-m", "halt!")

@@ -10,7 +10,7 @@ import (
 
 // Whoever asked was told that nobody knows; nobody sends it, and no other instance may
 // wait behind it.
-func TestCommandWhoseCommitWasNotAnsweredIsEndedUnsent(t *testing.T) {
+func TestCommandWithAnUnknownCommitIsEndedUnsent(t *testing.T) {
 	w, h := hangingWorld(t)
 	r := w.robot("r1")
 	text := "hall-of-mirrors"
