@@ -282,3 +282,33 @@ func (w *world) try(sequence string, n int) {
 	hangUp()
 	w.end()
 }
+
+func TestReleaseIncludesEveryLiveStopThatArrivedBefore(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		g := &gate{Store: db, open: make(chan struct{})}
+		g.set(true)
+		w := &world{T: t, db: g, spool: filepath.Join(dir, "stops")}
+		w.start()
+		defer w.end()
+		time.Sleep(time.Second)
+		var ids []string
+		for i := range 100 {
+			ids = append(ids, fmt.Sprintf("button%d", i))
+			w.Listen(ids[i], nil, time.Now())
+		}
+		problems, err := w.Release(context.Background(), ids, "anna", "the test")
+		if err != nil || len(problems) > 0 {
+			t.Fatal(problems, err)
+		}
+		time.Sleep(5 * time.Second)
+		if all := held(w.Latched()); len(all) > 0 {
+			t.Errorf("held are still %v", all)
+		}
+	})
+}

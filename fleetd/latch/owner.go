@@ -40,6 +40,7 @@ func (s *Stops) Run(ctx context.Context) {
 				s.finish(<-s.done)
 			}
 			s.take()
+			s.hearAll()
 			s.publish()
 			return
 		case <-s.mail.wake:
@@ -59,6 +60,21 @@ func (s *Stops) take() {
 	for robot, shows := range s.mail.takeShows() {
 		s.show(robot, shows)
 	}
+	if len(s.unheard) == 0 {
+		s.unheard = s.mail.takeLive()
+	}
+	some := s.unheard[:min(len(s.unheard), hearAtOnce)]
+	s.unheard = s.unheard[len(some):]
+	s.hear(some)
+	if len(s.unheard) > 0 {
+		signal(s.mail.wake)
+	}
+}
+
+// hearAll handles all live stops that have arrived.
+func (s *Stops) hearAll() {
+	s.hear(s.unheard)
+	s.unheard = nil
 	s.hear(s.mail.takeLive())
 }
 

@@ -51,7 +51,7 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (prob
 
 // release has the recorder release stops, and calls over with the result.
 func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why string, over func([]schema.Problem, error)) {
-	s.hear(s.mail.takeLive()) // a stop that was received before the release is part of it
+	s.hearAll() // a stop that was received before the release is part of it
 	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
 	let := s.deps.Releases.begin(ids, s.deps.Now())
 	s.start(func() func() {

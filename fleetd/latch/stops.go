@@ -22,6 +22,9 @@ const (
 	retryEvery = time.Second
 	// persistWithin bounds one attempt to persist stops.
 	persistWithin = 10 * time.Second
+	// hearAtOnce bounds the live stops that are written to the disk before the owner turns
+	// to other events: a stop that a person gives here waits for them.
+	hearAtOnce = 32
 	// learnAfter is how long a robot shows an unknown stop before it is persisted: the live
 	// stop or the order behind it may be about to be.
 	learnAfter = 300 * time.Millisecond
@@ -63,6 +66,7 @@ type Stops struct {
 	renewed  bool                            // latched was checked for documents to be signed again
 	shown    map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
 	learned  []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
+	unheard  []live                          // taken out of the mailbox, not handled yet
 	requests []*request                      // wait for the recorder
 	due      bool                            // persist when the recorder is idle
 	busy     bool                            // the recorder has a job
