@@ -55,7 +55,7 @@ type RevocationDeps struct {
 	Vault       *vault.Vault // nil without the fleet's keys
 	Leads       func() bool
 	Failed      func(what string, err error) // records a failure of the database
-	Whereabouts func(robot string, now time.Time) decommission.Whereabouts
+	Whereabouts func(robot string, now time.Time) decommission.Connection
 	Send        func(ctx context.Context, c command.Command) // to a robot
 	Say         func(m link.Message)                         // queues a document for the broker
 	Wake        func()                                       // has the outbox published

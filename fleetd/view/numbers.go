@@ -31,7 +31,7 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 }
 
 // Heard is what a robot reports of the revisions of one desired document.
-func (v *View) Heard(robot string, topic schema.TopicKind) schema.Heard {
+func (v *View) Heard(robot string, topic schema.TopicKind) schema.ReportedRev {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[robot]; e != nil {

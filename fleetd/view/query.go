@@ -87,7 +87,7 @@ func (v *View) forgetOthers(robots []store.Robot) {
 }
 
 // Whereabouts reports whether a robot is present, as far as fleetd can know.
-func (v *View) Whereabouts(id string, now time.Time) decommission.Whereabouts {
+func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.fleetd.Connected {
