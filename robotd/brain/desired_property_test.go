@@ -158,7 +158,7 @@ func toldOf[T any](d *fakeFleet, k schema.TopicKind) T {
 	return v
 }
 
-func TestInTheEndTheRobotReportsWhatTheFleetWishes(t *testing.T) {
+func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newFakeFleet(t)
 		d.r.give(event.Connected{Session: "first"})

@@ -84,9 +84,9 @@ func TestALatchThatCannotBeReadHolds(t *testing.T) {
 	}
 }
 
-// TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown has op1 stop the robot in somebody's
+// TestLatchedStopNamesItsSender has op1 stop the robot in somebody's
 // name, which no fleetd vouches for.
-func TestAStopSaysWhoSentItAlsoOnceItIsWrittenDown(t *testing.T) {
+func TestLatchedStopNamesItsSender(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	r.give(event.Connected{Session: "a"})

@@ -85,7 +85,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 	})
 }
 
-func TestCommandThatWaitedInsideRobotdIsThatOld(t *testing.T) {
+func TestCommandAgeIncludesItsWaitInsideRobotd(t *testing.T) {
 	r := newRig(t)
 	var last schema.Ack
 	r.sent = func(p effect.Publish) {

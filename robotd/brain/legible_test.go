@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// TestADriverMaySayAnything lets it say bytes that are no text, and far too many.
+// TestTextFromTheDriverIsMadePrintable lets it say bytes that are no text, and far too many.
 // Everything that the robot tells afterwards can be read and fits its topic.
-func TestADriverMaySayAnything(t *testing.T) {
+func TestTextFromTheDriverIsMadePrintable(t *testing.T) {
 	for _, word := range []string{"bus \xff error", strings.Repeat("long ", 5000), strings.Repeat("ä", 5000), "\xff" + strings.Repeat("\xe2", 9000)} {
 		for _, ev := range []driver.Event{
 			{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: word},

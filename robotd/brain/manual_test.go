@@ -154,9 +154,9 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 	}
 }
 
-// TestAVerbByHandTakesWhatItsActionTakes compares the verb table with the action
+// TestManualVerbTakesTheArgumentsOfItsAction compares the verb table with the action
 // table, and what is said with what the unit is told.
-func TestAVerbByHandTakesWhatItsActionTakes(t *testing.T) {
+func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 	said := map[string]string{
 		"manual/goto":  `"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3`,
 		"manual/head":  `"yaw_rad":0.3,"pitch_rad":-0.2,"roll_rad":0.1,"speed":0.5`,
@@ -210,7 +210,7 @@ func TestAVerbByHandTakesWhatItsActionTakes(t *testing.T) {
 	}
 }
 
-func TestASoundThatLoopsByHandEndsAfterAMinute(t *testing.T) {
+func TestManualSoundLoopEndsAfterAMinute(t *testing.T) {
 	r, acks := inHand(t)
 	r.body.mute = true // no unit ends a loop
 	r.command("manual/sound", `{"args":{"sound":"bell","loop":true}}`)
@@ -229,7 +229,7 @@ func TestASoundThatLoopsByHandEndsAfterAMinute(t *testing.T) {
 	t.Error("it has not ended")
 }
 
-func TestWhatIsSaidOutOfBoundsByHandIsRefusedAtItsPlace(t *testing.T) {
+func TestManualArgumentOutOfRangeIsRefusedAtItsPointer(t *testing.T) {
 	r, acks := inHand(t)
 	for _, c := range []struct{ verb, args, pointer string }{
 		{"manual/say", `"text":"hello","rate":0.4`, "/args/rate"},
@@ -290,9 +290,9 @@ func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
 	queue("")
 }
 
-// TestAPersonIsNamedBesideTheClientThatSaysSo lets a client that is no fleetd claim
+// TestPersonIsNamedBesideTheClient lets a client that is no fleetd claim
 // to be one.
-func TestAPersonIsNamedBesideTheClientThatSaysSo(t *testing.T) {
+func TestPersonIsNamedBesideTheClient(t *testing.T) {
 	r := newRig(t)
 	var d schema.State
 	r.sent = func(p effect.Publish) {

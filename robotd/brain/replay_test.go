@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-func TestWhoHasEventsToldAgainLearnsHowLongItTakes(t *testing.T) {
+func TestReplayReportsItsRemainingTime(t *testing.T) {
 	r := newRig(t)
 	var told []schema.Ack
 	r.sent = func(p effect.Publish) {

@@ -34,7 +34,7 @@ func (r *rig) configured(rev int64, seal sign.Seal) {
 	r.give(event.DesiredConfig{Document: d, Digest: digestOf(r.t, d)})
 }
 
-func TestARobotThatCannotReadHowItWasToBehaveIsStrictUntilItIsTold(t *testing.T) {
+func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 	for _, lost := range []string{"{{{", `{"rev":"x"}`, "null", "{}"} {
 		r := newRig(t)
 		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}

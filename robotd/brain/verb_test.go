@@ -10,9 +10,9 @@ import (
 	"troupe/schema"
 )
 
-// TestEveryVerbIsAnsweredAsCapsSays asks for each verb of the table: none is
+// TestEveryVerbInCapsIsAnswered asks for each verb of the table: none is
 // unknown to this robot, and caps lists them all.
-func TestEveryVerbIsAnsweredAsCapsSays(t *testing.T) {
+func TestEveryVerbInCapsIsAnswered(t *testing.T) {
 	r := newRig(t)
 	var caps schema.Caps
 	var answer schema.Ack

@@ -33,7 +33,7 @@ const epoch schema.Time = 1_800_000_000_000
 
 const day = 24 * time.Hour
 
-func TestTheFastestHeartbeatIsBelieved(t *testing.T) {
+func TestFastestHeartbeatCounts(t *testing.T) {
 	var c FleetTime
 	var now Now
 	for i, delay := range []time.Duration{900, 20, 1500, 400} {
@@ -44,7 +44,7 @@ func TestTheFastestHeartbeatIsBelieved(t *testing.T) {
 	}
 }
 
-func TestOneHeartbeatADayAheadExpiresNothing(t *testing.T) {
+func TestOneHeartbeatADayAheadIsIgnored(t *testing.T) {
 	var c FleetTime
 	for i := range 3 {
 		beat(&c, "fleetd", time.Duration(i)*time.Second, 10*time.Millisecond, 0)
@@ -69,7 +69,7 @@ func TestOneHeartbeatADayAheadExpiresNothing(t *testing.T) {
 	}
 }
 
-func TestAFirstHeartbeatThatIsWrongIsOutvotedByTheNextTwo(t *testing.T) {
+func TestWrongFirstHeartbeatIsOutvotedByTheNextTwo(t *testing.T) {
 	for _, wrong := range []time.Duration{day, -day} {
 		var c FleetTime
 		beat(&c, "fleetd", 0, 0, wrong)
@@ -80,7 +80,7 @@ func TestAFirstHeartbeatThatIsWrongIsOutvotedByTheNextTwo(t *testing.T) {
 	}
 }
 
-func TestAClockThatWasSetRightIsFollowed(t *testing.T) {
+func TestCorrectedClockIsFollowed(t *testing.T) {
 	var c FleetTime
 	var now Now
 	for i := range 20 {
@@ -94,7 +94,7 @@ func TestAClockThatWasSetRightIsFollowed(t *testing.T) {
 	}
 }
 
-func TestADeskThatFellSilentNoLongerCounts(t *testing.T) {
+func TestSilentSenderDoesNotCount(t *testing.T) {
 	var c FleetTime
 	beat(&c, "old", 0, 0, day)
 	beat(&c, "new", 10*time.Second, 0, 0)
@@ -104,8 +104,8 @@ func TestADeskThatFellSilentNoLongerCounts(t *testing.T) {
 	}
 }
 
-// TestAMajorityOfRightDesksIsBelieved also holds that the memory is bounded.
-func TestAMajorityOfRightDesksIsBelieved(t *testing.T) {
+// TestMajorityOfClocksCounts also holds that the memory is bounded.
+func TestMajorityOfClocksCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c FleetTime
 		instances := rapid.IntRange(1, 7).Draw(t, "fleetd instances")

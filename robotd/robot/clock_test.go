@@ -21,7 +21,7 @@ import (
 func dead() time.Time { return time.Unix(0, 0) }
 
 // A robot whose battery is empty has a clock that begins in 1970 at each start.
-func TestARobotWhoseClockBeginsAnewConnectsAndBelievesNoOldCertificate(t *testing.T) {
+func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	data := t.TempDir()
 	folder := filepath.Join(data, "identity")

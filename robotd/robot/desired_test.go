@@ -192,7 +192,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 	})
 }
 
-func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
+func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/caps")
@@ -219,7 +219,7 @@ func TestPlacesFromTheDeskAreWhereTheRobotGoes(t *testing.T) {
 	})
 }
 
-func TestARobotBelievesTheKeysOfItsDataDirectory(t *testing.T) {
+func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)

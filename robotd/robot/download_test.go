@@ -253,7 +253,7 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 	})
 }
 
-func TestTheStoryBeforeNeedsNoDesk(t *testing.T) {
+func TestPreviousStoryNeedsNoFleetd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		fleetd := newFiles(t)
@@ -304,7 +304,7 @@ func TestOfWhatNobodyWaitsForTheOldestGoes(t *testing.T) {
 	}
 }
 
-func TestWhereFilesComeFromIsSaidByTheIdentityUnlessASettingSaysOtherwise(t *testing.T) {
+func TestFleetdAddressComesFromTheIdentityUnlessSet(t *testing.T) {
 	for given, want := range map[string]string{"": DefaultFleetd, "https://fleetd.example:8443": "https://fleetd.example:8443"} {
 		c := Config{ID: "r1", Data: t.TempDir(), Fleetd: given}
 		if err := c.enrolled(); err != nil || c.Fleetd != want {

@@ -22,7 +22,7 @@ func configTold(n int) effect.Publish {
 	return effect.Publish{Topic: schema.TopicReportedConfig, Payload: []byte(fmt.Sprint(n))}
 }
 
-func TestOfAFloodOfDocumentsTheNewestIsToldAndAtAPaceThatABrokerTakes(t *testing.T) {
+func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		began := time.Now()
@@ -84,7 +84,7 @@ func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsIsToldBeforeTheRobotGoes(t *testing.T) {
+func TestWaitingDocumentsArePublishedBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
@@ -109,7 +109,7 @@ type word struct {
 // The broker's own measure of a robot never runs out, whatever documents the robot
 // has to tell, as after a long time without a connection; and in the end the broker
 // has the newest of each.
-func TestNothingThatTheRobotTellsIsTooMuchForItsBroker(t *testing.T) {
+func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 	var documents []schema.TopicKind
 	for _, row := range schema.Topics {
 		mine := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool { return g.Role == schema.RoleRobot })

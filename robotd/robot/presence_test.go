@@ -24,7 +24,7 @@ func (s *stand) presence(what string, holds func(schema.Presence) bool) schema.P
 	return p
 }
 
-func TestAtEachConnectEverythingIsToldInItsOrder(t *testing.T) {
+func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
@@ -115,7 +115,7 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 	})
 }
 
-func TestARobotThatEndsBeforeItsEchoSaysGoodbye(t *testing.T) {
+func TestRobotThatEndsBeforeItsEchoPublishesOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
@@ -136,7 +136,7 @@ func TestARobotThatEndsBeforeItsEchoSaysGoodbye(t *testing.T) {
 	})
 }
 
-func TestAnOrderlyEndSaysWhenTheRobotWakesUp(t *testing.T) {
+func TestOrderlyEndPublishesTheWakeTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		wake, err := ParseWake("08:30")
@@ -208,7 +208,7 @@ func (b *stuck) Order(o driver.Order) {
 	b.Driver.Order(o)
 }
 
-func TestAHungLoopIsToldByTheConnectionThatOutlivesIt(t *testing.T) {
+func TestHungLoopIsReportedByItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		hold := make(chan struct{})
@@ -250,9 +250,9 @@ func TestAHungLoopIsToldByTheConnectionThatOutlivesIt(t *testing.T) {
 	})
 }
 
-// TestTwoRobotsWithOneNameBothStepBackAndSaySo boots a robot and its clone, with
+// TestTwoRobotsWithOneNameBackOffAndRaiseAlerts boots a robot and its clone, with
 // a disk of its own.
-func TestTwoRobotsWithOneNameBothStepBackAndSaySo(t *testing.T) {
+func TestTwoRobotsWithOneNameBackOffAndRaiseAlerts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
@@ -295,7 +295,7 @@ func TestTwoRobotsWithOneNameBothStepBackAndSaySo(t *testing.T) {
 	})
 }
 
-func TestTheStateTellsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
+func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()

@@ -52,7 +52,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 }
 
 // One broker may be written as such, several as a list, the preferred first.
-func TestARobotMayBeToldOneBrokerOrMore(t *testing.T) {
+func TestOneBrokerOrMoreCanBeSet(t *testing.T) {
 	for _, c := range []struct {
 		file, variable string
 		flags          []string
@@ -78,7 +78,7 @@ func TestARobotMayBeToldOneBrokerOrMore(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithTheSettingsIsSaidAtOnce(t *testing.T) {
+func TestAllFaultsOfTheSettingsAreReportedAtOnce(t *testing.T) {
 	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlow_battery: 0.9\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
 	for _, want := range []string{"link_loss.ato", "on_link_return", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -87,7 +87,7 @@ func TestWhatIsWrongWithTheSettingsIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestABrokenIdentityIsSaidOnceAndWithAWayOut(t *testing.T) {
+func TestBrokenIdentityIsReportedOnceWithARemedy(t *testing.T) {
 	data := t.TempDir()
 	if err := os.Mkdir(filepath.Join(data, "identity"), 0o700); err != nil {
 		t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"troupe/broker/link"
 )
 
-// TestStopsThatDifferInNameAloneSayTheSame: nothing that decides what is held, by
+// TestStopsThatDifferInIDAloneAreDuplicates: nothing that decides what is held, by
 // whom or how may be taken for a repetition.
-func TestStopsThatDifferInNameAloneSayTheSame(t *testing.T) {
+func TestStopsThatDifferInIDAloneAreDuplicates(t *testing.T) {
 	p := &mqttAdapter{ns: "troupe", id: "r1"}
 	says := func(topic, payload string) string {
 		return p.dedupKey(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})

@@ -10,7 +10,7 @@ import (
 	"troupe/schema/sign"
 )
 
-func TestTheKeysOfTheDeskAreBelievedUnlessTheRobotWasToldOthers(t *testing.T) {
+func TestKeysOfFleetdAreTrustedUnlessOthersAreSet(t *testing.T) {
 	key := func(seed byte) sign.Key {
 		text := make([]byte, ed25519.SeedSize)
 		text[0] = seed
