@@ -21,7 +21,7 @@ import (
 	"troupe/schema/score"
 )
 
-// soundOf is a sound of so many bytes that are told by its text.
+// soundOf makes a sound of that many bytes, repeating the text.
 func soundOf(text string, size int) string {
 	return ("RIFF....WAVE" + strings.Repeat(text, size/len(text)+1))[:size]
 }

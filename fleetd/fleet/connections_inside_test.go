@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// limited serves handler with c until the test ends, and tells its address.
+// limited serves handler with c until the test ends, and returns its address.
 func limited(t *testing.T, c *connections, handler http.Handler) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"troupe/fleetd/api"
 )
 
-// What is heard while the database hangs waits for it nowhere.
+// A live stop that arrives while the database hangs does not wait for it.
 func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	w, h := hangingWorld(t)
 	w.robot("r1")

@@ -408,7 +408,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 			w.Helper()
 			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenRequest{}, nil), api.KindInvalid, says)
 			w.refuses(w.ask("POST", "/robots/"+name+"/adopt", api.Signed{By: "ann"}, nil), api.KindInvalid, says)
-			if d, _ := w.Robot(name); d.Adopted && name != "lena" { // who was one before
+			if d, _ := w.Robot(name); d.Adopted && name != "lena" { // lena was one before
 				w.Errorf("%s belongs to the fleet", name)
 			}
 		}

@@ -104,7 +104,7 @@ func TestFleetdPublishesItsPresence(t *testing.T) {
 	})
 }
 
-// Somebody who sends half a request uses up the time for the requests under way.
+// A client that sends half a request uses up the time for requests in progress.
 func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.until("it leads", func() bool { return w.Status().Leadership.Leads })

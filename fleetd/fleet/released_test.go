@@ -65,7 +65,7 @@ func TestUnreleasedStopHoldsAfterARestart(t *testing.T) {
 	})
 }
 
-// A stop by label is heard by robots that fleetd does not know to be meant.
+// Robots that fleetd does not know receive a stop by label, too.
 func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")

@@ -43,8 +43,8 @@ func TestTwoInstancesWithOneNameAreReported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The first is told when its session ends for the second one's, and comes back after
-		// 10 s: then the second is told.
+		// The broker notifies the first when the second takes its session over; the first
+		// reconnects after 10 s, and then the second is notified.
 		w.within(time.Minute, "both know it", func() bool { return w.Status().Disputed != "" && second.Status().Disputed != "" })
 		var list struct{ Disputed string }
 		if w.must("GET", "/robots", nil, &list); !strings.Contains(list.Disputed, "fleetd") {

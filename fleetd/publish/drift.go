@@ -110,7 +110,7 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) {
 	verb, _ := schema.VerbOf("sys", "resync")
 	payload, err := schema.EncodeRequest(verb, schema.Request{
-		ID: fmt.Sprintf("doubt:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
+		ID: fmt.Sprintf("drift:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
 	})
 	if err != nil {
 		d.deps.Log.Error("request not encoded", "error", err)

@@ -29,7 +29,7 @@ func TestRobotThatDiffersIsAskedAtGrowingIntervals(t *testing.T) {
 		t.Errorf("asked at %v, want %v", asked, want)
 	}
 	if len(d.at) != 1 {
-		t.Errorf("%d robots are remembered, one is in doubt", len(d.at))
+		t.Errorf("%d robots are remembered, one differs", len(d.at))
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package fleettest gives tests of fleetd a robot that is nothing but its side
-// of the contract: it connects, beats, tells its state, takes stories and answers
+// of the contract: it connects, sends heartbeats and its state, accepts stories and answers
 // commands, or does not, as the test says.
 package fleettest
 
@@ -56,7 +56,7 @@ type Robot struct {
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
 	loose       map[string]schema.StopLatch // held, and in no document yet
-	calls       int                         // live stops that were heard
+	calls       int                         // live stops received
 }
 
 // Start connects a robot that ends with its test.
@@ -121,13 +121,13 @@ func (r *Robot) Beating(beating bool) { r.with(func() { r.beating = beating }) }
 // Stateless makes the robot's states get lost on their way, or arrive again.
 func (r *Robot) Stateless(lost bool) { r.with(func() { r.stateless = lost }) }
 
-// Change changes the robot's state and tells it.
+// Change changes the robot's state and publishes it.
 func (r *Robot) Change(do func(*schema.State)) {
 	r.with(func() { do(&r.state) })
 	r.tellState()
 }
 
-// Event tells an event.
+// Event publishes an event.
 func (r *Robot) Event(kind string) {
 	var e schema.Event
 	r.with(func() {

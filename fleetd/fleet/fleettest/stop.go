@@ -59,13 +59,13 @@ func (r *Robot) hold() {
 	}
 }
 
-// Calls counts the live stops that the robot heard.
+// Calls counts the live stops that the robot received.
 func (r *Robot) Calls() (n int) {
 	r.with(func() { n = r.calls })
 	return n
 }
 
-// Holds makes the robot hold a stop that fleetd never heard of.
+// Holds makes the robot hold a stop that fleetd does not know.
 func (r *Robot) Holds(l schema.StopLatch) {
 	r.with(func() {
 		r.loose[l.ID] = l

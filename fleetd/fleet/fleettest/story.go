@@ -11,13 +11,13 @@ import (
 // IgnoreBlobs makes the robot overlook blobs, as if the broker had lost them.
 func (r *Robot) IgnoreBlobs(deaf bool) { r.with(func() { r.ignoresBlobs = deaf; clear(r.blobs) }) }
 
-// Silent makes the robot take stories and tell of none, or tell again.
+// Silent makes the robot accept stories without reporting, or report again.
 func (r *Robot) Silent(silent bool) {
 	r.with(func() { r.silent = silent })
 	r.tellStory()
 }
 
-// Reported is how far the robot is with its story, whether it tells it or not.
+// Reported is how far the robot is with its story, whether it reports that or not.
 func (r *Robot) Reported() (s schema.ReportedStory) {
 	r.with(func() { s = r.reported })
 	return s
