@@ -16,8 +16,8 @@ import (
 	"troupe/schema"
 )
 
-// writeStoryWithSound writes a sound of a megabyte, which lasts a second, and beside it a story
-// that plays it. It returns the sound's bytes.
+// writeStoryWithSound writes a sound of one megabyte, which lasts a second, and a
+// story that plays it. It returns their folder and the sound's bytes.
 func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	w.t.Helper()
 	const size = 1 << 20
@@ -48,23 +48,23 @@ func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	return folder, b.Bytes()
 }
 
-// assetPath is where a robot keeps a file of its story.
+// assetPath returns where a robot stores a file of its story.
 func (w *world) assetPath(rid string, sound []byte, folder ...string) string {
 	sum := sha256.Sum256(sound)
 	return filepath.Join(append(append([]string{w.folder, rid, "assets"}, folder...), hex.EncodeToString(sum[:]))...)
 }
 
-// awaitSoundPlayed waits until a robot has played the sound as often as it was asked, and no
-// act of it failed.
+// awaitSoundPlayed waits until the robot has played the sound and no act has
+// failed.
 func (w *world) awaitSoundPlayed(rid string) {
 	w.t.Helper()
-	w.awaitState(rid, "through with the sound", func(s schema.State) bool {
+	w.awaitState(rid, "done with the sound", func(s schema.State) bool {
 		return s.Auto.Story != nil && s.Auto.Story.ID == "gala" && len(s.Queue.Completed) > 0 && s.Queue.Completed[0] == "sing" && len(s.Queue.Failed) == 0
 	})
 }
 
-// A dam is a way to an address over which only so much comes back of each
-// connection, until it is opened.
+// A stallingProxy forwards connections to an address, but returns only the first
+// bytes of each reply until resume is called.
 type stallingProxy struct {
 	net.Listener
 	resumed    chan struct{}
@@ -75,7 +75,7 @@ func newStallingProxy(t testing.TB, address string, limit int64) *stallingProxy 
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("build a dam: %v", err)
+		t.Fatalf("start the proxy: %v", err)
 	}
 	d := &stallingProxy{Listener: l, resumed: make(chan struct{})}
 	d.goroutines.Go(func() {
@@ -113,7 +113,7 @@ func (d *stallingProxy) relay(near net.Conn, address string, limit int64) {
 	var ended sync.WaitGroup
 	defer ended.Wait()
 	ended.Go(func() {
-		_, _ = io.Copy(far, near) // an end is an end
+		_, _ = io.Copy(far, near) // any error ends the connection
 		_ = far.Close()
 	})
 	_, _ = io.CopyN(near, far, limit)
@@ -137,13 +137,13 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		}
 		w.mustRunCLI("story", "publish", "-f", folder)
 		w.mustRunCLI("story", "assign", "gala", "r1")
-		w.awaitReportedStory("r1", "on its way with the sound", func(r schema.ReportedStory) bool {
+		w.awaitReportedStory("r1", "fetching the sound", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployFetching && r.Progress != nil && *r.Progress > 10
 		})
 		w.robots["r1"].kill()
 		part, err := os.Stat(w.assetPath("r1", sound, "incoming"))
 		if err != nil || part.Size() == 0 || part.Size() >= int64(len(sound)) {
-			w.t.Fatalf("of the sound there is %v, %v", part, err)
+			w.t.Fatalf("the partial file is %v, %v", part, err)
 		}
 		proxy.resume()
 		restarted := w.eye.mark()
@@ -157,10 +157,10 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		})
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.awaitSoundPlayed("r1")
-		w.mustRequest("op1", "r1", "act/perform", "sing") // the story's sound is known to who asks for its act, too
+		w.mustRequest("op1", "r1", "act/perform", "sing") // a requested act may use the story's sounds
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
 			if len(m.Payload) > 256<<10 {
-				w.t.Errorf("%d bytes went over the broker", len(m.Payload))
+				w.t.Errorf("a message of %d bytes went through the broker", len(m.Payload))
 			}
 		}
 		if s := w.runCLI("asset", "delete", "opera"); s.code != 5 || !strings.Contains(s.err, "story gala revision 1 of robots r1") {

@@ -2,9 +2,8 @@ package e2e
 
 import "testing"
 
-// Everybody was told two brokers, and the preferred one is dead. All that a robot
-// and a fleetd instance say to each other goes over the other one, and stays there while they
-// have it, though the first is back and knows nobody.
+// Robot and fleetd have two brokers configured, and the preferred one is down.
+// They use the other one, and stay connected to it when the first one is back.
 func TestClientConnectsToTheNextBroker(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.fleetdProxy.lead("")
@@ -24,7 +23,7 @@ func TestClientConnectsToTheNextBroker(t *testing.T) {
 		w.mustRunCLI("story", "assign", "tale", "r1")
 		w.awaitConverged("tale", 1, "r1")
 		if other.log.contains("client connected") {
-			w.t.Error("somebody left the broker that he had")
+			w.t.Error("a client left the broker that it was connected to")
 		}
 	})
 }

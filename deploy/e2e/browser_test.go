@@ -20,9 +20,9 @@ import (
 	"troupe/schema"
 )
 
-// dumpPage is the live page as a browser has it some time after it was opened. A
-// browser writes a page down when it is loaded, and this one is loaded when an
-// image at its end is, which takes that time.
+// dumpPage returns the DOM of the live page some time after a browser has opened
+// it. A browser dumps the DOM when the page is loaded, so the page gets an image
+// at its end that takes that time.
 func (w *world) dumpPage(after time.Duration) string {
 	w.t.Helper()
 	fleetd, err := url.Parse(w.http)
@@ -42,7 +42,7 @@ func (w *world) dumpPage(after time.Duration) string {
 			r.Header.Set("Content-Length", strconv.Itoa(len(page)))
 			return err
 		},
-		ErrorLog: log.New(io.Discard, "", 0), // a browser that ends cuts its stream
+		ErrorLog: log.New(io.Discard, "", 0), // the browser aborts its stream when it ends
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/late.svg" {
@@ -50,7 +50,7 @@ func (w *world) dumpPage(after time.Duration) string {
 			http.NotFound(rw, r)
 			return
 		}
-		defer func() { _ = recover() }() // with which the proxy ends such a stream
+		defer func() { _ = recover() }() // the proxy panics to abort a stream
 		proxy.ServeHTTP(rw, r)
 	}))
 	defer server.Close()
@@ -69,7 +69,7 @@ func (w *world) dumpPage(after time.Duration) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(w.folder, "browser"),
 		"--dump-dom", server.URL+"/")
-	cmd.WaitDelay = time.Second // what it started may hold its output open
+	cmd.WaitDelay = time.Second // child processes may hold its output open
 	text, err := cmd.Output()
 	if err != nil && len(text) == 0 {
 		w.t.Logf("%s: %v", browser, err)
@@ -77,13 +77,14 @@ func (w *world) dumpPage(after time.Duration) string {
 	return string(text)
 }
 
-// maxPageWait is how long a page is left open at last, if it does not show before
-// what it shall.
+// maxPageWait bounds how long a page is left open until it shows what the test
+// expects.
 const maxPageWait = 16 * time.Second
 
 var whomPattern = regexp.MustCompile(`class="whom">([^<]*)<`)
 
-// Whoever opens the page after a stop sees whom it holds, as who pressed it does.
+// A page that is opened after a stop names the robots that the stop holds, as the
+// page that sent the stop does.
 func TestPageNamesTheRobotsOfALatchedStop(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
@@ -96,9 +97,9 @@ func TestPageNamesTheRobotsOfALatchedStop(t *testing.T) {
 		for after := time.Second; after <= maxPageWait; after *= 2 {
 			page = w.dumpPage(after)
 			if all := whomPattern.FindAllStringSubmatch(page, -1); len(all) == 2 && all[0][1] == "r2" && strings.Contains(page, "gate 7 is open") {
-				return // the other one is the template's
+				return // the other match is in the page's template
 			}
 		}
-		w.t.Errorf("the page does not say that r2 is held:\n%s", page)
+		w.t.Errorf("the page does not say that the stop holds r2:\n%s", page)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// request asks a robot as a person at a terminal does, with mosquitto_rr, and
+// request sends a command with mosquitto_rr, as a person at a terminal does, and
 // returns the first answer.
 func (w *world) request(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
@@ -26,7 +26,8 @@ func (w *world) request(client, rid, verb, payload string) schema.Ack {
 	return ack
 }
 
-// mustRequest is ask for what has to succeed: it waits for the end.
+// mustRequest is request for a command that has to succeed: it waits for the final
+// answer.
 func (w *world) mustRequest(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
 	mark := w.eye.mark()
@@ -40,7 +41,7 @@ func (w *world) mustRequest(client, rid, verb, payload string) schema.Ack {
 	return ack
 }
 
-// awaitFinalAck waits for the final answer to a command after a moment.
+// awaitFinalAck waits for the final answer to a command after the mark.
 func (w *world) awaitFinalAck(mark int, client, rid, id string) schema.Ack {
 	w.t.Helper()
 	return becomes(w, mark, on(rid, "ack/"+client), "the final answer to "+id, func(a schema.Ack) bool {
@@ -48,7 +49,7 @@ func (w *world) awaitFinalAck(mark int, client, rid, id string) schema.Ack {
 	})
 }
 
-// publish sends as mosquitto_pub does, and does not wait for an answer.
+// publish publishes with mosquitto_pub and does not wait for an answer.
 func (w *world) publish(client, topic, payload string, more ...string) {
 	w.t.Helper()
 	args := append(publishArgs(client, topic, payload), more...)
@@ -57,7 +58,7 @@ func (w *world) publish(client, topic, payload string, more ...string) {
 	}
 }
 
-// publishArgs are the arguments of mosquitto's clients for a message.
+// publishArgs returns the arguments of mosquitto's clients for a message.
 func publishArgs(client, topic, payload string) []string {
 	args := []string{"-V", "mqttv311", "-i", client, "-u", client, "-q", "1", "-t", topic}
 	if payload == "" {
@@ -66,7 +67,7 @@ func publishArgs(client, topic, payload string) []string {
 	return append(args, "-m", payload)
 }
 
-// jsonText is a message as it would be on the wire, for a failing test.
+// jsonText encodes v as on the wire, for a failing test.
 func jsonText(v any) string {
 	b, err := schema.Encode(v)
 	if err != nil {
@@ -75,7 +76,7 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// A said is what fleetd's command line left at the terminal.
+// A cliResult is the output and the exit status of fleetd's command line.
 type cliResult struct {
 	out, err string
 	code     int
@@ -84,10 +85,10 @@ type cliResult struct {
 // runCLI runs a command of fleetd.
 func (w *world) runCLI(args ...string) cliResult {
 	w.t.Helper()
-	var out, complaint bytes.Buffer
+	var out, errOut bytes.Buffer
 	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http, "--server-ca", w.ca)...)
 	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := onStarterThread(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
@@ -95,10 +96,10 @@ func (w *world) runCLI(args ...string) cliResult {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		w.t.Fatalf("fleetd %s: %v", strings.Join(args, " "), err)
 	}
-	return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+	return cliResult{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
 
-// mustRunCLI is cli for what has to succeed; it returns what was printed.
+// mustRunCLI is runCLI for a command that has to succeed; it returns the output.
 func (w *world) mustRunCLI(args ...string) string {
 	w.t.Helper()
 	s := w.runCLI(args...)
@@ -108,7 +109,7 @@ func (w *world) mustRunCLI(args ...string) string {
 	return s.out
 }
 
-// mustRunJSON is do with -o json, read into a value.
+// mustRunJSON is mustRunCLI with -o json, decoded into a T.
 func mustRunJSON[T any](w *world, args ...string) T {
 	w.t.Helper()
 	out := w.mustRunCLI(append(args, "-o", "json")...)
@@ -119,8 +120,8 @@ func mustRunJSON[T any](w *world, args ...string) T {
 	return v
 }
 
-// latchedStops lists the latched stops, once fleetd has read its database: a list
-// before that may lack some, and says so.
+// latchedStops lists the latched stops, once fleetd has read its database: an
+// earlier list may lack some, and says so.
 func (w *world) latchedStops() (held []api.LatchedStop) {
 	w.t.Helper()
 	w.until("a complete list of stops", func() bool {
@@ -138,7 +139,7 @@ func (w *world) latchedStops() (held []api.LatchedStop) {
 	return held
 }
 
-// until asks again and again until it holds.
+// until polls until the condition holds.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {

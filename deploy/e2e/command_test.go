@@ -10,7 +10,7 @@ import (
 
 func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#")) // a verb that no table lists
+		w.recorder.Allow(on("r1", "cmd/#")) // mode/sing is not in the contract
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		const args = `"args":{"interrupter":"touch"}`
 		expectRefused := func(verb, payload string, reason schema.Reason, pointer string) {
@@ -20,7 +20,7 @@ func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
 				w.t.Errorf("%s %s: answer %s, want %s at %q", verb, payload, jsonText(a), reason, pointer)
 			}
 			if reason == schema.ReasonPrecondition && (a.Current == nil || a.Current.Mode != schema.ModeMnl) {
-				w.t.Errorf("%s %s: the answer does not say where the robot stands: %s", verb, payload, jsonText(a))
+				w.t.Errorf("%s %s: the answer does not contain the robot's current state: %s", verb, payload, jsonText(a))
 			}
 		}
 		expectDuplicate := func() {
@@ -50,7 +50,7 @@ func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
 func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		boot := w.awaitState("r1", "there", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
+		boot := w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl }).Boot
 		// Events from before the robot's connection are published by a replay only, so
 		// there have to be two after it.
 		w.request("op1", "r1", "safety/enable", "")
@@ -80,10 +80,10 @@ func TestWaitingCalibrationCanBeCancelled(t *testing.T) {
 		})
 		mark := w.eye.mark()
 		w.publish("op1", on("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
-		w.awaitState("r1", "at it", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })
+		w.awaitState("r1", "executing k1", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })
 		w.publish("op1", on("r1", "cmd/op1/sys/cancel"), `{"id":"c1","args":{"id":"k1"}}`)
 		if a := w.awaitFinalAck(mark, "op1", "r1", "k1"); a.Status != schema.StatusCancelled || a.Reason != schema.ReasonCancelled {
-			w.t.Errorf("what was called off is answered %s", jsonText(a))
+			w.t.Errorf("the cancelled command is answered %s", jsonText(a))
 		}
 		if a := w.awaitFinalAck(mark, "op1", "r1", "c1"); a.Status != schema.StatusSucceeded {
 			w.t.Errorf("the cancel itself is answered %s", jsonText(a))

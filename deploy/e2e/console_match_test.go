@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// variants are what differs from run to run. A line of a page stands for every line
-// that differs from it in nothing else.
+// variableParts are the parts of the output that differ from run to run. A line of
+// a page stands for every line that differs from it in these parts only.
 var variableParts = []struct {
 	what          string
-	awaitDocument string // a regular expression; a group in it is the part that differs
-	copied        bool   // people copy it into a later line
+	awaitDocument string // a regular expression; if it has a group, that is the variable part
+	copied        bool   // a later command of the page uses the value
 }{
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
@@ -26,12 +26,12 @@ var variableParts = []struct {
 	{"lease", `[0-9a-f]{8}-\d+`, true},
 	{"command", `auto-\d+-\d+`, false},
 	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms)":(-?\d+)`, false},
-	{"clock", `"clock":\{([^{}]*)\}`, false},              // of one that is right to the millisecond there is less to say
-	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of what fleetd stops: it begins with the time
+	{"clock", `"clock":\{([^{}]*)\}`, false},              // a clock without offset has fewer fields
+	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of fleetd's stop documents, which is a time
 	{"count", `events told again: (\d+)`, false},
 	{"speed", `"(?:vx_mps|wz_radps)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},
-	{"gap", `  +`, false}, // of a table, as wide as its widest cell
+	{"gap", `  +`, false}, // between columns, whose width depends on the widest cell
 }
 
 var anyVariablePart = func() *regexp.Regexp {
@@ -39,19 +39,20 @@ var anyVariablePart = func() *regexp.Regexp {
 	for i, k := range variableParts {
 		all[i] = "(" + k.awaitDocument + ")"
 		if !strings.Contains(strings.ReplaceAll(k.awaitDocument, "(?:", ""), "(") {
-			all[i] = "(" + all[i] + ")" // all of it differs
+			all[i] = "(" + all[i] + ")" // all of it is variable
 		}
 	}
 	return regexp.MustCompile(strings.Join(all, "|"))
 }()
 
-// A value is what stood where a kind was expected.
+// A variableValue is the text of a variable part.
 type variableValue struct {
 	text   string
 	copied bool
 }
 
-// plain returns the line with what differs replaced by its kind, and that.
+// maskVariableParts replaces the variable parts of a line by their kinds, and
+// returns their values.
 func plain(line string) (string, []variableValue) {
 	var b strings.Builder
 	var values []variableValue
@@ -68,17 +69,18 @@ func plain(line string) (string, []variableValue) {
 	return b.String() + line[at:], values
 }
 
-// equalExceptVariableParts tells whether two lines differ in nothing but what has to.
+// equalExceptVariableParts reports whether two lines differ in variable parts
+// only.
 func equalExceptVariableParts(a, b string) bool {
 	x, _ := plain(a)
 	y, _ := plain(b)
 	return x == y
 }
 
-// fit finds what a page shows in what was printed: every line, in order, and no
-// other one but where the page says that there are more. Between topics MQTT
-// promises no order, nor does a terminal between what runs in its background and
-// the rest, and so none is asked for.
+// matchLines finds the lines that a page shows in the printed lines: every line,
+// in order, and no other line except where the page says that there are more. MQTT
+// promises no order between topics, nor a terminal between a background job and
+// the rest, so none is required there.
 func fit(shown, lines []string) (found []string, ok bool) {
 	order := byTopic(lines)
 	found = slices.Clone(shown)
@@ -114,8 +116,8 @@ func topicOf(line string) string {
 	return ""
 }
 
-// indexByTopic are the places of the lines: first of those without a topic, then
-// of each topic's.
+// indexByTopic returns the indexes of the lines: first lines without a topic, then
+// the lines of each topic.
 func indexByTopic(lines []string) []int {
 	order := make([]int, len(lines))
 	for i := range lines {
@@ -156,7 +158,7 @@ func TestConsoleLineMatchesWhereOnlyVariablePartsDiffer(t *testing.T) {
 		"not that topic":           {"troupe/v1/d 1\n...", "troupe/v1/a 2\ntroupe/v1/b 1\ntroupe/v1/c 3", false},
 	} {
 		if _, ok := fit(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n")); ok != c.fits {
-			t.Errorf("%s: it fits: %v", name, ok)
+			t.Errorf("%s: matches: %v", name, ok)
 		}
 	}
 }

@@ -44,7 +44,8 @@ func TestExpiredCommandIsNotExecuted(t *testing.T) {
 	})
 }
 
-// Our broker refuses it with a notice; on another the robot does.
+// Our own broker refuses the command with a notice; on another broker the robot
+// refuses it.
 func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
@@ -57,14 +58,14 @@ func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 		if b := w.mustRequest("op1", "r1", "mode/set", "mnl"); b.Session != a.Session {
 			w.t.Errorf("answered in session %s, then in %s", a.Session, b.Session)
 		}
-		if heard := w.eye.since(mark, on("r1", "presence")); len(heard) > 0 {
-			w.t.Errorf("meanwhile the presence said %v", heard)
+		if seen := w.eye.since(mark, on("r1", "presence")); len(seen) > 0 {
+			w.t.Errorf("meanwhile the presence was %v", seen)
 		}
 	})
 }
 
-// What was refused has touched nothing: the states before and after it differ in
-// who asked for what, and in nothing else.
+// A refused request changes nothing: the states before and after it differ only in
+// the last request.
 func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -82,13 +83,15 @@ func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
 	})
 }
 
+// comparableState encodes the state without the fields that a refused request may
+// change.
 func comparableState(s schema.State) string {
 	s.TS, s.StateSeq, s.LastReq = 0, 0, nil
-	s.Link.Since = 0 // told by two clocks, which differ by a millisecond now and then
+	s.Link.Since = 0 // computed from two clocks, which sometimes differ by a millisecond
 	return jsonText(s)
 }
 
-// One subscriber sees the state that an answer names before that answer.
+// A subscriber receives the state that an answer refers to before that answer.
 func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -113,7 +116,7 @@ func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
 					continue
 				}
 				if answers++; a.StateSeq == 0 || a.StateSeq > newest {
-					w.t.Errorf("%s was told when the newest state was %d", m.Payload, newest)
+					w.t.Errorf("%s was published when the newest state was %d", m.Payload, newest)
 				}
 			}
 		}

@@ -32,14 +32,14 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 		w.fleetd.kill()
 		w.killBroker()
 
-		// Alone: no broker, no fleetd. It goes to its story and does not move.
+		// Without broker and fleetd, the robot goes to its story and does not move.
 		restarted := w.runRobot("r1", "robot.yaml")
 		restarted.log.await(t, "r1", "that it performs", func(line string) bool {
 			return strings.Contains(line, `msg="auto: halt -> `)
 		})
 
 		w.startBroker()
-		mark := 0 // the new broker knows nothing: whatever is seen of this boot is new
+		mark := 0 // the new broker has no retained messages: all messages of this boot are new
 		after := becomes(w, mark, on("r1", "state"), "the state of the new boot", func(s schema.State) bool {
 			return s.Boot != before.Boot && s.Mode.Active == schema.ModeAto
 		})
@@ -52,7 +52,7 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 				w.t.Errorf("the new boot was not DISABLED all the time: %s", m)
 			}
 		}
-		// The journal knows what was done before; nothing is done again.
+		// The journal has the earlier request, so it is not executed again.
 		ack := w.request("op1", "r1", "mode/set", request)
 		if !ack.Dup || ack.Status != schema.StatusSucceeded {
 			w.t.Errorf("the same request again: %s", jsonText(ack))
@@ -63,8 +63,8 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 	})
 }
 
-// A command is finished within a moment, and a robot can be killed in it. Which of
-// many commands are cut short is a race, so it is tried until one was.
+// A command takes a moment, in which the robot can be killed. Which of many
+// commands are cut short is a race, so the test repeats until one was.
 func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 	const tries, commands = 50, 40
 	runIn(t, anyBroker, func(w *world) {
@@ -80,19 +80,19 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 			w.awaitPresence("r1", schema.PresenceLost)
 
 			w.runRobotsIn(schema.ModeMnl, "", "r1")
-			w.mustRequest("op1", "r1", "sys/ping", "") // answered after all that was left over
+			w.mustRequest("op1", "r1", "sys/ping", "") // answered after all commands of the previous run
 			cut := w.countCutShort(mark, "r1")
 			w.robots["r1"].terminate()
 			if cut > 0 {
 				return
 			}
 		}
-		w.t.Errorf("in %d tries every command was through before the robot was killed", tries)
+		w.t.Errorf("in %d tries every command had ended before the robot was killed", tries)
 	})
 }
 
-// countCutShort counts the commands that were answered FAILED because the robot was
-// restarted, and holds that no command has two different ends.
+// countCutShort counts the commands that were answered FAILED because the robot
+// was restarted, and checks that no command has two different final answers.
 func (w *world) countCutShort(mark int, rid string) (cut int) {
 	w.t.Helper()
 	ends := map[string]schema.Ack{}
@@ -102,7 +102,7 @@ func (w *world) countCutShort(mark int, rid string) (cut int) {
 			continue
 		}
 		if before, twice := ends[*a.ID]; twice && (before.Status != a.Status || before.Reason != a.Reason) {
-			w.t.Errorf("two ends of one command: %s and %s", jsonText(before), jsonText(a))
+			w.t.Errorf("two final answers to one command: %s and %s", jsonText(before), jsonText(a))
 		}
 		ends[*a.ID] = a
 		if a.Status == schema.StatusFailed && a.Reason == schema.ReasonRestarted {
@@ -138,13 +138,13 @@ func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 			}
 		}
 		for _, topic := range topics {
-			// The eye may have come back later than its writer.
+			// The observer may have reconnected later than the document's publisher.
 			w.eye.upon(w.t, max(0, mark-len(topics)), topic, topic+" to be back", func(m message) bool { return m.Payload != "" })
 		}
 		w.awaitAdopted("r1", "r2")
 		after := becomes(w, mark, on("r1", "state"), "r1 to go on", isPerforming)
 		if after.Boot != before.Boot || after.Mode.Since != before.Mode.Since {
-			w.t.Errorf("r1 did not go on as it was: %s, before %s", jsonText(after), jsonText(before))
+			w.t.Errorf("r1 did not continue as before: %s, before %s", jsonText(after), jsonText(before))
 		}
 	})
 }
@@ -159,8 +159,8 @@ func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.performing("r1")
 
-		// The robot stands still as a program, so that its answer comes when
-		// nobody is there to hear it.
+		// The robot's process is suspended, so that its answer comes when fleetd is
+		// not running.
 		mark := w.eye.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
@@ -168,20 +168,20 @@ func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 		w.fleetd.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
-		// Somebody else's request hides the answer in the state as well.
+		// Another client's request replaces the answer in the state, too.
 		w.mustRequest("op1", "r1", "auto/pause", "visitors")
 
 		w.startFleetd()
 		w.awaitRobot("r1", "paused", func(r api.Robot) bool { return r.Presence.View == "online" && r.Auto == schema.AutoPaused })
 		var c api.Command
-		w.until("the command to be known as done", func() bool {
+		w.until("fleetd to know that the command succeeded", func() bool {
 			c = mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
 			return c.State == command.Succeeded
 		})
 		if c.Answer == nil || c.Answer.Status != schema.StatusSucceeded {
-			w.t.Errorf("fleetd has no answer persisted: %s", jsonText(c))
+			w.t.Errorf("fleetd has not persisted the answer: %s", jsonText(c))
 		}
-		// Whatever was asked or sent again, it was done once.
+		// However often it was sent, each command was executed once.
 		w.awaitState("r1", "paused by both, once each", func(s schema.State) bool { return s.Auto.PauseCount == 2 })
 	})
 }

@@ -16,29 +16,30 @@ import (
 	"troupe/fleetd/store"
 )
 
-// createDatabase starts fleetd once, so that its database is there, and ends it.
+// createDatabase starts fleetd once, which creates its database.
 func (w *world) createDatabase() {
 	w.t.Helper()
 	w.startFleetd()
 	w.fleetd.terminate()
 }
 
-// sqlitePath is the file of the world's database.
+// sqlitePath returns the database file.
 func (w *world) sqlitePath() string { return strings.TrimPrefix(w.store, "sqlite:") }
 
-// startRefused starts fleetd, which has to end by itself, and returns what it said.
+// startRefused starts fleetd, which has to refuse its database and end, and
+// returns its log.
 func (w *world) startRefused() string {
 	w.t.Helper()
 	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(),
 		"--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 	p.meant = true
 	if code := p.wait(); code == 0 {
-		w.t.Errorf("fleetd was to refuse the database, and ended in order")
+		w.t.Errorf("fleetd accepted the database and ended with status 0")
 	}
 	return p.log.String()
 }
 
-// sql runs a statement on the database beside fleetd.
+// sql runs a statement on the database while fleetd is not running.
 func (w *world) sql(statement string) {
 	w.t.Helper()
 	driver, source := "pgx", w.store
@@ -59,7 +60,7 @@ func expectContains(t testing.TB, what, output string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(output, part) {
-			t.Errorf("%s: it does not say %q:\n%s", what, part, output)
+			t.Errorf("%s: the log does not contain %q:\n%s", what, part, output)
 		}
 	}
 }
@@ -121,7 +122,7 @@ func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 				}
 			}
 		}
-		// In the most permissive umask.
+		// With the most permissive umask.
 		w.fleetd = launch(w.t, "fleetd", "/bin/sh", []string{"-c", `umask 0; exec "$0" "$@"`, program(w.t, "fleetd"), "serve", "--dev",
 			"--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
 		w.fleetd.ready()

@@ -13,8 +13,8 @@ import (
 	"troupe/schema"
 )
 
-// A robot that is there is taken out of the fleet only when that is said, and then
-// nothing of it is left at the broker; what is for all robots no longer waits for
+// A robot that is online is decommissioned only on confirmation. Then the broker
+// retains none of its documents, and commands for all robots no longer wait for
 // it.
 func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	t.Parallel()
@@ -25,26 +25,27 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 		s.awaitView(rid, "online")
 	}
 	if refused := s.runCLI("robot", "decommission", "r7"); refused.code != 5 || !strings.Contains(refused.err, "--yes") {
-		t.Errorf("without a word: status %d: %s", refused.code, refused.err)
+		t.Errorf("without --yes: status %d: %s", refused.code, refused.err)
 	}
 	if out := s.mustRunCLI("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is removed from the fleet") {
-		t.Errorf("it says %s", out)
+		t.Errorf("decommission prints %s", out)
 	}
 	if out := s.mustRunCLI("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
 		t.Errorf("the list is\n%s", out)
 	}
 	if kept := s.retainedTopics("r7"); len(kept) > 0 {
-		t.Errorf("the broker keeps %v", kept)
+		t.Errorf("the broker retains %v", kept)
 	}
 	if kept := s.retainedTopics("r8"); len(kept) == 0 {
-		t.Error("the other one's documents went with it")
+		t.Error("the other robot's documents were removed too")
 	}
 	if out := s.mustRunCLI("stop", "--all"); strings.Contains(out, "r7") {
 		t.Errorf("a stop for all still waits for it\n%s", out)
 	}
 }
 
-// dialerAs connects with a certificate of that name, as fleetd instances have them.
+// dialerAs connects with a certificate of that name, as fleetd instances have
+// them.
 func (s *secured) dialerAs(name string) brokertest.Dialer {
 	s.t.Helper()
 	v, err := vault.Open(s.keys, time.Now())
@@ -64,7 +65,8 @@ func (s *secured) dialerAs(name string) brokertest.Dialer {
 	return brokertest.OverTLS(s.address, &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}})
 }
 
-// retainedCommands are the retained topics of a robot, read as another instance would.
+// retainedTopics returns the retained topics of a robot, read as another fleetd
+// instance.
 func (s *secured) retainedTopics(rid string) (topics []string) {
 	s.t.Helper()
 	c := brokertest.Connect(s.t, s.dialerAs("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
@@ -79,7 +81,8 @@ func (s *secured) retainedTopics(rid string) (topics []string) {
 	return topics
 }
 
-// Whoever dies in the middle: it goes on where it was, the presence first.
+// After a restart in the middle of a decommission, fleetd continues it; the
+// presence is removed first.
 func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
 		w.startFleetd()
@@ -94,14 +97,14 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()
-		mark := w.eye.mark() // it comes back by itself
+		mark := w.eye.mark() // the observer reconnects by itself
 		w.startBroker()
 		w.startFleetd()
-		w.until("r1 to be out", func() bool {
+		w.until("r1 to be archived", func() bool {
 			return mustRunJSON[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
 		})
 		var order []string
-		w.eye.await(w.t, "everything of r1 to be emptied", func() bool {
+		w.eye.await(w.t, "all documents of r1 to be removed", func() bool {
 			order = nil
 			for _, m := range w.eye.messages[mark:] {
 				if strings.HasPrefix(m.Topic, on("r1", "")) && m.Payload == "" {
@@ -115,16 +118,16 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 			if !strings.HasPrefix(topic, "desired/") {
 				own = append(own, topic)
 			} else if len(own) > 0 {
-				w.t.Errorf("the desired state %s goes after %v", topic, own)
+				w.t.Errorf("the desired document %s is removed after %v", topic, own)
 			}
 		}
 		if own[0] != "presence" {
-			w.t.Errorf("emptied in this order: %v", order)
+			w.t.Errorf("removed in this order: %v", order)
 		}
 		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "no robots") {
 			w.t.Errorf("the list is\n%s", out)
 		}
-		w.runRobot("r1", "") // its name is refused until a person takes it back
+		w.runRobot("r1", "") // the broker refuses its name until a person adopts it again
 		w.broker.log.await(w.t, "broker", "the robot to be refused", func(line string) bool {
 			return strings.Contains(line, "refused") && strings.Contains(line, "r1")
 		})
@@ -133,15 +136,15 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 	})
 }
 
-// What a stock Mosquitto kept of a robot that this instance never knew is listed, and
-// goes only when somebody says so.
+// Retained documents of a robot that this fleetd never knew are listed, and
+// removed only on request.
 func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd("--dev=false")
 		w.runRobotsIn(schema.ModeMnl, "", "r9")
 		w.awaitRobot("r9", "there", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
 		if s := w.runCLI("robot", "orphans", "r9", "--delete"); s.code != 5 {
-			w.t.Errorf("one that is there: status %d: %s", s.code, s.err)
+			w.t.Errorf("documents of an online robot: status %d: %s", s.code, s.err)
 		}
 		w.robots["r9"].terminate()
 		w.awaitPresence("r9", schema.PresenceOffline)

@@ -15,13 +15,13 @@ import (
 	"troupe/schema"
 )
 
-// startDemo starts the demo with what it is told, on free ports.
+// startDemo starts the demo with these arguments, on free ports.
 func startDemo(t *testing.T, args ...string) *process {
 	t.Helper()
 	return launch(t, "demo", program(t, "demo"), append([]string{"--mqtt", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...), nil)
 }
 
-// worldAroundDemo is a world around a demo that is ready.
+// worldAroundDemo returns a world around a demo that is ready.
 func worldAroundDemo(t *testing.T, p *process) *world {
 	t.Helper()
 	at := p.ready()
@@ -30,7 +30,7 @@ func worldAroundDemo(t *testing.T, p *process) *world {
 	return w
 }
 
-// around is a world around a broker that stands and asks for no password.
+// worldAround returns a world around a running broker without passwords.
 func around(t *testing.T, address string) *world {
 	t.Helper()
 	w := &world{t: t, folder: t.TempDir(), address: address, toolsProxy: newWire(t, address)}
@@ -41,7 +41,7 @@ func around(t *testing.T, address string) *world {
 	return w
 }
 
-// performing waits until a robot is on the way through its story.
+// awaitPerforming waits until the robot performs its story.
 func (w *world) performing(rid string) schema.State {
 	w.t.Helper()
 	return w.awaitState(rid, "performing", isPerforming)
@@ -51,7 +51,8 @@ func isPerforming(s schema.State) bool {
 	return s.Mode.Active == schema.ModeAto && s.Auto.Status == schema.AutoIdle && s.Auto.Story != nil && s.Auto.Act != ""
 }
 
-// interruptDemo ends a demo as Ctrl-C does and waits for its robots' last words.
+// interruptDemo ends a demo as Ctrl-C does and waits for the robots' last
+// presence.
 func (w *world) interruptDemo(p *process, robots ...string) {
 	w.t.Helper()
 	mark := w.eye.mark()
@@ -90,7 +91,7 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 			first := w.performing("r1")
 			w.performing("r2")
 			if !p.log.contains("NOT PROTECTED") {
-				t.Error("it does not say that it is unprotected")
+				t.Error("the demo does not print that it is unprotected")
 			}
 			w.expectPage()
 			w.runPrintedLine(p, "-m mnl")
@@ -111,8 +112,8 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 	}
 }
 
-// runPrintedLine runs the line that a demo printed with that text in it, as somebody who
-// pastes it into a terminal.
+// runPrintedLine runs the line that the demo printed with that text in it, as a
+// person would paste it into a terminal.
 func (w *world) runPrintedLine(p *process, with string) {
 	w.t.Helper()
 	line := p.log.await(w.t, "demo", "a line with "+with, func(line string) bool { return strings.Contains(line, with) })
@@ -179,7 +180,7 @@ func TestDataDirectoryBelongsToOneDemo(t *testing.T) {
 		t.Errorf("the second ended with status %d", code)
 	}
 	if !second.log.contains("--data " + data + ": another demo uses it") {
-		t.Errorf("it said %s", second.log)
+		t.Errorf("its log: %s", second.log)
 	}
 	if _, err := os.Stat(filepath.Join(data, "r1")); err != nil || !p.running() {
 		t.Errorf("the first one was disturbed: %v", err)

@@ -21,16 +21,16 @@ func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.awaitConverged("tale", 1, "r1")
-		w.awaitReportedStory("r1", "on a number above", func(r schema.ReportedStory) bool { return r.DesiredRev == 51 })
+		w.awaitReportedStory("r1", "on a higher revision", func(r schema.ReportedStory) bool { return r.DesiredRev == 51 })
 
-		// Manually once more, over fleetd's desired state: it is told again.
+		// Manually once more, over fleetd's desired story: fleetd publishes it again.
 		w.setDesiredStoryAs(fleet, "r1", 70, "round", "smile", "nod")
-		w.awaitReportedStory("r1", "back with fleetd's desired state", func(r schema.ReportedStory) bool {
+		w.awaitReportedStory("r1", "back with fleetd's desired story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 71 && r.Phase == schema.DeployActive && r.Active.ID == "tale"
 		})
 		w.awaitRobot("r1", "fulfilled", func(r api.Robot) bool { return r.Desired.Converged && r.Desired.DesiredRev == 71 })
 
-		// A robot of another fleet is not this instance's to desired state for, and that is said.
+		// This fleetd does not decide for a robot of another fleet, and shows why.
 		w.awaitActiveStory("r2", w.setDesiredStory("r2", 3, "round", "smile", "nod"))
 		w.mustRunCLI("story", "assign", "tale", "r2")
 		w.awaitRobot("r2", "another fleet's", func(r api.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
@@ -46,7 +46,7 @@ func TestRobotThatTrustsAReleaserRefusesStoryWithoutRelease(t *testing.T) {
 		w.awaitAdopted("r1")
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1")
-		w.awaitReportedStory("r1", "without a story that nobody released", func(r schema.ReportedStory) bool {
+		w.awaitReportedStory("r1", "without the story that has no release", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.Active == nil
 		})
 

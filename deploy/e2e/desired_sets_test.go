@@ -38,12 +38,12 @@ func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 		awaitDocument(w, on("r1", "reported/mode"), "the report on the mode", func(r schema.ReportedMode) bool {
 			return r.Phase == schema.DeployActive && r.Mode == schema.ModeMnl && !r.Diverged
 		})
-		w.until("fleetd to know all of it", func() bool {
+		w.until("fleetd to show all three as active", func() bool {
 			out := w.mustRunCLI("desired", "get", "r1")
 			return strings.Count(out, "active (revision") == 3
 		})
 
-		// It is in force again without anybody: the settings are the robot's own now.
+		// After a restart the robot applies them from its own disk.
 		w.robots["r1"].kill()
 		mark := w.eye.mark()
 		w.runRobot("r1", "")
@@ -61,7 +61,7 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 		w.awaitAdopted("r1")
 
 		w.mustRunCLI("desired", "config", "event_rate=7", "r1")
-		awaitDocument(w, on("r1", "reported/config"), "the refusal of a unknown client's signature", func(r schema.ReportedConfig) bool {
+		awaitDocument(w, on("r1", "reported/config"), "the refusal of a signature with another key", func(r schema.ReportedConfig) bool {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature
 		})
 
@@ -81,7 +81,7 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
 		w.recorder.Allow(fleetTopic)
 		key := filepath.Join(w.folder, "fleetd.key")
 		trusted := strings.TrimSpace(w.mustRunCLI("key", "new", key))
-		w.startFleetd() // that does not sign yet
+		w.startFleetd() // without a signing key yet
 		w.runRobot("r1", "", "--signing", "require", "--trust-key", trusted)
 		w.awaitAdopted("r1")
 		w.enable("r1")
@@ -91,10 +91,10 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
 
 		w.fleetd.kill()
 		w.startFleetd("--sign-key", key)
-		signed := awaitDocument(w, stopTopic, "what is held, signed", func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
+		signed := awaitDocument(w, stopTopic, "the robot's stops, signed", func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
 		awaitDocument(w, fleetTopic, "the stop of all, signed", func(d schema.FleetStop) bool { return d.Sig != nil && d.Active })
 
-		// Whoever can write to the broker.
+		// Another client that may write these topics.
 		forged := `{"rev":9000000000000000,"fleet_id":"` + signed.FleetID + `","ts":"2026-11-21T12:00:00.000Z",`
 		mark := w.eye.mark()
 		w.publish("admin", stopTopic, forged+`"stops":[]}`, "-r")

@@ -23,7 +23,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// makeUsedData makes the data directory of a robot that has been at work.
+// makeUsedData makes the data directory of a robot that has worked for a while.
 func makeUsedData(t testing.TB, dir string, events int) {
 	t.Helper()
 	d, _, err := disk.Open(dir)
@@ -43,9 +43,9 @@ func makeUsedData(t testing.TB, dir string, events int) {
 	}
 }
 
-// TestRobotOnDamagedDataRefusesOrRuns starts robotd on damaged files: each start ends
-// in the refusal that says what to do, or the robot runs and ends in order. TROUPE_DAMAGED
-// is how many.
+// TestRobotOnDamagedDataRefusesOrRuns starts robotd on damaged files: each start
+// ends with the refusal that says what to do, or the robot runs and ends normally.
+// TROUPE_DAMAGED is the number of starts.
 func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 	t.Parallel()
 	count := 40
@@ -70,7 +70,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 		for seed := range uint64(count) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
-				what, damaged := disktest.Damage(seed, file) // here: what the test holds counts for a process it starts
+				what, damaged := disktest.Damage(seed, file) // not earlier: this test's memory counts in the maximum of a child process
 				dir := t.TempDir()
 				if err := errors.Join(os.WriteFile(filepath.Join(dir, "robot.db"), damaged, 0o600), os.WriteFile(filepath.Join(dir, "robot.latches"), latches, 0o600)); err != nil {
 					t.Fatal(err)
@@ -96,8 +96,8 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 	t.Logf("%d starts: %d refused, %d ran; at most %d ms and %d KiB", count, refused.Load(), ran.Load(), slowest.Load(), largest.Load())
 }
 
-// startOnce runs robotd without a broker until it ends or has been ready for a moment,
-// at most 10 s.
+// startOnce runs robotd without a broker until it ends or has been ready for a
+// moment, at most 10 s.
 func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobytes int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -116,14 +116,15 @@ func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobyt
 	var ready string
 	readLines(stdout, func(line string) {
 		ready = line
-		time.Sleep(300 * time.Millisecond) // it writes its first events
+		time.Sleep(300 * time.Millisecond) // so that it writes its first events
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 	})
-	_ = cmd.Wait() // the status is looked at
+	_ = cmd.Wait() // the caller looks at the status
 	return ready + "\n" + stderr.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 }
 
-// limitFileSize bounds how long the files of a process may grow, as a full disk does.
+// limitFileSize bounds the size of the files that a process writes, which acts
+// like a full disk.
 func limitFileSize(t testing.TB, p *process, bytes string) {
 	t.Helper()
 	if said, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
@@ -131,9 +132,9 @@ func limitFileSize(t testing.TB, p *process, bytes string) {
 	}
 }
 
-const latchFileBytes = "262144" // of robot.latches, which has its space
+const latchFileBytes = "262144" // the size of robot.latches, which is allocated in advance
 
-// sendLiveStop sends a live stop and returns how the robot answers.
+// sendLiveStop publishes a live stop and returns the robot's answer.
 func (w *world) sendLiveStop(rid, id string) (ack schema.Ack) {
 	w.t.Helper()
 	mark := w.eye.mark()
@@ -155,7 +156,7 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 			return false
 		}
 		n := 0
-		w.until("the disk to be full", func() bool { // of records that have to be kept
+		w.until("the disk to be full", func() bool { // with journal records, which robotd must keep
 			for range 5 {
 				n++
 				w.publish("op1", on("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
@@ -176,8 +177,8 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 	})
 }
 
-// TestDiskThatRefusesWritesIsReported has a disk that refuses what was reserved too, as one
-// does that broke, and a restart on it.
+// TestDiskThatRefusesWritesIsReported has a disk that refuses even writes to
+// reserved space, as a broken disk does, and restarts the robot on it.
 func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -185,7 +186,7 @@ func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 		if ack := w.sendLiveStop("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != schema.ReasonNotPersisted {
 			t.Errorf("the stop was answered %s", jsonText(ack))
 		}
-		w.awaitState("r1", "held, and lost with a restart", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
+		w.awaitState("r1", "stopped, with a latch that a restart would lose", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
 		mark := w.eye.mark()
@@ -193,7 +194,7 @@ func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 		w.awaitLatches("r1", "unwritable-disk")
 		limitFileSize(t, w.robots["r1"], "unlimited")
-		w.awaitState("r1", "held, and safe from a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })
+		w.awaitState("r1", "stopped, with a latch that survives a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })
 		w.expectEnableRefused("r1", "unwritable-disk", "refused to write")
 	})
 }

@@ -2,11 +2,12 @@
 // of their own, watched and operated with Debian's mosquitto clients, fleetd's
 // command line and its HTTP interface, as a person would.
 //
-// A test tells what happens to a world. The world starts programs, kills them,
-// cuts their connections, and waits for what they say; it never sleeps to let
-// something happen. Whatever a program writes is kept, and shown when the test
-// fails. Every message is held against the contract while the test runs.
+// A test drives a world, which starts programs, kills them, cuts their connections,
+// and waits for messages and log lines; it does not sleep to let something happen.
+// The programs' logs are printed if the test fails. Every message is checked
+// against the MQTT contract while the test runs.
 //
-// What one room decides is tested in that room. Here is tested that the rooms
-// together keep what was promised, on either database and on either broker.
+// Each package tests its own decisions. These tests check that the programs
+// together keep the promises of the documentation, on both databases and both
+// brokers.
 package e2e

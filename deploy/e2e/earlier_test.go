@@ -24,9 +24,9 @@ type release struct {
 	commands commandLines
 }
 
-// commands are what the programs of a release are started and asked with; the names in
-// capitals are replaced. The test reads everything else from MQTT, which is the same
-// in every release.
+// commandLines are the flags and commands of a release's programs; names in
+// capitals are replaced. The test reads everything else from MQTT, which is the
+// same in every release.
 type commandLines struct {
 	broker, fleetd, robotd string
 	robots                 string // prints a line with r1 and online
@@ -57,7 +57,7 @@ func currentRelease(testing.TB) release {
 	return release{name: "current", program: program, stories: filepath.Dir(scenarioFile("x")), commands: currentCommands}
 }
 
-// earlierRelease is the one that deploy/compat/EARLIER names.
+// earlierRelease returns the release that deploy/compat/EARLIER names.
 func earlierRelease(t testing.TB) release {
 	t.Helper()
 	sources, err := earlierSources()
@@ -77,7 +77,7 @@ func earlierRelease(t testing.TB) release {
 	}
 }
 
-// earlierSources takes the earlier release from this repository's history.
+// earlierSources unpacks the earlier release from this repository's history.
 var earlierSources = sync.OnceValues(func() (string, error) {
 	const pin = "../compat/EARLIER"
 	jsonText, err := os.ReadFile(pin)
@@ -111,8 +111,8 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 	return to, nil
 })
 
-// earlierPrograms builds them as the current ones are built, so that both use the
-// same compiled dependencies.
+// earlierPrograms builds them as the current programs are built, so that both use
+// the same compiled dependencies.
 var earlierPrograms = sync.OnceValues(func() (string, error) {
 	sources, err := earlierSources()
 	if err != nil {
@@ -130,8 +130,8 @@ var earlierPrograms = sync.OnceValues(func() (string, error) {
 	return filepath.Join(sources, "bin"), nil
 })
 
-// A mix is a broker and a fleetd of one release and a robot of the same or another
-// one, which keep their data when others take their place.
+// mixedReleases is a broker and a fleetd of one release and a robot of the same or
+// another one. Their data stays when programs of another release replace them.
 type mixedReleases struct {
 	*world
 	fleet, robot release
@@ -194,7 +194,9 @@ func (m *mixedReleases) startRobot() (refusal string) {
 	return refusal
 }
 
-// hasDiskAlert waits until the program is ready, or has ended with a message instead.
+// awaitReadyOrRefusal waits until the program is ready and returns "", or until it
+// has ended and returns its log. The log has to say that the data is of another
+// release.
 func (p *process) awaitReadyOrRefusal() string {
 	p.t.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
@@ -220,7 +222,7 @@ func (p *process) awaitReadyOrRefusal() string {
 	return ""
 }
 
-// startAll starts all three, which must take their data.
+// startAll starts the three programs, which must accept their data.
 func (m *mixedReleases) startAll(fleet, robot release) {
 	m.t.Helper()
 	m.fleet, m.robot = fleet, robot
@@ -273,7 +275,7 @@ func (m *mixedReleases) mustRun(line string, more ...string) {
 	}
 }
 
-// retryUntilDone is does for what is refused for a moment.
+// retryUntilDone is mustRun for a command that may be refused for a moment.
 func (m *mixedReleases) retryUntilDone(line string) {
 	m.t.Helper()
 	var s cliResult
@@ -300,7 +302,7 @@ func (m *mixedReleases) awaitStory() {
 	})
 }
 
-// performStory enables the robot and has it perform its story.
+// enableAndPerform enables the robot and has it perform its story.
 func (m *mixedReleases) enableAndPerform() {
 	m.t.Helper()
 	m.retryUntilDone(m.fleet.commands.enable) // refused until a heartbeat came after the stop
@@ -309,7 +311,7 @@ func (m *mixedReleases) enableAndPerform() {
 	m.performing("r1")
 }
 
-// stopRobot returns the id of the latched stop.
+// stopRobot stops the robot and returns the id of the latched stop.
 func (m *mixedReleases) stopRobot() string {
 	m.t.Helper()
 	m.mustRun(m.fleet.commands.stop)
@@ -354,8 +356,8 @@ func testTogether(t *testing.T, fleet, robot release) {
 	m.enableAndPerform()
 }
 
-// After an update everything goes on with the data of the earlier release. An
-// earlier program takes the data of the current one, or refuses it and changes
+// After an update everything continues with the data of the earlier release. An
+// earlier program accepts the data of the current one, or refuses it and changes
 // nothing.
 func TestDataIsKeptByUpdateAndByReturnToEarlierRelease(t *testing.T) {
 	t.Parallel()

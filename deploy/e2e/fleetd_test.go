@@ -13,10 +13,10 @@ import (
 	"troupe/schema"
 )
 
-// Fleetd has to keep its promises on either database, and on any broker.
+// anyFleetd: fleetd has to keep its promises on both databases and both brokers.
 var anyFleetd = []variant{ownBroker, postgres, mosquitto}
 
-// awaitRobot waits until fleetd sees a robot as it should be.
+// awaitRobot waits until the condition holds for a robot as fleetd shows it.
 func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Robot {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
@@ -41,15 +41,15 @@ func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Rob
 	return api.Robot{}
 }
 
-// awaitAdopted waits until fleetd has taken the robots into its fleet.
+// awaitAdopted waits until fleetd has adopted the robots and shows them online.
 func (w *world) awaitAdopted(ids ...string) {
 	w.t.Helper()
 	for _, rid := range ids {
-		w.awaitRobot(rid, "online and its own", func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitRobot(rid, "online and adopted", func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
 	}
 }
 
-// fileFlags is a command line's way to name a file of testdata/scenarios.
+// fileFlags returns the flags of a command line for files of testdata/scenarios.
 func fileFlags(names ...string) []string {
 	var args []string
 	for _, name := range names {
@@ -58,7 +58,7 @@ func fileFlags(names ...string) []string {
 	return args
 }
 
-// publishStory brings acts and a story into fleetd's library.
+// publishStory publishes acts and a story in fleetd's library.
 func (w *world) publishStory(story string, acts ...string) {
 	w.t.Helper()
 	var files []string
@@ -69,8 +69,8 @@ func (w *world) publishStory(story string, acts ...string) {
 	w.mustRunCLI(append([]string{"story", "publish"}, fileFlags(story+".yaml")...)...)
 }
 
-// awaitConverged waits until robots have fleetd's revision of a story, and returns
-// what they have.
+// awaitConverged waits until the robots have fleetd's revision of a story, and
+// returns what they report as active.
 func (w *world) awaitConverged(story string, rev int64, ids ...string) schema.ActiveStory {
 	w.t.Helper()
 	var first schema.ActiveStory
@@ -79,7 +79,7 @@ func (w *world) awaitConverged(story string, rev int64, ids ...string) schema.Ac
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == story && r.Active.Rev == rev
 		})
 		if i > 0 && r.Active.SHA256 != first.SHA256 {
-			w.t.Errorf("%s has other bytes than %s", rid, ids[0])
+			w.t.Errorf("%s has another blob than %s", rid, ids[0])
 		}
 		first = *r.Active
 		w.awaitRobot(rid, "converged", func(r api.Robot) bool {
@@ -119,7 +119,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 	})
 }
 
-// What the README shows, line by line.
+// The commands are those of the README.
 func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
@@ -151,7 +151,7 @@ func TestDeletedActEmptiesItsStory(t *testing.T) {
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
 		w.performing("r1")
 
-		// First only what it would do, then with the numbers that were told.
+		// First a dry run, then the deletion with the numbers that the dry run printed.
 		dry := mustRunJSON[api.Deletion](w, "act", "delete", "smile", "--dry-run")
 		if len(dry.Stories) != 1 || dry.Robots != 2 || len(dry.Clears) != 0 {
 			w.t.Errorf("dry run %s", jsonText(dry))
@@ -167,7 +167,7 @@ func TestDeletedActEmptiesItsStory(t *testing.T) {
 		w.performing("r1")
 		w.performing("r2")
 
-		// The last act: the story goes with it, and needs to be named.
+		// Deleting the last act deletes the story too, so the story has to be named.
 		if s := w.runCLI("act", "delete", "nod", "--expect-stories", "1", "--expect-robots", "2"); s.code != 5 || !strings.Contains(s.err, "--yes-clear-default round") {
 			w.t.Errorf("without the name: status %d\n%s%s", s.code, s.out, s.err)
 		}
@@ -180,7 +180,7 @@ func TestDeletedActEmptiesItsStory(t *testing.T) {
 			})
 		}
 
-		// Nothing vanished without a trace.
+		// What was deleted can be recovered.
 		all := mustRunJSON[struct {
 			Entries []api.Entry `json:"entries"`
 		}](w, "story", "list", "--deleted")
@@ -234,14 +234,14 @@ func TestFleetdStopsRobotsAndEnablesThemAgain(t *testing.T) {
 		})
 		held := w.latchedStops()
 		if len(held) != 1 || !held[0].All || held[0].Why != "a child came near" {
-			w.t.Fatalf("held: %s", jsonText(held))
+			w.t.Fatalf("latched: %s", jsonText(held))
 		}
 		if s := w.runCLI("safety", "enable", "r1", "--wait"); s.code != 1 || !strings.Contains(s.out, "latched") {
-			w.t.Errorf("enabled while a stop is held: status %d\n%s%s", s.code, s.out, s.err)
+			w.t.Errorf("enabled while a stop is latched: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.mustRunCLI("stop", "release", held[0].ID, "--why", "the child is with its parents")
 		w.awaitLatches("r1")
 		w.awaitLatches("r2")
-		w.until("robots enabled by whoever saw them after the stop", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
+		w.until("enable to be accepted after the release", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 	})
 }

@@ -29,8 +29,8 @@ import (
 	"troupe/fleetd/vault"
 )
 
-// secured is a fleet with certificates: nobody has a password, and nothing is said
-// in the clear but to the broker's neighbours.
+// secured is a fleet with certificates: no client has a password, and all
+// connections use TLS.
 type secured struct {
 	*world
 	keys         string // folder
@@ -59,7 +59,7 @@ func newSecuredIn(t *testing.T, k variant) *secured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.enrolAddress = free.Addr().String() // robots remember it
+	s.enrolAddress = free.Addr().String() // the same after a restart, because robots remember it
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,9 @@ func (s *secured) startBroker(at string) {
 	s.address = s.broker.ready()["mqtts"]
 }
 
-// startShippedMosquitto starts a Mosquitto as people are told to set it up, which lets robots and
-// fleetd instances in by their certificates, and returns where.
+// startShippedMosquitto starts a Mosquitto with the shipped configuration, which
+// accepts robots and fleetd instances by their certificates, and returns the
+// address for them.
 func (s *secured) startShippedMosquitto() string {
 	s.t.Helper()
 	etc := filepath.Join(s.folder, "etc")
@@ -130,7 +131,7 @@ func (s *secured) startFleetd(more ...string) {
 
 func (s *secured) dataDir(rid string) string { return filepath.Join(s.folder, rid) }
 
-// enrol makes a token and types its line on the robot, as a person does.
+// enrol makes a token and runs the enrol command on the robot, as a person does.
 func (s *secured) enrol(rid string, more ...string) string {
 	s.t.Helper()
 	out, err := s.runRobotd(append(s.enrolArgs(rid), more...)...)
@@ -140,13 +141,14 @@ func (s *secured) enrol(rid string, more ...string) string {
 	return out
 }
 
-// enrolArgs is what fleetd robot enrol says to type on the robot, but for the folder.
+// enrolArgs returns the command that fleetd robot enrol prints for the robot, with
+// the test's folder.
 func (s *secured) enrolArgs(rid string) []string {
 	s.t.Helper()
 	out := s.mustRunCLI("robot", "enrol", rid)
 	found := regexp.MustCompile(`(?m)^  robotd (enrol .*) --data \./data$`).FindStringSubmatch(out)
 	if found == nil {
-		s.t.Fatalf("no line to type in\n%s", out)
+		s.t.Fatalf("no robotd enrol command in\n%s", out)
 	}
 	return append(strings.Fields(found[1]), "--data", s.dataDir(rid))
 }
@@ -163,7 +165,8 @@ func (s *secured) runRobotd(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// runEnrolledRobot starts a robot that knows from its identity who it is and where to connect.
+// runEnrolledRobot starts a robot that knows its id and the broker from its
+// identity.
 func (s *secured) runEnrolledRobot(rid string) {
 	s.t.Helper()
 	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid)}, nil)
@@ -172,7 +175,8 @@ func (s *secured) runEnrolledRobot(rid string) {
 	}
 }
 
-// messages waits until fleetd sees a robot so.
+// awaitView waits until fleetd shows the robot adopted and with one of these
+// presence views.
 func (s *secured) awaitView(rid string, views ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
@@ -190,8 +194,8 @@ func (s *secured) awaitView(rid string, views ...string) {
 	})
 }
 
-// A robot's life among certificates: it is enrolled, performs what fleetd desired documents,
-// is cut off at once when it is revoked, and comes back with a new token.
+// A robot is enrolled, performs fleetd's story, is disconnected at once when it is
+// revoked, and returns with a new token.
 func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -226,16 +230,15 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 		t.Errorf("a revoked robot renews: %v\n%s", err, out)
 	}
 
-	// The robot runs on, and shows its new identity when it tries the next time.
+	// The robot keeps running, and uses its new identity at the next attempt to connect.
 	s.enrol("r7", "--again")
 	s.awaitView("r7", "online")
 	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 || i.Certificates[2].Revoked == 0 {
-		t.Errorf("after it came back it has %+v", i)
+		t.Errorf("after the new enrolment it has %+v", i)
 	}
 }
 
-// What was revoked stays out of a broker that starts anew, before any fleetd can tell
-// it.
+// A new broker refuses a revoked certificate before any fleetd is connected to it.
 func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -253,11 +256,11 @@ func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	s.launchRobot("r7")
 	s.broker.log.await(t, "broker", "the robot to be refused", func(line string) bool { return strings.Contains(line, "refused") })
 	if s.broker.log.contains("client connected client=r7") {
-		t.Error("it is in")
+		t.Error("the revoked robot is connected")
 	}
 }
 
-// revokedSerials is what the list of the revoked names.
+// revokedSerials returns the serial numbers on the revocation list.
 func (s *secured) revokedSerials() string {
 	text, err := os.ReadFile(filepath.Join(s.keys, vault.ListFile))
 	if err != nil {
@@ -279,7 +282,7 @@ func (s *secured) launchRobot(rid string) {
 	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid), "--broker", "mqtts://" + s.address}, nil)
 }
 
-// A robot whose certificate is old renews by itself as soon as it runs.
+// A robot with an old certificate renews it by itself as soon as it runs.
 func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
@@ -294,12 +297,12 @@ func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 		return err == nil && now.Leaf.SerialNumber.Text(16) != old
 	})
 	s.robots["r7"].terminate()
-	s.runEnrolledRobot("r7") // with the new one
+	s.runEnrolledRobot("r7") // with the new certificate
 	s.awaitView("r7", "online")
 }
 
-// makeOldCertificate replaces a robot's certificate by one that is so old, on its disk and on the
-// fleetd's record.
+// makeOldCertificate replaces a robot's certificate by one of that age, on the
+// robot's disk and in fleetd's database.
 func (s *secured) makeOldCertificate(rid string, age time.Duration) (serial string) {
 	s.t.Helper()
 	then := time.Now().Add(-age)

@@ -12,14 +12,15 @@ import (
 	"troupe/schema"
 )
 
-// startInstance starts one of several fleetd instances and talks to it from then on.
+// startInstance starts one of several fleetd instances; the world's commands go to
+// it from then on.
 func (w *world) startInstance(name string) *process {
 	w.t.Helper()
 	w.startFleetd("--name", name, "--spool", filepath.Join(w.folder, name+".stops"))
 	return w.fleetd
 }
 
-// awaitLeader waits until a fleetd instance says in its log that it leads.
+// awaitLeader waits until a fleetd instance logs that it leads.
 func (w *world) awaitLeader(p *process, name string) {
 	w.t.Helper()
 	p.log.await(w.t, name, "that it leads", func(line string) bool {
@@ -27,7 +28,8 @@ func (w *world) awaitLeader(p *process, name string) {
 	})
 }
 
-// awaitFleetdPresence is what the broker says of the fleetd instances.
+// awaitFleetdPresence waits until the condition holds for the fleet's presence
+// document after the mark.
 func (w *world) awaitFleetdPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
 	w.t.Helper()
 	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
@@ -41,9 +43,9 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.startInstance("fleetd-b")
 		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
 		w.awaitAdopted("r1", "r2")
-		before := w.awaitFleetdPresence(0, "the fleetd instances to be there", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		before := w.awaitFleetdPresence(0, "fleetd to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 
-		// All of it through the one that follows.
+		// All commands go to the follower.
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
@@ -52,7 +54,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 			w.t.Errorf("fleetd-b says\n%s", says)
 		}
 
-		// The leader is killed while a command of its own is on its way.
+		// The leader is killed while one of its commands is under way.
 		mark := w.eye.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		atB := w.http
@@ -64,11 +66,11 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
 
-		// Nobody leads at this moment: a stop works, and is held.
+		// No instance leads at this moment: a stop works, and is latched.
 		w.mustRunCLI("stop", "--all", "--why", "fleetd is gone")
 		held := w.latchedStops()
 		if len(held) != 1 {
-			w.t.Fatalf("held: %s", jsonText(held))
+			w.t.Fatalf("latched: %s", jsonText(held))
 		}
 		w.awaitLatches("r1", held[0].ID)
 		w.awaitLatches("r2", held[0].ID)
@@ -80,17 +82,17 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 			return p.State == schema.PresenceOnline && p.Session != before.Session
 		})
 		if after.Boot == before.Boot {
-			w.t.Errorf("the presence is the dead fleetd's: %s", jsonText(after))
+			w.t.Errorf("the presence is that of the killed instance: %s", jsonText(after))
 		}
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
 			return s.Active && s.ID == held[0].ID
 		})
-		w.until("the dead fleetd's command to be known", func() bool {
+		w.until("the result of the killed instance's command to be known", func() bool {
 			c := mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
 			return c.State == command.Succeeded && c.Instance == "fleetd-a"
 		})
 
-		// The dead one comes back, follows, and releases the other's stop.
+		// The killed instance is started again, follows, and releases the other's stop.
 		again := w.startInstance("fleetd-a")
 		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
 		w.awaitAdopted("r1", "r2")
@@ -101,8 +103,8 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 	})
 }
 
-// A fleetd instance that hangs keeps all its connections, and the database would go on to take
-// it for the leader.
+// A fleetd instance that hangs keeps all its connections, so the database would
+// still take it for the leader.
 func TestHangingLeaderIsReplaced(t *testing.T) {
 	runIn(t, []variant{postgres}, func(w *world) {
 		a := w.startInstance("fleetd-a")
@@ -121,15 +123,15 @@ func TestHangingLeaderIsReplaced(t *testing.T) {
 		w.stopRobots("r1")
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
 			if p, _ := schema.Decode[schema.Presence]([]byte(m.Payload)); p.State == schema.PresenceOnline {
-				w.t.Errorf("fleetd that hung writes: %s", m)
+				w.t.Errorf("the instance that hung publishes: %s", m)
 			}
 		}
 	})
 }
 
-// Mosquitto as people are told to set it up: it knows robots and fleetd instances by their
-// certificates alone. What one instance began the other goes on with, and whoever leads,
-// a stop holds until it is released.
+// Mosquitto runs with the shipped configuration and knows robots and fleetd
+// instances by their certificates alone. One instance continues what the other
+// began, and a stop holds until it is released, whichever instance leads.
 func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	t.Parallel()
 	s := newSecuredIn(t, variant{mosquitto: true, postgres: true})
@@ -162,13 +164,14 @@ func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	s.mustRunCLI("stop", "release", s.latchedStops()[0].ID, "--why", "it is over")
 	s.awaitStopped("r7", 0)
 	s.awaitStopped("r8", 0)
-	s.until("both enabled by whoever saw them after the stop", func() bool { return s.runCLI("safety", "enable", "--all", "--wait").code == 0 })
+	s.until("enable to be accepted after the release", func() bool { return s.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 }
 
-// awaitStopped waits until fleetd sees a robot that stands and holds so many stops.
+// awaitStopped waits until fleetd shows the robot DISABLED with that number of
+// latched stops.
 func (s *secured) awaitStopped(rid string, stops int) {
 	s.t.Helper()
-	s.until(rid+" to stand", func() bool {
+	s.until(rid+" to be stopped", func() bool {
 		d := mustRunJSON[api.Detail](s.world, "robot", "get", rid)
 		return d.State != nil && d.State.Safety.State == schema.SafetyDisabled && len(d.State.Safety.Latches) == stops
 	})

@@ -25,7 +25,7 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", on("r1", "ack/op1"),
 			"--will-topic", on("r1", "cmd/op1/safety/stop"), "--will-qos", "1",
 		}, nil)
-		// It is connected once it hears what is answered to its name.
+		// The button is connected once it receives answers to op1.
 		w.until("the button to be connected", func() bool {
 			w.request("op1", "r1", "sys/ping", "")
 			return button.log.contains("sys/ping")

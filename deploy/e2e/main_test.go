@@ -15,12 +15,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long a test waits for what it expects. A test that waits so
-// long has failed; it is no measure of anything.
+// waitLimit is how long a test waits for what it expects. A test that waits so
+// long has failed; the value measures nothing.
 const patience = 40 * time.Second
 
-// parallelScenarios is how many scenarios run at a time: they wait for other processes
-// more than they compute.
+// parallelScenarios is how many scenarios run at a time: they wait for other
+// processes more than they compute.
 const parallelScenarios = "6"
 
 func TestMain(m *testing.M) {
@@ -40,10 +40,10 @@ func TestMain(m *testing.M) {
 		}))
 }
 
-// programFolder is where programs are built.
+// programFolder makes the folder in which programs are built.
 var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "troupe-e2e-") })
 
-// programs are built when a test first needs them.
+// programs builds each program when a test first needs it.
 var programs = map[string]func() (string, error){
 	"broker": buildOnce("broker"),
 	"robotd": buildOnce("robotd"),
@@ -51,7 +51,8 @@ var programs = map[string]func() (string, error){
 	"demo":   buildOnce("deploy/demo"),
 }
 
-// buildOnce builds a program once, the way the test itself was built.
+// buildOnce returns a function that builds a program once, with the race detector
+// if the test has it.
 func buildOnce(from string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		to, err := programFolder()
@@ -65,14 +66,14 @@ func buildOnce(from string) func() (string, error) {
 		}
 		cmd := exec.Command("go", append(args, "./"+from)...)
 		cmd.Dir = "../.."
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w\n%s", from, err, said)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s: %w\n%s", from, err, out)
 		}
 		return path, nil
 	})
 }
 
-// program returns where the program of that name lies.
+// program returns the path of the program with that name.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := programs[name]()

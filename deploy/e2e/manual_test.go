@@ -9,13 +9,13 @@ import (
 	"troupe/schema"
 )
 
-// speed is what telemetry/drive says.
+// speed is a message of telemetry/drive.
 type speed struct {
 	monoMS int64
 	vx     float64
 }
 
-// speeds are all that the robot told since a mark.
+// speeds returns the speeds that the robot has published since a mark.
 func (w *world) speeds(mark int, rid string) (all []speed) {
 	for _, m := range w.eye.since(mark, on(rid, "telemetry/drive")) {
 		figures, problems := schema.Decode[schema.Telemetry]([]byte(m.Payload))
@@ -34,16 +34,16 @@ func (w *world) speeds(mark int, rid string) (all []speed) {
 	return all
 }
 
-// awaitSpeed waits for the robot to say how fast it is.
+// awaitSpeed waits for telemetry and returns the newest speed.
 func (w *world) awaitSpeed(mark int, rid string) speed {
 	w.t.Helper()
-	w.eye.upon(w.t, mark, on(rid, "telemetry/drive"), "how fast "+rid+" is", func(message) bool { return true })
+	w.eye.upon(w.t, mark, on(rid, "telemetry/drive"), "the speed of "+rid, func(message) bool { return true })
 	all := w.speeds(mark, rid)
 	return all[len(all)-1]
 }
 
-// TestManualDrivingStopsWhenTheFramesEnd is what a person does with a
-// stick, with one frame for each word of the robot.
+// TestManualDrivingStopsWhenTheFramesEnd does what a person does with a joystick,
+// with one frame for each telemetry message of the robot.
 func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(on("r1", "cmd/#"))
@@ -60,17 +60,17 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 				fmt.Sprintf(`{"lease":%q,"seq":%d,"vx":%v,"wz":0,"ttl_ms":400,"seen_mono_ms":%d}`, lease.ID, seq, vx, w.awaitSpeed(0, "r1").monoMS))
 		}
 
-		// Somebody else has no part in it, and hears nothing but an event.
+		// Frames of another client are refused, which only an event reports.
 		mark := w.eye.mark()
 		frame("op2", 0.3)
 		becomes(w, mark, on("r1", "event"), "the refusal of the other's frame", func(e schema.Event) bool {
 			return e.Type == "teleop_refused" && e.Source == "op2" && e.Cause == string(schema.ReasonNotInControl)
 		})
 
-		// A stick counts once it was seen let go.
+		// A joystick must have been at rest once before its frames count.
 		mark = w.eye.mark()
 		frame("op1", 0.3)
-		becomes(w, mark, on("r1", "event"), "the refusal of a stick that was pressed before", func(e schema.Event) bool {
+		becomes(w, mark, on("r1", "event"), "the refusal of a joystick that was not at rest", func(e schema.Event) bool {
 			return e.Type == "teleop_refused" && e.Source == "op1" && e.Cause == string(schema.ReasonPrecondition)
 		})
 		frame("op1", 0)
@@ -81,16 +81,16 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 			return w.awaitSpeed(mark, "r1").vx > 0
 		})
 		mark = w.eye.mark()
-		w.until("the robot to stand", func() bool { return w.awaitSpeed(mark, "r1").vx == 0 })
+		w.until("the robot to stop", func() bool { return w.awaitSpeed(mark, "r1").vx == 0 })
 		for _, s := range w.speeds(0, "r1") {
 			if s.vx > 0.3+1e-9 {
-				w.t.Errorf("it was asked for 0.3 m/s and went %v", s.vx)
+				w.t.Errorf("the robot drove at %v m/s; want at most 0.3", s.vx)
 			}
 		}
 
-		// The lease ends, and with it the robot's telling.
+		// The lease ends, and with it the robot's telemetry.
 		w.mustRequest("op1", "r1", "control/release", "")
-		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.awaitState("r1", "without a controlling client", func(s schema.State) bool { return s.Control == nil })
 	})
 }
 
@@ -104,28 +104,28 @@ func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
 			w.t.Errorf("the second was answered %s", jsonText(no))
 		}
 		if no := w.request("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
-			w.t.Errorf("manually the second was answered %s", jsonText(no))
+			w.t.Errorf("manual/face of the second was answered %s", jsonText(no))
 		}
 		w.mustRequest("op1", "r1", "manual/face", "smile")
 
 		mark := w.eye.mark()
 		w.mustRequest("op2", "r1", "control/takeover", "manual")
 		if lost := w.awaitFinalAck(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
-			w.t.Errorf("the first was told %s", jsonText(lost))
+			w.t.Errorf("the first was answered %s", jsonText(lost))
 		}
 		becomes(w, mark, on("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
 		if no := w.request("op1", "r1", "control/renew", first.Lease.ID); no.Status != schema.StatusRejected {
 			w.t.Errorf("the first renews %s", jsonText(no))
 		}
 
-		// Nobody renews: it ends by itself.
+		// Without a renewal the lease expires.
 		w.mustRequest("op2", "r1", "control/renew", `{"args":{"ttl_ms":500}}`)
-		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.awaitState("r1", "without a controlling client", func(s schema.State) bool { return s.Control == nil })
 	})
 }
 
-// TestFleetdTakesControlOnBehalfOfAPerson goes through fleetd's command line, and ends
-// with fleetd.
+// TestFleetdTakesControlOnBehalfOfAPerson uses fleetd's command line. The lease
+// ends when fleetd is killed.
 func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.startFleetd()
@@ -133,15 +133,15 @@ func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {
 		w.until("fleetd to know r1", func() bool {
 			return w.runCLI("control", "acquire", "r1", "--ttl-ms", "60000", "--by", "ann", "--wait").code == 0
 		})
-		w.awaitState("r1", "in ann's hand", func(s schema.State) bool {
+		w.awaitState("r1", "controlled by ann", func(s schema.State) bool {
 			return s.Control != nil && s.Control.Holder == "fleetd" && s.Control.By == "ann"
 		})
 		if s := w.runCLI("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 || !strings.Contains(s.out, "not_in_control") {
 			w.t.Errorf("bob: %+v", s)
 		}
 		w.mustRunCLI("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")
-		w.until("fleetd to show who has it", func() bool { return strings.Contains(w.mustRunCLI("robot", "get", "r1"), "ann at fleetd") })
+		w.until("fleetd to show who controls r1", func() bool { return strings.Contains(w.mustRunCLI("robot", "get", "r1"), "ann at fleetd") })
 		w.fleetd.kill()
-		w.awaitState("r1", "in nobody's hand", func(s schema.State) bool { return s.Control == nil })
+		w.awaitState("r1", "without a controlling client", func(s schema.State) bool { return s.Control == nil })
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"troupe/schema"
 )
 
-// findNodeAndScript is where the program lies that talks MQTT.js, and what runs it.
+// findNodeAndScript returns the path of node and of the script that uses MQTT.js.
 func findNodeAndScript(t *testing.T) (node, ask string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -28,8 +28,9 @@ func findNodeAndScript(t *testing.T) (node, ask string) {
 	return node, filepath.Join(folder, "ask.mjs")
 }
 
-// A client that shares no line with us, in the language of web pages: over
-// WebSocket, with TLS and without, it asks, is answered, is refused, and stops.
+// A client that shares no code with ours, in the language of web pages, uses
+// WebSocket with and without TLS. It sends commands, receives answers and
+// refusals, and stops the robot.
 func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	t.Parallel()
 	node, ask := findNodeAndScript(t)
@@ -117,13 +118,14 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	}
 	s := run([]string{"PASSWORD=please"}, "wss://"+addresses["wss"], "op1", "r1", "safety/stop")
 	if s.code != 1 || !strings.Contains(s.err, "certificate") {
-		t.Errorf("who does not know who signed the broker's certificate: status %d\n%s%s", s.code, s.out, s.err)
+		t.Errorf("without the CA certificate: status %d\n%s%s", s.code, s.out, s.err)
 	}
 	robot.terminate()
 	brokerProcess.terminate()
 }
 
-// calibrated waits until r1 takes every mode that a robot begins with.
+// awaitCalibrated waits until r1 is calibrated and in mnl, so that it accepts
+// every mode.
 func calibrated(t *testing.T, address string) {
 	t.Helper()
 	sub, err := exec.LookPath("mosquitto_sub")
@@ -134,8 +136,8 @@ func calibrated(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observer := launch(t, "the eye", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.eye", "-P", "please", "-t", on("r1", "state")}, nil)
-	observer.log.await(t, "the eye", "r1 to be in mnl and calibrated", func(line string) bool {
+	observer := launch(t, "the observer", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.observer", "-P", "please", "-t", on("r1", "state")}, nil)
+	observer.log.await(t, "the observer", "r1 to be in mnl and calibrated", func(line string) bool {
 		var s schema.State
 		return json.Unmarshal([]byte(line), &s) == nil && s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 	})

@@ -15,14 +15,15 @@ import (
 	"troupe/schema"
 )
 
-// An eye is a mosquitto_sub that reads everything, as an administrator would.
+// An observer is a mosquitto_sub that receives every message, as an administrator
+// could.
 type eye struct {
 	mu       sync.Mutex
 	messages []message     // in the order of arrival
 	changed  chan struct{} // closed and replaced with every message
 }
 
-// A message is what came by.
+// A message is a received MQTT message.
 type message struct {
 	Topic   string `json:"topic"`
 	QoS     int    `json:"qos"`
@@ -42,26 +43,27 @@ func startObserver(t testing.TB, at string) *eye {
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(at, "mqtt://"), ":")
 	e := &eye{changed: make(chan struct{})}
-	p := launch(t, "the eye", path, []string{
-		"-h", host, "-p", port, "-u", "admin", "-i", "admin.eye", "-k", "60",
+	p := launch(t, "the observer", path, []string{
+		"-h", host, "-p", port, "-u", "admin", "-i", "admin.observer", "-k", "60",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%j",
 	}, e.record)
-	p.meant = true // its status says nothing
+	p.meant = true // it is killed at the end
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Logf("the eye saw last:\n%s", e)
+			t.Logf("the observer's newest messages:\n%s", e)
 		}
 	})
 	e.awaitSubscription(t, at)
 	return e
 }
 
-// awaitSubscription calls until the eye sees it: mosquitto_sub does not tell when it has
-// subscribed. The call is a command to nobody.
+// awaitSubscription publishes until the observer receives it: mosquitto_sub does
+// not report that it has subscribed. The message is a command to a robot that does
+// not exist.
 func (e *eye) awaitSubscription(t testing.TB, at string) {
 	t.Helper()
-	call := on("nobody", "cmd/admin/sys/query")
+	call := on("no-robot", "cmd/admin/sys/query")
 	for late := time.Now().Add(patience); time.Now().Before(late); {
 		mosquittotest.Pub(t, at, publishArgs("admin", call, "eye")...)
 		e.mu.Lock()
@@ -76,10 +78,10 @@ func (e *eye) awaitSubscription(t testing.TB, at string) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	t.Fatalf("the eye did not open within %v", patience)
+	t.Fatalf("the observer was not subscribed within %v", patience)
 }
 
-// onLine takes a message as mosquitto_sub writes it.
+// record adds a message as mosquitto_sub writes it.
 func (e *eye) record(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +94,7 @@ func (e *eye) record(line string) {
 	e.changed = make(chan struct{})
 }
 
-// await waits until holds does; it is asked with the lock held.
+// await waits until the condition holds; it is called with the lock held.
 func (e *eye) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -112,14 +114,14 @@ func (e *eye) await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// mark is a moment: what came after it is seen by since.
+// mark returns a position in the received messages, for since.
 func (e *eye) mark() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.messages)
 }
 
-// since returns what came after a moment on topics that the filter admits.
+// since returns the messages after the mark whose topics match the filter.
 func (e *eye) since(mark int, filter string) []message {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,7 +134,8 @@ func (e *eye) since(mark int, filter string) []message {
 	return found
 }
 
-// upon waits for a message after a moment that the filter admits and that holds.
+// awaitMessage waits for a message after the mark on a topic that matches the
+// filter, for which the condition holds.
 func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(message) bool) message {
 	t.Helper()
 	var found message
@@ -148,7 +151,8 @@ func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(messa
 	return found
 }
 
-// markBeforeNewest is the moment before the newest message on the topic, or now.
+// markBeforeNewest returns the mark before the newest message on the topic, or
+// else the present one.
 func (e *eye) markBeforeNewest(topic string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -172,21 +176,22 @@ func (e *eye) String() string {
 	return b.String()
 }
 
-// awaitDocument waits until the document on the topic is as it should be: the newest one,
-// or one that comes.
+// awaitDocument waits until the condition holds for the document on the topic: the
+// newest one, or a later one.
 func awaitDocument[T any](w *world, topic, what string, holds func(T) bool) T {
 	w.t.Helper()
 	return becomes(w, w.eye.markBeforeNewest(topic), topic, what, holds)
 }
 
-// becomes waits for a document that came after a moment and is as it should be.
+// awaitDocumentAfter waits for a document after the mark for which the condition
+// holds.
 func becomes[T any](w *world, mark int, topic, what string, holds func(T) bool) T {
 	w.t.Helper()
 	var found T
 	w.eye.upon(w.t, mark, topic, what, func(m message) bool {
 		v, problems := schema.Decode[T]([]byte(m.Payload))
 		if len(problems) > 0 {
-			return false // the contract recorder tells
+			return false // the recorder reports it
 		}
 		found = v
 		return holds(v)

@@ -21,12 +21,12 @@ import (
 	"troupe/schema"
 )
 
-// maxDelay is the latest that a robot is back, or a stop is obeyed, after the broker or
-// the line is good again.
+// maxDelay is the latest that a robot is back, or obeys a stop, after the broker
+// or the connection works again.
 const maxDelay = 15 * time.Second
 
-// stopTopic asks fleetd to stop all robots, as the page does. Fleetd may be without a
-// broker: it says so then, and stops them when it is back.
+// pressStop has fleetd stop all robots, as the page does. While fleetd is not
+// connected to a broker it answers so, and sends the stop when it is.
 func (w *world) pressStop() {
 	w.t.Helper()
 	answer, err := http.Post(w.http+api.Prefix+"/stops", "application/json", strings.NewReader(`{"selector":{"all":true},"by":"anna","why":"children on the stage"}`))
@@ -41,8 +41,9 @@ func (w *world) pressStop() {
 	}
 }
 
-// A broker is killed ten times in a row. That looks to its clients as if others had
-// come under their names; none of them may wait for long because of it.
+// A broker is killed ten times in a row. To its clients that looks as if other
+// clients had taken their names over; none of them may back off for long because
+// of it.
 func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		random := rand.New(rand.NewPCG(8, 10))
@@ -60,7 +61,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 		w.until("all robots enabled", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 
 		for range 10 {
-			// Nothing is waited for here: kills come at any time.
+			// The test waits for nothing here: kills come at any time.
 			time.Sleep(between(200*time.Millisecond, 4*time.Second))
 			w.recorderScope.end()
 			w.broker.kill()
@@ -108,7 +109,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			return !r.Presence.Disputed && !slices.Contains(alertTypes(r), "duplicate_identity")
 		})
 		if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
-			w.t.Errorf("fleetd believes in a second one of its name:\n%s", s.out)
+			w.t.Errorf("fleetd reports a second fleetd of its name:\n%s", s.out)
 		}
 	})
 }
@@ -135,11 +136,12 @@ func quantiles(all []time.Duration) string {
 	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d)", at(0.5), at(0.99), at(1), len(all))
 }
 
-// flakyLine breaks a wire every 0.5 to 20 s, for up to 2 s, until it is mended.
+// A flakyLine breaks a proxy every 0.5 to 20 s, for up to 2 s, until its context
+// ends.
 type flakyLine struct {
 	wire    *wire
 	mu      sync.Mutex
-	outages [][2]time.Time // when it was broken, the newest last; the end is zero while it is
+	outages [][2]time.Time // start and end of each outage, the newest last; the end is zero during it
 }
 
 func (f *flakyLine) run(ctx context.Context, address string, random *rand.Rand) {
@@ -177,7 +179,8 @@ func (f *flakyLine) wasGood(at time.Time) bool {
 	return true
 }
 
-// bothGoodFor is for how long both lines were good between two moments, all in all.
+// bothGoodFor returns for how long, in total, both connections worked between two
+// times.
 func bothGoodFor(a, b *flakyLine, from, to time.Time) (d time.Duration) {
 	const step = 5 * time.Millisecond
 	for at := from; at.Before(to); at = at.Add(step) {
@@ -188,7 +191,8 @@ func bothGoodFor(a, b *flakyLine, from, to time.Time) (d time.Duration) {
 	return d
 }
 
-// safetyBecame is when a robot's safety core, by its log, became that after a moment.
+// safetyBecame returns when the robot's safety core, by its log, last changed to
+// that state after a time.
 func (p *process) safetyBecame(to schema.SafetyState, after time.Time) (time.Time, bool) {
 	p.log.mu.Lock()
 	defer p.log.mu.Unlock()
@@ -210,7 +214,8 @@ func (p *process) safetyBecame(to schema.SafetyState, after time.Time) (time.Tim
 	return found, !found.IsZero()
 }
 
-// flakyDuration is for how long TestStopOverFlakyLines breaks lines: TROUPE_FLAKY=10m.
+// flakyDuration is for how long TestStopOverFlakyLines breaks connections:
+// TROUPE_FLAKY=10m.
 func flakyDuration(t *testing.T) time.Duration {
 	text := os.Getenv("TROUPE_FLAKY")
 	if text == "" {
@@ -223,8 +228,8 @@ func flakyDuration(t *testing.T) time.Duration {
 	return d
 }
 
-// Every line breaks again and again, fleetd's too, while robots perform that go on
-// alone. A stop is pressed at any time.
+// Every connection breaks again and again, fleetd's too, while robots perform that
+// go on without a link. Stops are sent at random times.
 func TestStopOverFlakyLines(t *testing.T) {
 	span := flakyDuration(t)
 	runIn(t, []variant{ownBroker}, func(w *world) {
@@ -236,8 +241,8 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.mustRunCLI("story", "assign", "museum-welcome", "--all", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "--all", "--wait")
 		op := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.enable"})
-		// enable releases every stop and enables the robots. One that was away holds what
-		// was released meanwhile, and fleetd writes that down again.
+		// enable releases every stop and enables the robots. A robot that was disconnected
+		// at a release still holds the stop, and fleetd records it again.
 		enable := func(since time.Time) {
 			w.t.Helper()
 			limiter := rate.Sometimes{Interval: time.Second / 2}
@@ -275,14 +280,14 @@ func TestStopOverFlakyLines(t *testing.T) {
 		w.t.Cleanup(func() { mend(); breaking.Wait() })
 
 		random := rand.New(rand.NewPCG(8, 100))
-		var late, total []time.Duration // of each stop of each robot: while the lines were good, and all in all
+		var late, total []time.Duration // for each stop of each robot: the time while both connections worked, and the total time
 		for began := time.Now(); time.Since(began) < span; {
-			// Nothing is waited for here: stops are pressed at any time.
+			// The test waits for nothing here: stops come at any time.
 			time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
 			pressed := time.Now().Truncate(time.Millisecond)
 			w.pressStop()
 			stoppedAt := map[string]time.Time{}
-			w.until("all robots to stand", func() bool {
+			w.until("all robots to be stopped", func() bool {
 				for _, id := range ids {
 					if at, is := w.robots[id].safetyBecame(schema.SafetyDisabled, pressed); is {
 						stoppedAt[id] = at
@@ -294,7 +299,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 				late = append(late, bothGoodFor(lines[""], lines[id], pressed, stoppedAt[id]))
 				total = append(total, stoppedAt[id].Sub(pressed))
 				if d := late[len(late)-1]; d > maxDelay {
-					w.t.Errorf("%s stood %v after the stop was pressed, and for %v of that both lines were good", id, total[len(total)-1], d)
+					w.t.Errorf("%s stopped %v after the request, and for %v of that both connections worked", id, total[len(total)-1], d)
 				}
 			}
 			enable(time.Now().Truncate(time.Millisecond))
@@ -303,15 +308,15 @@ func TestStopOverFlakyLines(t *testing.T) {
 		for _, l := range lines {
 			breaks += len(l.outages)
 		}
-		w.t.Logf("%v, %d lines that broke %d times", span, len(lines), breaks)
-		w.t.Logf("from pressing to standing, while both lines were good: %s", quantiles(late))
-		w.t.Logf("from pressing to standing, all in all: %s", quantiles(total))
+		w.t.Logf("%v, %d connections that broke %d times", span, len(lines), breaks)
+		w.t.Logf("from request to stop, while both connections worked: %s", quantiles(late))
+		w.t.Logf("from request to stop, in total: %s", quantiles(total))
 		if n := countAbove(late, time.Second); 2*n > len(late) {
 			w.t.Errorf("%d of %d stops took longer than 1 s", n, len(late))
 		}
 		for id, p := range w.robots {
 			if p.log.contains("contested=true") {
-				w.t.Errorf("%s takes a line that breaks for a second robot of its name", id)
+				w.t.Errorf("%s takes its own reconnects for a second robot of its name", id)
 			}
 		}
 	})

@@ -6,8 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// TestInlineActionsArePerformed asks from a terminal for an act that
-// no library has.
+// TestInlineActionsArePerformed sends the actions of an act that is in no library.
 func TestInlineActionsArePerformed(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -29,7 +28,7 @@ func TestInlineActionsArePerformed(t *testing.T) {
 			}
 		}
 
-		// What is asked for with clear calls off what another asked for.
+		// A request with clear supersedes the acts that another client requested.
 		mark := w.eye.mark()
 		w.publish("op1", on("r1", "cmd/op1/act/perform"), `{"id":"long","args":{`+forever+`}}`)
 		w.publish("op1", on("r1", "cmd/op1/act/perform"), `{"id":"next","args":{`+blue+`}}`)

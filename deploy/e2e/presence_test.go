@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// runRobotWith starts a robot with a disk and flags of its own.
+// runRobotWith starts a robot with a data directory and flags of its own.
 func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 	w.t.Helper()
 	if w.robotProxies[id] == nil {
@@ -29,16 +29,16 @@ func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
 		clone := w.runRobotWith("r1", "clone")
-		w.awaitRobot("r1", "two", func(r api.Robot) bool { return r.Presence.Disputed })
+		w.awaitRobot("r1", "disputed", func(r api.Robot) bool { return r.Presence.Disputed })
 		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "(two robots)") {
 			w.t.Errorf("the list does not show two robots:\n%s", out)
 		}
-		w.until("one of them to step back", func() bool {
+		w.until("one of them to back off", func() bool {
 			return slices.ContainsFunc([]*process{w.robots["r1"], clone}, func(p *process) bool {
 				return p.log.contains("another client connects under this robot's name")
 			})
 		})
-		// The other one is left in peace meanwhile, and can be stopped.
+		// The other one stays connected meanwhile, and can be stopped.
 		w.awaitRobot("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && r.Presence.Disputed })
 		w.mustRunCLI("stop", "r1")
 	})
@@ -53,7 +53,7 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
 		}, nil)
 		second := "http://" + strings.TrimPrefix(other.ready()["http"], "http://")
-		w.until("one of them to say so", func() bool {
+		w.until("one of them to report it", func() bool {
 			for _, w.http = range []string{first, second} {
 				if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
 					list := w.runCLI("robot", "list")
@@ -65,9 +65,10 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 	})
 }
 
-// TestLastWillOfKilledRobotDoesNotHideItsNextSession lets the network hide the death
-// of robotd from the broker, so that the next session takes the old one over. On a
-// broker that lets anybody leave a will, another one comes later still.
+// TestLastWillOfKilledRobotDoesNotHideItsNextSession lets the network hide the
+// death of robotd from the broker, so that the next session takes the old one
+// over. On a broker that allows any client any will, another will comes later
+// still.
 func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		w.startFleetd()
@@ -91,7 +92,7 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 			return isOnline(p) && p.Boot != before.Boot
 		})
 		if lateWill != nil {
-			// It sends the will of what is taken over; ours knows that the robot is there.
+			// Mosquitto publishes the will of a session that is taken over; our broker does not.
 			becomes(w, mark, on("r1", "presence"), "the will of the old session", func(p schema.Presence) bool {
 				return p.State == schema.PresenceLost && p.Session == before.Session
 			})
@@ -103,9 +104,9 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 				return e.Type == "presence_repaired" && e.Cause == "late_word_of_an_earlier_session"
 			})
 		}
-		w.mustRequest("op1", "r1", "sys/ping", "") // a session that took another over hears what it subscribed to
+		w.mustRequest("op1", "r1", "sys/ping", "") // a session that took another one over receives what it subscribed to
 		w.awaitRobot("r1", "online", func(r api.Robot) bool { return r.Presence.View == "online" && !r.Presence.Disputed })
-		w.awaitState("r1", "without a complaint", func(s schema.State) bool {
+		w.awaitState("r1", "without the alert presence_overwritten", func(s schema.State) bool {
 			return s.Boot == after.Boot && !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == "presence_overwritten" })
 		})
 	})

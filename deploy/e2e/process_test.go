@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// A process is one program that runs beside the test.
+// A process is a program that runs beside the test.
 type process struct {
 	t    testing.TB
 	name string
 	cmd  *exec.Cmd
 	log  *transcript
 
-	ended chan struct{} // closed once it is gone and all it said was read
-	code  int           // its exit status, once ended
-	meant bool          // the test killed it
+	ended chan struct{} // closed once it has ended and its output was read
+	code  int           // its exit status, valid once ended is closed
+	meant bool          // the test expects it to fail, or killed it
 }
 
-// launch starts a program. hear gets each line of its standard output instead
-// of the log, if it is given.
+// launch starts a program. If onLine is given, it receives the lines of standard
+// output instead of the log.
 func launch(t testing.TB, name, path string, args []string, onLine func(string), options ...func(*exec.Cmd)) *process {
 	t.Helper()
 	cmd := exec.Command(path, args...)
@@ -39,11 +39,11 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatalf("listen to %s: %v", name, err)
+		t.Fatalf("open the output of %s: %v", name, err)
 	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		t.Fatalf("listen to %s: %v", name, err)
+		t.Fatalf("open the output of %s: %v", name, err)
 	}
 	p := &process{t: t, name: name, cmd: cmd, log: newTranscript(), ended: make(chan struct{})}
 	if onLine == nil {
@@ -58,7 +58,7 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 	go func() {
 		defer close(p.ended)
 		readers.Wait()
-		_ = cmd.Wait() // its status is looked at by those who care
+		_ = cmd.Wait() // callers look at its status
 		p.code = cmd.ProcessState.ExitCode()
 		p.log.add(fmt.Sprintf("-- ended: %v", cmd.ProcessState))
 		p.log.end()
@@ -67,14 +67,14 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 	return p
 }
 
-// ofItsOwnGroup lets a program be killed with those that it started.
+// inOwnProcessGroup lets a program be killed together with its children.
 func ofItsOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid = true }
 
-// processEnv is ours, but for the second that the race detector waits at every
-// program's end.
+// processEnv is this process's environment, with a shorter wait than one second at
+// the end of programs with the race detector.
 func processEnv() []string { return append(os.Environ(), "NO_COLOR=1", "GORACE=atexit_sleep_ms=10") }
 
-// maxLineBytes admits a blob of 256 KiB that was quoted.
+// maxLineBytes has room for a quoted blob of 256 KiB.
 const maxLineBytes = 4 << 20
 
 func readLines(from io.Reader, onLine func(string)) {
@@ -88,16 +88,16 @@ func readLines(from io.Reader, onLine func(string)) {
 	}
 }
 
-// terminate asks for an orderly end and waits for it.
+// terminate sends SIGTERM and waits for the process to end.
 func (p *process) terminate() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {
-		p.t.Errorf("%s ended with status %d when asked to end", p.name, code)
+		p.t.Errorf("%s ended with status %d after SIGTERM", p.name, code)
 	}
 }
 
-// kill ends it as a power cut does.
+// kill ends the process as a power cut does.
 func (p *process) kill() {
 	p.t.Helper()
 	p.meant = true
@@ -112,7 +112,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// wait returns its exit status.
+// wait waits for the process to end and returns its exit status.
 func (p *process) wait() int {
 	p.t.Helper()
 	late := time.NewTimer(patience)
@@ -141,7 +141,7 @@ func (p *process) running() bool {
 	}
 }
 
-// cleanUp ends what still runs, and looks at how it ended.
+// cleanUp ends the process if it still runs, and checks how it ended.
 func (p *process) cleanUp() {
 	if p.running() {
 		p.terminate()
@@ -152,12 +152,11 @@ func (p *process) cleanUp() {
 		p.t.Errorf("%s has a data race", p.name)
 	}
 	if p.t.Failed() {
-		p.t.Logf("%s said:\n%s", p.name, p.log)
+		p.t.Logf("log of %s:\n%s", p.name, p.log)
 	}
 }
 
-// ready waits for the line that says where it listens and returns the addresses
-// by their names.
+// ready waits for the ready line and returns the addresses in it by their names.
 func (p *process) ready() map[string]string {
 	p.t.Helper()
 	line := p.log.await(p.t, p.name, "its line ready", func(line string) bool {
@@ -172,8 +171,9 @@ func (p *process) ready() map[string]string {
 	return addresses
 }
 
-// starterRequests runs what it gets on one thread that never ends: on Linux the death
-// of a parent is the death of the thread that made the child.
+// starterRequests returns the channel of a goroutine that runs functions on one
+// thread that never ends: on Linux a child dies with the thread that started it,
+// not with the process.
 var starterRequests = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go starter(c)
@@ -193,7 +193,7 @@ func onStarterThread(start func() error) error {
 	return <-done
 }
 
-// A transcript is what a program has said so far, line by line.
+// A transcript holds the output of a program so far, line by line.
 type transcript struct {
 	mu      sync.Mutex
 	lines   []string
@@ -219,7 +219,7 @@ func (l *transcript) end() {
 	l.changed = make(chan struct{})
 }
 
-// await returns the first line that fits, from the beginning.
+// await returns the first line that matches, from the beginning on.
 func (l *transcript) await(t testing.TB, name, what string, matches func(string) bool) string {
 	t.Helper()
 	late := time.NewTimer(patience)
@@ -240,7 +240,7 @@ func (l *transcript) await(t testing.TB, name, what string, matches func(string)
 		select {
 		case <-changed:
 		case <-late.C:
-			t.Fatalf("%s did not say %s within %v", name, what, patience)
+			t.Fatalf("%s did not print %s within %v", name, what, patience)
 		}
 	}
 }

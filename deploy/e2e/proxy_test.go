@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// A wire is a TCP connection that the test can cut: whoever dials its address
-// is connected with where the wire leads. A broker that was started again on
-// another port is found behind the same wire. An end of the far side reaches the
-// near one as an end of what there is to read, after all that was said before.
+// A proxy is a TCP address that forwards connections to a target and can cut them.
+// After a restart on another port the broker is reachable behind the same proxy.
+// When the far side closes, the near side reads everything that was sent before,
+// then the end.
 type wire struct {
 	listener   net.Listener
 	goroutines sync.WaitGroup
@@ -19,17 +19,17 @@ type wire struct {
 	mu               sync.Mutex
 	target           string            // address; empty while cut
 	hidesDisconnects bool              // the far side does not learn that the near side ended
-	hears            func(packet byte) // told the kind of each MQTT packet of the far side; set before anybody dials
+	hears            func(packet byte) // receives the kind of each MQTT packet from the far side; set before the first connection
 	conns            map[net.Conn]struct{}
-	requestsHeld     chan struct{} // closed when what the near side says is heard again; nil while it is
-	responsesHeld    chan struct{} // closed when what the far side says is delivered again; nil while it is
+	requestsHeld     chan struct{} // closed when the near side's bytes are forwarded again; nil while they are
+	responsesHeld    chan struct{} // closed when the far side's bytes are forwarded again; nil while they are
 }
 
 func newWire(t testing.TB, target string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("lay a wire: %v", err)
+		t.Fatalf("start the proxy: %v", err)
 	}
 	w := &wire{listener: l, target: target, conns: map[net.Conn]struct{}{}}
 	w.goroutines.Go(w.accept)
@@ -43,8 +43,8 @@ func newWire(t testing.TB, target string) *wire {
 
 func (w *wire) url() string { return "mqtt://" + w.listener.Addr().String() }
 
-// lead cuts whatever is connected; what connects from now on comes out at the
-// address, or nowhere if it is empty.
+// connectTo cuts all connections. New ones are forwarded to the address, or
+// refused if it is empty.
 func (w *wire) lead(address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,15 +92,15 @@ func (w *wire) relay(near net.Conn) {
 	}
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(near, from) // an end is an end
+		_, _ = io.Copy(near, from) // any error ends the connection
 		if half, ok := near.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}
-		_, _ = io.Copy(io.Discard, far) // while it is hidden
+		_, _ = io.Copy(io.Discard, far) // while disconnects are hidden
 	})
 	_, _ = io.Copy(far, &requestReader{near, w})
-	// The near side may still have to read, and whoever cannot acknowledge what
-	// he reads gives the rest up.
+	// The near side may still be reading, and a client that cannot send
+	// acknowledgements would not read the rest.
 	_, _ = io.Copy(io.Discard, near)
 	if !w.isHidingDisconnects() {
 		_ = far.Close()
@@ -108,16 +108,16 @@ func (w *wire) relay(near net.Conn) {
 	back.Wait()
 }
 
-// hideDisconnects makes the wire a network that swallows the news of an end: whoever
-// vanishes at its near side is still there for the far one.
+// hideDisconnects makes the proxy a network that does not report a disconnect: a
+// client that vanishes at the near side still seems connected at the far side.
 func (w *wire) hideDisconnects() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hidesDisconnects = true
 }
 
-// hang makes the far side one that stands still: it takes connections and
-// answers nothing, until answers is called.
+// hang makes the far side seem to hang: it accepts connections and answers
+// nothing, until resume is called.
 func (w *wire) hang() (resume func()) {
 	hung := make(chan struct{})
 	w.mu.Lock()
@@ -131,7 +131,7 @@ func (w *wire) hang() (resume func()) {
 	})
 }
 
-// requestReader is what the near side says, as the far side hears it.
+// A requestReader reads what the near side sends. It blocks while the proxy hangs.
 type requestReader struct {
 	io.Reader
 	wire *wire
@@ -148,8 +148,8 @@ func (h *requestReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// holdBack makes the wire a line that stalls in one direction: it keeps what the far
-// side says, and delivers it in one burst when delivers is called.
+// holdBack makes the proxy a connection that stalls in one direction: it keeps
+// what the far side sends, and delivers it in one burst when resume is called.
 func (w *wire) holdBack() (resume func()) {
 	held := make(chan struct{})
 	w.mu.Lock()
@@ -163,7 +163,8 @@ func (w *wire) holdBack() (resume func()) {
 	})
 }
 
-// responseReader is what the far side says, as the near side receives it.
+// A responseReader reads what the far side sends. It blocks while the proxy holds
+// back.
 type responseReader struct {
 	io.Reader
 	wire *wire
@@ -186,7 +187,8 @@ func (w *wire) isHidingDisconnects() bool {
 	return w.hidesDisconnects
 }
 
-// register keeps both ends for the cut, unless it came meanwhile.
+// register adds both ends to those that connectTo cuts, unless the target has
+// changed meanwhile.
 func (w *wire) register(address string, ends ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,8 +209,8 @@ func (w *wire) unregister(ends ...net.Conn) {
 	}
 }
 
-// packetObserver tells the kind of each MQTT packet that is written to it, whole or in
-// pieces.
+// A packetObserver calls onPacket with the kind of each MQTT packet that is
+// written to it, whole or in pieces.
 type packetObserver struct {
 	onPacket  func(packet byte)
 	header    []byte // of the packet that begins, until its length is known
@@ -233,8 +235,8 @@ func (p *packetObserver) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A broker that closes has said all, hangs up its half, and goes on taking
-// acknowledgements until its client hangs up too.
+// A broker that closes has sent everything, closes its half, and reads
+// acknowledgements until its client closes too.
 func TestProxyDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 	const count = 200
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -276,6 +278,6 @@ func TestProxyDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 		}
 	}
 	if _, err := near.Read(one); err != io.EOF {
-		t.Errorf("after the last there is %v", err)
+		t.Errorf("after the last byte, Read returns %v; want EOF", err)
 	}
 }

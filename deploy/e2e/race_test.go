@@ -2,6 +2,6 @@
 
 package e2e
 
-// raceEnabled: the programs are built with the race detector, as this test was; they
-// end with a status of their own when it finds something.
+// raceEnabled: the programs are built with the race detector, as this test was.
+// When it finds a race, a program ends with a status of its own.
 const raceEnabled = true

@@ -17,11 +17,12 @@ import (
 	"troupe/schema"
 )
 
-// maxRobots is how many robots Mosquitto has names for, r1 and so on.
+// maxRobots is the number of robots that Mosquitto's access rules name, r1 and so
+// on.
 const maxRobots = 60
 
-// runRobotsInProcess runs so many robots within this process, where they take little room. They
-// share a wire and end with the test.
+// runRobotsInProcess runs n robots in this process, where they need little memory.
+// They share a proxy and end with the test.
 func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []string) {
 	w.t.Helper()
 	all := newWire(w.t, w.address)
@@ -45,7 +46,8 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 	return ids
 }
 
-// awaitAllRobots waits until fleetd sees all of these robots as they should be.
+// awaitAllRobots waits until fleetd shows exactly these robots and the condition
+// holds for each.
 func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) bool) {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
@@ -65,8 +67,8 @@ func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) 
 	})
 }
 
-// total waits until each of these robots has told all that people go by, and that it
-// has the story.
+// awaitStoryOnAll waits until each robot has published presence, state and a
+// report that it has the story.
 func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 	w.t.Helper()
 	for _, id := range ids {
@@ -78,8 +80,8 @@ func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 	}
 }
 
-// The broker is gone with all it kept, and every robot knocks at the next one. What
-// ours does with many more of them is looked at in fake time, in deploy/soak.
+// The broker is killed with its retained messages, and every robot connects to the
+// next one. Package soak tests our own broker with many more robots, in fake time.
 func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
 		w.startFleetd()
@@ -101,7 +103,7 @@ func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 		mark := w.eye.mark()
 		w.startBroker()
 		for _, id := range ids {
-			w.eye.upon(w.t, mark, on(id, "desired/story"), "the desired state for "+id, func(m message) bool { return m.Payload != "" })
+			w.eye.upon(w.t, mark, on(id, "desired/story"), "the desired story of "+id, func(m message) bool { return m.Payload != "" })
 		}
 		w.awaitStoryOnAll(mark, "round", ids)
 		w.awaitAllRobots("online and converged again", ids, converged)

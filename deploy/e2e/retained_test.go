@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// retainedCommands are the commands and live stops that the broker keeps.
+// retainedCommands returns the topics of retained commands and live stops.
 func (w *world) retainedCommands() (topics []string) {
 	w.t.Helper()
 	c := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.kept"})
@@ -35,10 +35,10 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 		w.publish("op1", stopTopic, "stop!", "-r")
 		w.awaitLatches("r1", "op1")
 		w.awaitPersistedStops("op1")
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == stopTopic
 		})
-		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		w.until("the retained message to be removed", func() bool { return len(w.retainedCommands()) == 0 })
 		w.awaitLatches("r1", "op1")
 
 		w.mustRunCLI("stop", "release", "op1", "--why", "the stage is clear")
@@ -51,8 +51,8 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 		w.enable("r1")
 		w.awaitPersistedStops()
 
-		// Pressed while fleetd is away, it is held when fleetd is back, and then as
-		// if it had been there.
+		// A stop that is sent while fleetd is not running is recorded when fleetd is
+		// back, and then treated like any other.
 		buttonTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.fleetd.kill()
 		w.recorder.Allow(buttonTopic)
@@ -60,7 +60,7 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 		w.awaitLatches("r1", "stop1")
 		w.startFleetd()
 		w.awaitPersistedStops("stop1")
-		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		w.until("the retained message to be removed", func() bool { return len(w.retainedCommands()) == 0 })
 		w.mustRunCLI("stop", "release", "stop1", "--why", "the stage is clear")
 		w.awaitLatches("r1")
 		w.awaitPersistedStops()
@@ -74,18 +74,18 @@ func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 		w.awaitAdopted("r1")
 		topic := on("r1", "cmd/op1/safety/enable")
 		w.recorder.Allow(topic)
-		// Sent with the retain flag it is done once, for nobody sees the flag.
+		// With the retain flag it is executed once: a connected robot does not see the flag.
 		mark := w.eye.mark()
 		w.publish("op1", topic, `{"id":"once"}`, "-r")
 		w.awaitFinalAck(mark, "op1", "r1", "once")
 
-		// When the robot comes back it is refused, removed, and not done.
+		// After a restart the robot refuses it, and fleetd removes it.
 		w.robots["r1"].kill()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "op1 to be told", func(n schema.Notice) bool {
+		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
 		})
-		w.until("the broker keeps it no more", func() bool { return len(w.retainedCommands()) == 0 })
+		w.until("the retained message to be removed", func() bool { return len(w.retainedCommands()) == 0 })
 		s := w.awaitState("r1", "without an alert about it", func(s schema.State) bool {
 			return !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) })
 		})
@@ -95,7 +95,7 @@ func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 		for _, m := range w.eye.since(mark, on("r1", "ack/op1")) {
 			a, _ := schema.Decode[schema.Ack]([]byte(m.Payload))
 			if a.Status == schema.StatusSucceeded && *a.ID != "once" {
-				w.t.Errorf("its removal was done: %s", jsonText(a))
+				w.t.Errorf("the removal was executed as a command: %s", jsonText(a))
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// The robot has to keep its promises on our broker and on any other.
+// anyBroker: the robot has to keep its promises on our broker and on any other.
 var anyBroker = []variant{ownBroker, mosquitto}
 
 func TestModeSetIsAnswered(t *testing.T) {
@@ -20,7 +20,7 @@ func TestModeSetIsAnswered(t *testing.T) {
 		if ack.Status != schema.StatusSucceeded || ack.Verb != "mode/set" {
 			w.t.Fatalf("answer %s", jsonText(ack))
 		}
-		// What was promised in an answer shows in the state of that number.
+		// The state with the answer's state_seq shows what the answer promised.
 		shown := becomes(w, mark, on("r1", "state"), "the state that the answer names", func(s schema.State) bool {
 			return s.StateSeq >= ack.StateSeq
 		})
@@ -80,7 +80,7 @@ func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
 			w.t.Errorf("answer %s", jsonText(ack))
 		}
 		w.expectStillIn(schema.ModeMnl, "r1")
-		// The catalogue of modes says so before anybody asks.
+		// The document modes says so before a request.
 		awaitDocument(w, on("r1", "modes"), "the modes to say why not", func(m schema.Modes) bool {
 			for _, mode := range m.Modes {
 				if mode.ID == schema.ModeAto {
@@ -92,11 +92,11 @@ func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
 	})
 }
 
-// expectStillIn holds that a robot that refused something did not change its mode for
-// a moment.
+// expectStillIn checks that a robot that refused something has not left its mode,
+// not even for a moment.
 func (w *world) expectStillIn(mode schema.ModeID, rid string) {
 	w.t.Helper()
-	// A ping is answered after everything that came before it.
+	// A ping is answered after all commands before it.
 	w.mustRequest("op1", rid, "sys/ping", "")
 	w.awaitState(rid, "in "+string(mode), func(s schema.State) bool {
 		return s.Mode.Active == mode && s.Mode.Intended == mode && s.Mode.Phase == schema.PhaseRunning
@@ -186,7 +186,7 @@ func TestOnlyStartUpModeRunsBeforeCalibration(t *testing.T) {
 			}
 		}
 		w.awaitState("r1", "still calibrating", func(s schema.State) bool { return s.Mode.Active == schema.ModeStr })
-		// Its calibration moves it, and so waits for somebody who says that it may.
+		// Calibration moves the robot, so it waits until an operator enables it.
 		w.mustRequest("op1", "r1", "safety/enable", "")
 		w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 	})

@@ -11,11 +11,11 @@ import (
 	"troupe/schema"
 )
 
-// awaitLatches waits until a robot shows exactly these stops, and stands.
+// awaitLatches waits until a robot shows exactly these stops and is DISABLED.
 func (w *world) awaitLatches(rid string, ids ...string) schema.State {
 	w.t.Helper()
 	slices.Sort(ids)
-	return w.awaitState(rid, "held by "+strings.Join(ids, " "), func(s schema.State) bool {
+	return w.awaitState(rid, "stopped by "+strings.Join(ids, " "), func(s schema.State) bool {
 		var held []string
 		for _, l := range s.Safety.Latches {
 			held = append(held, l.ID)
@@ -25,7 +25,7 @@ func (w *world) awaitLatches(rid string, ids ...string) schema.State {
 	})
 }
 
-// enable enables robots and waits until they are.
+// enable enables robots and waits until they are ENABLED.
 func (w *world) enable(ids ...string) {
 	w.t.Helper()
 	for _, rid := range ids {
@@ -34,12 +34,13 @@ func (w *world) enable(ids ...string) {
 	}
 }
 
-// expectEnableRefused holds that a robot is not enabled, and says who holds it.
+// expectEnableRefused checks that enable is refused because of a latched stop,
+// with these words in the detail.
 func (w *world) expectEnableRefused(rid string, says ...string) {
 	w.t.Helper()
 	ack := w.request("op1", rid, "safety/enable", "")
 	if ack.Status != schema.StatusRejected || ack.Reason != schema.ReasonLatched {
-		w.t.Errorf("%s while a stop is held: %s", rid, jsonText(ack))
+		w.t.Errorf("enable of %s while a stop is latched: %s", rid, jsonText(ack))
 	}
 	for _, word := range says {
 		if !strings.Contains(ack.Detail, word) {
@@ -48,7 +49,7 @@ func (w *world) expectEnableRefused(rid string, says ...string) {
 	}
 }
 
-// stopRobot stops robots from fleetd's command line and returns the stop's id.
+// stopRobots stops robots with fleetd's command line and returns the stop's id.
 func (w *world) stopRobots(args ...string) string {
 	w.t.Helper()
 	b := mustRunJSON[api.Batch](w, append([]string{"stop", "--by", "anna", "--why", "children on the stage"}, args...)...)
@@ -58,7 +59,7 @@ func (w *world) stopRobots(args ...string) string {
 	return b.Latch
 }
 
-// awaitPersistedStops waits until fleetd holds exactly these stops in its database.
+// awaitPersistedStops waits until fleetd's database has exactly these stops.
 func (w *world) awaitPersistedStops(ids ...string) {
 	w.t.Helper()
 	slices.Sort(ids)
@@ -109,7 +110,7 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 		if !strings.Contains(said, "DISABLED") {
 			w.t.Errorf("stop release says\n%s", said)
 		}
-		w.awaitLatches("r1") // nothing moves by itself
+		w.awaitLatches("r1") // still DISABLED: a release does not enable
 		w.enable("r1")
 	})
 }
@@ -129,7 +130,7 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 				w.awaitLatches(rid, "stop1")
 				becomes(w, mark, on(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
 			}
-			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have it persisted", func(a schema.Ack) bool {
+			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have persisted it", func(a schema.Ack) bool {
 				return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
 			})
 			w.expectEnableRefused("r1", "stop1")
@@ -139,7 +140,7 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 			w.awaitLatches("r2")
 		}
 
-		// While fleetd is away, robots hold it alone; fleetd learns it from them.
+		// While fleetd is not running, only the robots know a stop; fleetd learns it from them.
 		w.enable("r1", "r2")
 		w.fleetd.kill()
 		w.publish("stop1", stopTopic, `{"id":"gate-7","robots":["r2"],"level":"soft_stop","why":"gate 7 is open"}`)
@@ -165,7 +166,7 @@ func TestUnreadableStopDocumentLatchesUntilFleetdReleasesIt(t *testing.T) {
 		w.publish("admin", topic, "{{{", "-r")
 		w.awaitLatches("r1", "unreadable-robot-stop")
 		w.expectEnableRefused("r1", "unreadable-robot-stop")
-		w.publish("admin", topic, "", "-r") // emptied: that releases nothing
+		w.publish("admin", topic, "", "-r") // removing the document releases nothing
 		w.awaitPersistedStops("unreadable-robot-stop")
 		w.robots["r1"].kill()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -192,8 +193,7 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 		w.awaitAdopted("r1", "r2")
 		w.enable("r1", "r2")
 
-		// One that hangs keeps nobody waiting who wants a robot to do something, and
-		// nobody who stops.
+		// A database that hangs does not block commands, and does not delay stops.
 		answers := database.hang()
 		defer answers()
 		if s := w.runCLI("mode", "set", "ato", "r1"); s.code == 0 || !strings.Contains(s.err, "database does not answer") {
@@ -214,7 +214,8 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 			w.t.Errorf("released without a database: status %d\n%s%s", s.code, s.out, s.err)
 		}
 
-		// A fleetd instance that begins without its database stops robots too, and knows what waits.
+		// A fleetd that starts without its database stops robots too, and lists the stops
+		// that are not persisted yet.
 		w.fleetd.kill()
 		w.startFleetd()
 		second := w.stopRobots("--all")
@@ -238,11 +239,11 @@ func TestRetainedStopIsObeyedAndRaisesAnAlert(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(stopTopic)
-		w.publish("stop1", stopTopic, "now", "-r") // an empty one would be kept by no broker
+		w.publish("stop1", stopTopic, "now", "-r") // no broker retains an empty message
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		s := w.awaitLatches("r1", "stop1")
 		if !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) }) {
-			w.awaitState("r1", "alarmed", func(s schema.State) bool {
+			w.awaitState("r1", "with an alert", func(s schema.State) bool {
 				return slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) })
 			})
 		}

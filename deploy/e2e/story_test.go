@@ -9,17 +9,19 @@ import (
 	"troupe/schema/score"
 )
 
-// manualFleetID names whoever writes desired documents without a fleetd instance.
+// manualFleetID is the fleet id of desired documents that a test publishes without
+// fleetd.
 const manualFleetID = "00000000-0000-4000-8000-00000000000a"
 
-// desired gives a robot a default story without a fleetd instance, as an administrator could
-// with mosquitto_pub: the bytes under their digest, then the desired state for them.
+// setDesiredStory gives a robot a default story without fleetd, as an
+// administrator could with mosquitto_pub: first the blob under its digest, then
+// the desired story that refers to it.
 func (w *world) setDesiredStory(rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
 	return w.setDesiredStoryAs(manualFleetID, rid, rev, story, acts...)
 }
 
-// setDesiredStoryAs is desired state in the name of a fleet.
+// setDesiredStoryAs is setDesiredStory with the id of a fleet.
 func (w *world) setDesiredStoryAs(fleetID, rid string, rev int64, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
 	ref, blob := w.encodeStory(rev, story, acts...)
@@ -28,7 +30,7 @@ func (w *world) setDesiredStoryAs(fleetID, rid string, rev int64, story string, 
 	return ref
 }
 
-// encodeStory is a revision of a story with these of its acts, and its bytes.
+// encodeStory returns a revision of a story with these of its acts, and its bytes.
 func (w *world) encodeStory(rev int64, story string, acts ...string) (schema.StoryRef, []byte) {
 	w.t.Helper()
 	s, problems := score.ParseStory([]byte(readScenario(w.t, story+".yaml")))
@@ -48,7 +50,7 @@ func (w *world) encodeStory(rev int64, story string, acts ...string) (schema.Sto
 	return schema.StoryRef{ID: story, Rev: rev, SHA256: sum}, blob
 }
 
-// publishRetained has the broker keep these bytes on a topic.
+// publishRetained publishes a retained message.
 func (w *world) publishRetained(topic string, bytes []byte) {
 	w.t.Helper()
 	f, err := os.CreateTemp(w.folder, "kept-")
@@ -66,14 +68,15 @@ func (w *world) publishRetained(topic string, bytes []byte) {
 	}
 }
 
-// setDesired tells a robot which revision a fleet desires it to have.
+// publishDesiredStory publishes which revision of a story a fleet desires of a
+// robot.
 func (w *world) publishDesiredStory(rid, fleetID string, ref schema.StoryRef, size int, apply schema.Apply) {
 	w.t.Helper()
 	w.publish("admin", on(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
 		ref.Rev, fleetID, ref.ID, ref.SHA256, size, apply), "-r")
 }
 
-// awaitActiveStory waits until the robot has taken the story.
+// awaitActiveStory waits until the story is active on the robot.
 func (w *world) awaitActiveStory(rid string, story schema.StoryRef) schema.ReportedStory {
 	w.t.Helper()
 	return w.awaitReportedStory(rid, "active with "+story.ID, func(r schema.ReportedStory) bool {
@@ -81,7 +84,7 @@ func (w *world) awaitActiveStory(rid string, story schema.StoryRef) schema.Repor
 	})
 }
 
-// performStory brings a robot with a story of its own to perform it.
+// performStory gives a robot a story and has the robot perform it.
 func (w *world) performStory(rid, story string, acts ...string) schema.StoryRef {
 	w.t.Helper()
 	ref := w.setDesiredStory(rid, 1, story, acts...)

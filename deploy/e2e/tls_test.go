@@ -25,9 +25,9 @@ func runProgram(t *testing.T, stdin, path string, args ...string) string {
 	return string(out)
 }
 
-// A fleet on more than one machine: nobody speaks in the clear, fleetd has a
-// certificate, a robot and a person have passwords, each comes through another
-// door, and a right that is taken away ends at once.
+// A fleet on more than one machine: all connections use TLS. fleetd has a
+// certificate, a robot and a person have passwords, each uses another listener,
+// and a revocation takes effect at once.
 func TestFleetRunsBehindTLS(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -62,13 +62,13 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: run deploy/setup/debian.sh", err)
 	}
-	observer := launch(t, "the eye", sub, []string{
-		"-h", "localhost", "-p", port("mqtts"), "--cafile", in("ca/root.pem"), "-u", "op1", "-i", "op1.eye", "-P", "please",
+	observer := launch(t, "the observer", sub, []string{
+		"-h", "localhost", "-p", port("mqtts"), "--cafile", in("ca/root.pem"), "-u", "op1", "-i", "op1.observer", "-P", "please",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%t %p",
 	}, nil)
 	awaitPresence := func(topic, what string, holds func(schema.Presence) bool) {
 		t.Helper()
-		observer.log.await(t, "the eye", what, func(line string) bool {
+		observer.log.await(t, "the observer", what, func(line string) bool {
 			seen, text, _ := strings.Cut(line, " ")
 			var p schema.Presence
 			return seen == topic && json.Unmarshal([]byte(text), &p) == nil && holds(p)

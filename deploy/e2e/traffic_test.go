@@ -8,7 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// A person who watches a fleet that does nothing has to be able to read along.
+// A person who watches the messages of an idle fleet has to be able to read them
+// as they come.
 func TestRobotInManualModePublishesLittle(t *testing.T) {
 	const watched, every = 25 * time.Second, 10 * time.Second
 	runIn(t, []variant{ownBroker}, func(w *world) {
@@ -25,7 +26,7 @@ func TestRobotInManualModePublishesLittle(t *testing.T) {
 			})
 		}
 		mark := w.eye.mark()
-		// Nothing is waited for here: the time is what is measured.
+		// The test measures the messages of this time.
 		time.Sleep(watched)
 		var lines, beats int
 		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"#") {
@@ -36,12 +37,12 @@ func TestRobotInManualModePublishesLittle(t *testing.T) {
 			lines++
 			w.t.Logf("%v", m)
 		}
-		// One for every ten seconds begun, for each robot; nothing of fleetd.
+		// At most one message per robot in each started ten seconds; none of fleetd.
 		if most := 2 * int((watched+every-1)/every); lines > most {
-			w.t.Errorf("%d lines in %v from two robots, at most %d are fine", lines, watched, most)
+			w.t.Errorf("%d messages in %v from two robots; want at most %d", lines, watched, most)
 		}
 		if beats < int(watched/(2*time.Second)) {
-			w.t.Errorf("only %d heartbeats in %v: is anybody there?", beats, watched)
+			w.t.Errorf("only %d heartbeats in %v: are robots and fleetd running?", beats, watched)
 		}
 	})
 }

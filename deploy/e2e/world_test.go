@@ -16,7 +16,7 @@ import (
 	"troupe/schema"
 )
 
-// A world is one broker with what stands around it.
+// A world is a broker with the fleetd, robots and observers of one test.
 type world struct {
 	t       testing.TB
 	folder  string
@@ -24,24 +24,24 @@ type world struct {
 
 	broker        *process // nil with a stock Mosquitto
 	address       string   // of the broker itself
-	toolsProxy    *wire    // for everybody who is no robot and no fleetd
+	toolsProxy    *wire    // for clients other than robots and fleetd
 	fleetdProxy   *wire
-	robotProxies  map[string]*wire // of the robots
+	robotProxies  map[string]*wire // by robot id
 	eye           *eye
 	recorder      *brokertest.Recorder
-	recorderScope *scope // ends with the broker's life
+	recorderScope *scope // ends when the broker is killed
 
 	robots map[string]*process
 	fleetd *process
 	store  string // fleetd's database
-	http   string // where fleetd listens
-	ca     string // file with who signed its certificate; empty over plain HTTP
+	http   string // URL of fleetd
+	ca     string // file with fleetd's CA certificate; empty for plain HTTP
 }
 
-// variant is what a world is made of.
+// variant says which broker and which database a world has.
 type variant struct {
-	mosquitto bool // the broker is a stock Mosquitto, with the limits that we ship and the rules that ours writes
-	postgres  bool // fleetd keeps its fleet there, and in SQLite otherwise
+	mosquitto bool // the broker is a stock Mosquitto, with the shipped limits and generated access rules
+	postgres  bool // fleetd's database is Postgres, otherwise SQLite
 }
 
 func (k variant) String() string {
@@ -61,7 +61,7 @@ var (
 	mosquitto = variant{mosquitto: true}
 )
 
-// runIn runs a scenario in a world of each kind, side by side.
+// runIn runs a scenario in a world of each variant, in parallel.
 func runIn(t *testing.T, variants []variant, scenario func(w *world)) {
 	t.Parallel()
 	for _, k := range variants {
@@ -88,7 +88,8 @@ func newWorld(t testing.TB, k variant) *world {
 	return w
 }
 
-// startBroker starts a broker that knows nothing and leads every wire to it.
+// startBroker starts a broker without retained messages and connects every proxy
+// to it.
 func (w *world) startBroker() {
 	w.t.Helper()
 	if w.variant.mosquitto {
@@ -107,8 +108,8 @@ func (w *world) startBroker() {
 	}
 }
 
-// writeMosquittoRules is the file of access rules that our broker writes for Mosquitto: those
-// of the names that --dev knows and of the robots of these tests.
+// writeMosquittoRules writes the access rules that our broker generates for
+// Mosquitto, for the users that --dev knows and for the robots of these tests.
 func (w *world) writeMosquittoRules() string {
 	w.t.Helper()
 	var users strings.Builder
@@ -134,7 +135,7 @@ func (w *world) writeMosquittoRules() string {
 	return out
 }
 
-// killBroker ends the broker as a power cut does, with all it kept.
+// killBroker ends the broker as a power cut does: retained messages are lost.
 func (w *world) killBroker() {
 	w.t.Helper()
 	w.recorderScope.end()
@@ -154,7 +155,7 @@ func (w *world) allProxies() []*wire {
 	return all
 }
 
-// A phase is a part of a test with an end of its own.
+// A scope is a testing.TB whose cleanups run when it ends, before the test does.
 type scope struct {
 	testing.TB
 	cleanups []func()
@@ -170,7 +171,7 @@ func (p *scope) end() {
 	}
 }
 
-// runRobot starts a robot, or starts it again with what it has on its disk. The
+// runRobot starts a robot, or starts it again with the data on its disk. The
 // configuration is a file of testdata/scenarios, or empty.
 func (w *world) runRobot(id, configuration string, more ...string) *process {
 	w.t.Helper()
@@ -185,7 +186,7 @@ func (w *world) runRobot(id, configuration string, more ...string) *process {
 	return w.robots[id]
 }
 
-// runRobotsIn starts robots and waits until each is calibrated and in that mode.
+// runRobotsIn starts robots and waits until each is calibrated and in the mode.
 func (w *world) runRobotsIn(mode schema.ModeID, configuration string, ids ...string) {
 	w.t.Helper()
 	mark := w.eye.mark()
@@ -208,30 +209,31 @@ func (w *world) startFleetd(more ...string) {
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
 
-// on is a topic below the robot's own.
+// robotTopic returns a topic below robots/rid.
 func on(rid, rest string) string {
 	return schema.DefaultNamespace.Root() + "robots/" + rid + "/" + rest
 }
 
-// awaitState waits until the robot's state is as it should be.
+// awaitState waits until the condition holds for the robot's state.
 func (w *world) awaitState(rid, what string, holds func(schema.State) bool) schema.State {
 	w.t.Helper()
 	return awaitDocument(w, on(rid, "state"), "the state of "+rid+" to be "+what, holds)
 }
 
-// awaitReportedStory waits until the robot's report on its story is as it should be.
+// awaitReportedStory waits until the condition holds for the robot's report on its
+// story.
 func (w *world) awaitReportedStory(rid, what string, holds func(schema.ReportedStory) bool) schema.ReportedStory {
 	w.t.Helper()
 	return awaitDocument(w, on(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
 }
 
-// awaitPresence waits until the robot's presence is that.
+// awaitPresence waits until the robot's presence has that state.
 func (w *world) awaitPresence(rid string, state schema.PresenceState) {
 	w.t.Helper()
 	awaitDocument(w, on(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
 }
 
-// scenarioFile is the path of a file that end-to-end tests share.
+// scenarioFile returns the path of a file that the end-to-end tests share.
 func scenarioFile(name string) string {
 	return filepath.Join("..", "..", "testdata", "scenarios", name)
 }
@@ -246,7 +248,7 @@ func readScenario(t testing.TB, name string) string {
 	return string(text)
 }
 
-// takenAddress returns an address that somebody listens on, until the test ends.
+// takenAddress returns an address that is listened on until the test ends.
 func takenAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
