@@ -10,9 +10,9 @@ import (
 // variableParts are the parts of the output that differ from run to run. A line of
 // a page stands for every line that differs from it in these parts only.
 var variableParts = []struct {
-	what          string
-	awaitDocument string // a regular expression; if it has a group, that is the variable part
-	copied        bool   // a later command of the page uses the value
+	what    string
+	pattern string // a regular expression; if it has a group, that is the variable part
+	copied  bool   // a later command of the page uses the value
 }{
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
@@ -37,8 +37,8 @@ var variableParts = []struct {
 var anyVariablePart = func() *regexp.Regexp {
 	all := make([]string, len(variableParts))
 	for i, k := range variableParts {
-		all[i] = "(" + k.awaitDocument + ")"
-		if !strings.Contains(strings.ReplaceAll(k.awaitDocument, "(?:", ""), "(") {
+		all[i] = "(" + k.pattern + ")"
+		if !strings.Contains(strings.ReplaceAll(k.pattern, "(?:", ""), "(") {
 			all[i] = "(" + all[i] + ")" // all of it is variable
 		}
 	}

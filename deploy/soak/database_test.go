@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/fleet"
 )
 
-// library is what fleetd publishes before the weather begins.
+// library is what fleetd publishes before the faults begin.
 var library = []struct{ path, text string }{
 	{"/acts/welcome", "act: welcome\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n"},
 	{"/acts/bow", "act: bow\nactions:\n- {type: head, start_ms: 0, yaw_rad: 0.3, timeout_ms: 2000}\n"},

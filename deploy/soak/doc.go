@@ -1,15 +1,17 @@
-// Package soak puts one robot, one instance and a broker into one process and into
-// fake time, lets a seed decide what is lost, doubled, late, cut, restarted and
-// taken over between them, and then looks whether the promises held:
+// Package soak runs one robot, one fleetd and a broker in one process and in fake
+// time. A seed decides which messages are lost, duplicated or delayed, and which
+// connections and programs are cut, restarted or taken over. Then the tests check
+// the promises:
 //
-//   - what the fleet desires is what the robot reports,
+//   - the robot reports what the fleet desires,
 //   - every command that reached the robot got exactly one final answer, and had
 //     its effect at most once,
-//   - no stop of fleetd was missed.
+//   - the robot missed no stop of fleetd.
 //
-// A seed decides every fault by the connection, the topic and the number of a
-// message on it, and the nanosecond in which each packet arrives, so that what one
-// packet brings about has happened before the next one comes. Within one such
-// instant the scheduler decides, and what the programs do must not depend on it:
-// every twentieth seed runs twice, and the two have to be the same to the packet.
+// The seed decides each fault from the connection, the topic and the number of the
+// message on it. It also decides the nanosecond in which each packet arrives, so
+// that the effects of one packet have happened before the next one arrives. Within
+// one instant the scheduler decides, and the programs' behaviour must not depend on
+// it: every twentieth seed runs twice, and the packets of both runs have to be the
+// same.
 package soak

@@ -11,17 +11,17 @@ import (
 	"troupe/schema"
 )
 
-// A history is what a bystander at the robot's end of the wire saw: what reached
-// the robot, and what it said before anything could befall it.
+// A history records what an observer at the robot's end of the link sees: what
+// reaches the robot, and what the robot sends before any fault.
 type history struct {
 	mu       sync.Mutex
-	received map[string]time.Time // commands by client and id, when last
+	received map[string]time.Time // newest arrival of each command, by client and id
 	finals   map[string][]string
-	// What became of what, by the command that is named as its cause: the events
-	// of it. One that is told again has the same boot and number.
+	// The events of each effect, by the command that caused it. An event that is
+	// published again has the same boot and number.
 	effects map[string]map[string]bool
-	// What comes before the robot's connection is ready waits, and is forgotten
-	// if it never is. A connection is ready when the robot tells what it can.
+	// Commands that arrive before the robot's connection is ready count once it is.
+	// A connection is ready when the robot publishes caps.
 	beforeReady map[string][]string
 	ready       map[string]bool
 	reported    schema.ReportedStory // the newest
@@ -88,7 +88,7 @@ func (h *history) onSent(conn string, topic string, payload []byte) {
 	}
 	key, answer := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
 	if v, _ := schema.VerbOf(splitVerb(a.Verb)); v.Class == schema.ClassStop || a.Verb == fleetStop {
-		// Every copy of a stop stops again; the second finds it done.
+		// Each copy of a stop stops the robot again; the second one finds it stopped.
 		answer = fmt.Sprintf("%s %s", a.Verb, a.Status)
 	}
 	h.finals[key] = append(h.finals[key], answer)
@@ -97,7 +97,7 @@ func (h *history) onSent(conn string, topic string, payload []byte) {
 func (h *history) recordEffect(payload []byte) {
 	e, _ := schema.Decode[schema.Event](payload)
 	if e.ReqID == "" || e.Type == "safety_changed" && strings.Contains(string(e.Data), `"stopped"`) {
-		return // every copy of a stop stops again
+		return // each copy of a stop stops the robot again
 	}
 	key := fmt.Sprintf("%s %s %s", e.ReqID, e.Type, e.Data)
 	if h.effects[key] == nil {
@@ -119,8 +119,8 @@ func (h *history) repeatedEffects() (found []string) {
 	return found
 }
 
-// onClosed says that a connection broke. What reached the robot in that moment may
-// have been refused, and a refusal is not written down to be told again.
+// onClosed records that a connection broke. The robot may have refused what
+// reached it at that moment, and it does not keep a refusal to send it again.
 func (h *history) onClosed(conn string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,14 +147,14 @@ func (h *history) unanswered() (open []string) {
 	return open
 }
 
-// reportedStory is what the robot said last of its story.
+// reportedStory returns the robot's newest report on its story.
 func (h *history) reportedStory() schema.ReportedStory {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reported
 }
 
-// robotLatches are the stops that the robot said last that it holds.
+// robotLatches returns the ids of the stops in the robot's newest state.
 func (h *history) robotLatches() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,8 +187,8 @@ func (h *history) failedStops() (found []string) {
 	return found
 }
 
-// contradictions lists the commands that got more than one final answer. The
-// same answer may be told again.
+// contradictions lists the commands with more than one final answer. The robot may
+// send the same answer again.
 func (h *history) contradictions() (found []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

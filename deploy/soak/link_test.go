@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// A wire leads one client to the broker, packet by packet: what is published on
-// it meets its fate. Everything else passes as it is.
+// A faultyLink connects one client to the broker, packet by packet. Messages are
+// lost, delayed or duplicated as its faults decide; other packets are only
+// delayed.
 type faultyLink struct {
 	name     string
 	dial     func(context.Context) (net.Conn, error)
@@ -23,20 +24,20 @@ type faultyLink struct {
 	mu         sync.Mutex
 	faults     *faults
 	log        *packetLog
-	blocked    bool // nothing gets through, and nobody new
+	blocked    bool // new connections are refused
 	conns      map[net.Conn]bool
 	opened     map[string]int // connections so far, by client id
 	deliverers sync.WaitGroup
 }
 
-// A bystander stands at the client's end of a wire.
+// A linkObserver sees the messages at the client's end of a link.
 type linkObserver interface {
-	onSent(conn string, topic string, payload []byte)     // by the client, before its fate
-	onReceived(conn string, topic string, payload []byte) // to the client, after its fate
+	onSent(conn string, topic string, payload []byte)     // by the client, before faults
+	onReceived(conn string, topic string, payload []byte) // by the client, after faults
 	onClosed(conn string)
 }
 
-var errCut = errors.New("the wire is cut")
+var errCut = errors.New("the link is cut")
 
 func (w *faultyLink) open(ctx context.Context) (net.Conn, error) {
 	w.mu.Lock()
@@ -54,8 +55,8 @@ func (w *faultyLink) open(ctx context.Context) (net.Conn, error) {
 	w.conns[inner], w.conns[far] = true, true
 	w.mu.Unlock()
 	c := &connection{faultyLink: w}
-	up := &direction{connection: c, name: "up", from: inner, to: far, queue: make(chan queuedPacket, 4096)}
-	down := &direction{connection: c, name: "down", from: far, to: inner, queue: make(chan queuedPacket, 4096)}
+	up := &direction{connection: c, way: "up", from: inner, to: far, queue: make(chan queuedPacket, 4096)}
+	down := &direction{connection: c, way: "down", from: far, to: inner, queue: make(chan queuedPacket, 4096)}
 	up.reverse, down.reverse = down, up
 	if w.observer != nil {
 		up.onSent, down.onReceived, up.onClosed = w.observer.onSent, w.observer.onReceived, w.observer.onClosed
@@ -67,7 +68,7 @@ func (w *faultyLink) open(ctx context.Context) (net.Conn, error) {
 	return near, nil
 }
 
-// cut cuts every connection; parted, no new one is made until it heals.
+// cut closes every connection. With block, no new one is accepted until restore.
 func (w *faultyLink) cut(block bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +79,7 @@ func (w *faultyLink) cut(block bool) {
 	}
 }
 
-// restore ends what was parted, and with all every fault.
+// restore accepts connections again; with endFaults it also ends all faults.
 func (w *faultyLink) restore(endFaults bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,18 +89,18 @@ func (w *faultyLink) restore(endFaults bool) {
 	}
 }
 
-// A connection is named by its client and how many that one had before it, which
-// its first packet tells: a program has several at a time, and which of them asks
-// first is the scheduler's affair.
+// A connection is named after its client id and the number of the client's earlier
+// connections, which the CONNECT packet tells: a program has several connections
+// at a time, and the scheduler decides which one dials first.
 type connection struct {
 	*faultyLink
-	name string // under the wire's lock
+	name string // guarded by the link's mutex
 }
 
 func (c *connection) readConnect(packet []byte) {
 	at := bodyOffset(packet)
-	at += 2 + int(binary.BigEndian.Uint16(packet[at:])) // the name of the protocol
-	at += 1 + 1 + 2                                     // its level, flags, keep-alive
+	at += 2 + int(binary.BigEndian.Uint16(packet[at:])) // protocol name
+	at += 1 + 1 + 2                                     // protocol level, flags, keep-alive
 	n := int(binary.BigEndian.Uint16(packet[at:]))
 	id := string(packet[at+2 : at+2+n])
 	c.opened[id]++
@@ -112,23 +113,25 @@ func (c *connection) clientName() string {
 	return c.name
 }
 
-// A lane is one direction of a connection. Each packet arrives at an instant of
-// its own, which the seed knows, so that what a packet brings about has happened
-// before the next one comes, in every run. Messages of one topic keep their order,
-// and so do acknowledgements; between them the seed decides, because who was the
-// first in an instant is up to the scheduler. The end overtakes nothing.
+// A direction is one of the two directions of a connection. The seed decides when
+// each packet arrives, at an instant of its own, so that in every run the effects
+// of one packet have happened before the next one arrives. Messages of one topic
+// keep their order, and so do acknowledgements; between these the seed decides,
+// because the scheduler decides which packet is sent first within an instant. The
+// end of the connection overtakes nothing.
 type direction struct {
 	*connection
-	name       string // up or down
+	way        string // up or down
 	from, to   net.Conn
 	reverse    *direction // the other direction
 	queue      chan queuedPacket
-	onSent     func(conn, topic string, payload []byte) // a message was sent
-	onReceived func(conn, topic string, payload []byte) // a message came
+	onSent     func(conn, topic string, payload []byte) // may be nil
+	onReceived func(conn, topic string, payload []byte) // may be nil
 	onClosed   func(conn string)
 }
 
-// A parcel is a packet on its way; without bytes it is the end of the connection.
+// A queuedPacket is a packet on its way; without bytes it is the end of the
+// connection.
 type queuedPacket struct {
 	at      time.Time
 	bytes   []byte
@@ -137,8 +140,8 @@ type queuedPacket struct {
 
 func (l *direction) read() {
 	r := bufio.NewReader(l.from)
-	newest := map[string]time.Time{} // arrival, by what keeps its order
-	var latest time.Time             // of them
+	newest := map[string]time.Time{} // newest arrival, by sequence
+	var latest time.Time             // of all sequences
 	last := func() time.Time { return notBefore(time.Now(), latest) }
 	for {
 		p, err := readPacket(r)
@@ -154,7 +157,7 @@ func (l *direction) read() {
 			l.readConnect(p)
 		}
 		name := l.name
-		way := name + " " + l.name
+		way := name + " " + l.way
 		if kind == publish {
 			m = parsePublish(p)
 			f = l.faults.next(way, m.topic)
@@ -171,12 +174,12 @@ func (l *direction) read() {
 			l.queue <- queuedPacket{at: last(), bytes: p}
 			continue
 		}
-		line := m.topic // of what keeps its order
+		sequence := m.topic // packets of a sequence keep their order
 		if kind != publish {
-			line = fmt.Sprint(kind)
+			sequence = fmt.Sprint(kind)
 		}
-		at := notBefore(time.Now().Add(f.latency), newest[line])
-		newest[line] = at
+		at := notBefore(time.Now().Add(f.latency), newest[sequence])
+		newest[sequence] = at
 		if at.After(latest) {
 			latest = at
 		}
@@ -194,7 +197,7 @@ func (l *direction) read() {
 	}
 }
 
-// notBefore is at, or an instant after other if that is not before it.
+// notBefore returns at, but an instant after other if at is not later than that.
 func notBefore(at, other time.Time) time.Time {
 	if at.After(other) {
 		return at
@@ -202,14 +205,14 @@ func notBefore(at, other time.Time) time.Time {
 	return other.Add(time.Microsecond)
 }
 
-// deliver takes the packets of a lane to its end, each in its time.
+// deliver writes each packet to the other end when its time has come.
 func (l *direction) deliver() {
 	defer l.from.Close()
 	defer l.to.Close()
 	if l.onClosed != nil {
 		defer func() { l.onClosed(l.clientName()) }()
 	}
-	var waiting []queuedPacket // the next one first
+	var waiting []queuedPacket // by time
 	next := time.NewTimer(time.Hour)
 	defer next.Stop()
 	for {
@@ -219,7 +222,7 @@ func (l *direction) deliver() {
 				if q.at.After(at) {
 					return 1
 				}
-				return -1 // behind all of the same instant
+				return -1 // after all packets of the same instant
 			})
 			waiting = slices.Insert(waiting, at, p)
 			next.Reset(time.Until(waiting[0].at))
@@ -260,7 +263,7 @@ type publishPacket struct {
 	id      uint16
 }
 
-// readPacket returns one packet of MQTT 3.1.1 as it is.
+// readPacket reads one packet of MQTT 3.1.1.
 func readPacket(r *bufio.Reader) ([]byte, error) {
 	head, err := r.ReadByte()
 	if err != nil {
@@ -285,7 +288,7 @@ func readPacket(r *bufio.Reader) ([]byte, error) {
 	return p, err
 }
 
-// bodyOffset is where what follows the fixed header of a packet begins.
+// bodyOffset returns the length of a packet's fixed header.
 func bodyOffset(p []byte) int {
 	at := 1
 	for p[at] >= 0x80 {

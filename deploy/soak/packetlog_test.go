@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A log is everything that was put on the wires of a world, in its order, with
-// what became of it. Two runs of a seed are the same when their logs are.
+// A packetLog records every packet of a world in order, with its delivery. Two
+// runs of a seed are the same if their logs are.
 type packetLog struct {
 	began time.Time
 
@@ -26,15 +26,15 @@ func (l *packetLog) record(way, what string, f delivery) {
 	l.lines = append(l.lines, fmt.Sprintf("%15.9f %s %s %+v", time.Since(l.began).Seconds(), way, what, f))
 }
 
-// text is the log with the lines of one instant in alphabetical order: which
-// goroutine was the first in it is up to the scheduler.
+// text returns the log with the lines of the same instant in alphabetical order:
+// the scheduler decides which goroutine comes first in it.
 func (l *packetLog) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(slices.Sorted(slices.Values(l.lines)), "\n")
 }
 
-// digest is short, and of this log alone.
+// digest is a short hash of the log.
 func (l *packetLog) digest() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(l.text())))[:12]
 }

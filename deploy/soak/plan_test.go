@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// A deed is one thing that somebody does, or that goes wrong.
+// An incident is one action of a person, or one fault.
 type incident struct {
 	at       time.Duration
 	what     string
-	who      string        // whose wire, or which sender
+	who      string        // the link, or the sender
 	verb     string        // of a command
 	body     string        // its payload
-	duration time.Duration // how long something is away
+	duration time.Duration // of an outage
 }
 
 func (d incident) String() string {
-	return fmt.Sprintf("%6.2fs %-9s %-6s %s %s %v", d.at.Seconds(), d.what, d.who, d.verb, d.body, d.duration)
+	return fmt.Sprintf("%6.2fs %-13s %-6s %s %s %v", d.at.Seconds(), d.what, d.who, d.verb, d.body, d.duration)
 }
 
-// faultTime is how long deeds go on; after it every fault ends.
+// faultTime is how long incidents happen; after it every fault ends.
 const faultTime = 60 * time.Second
 
 var commands = []struct{ verb, args string }{
@@ -32,7 +32,7 @@ var commands = []struct{ verb, args string }{
 	{"interrupt/request", `{"handler":"service"}`}, {"sys/ping", `{}`},
 }
 
-// plan makes what happens under a seed.
+// plan returns the incidents of a seed.
 func plan(seed uint64) []incident {
 	r := rand.New(rand.NewPCG(seed, 0x50a1))
 	var all []incident
@@ -40,21 +40,21 @@ func plan(seed uint64) []incident {
 		d := incident{at: time.Duration(r.Int64N(int64(faultTime)))}
 		o := commands[r.IntN(len(commands))]
 		switch p := r.IntN(100); {
-		case p < 35: // a person at a terminal
+		case p < 35: // an operator with an MQTT client
 			d.what, d.who, d.verb = "command", "op1", o.verb
 			d.body = fmt.Sprintf(`{"id":"c%d","args":%s}`, n, o.args)
 			if again := r.IntN(3); again == 0 {
 				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, body: d.body})
 			}
-		case p < 55: // a person at fleetd
-			d.what, d.who, d.verb, d.body = "order", "fleetd", o.verb, o.args
+		case p < 55: // an operator with fleetd
+			d.what, d.who, d.verb, d.body = "fleet command", "fleetd", o.verb, o.args
 		case p < 59:
 			d.what, d.body = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
 				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`}[r.IntN(6)]
 		case p < 65:
 			d.what, d.verb = "assign", []string{"museum", "evening"}[r.IntN(2)]
 		case p < 67:
-			d.what, d.body = "hold", []string{`{"ids":["r1"]}`, `{"all":true}`}[r.IntN(2)]
+			d.what, d.body = "fleet stop", []string{`{"ids":["r1"]}`, `{"all":true}`}[r.IntN(2)]
 		case p < 71:
 			d.what = "release"
 		case p < 74:
@@ -62,15 +62,15 @@ func plan(seed uint64) []incident {
 		case p < 81:
 			d.what, d.who = "cut", linkNames[r.IntN(len(linkNames))]
 		case p < 87:
-			d.what, d.who, d.duration = "part", linkNames[r.IntN(len(linkNames))], time.Duration(500+r.IntN(9500))*time.Millisecond
+			d.what, d.who, d.duration = "outage", linkNames[r.IntN(len(linkNames))], time.Duration(500+r.IntN(9500))*time.Millisecond
 		case p < 92:
-			d.what, d.duration = "robot", time.Duration(r.IntN(8000))*time.Millisecond // gone so long
+			d.what, d.duration = "robot", time.Duration(r.IntN(8000))*time.Millisecond // of the restart
 		case p < 95:
 			d.what, d.duration = "fleetd", time.Duration(r.IntN(8000))*time.Millisecond
 		case p < 97:
 			d.what, d.duration = "broker", time.Duration(r.IntN(4000))*time.Millisecond
 		default:
-			d.what, d.who = "thief", linkNames[r.IntN(len(linkNames))] // somebody with the same name
+			d.what, d.who = "takeover", linkNames[r.IntN(len(linkNames))] // another client with the same name
 		}
 		all = append(all, d)
 	}

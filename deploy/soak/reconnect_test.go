@@ -18,14 +18,14 @@ import (
 	"troupe/robotd/robot"
 )
 
-// fleetSize is how many robots lose their broker in one moment.
+// fleetSize is how many robots lose their broker at the same moment.
 const fleetSize = 300
 
-// A gathering is many robots and a fleetd instance around one broker.
+// A largeFleet is many robots and fleetd around one broker.
 type largeFleet struct {
 	mu     sync.Mutex
 	broker *server.Server
-	dials  []time.Time // of robots, since the broker came back
+	dials  []time.Time // of robots, since the newest start of the broker
 }
 
 func (g *largeFleet) dial(ctx context.Context) (net.Conn, error) {
@@ -85,7 +85,7 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 				}
 			})
 		}
-		everybody := func(view string) func() (bool, string) {
+		all := func(view string) func() (bool, string) {
 			return func() (bool, string) {
 				var list struct {
 					Robots []api.Robot `json:"robots"`
@@ -100,18 +100,18 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 				return n == fleetSize, fmt.Sprintf("%d of %d are %s", n, fleetSize, view)
 			}
 		}
-		w.until("everybody is there", everybody("online"))
+		w.until("all robots are online", all("online"))
 		g.stopBroker(t)
-		w.until("nobody is known to be there", everybody("unknown"))
-		time.Sleep(20 * time.Second) // by now each waits for as long as it ever does
+		w.until("the presence of all robots is unknown", all("unknown"))
+		time.Sleep(20 * time.Second) // by now each robot has reached its longest backoff
 		g.startBroker(t)
-		w.until("everybody is back", everybody("online"))
+		w.until("all robots are online again", all("online"))
 
 		g.mu.Lock()
-		knocks := slices.Clone(g.dials)
+		dials := slices.Clone(g.dials)
 		g.mu.Unlock()
-		if most := maxWithin(knocks, 100*time.Millisecond); most > fleetSize/4 {
-			t.Errorf("%d of %d knock within 100 ms: their waits are not spread", most, fleetSize)
+		if most := maxWithin(dials, 100*time.Millisecond); most > fleetSize/4 {
+			t.Errorf("%d of %d robots dial within 100 ms: their backoffs are not spread", most, fleetSize)
 		}
 		w.stopFleetd()
 		end()
@@ -120,7 +120,7 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 	})
 }
 
-// maxWithin is the most moments that lie within one span.
+// maxWithin returns the largest number of times that lie within one span.
 func maxWithin(at []time.Time, span time.Duration) (most int) {
 	for i, j := 0, 0; i < len(at); i++ {
 		for at[i].Sub(at[j]) > span {

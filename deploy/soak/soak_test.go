@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// seedRange are how many worlds a run looks at, and from which on: TROUPE_SOAK=5000,
-// or TROUPE_SOAK=17+1 for the one of seed 17.
+// seedRange returns the first seed and how many: TROUPE_SOAK=5000, or
+// TROUPE_SOAK=17+1 for seed 17 alone.
 func seedRange(t *testing.T) (first, count uint64) {
 	text := os.Getenv("TROUPE_SOAK")
 	if text == "" {
@@ -51,32 +51,34 @@ func TestRandomFaultsKeepEveryPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, count := seedRange(t)
-	run := func(t *testing.T, seed uint64) (print string) {
+	run := func(t *testing.T, seed uint64) (digest string) {
 		database := filepath.Join(t.TempDir(), "fleet.db")
 		if err := os.WriteFile(database, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Test(t, func(t *testing.T) { print = runPlan(t, seed, database) })
-		return print
+		synctest.Test(t, func(t *testing.T) { digest = runPlan(t, seed, database) })
+		return digest
 	}
 	for seed := first; seed < first+count; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			print := run(t, seed)
+			digest := run(t, seed)
 			if seed%rerunEvery != 0 {
 				return
 			}
-			if second := run(t, seed); second != print {
-				t.Errorf("its print is %s, and %s in a second run", print, second)
+			if second := run(t, seed); second != digest {
+				t.Errorf("the digest is %s, and %s in a second run", digest, second)
 			}
 		})
 	}
 }
 
-// rerunEvery is which seeds run twice, to see that they are the same.
+// rerunEvery: every so many seeds, one runs twice, to check that both runs are the
+// same.
 const rerunEvery = 20
 
-// runPlan lets a plan happen, looks at what is left, and returns its print.
+// runPlan runs the incidents of a seed, checks the promises, and returns the
+// digest of the packet log.
 func runPlan(t *testing.T, seed uint64, database string) string {
 	deeds := plan(seed)
 	w := newWorld(t, seed, database)
@@ -88,7 +90,7 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		synctest.Wait()
 		w.apply(d)
 	}
-	synctest.Wait() // the last one has met its fate
+	synctest.Wait() // for the last incident
 	for _, each := range w.links {
 		each.restore(true)
 	}
@@ -96,12 +98,12 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		var r api.Robot
 		w.get("/robots/r1", &r)
 		said := w.history.reportedStory()
-		// A story that is frozen has no end of an act to wait for.
+		// While the story does not run, no act ends for which a new story waits.
 		fulfilled := r.Desired.Story == nil || r.Desired.Converged || said.Phase == schema.DeployWaiting
 		return r.Presence.View == "online" && fulfilled && r.Desired.Phase == said.Phase && r.Desired.ReportedRev == said.DesiredRev && r.Desired.DesiredRev == said.DesiredRev,
-			fmt.Sprintf("presence %s, desired state %+v; the robot itself says revision %d %s", r.Presence.View, r.Desired, said.DesiredRev, said.Phase)
+			fmt.Sprintf("presence %s, desired state %+v; the robot reports revision %d %s", r.Presence.View, r.Desired, said.DesiredRev, said.Phase)
 	})
-	w.until("every other desired state is answered", func() (bool, string) {
+	w.until("every other desired document is answered", func() (bool, string) {
 		var list struct {
 			Desired []api.DesiredState `json:"desired"`
 		}
@@ -119,12 +121,12 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 	})
 	w.until("the robot holds the stops that fleetd holds, and no other", func() (bool, string) {
 		held, holds := w.fleetLatches(), w.history.robotLatches()
-		return slices.Equal(held, holds), fmt.Sprintf("held %q, the robot holds %q", held, holds)
+		return slices.Equal(held, holds), fmt.Sprintf("fleetd holds %q, the robot %q", held, holds)
 	})
 	var list struct {
 		Commands []api.Command `json:"commands"`
 	}
-	w.until("fleetd knows the end of every command", func() (bool, string) {
+	w.until("fleetd knows the result of every command", func() (bool, string) {
 		w.get("/commands?limit=100", &list)
 		for _, c := range list.Commands {
 			if c.Ended == 0 && !(c.State == command.Unknown && (hasNoJournal(c.Verb) || !w.history.isAnswered("fleetd "+c.ID))) {
@@ -137,14 +139,14 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		t.Errorf("a stop that reached the robot did not stop it: %s", each)
 	}
 	for _, each := range w.history.contradictions() {
-		t.Errorf("two answers: %s", each)
+		t.Errorf("two final answers: %s", each)
 	}
 	for _, each := range w.history.repeatedEffects() {
 		t.Errorf("a command had its effect twice: %s", each)
 	}
 	w.stopAll()
 	if t.Failed() {
-		t.Logf("again with TROUPE_SOAK=%d+1, which is the same run if its print is %s; what happened:", seed, w.log.digest())
+		t.Logf("repeat with TROUPE_SOAK=%d+1; the run is the same if its digest is %s; incidents:", seed, w.log.digest())
 		for _, d := range deeds {
 			t.Log(d)
 		}
@@ -152,9 +154,9 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 	return w.log.digest()
 }
 
-// hasNoJournal says of a verb that robots keep no record of it: a second copy is
-// answered for itself, and when the one answer is lost, nobody knows what became
-// of it, and that is what fleetd says.
+// hasNoJournal reports whether robots keep no record of a verb. They answer each
+// copy of such a command separately, and when the only answer is lost, the result
+// stays unknown; fleetd reports it so.
 func hasNoJournal(verb string) bool {
 	v, _ := schema.VerbOf(splitVerb(verb))
 	return v.Journal == schema.JournalNever
@@ -165,7 +167,7 @@ func splitVerb(verb string) (string, string) {
 	return group, name
 }
 
-// documentNumber is a member of a document, 0 where there is none.
+// documentNumber returns a numeric member of a document, 0 if there is none.
 func documentNumber(document []byte, name string) (n int64) {
 	var all map[string]any
 	if err := json.Unmarshal(document, &all); err == nil {

@@ -26,13 +26,13 @@ import (
 
 const ns = schema.DefaultNamespace
 
-// world is one robot, one instance and their broker.
+// world is one robot, one fleetd and their broker.
 type world struct {
 	*testing.T
 	folder string
 
 	mu     sync.Mutex
-	broker *server.Server // nil while it is away
+	broker *server.Server // nil while it is stopped
 	links  map[string]*faultyLink
 	op     *brokertest.Client
 
@@ -40,7 +40,7 @@ type world struct {
 	robotEnd func()
 	robotRun chan error
 
-	random  map[string]func() float64 // of r1 and of fleetd
+	random  map[string]func() float64 // by link name
 	log     *packetLog
 	history *history
 }
@@ -48,7 +48,8 @@ type world struct {
 func newWorld(t *testing.T, seed uint64, database string) *world {
 	w := &world{T: t, folder: filepath.Dir(database), links: map[string]*faultyLink{}, random: map[string]func() float64{}, log: newPacketLog(), history: newHistory()}
 	for _, name := range []string{"r1", "fleetd"} {
-		// By the moment: which of its connections asks first is the scheduler's affair.
+		// From the time, not from a sequence: the scheduler decides which of the
+		// connections asks first.
 		w.random[name] = func() float64 {
 			return rand.New(rand.NewPCG(seed^hash(name), uint64(time.Since(w.log.began)))).Float64()
 		}
@@ -82,7 +83,7 @@ func (w *world) startBroker() {
 	w.op = brokertest.Connect(w.T, b.Dial, brokertest.Hello{Name: "op1", ClientID: "op1"})
 }
 
-// stopBroker ends it with all it kept.
+// stopBroker ends the broker with all its retained messages.
 func (w *world) stopBroker() {
 	w.op.Close()
 	w.mu.Lock()
@@ -125,10 +126,10 @@ func (w *world) startRobot() {
 	<-ready
 }
 
-// stopRobot ends it as a power cut does: nobody hears of it.
+// stopRobot ends the robot as a power cut does: it sends nothing any more.
 func (w *world) stopRobot() {
 	w.links["r1"].cut(true)
-	synctest.Wait() // it has noticed
+	synctest.Wait() // it has noticed the broken connection
 	w.robotEnd()
 	if err := <-w.robotRun; err != nil {
 		w.Errorf("the robot ended with %v", err)
@@ -142,11 +143,11 @@ func (w *world) apply(d incident) {
 		if w.brokerRunning() {
 			w.op.Publish(ns.Topic(schema.TopicCmd, "r1", d.who, group, verb), d.body)
 		}
-	case "order":
+	case "fleet command":
 		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
 	case "stop":
 		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
-	case "hold":
+	case "fleet stop":
 		w.request("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
 	case "release":
 		if w.fleetd == nil {
@@ -161,7 +162,7 @@ func (w *world) apply(d incident) {
 		w.request("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
 	case "cut":
 		w.links[d.who].cut(false)
-	case "part":
+	case "outage":
 		w.links[d.who].cut(true)
 		time.AfterFunc(d.duration, func() { w.links[d.who].restore(false) })
 	case "robot":
@@ -177,18 +178,18 @@ func (w *world) apply(d incident) {
 		w.stopBroker()
 		time.Sleep(d.duration)
 		w.startBroker()
-	case "thief":
+	case "takeover":
 		if conn, err := w.dial(context.Background()); err == nil {
-			thief, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.Hello{Name: d.who, ClientID: d.who})
+			other, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.Hello{Name: d.who, ClientID: d.who})
 			if code == 0 {
 				time.Sleep(200 * time.Millisecond)
-				thief.Cut()
+				other.Cut()
 			}
 		}
 	}
 }
 
-// duration are the ids of the stops that fleetd holds.
+// fleetLatches returns the ids of the stops that fleetd holds.
 func (w *world) fleetLatches() []string {
 	ids := []string{}
 	for _, h := range w.fleetd.Latched() {
@@ -204,7 +205,8 @@ func (w *world) brokerRunning() bool {
 	return w.broker != nil
 }
 
-// request asks fleetd; what it answers is a matter of the history.
+// request sends a request to fleetd. The history decides whether the result is
+// right, so only internal errors fail the test.
 func (w *world) request(method, path, body string) (int, []byte) {
 	if w.fleetd == nil {
 		return 0, nil
@@ -232,7 +234,8 @@ func (w *world) get(path string, into any) {
 	}
 }
 
-// until waits for what must come once every fault has ended.
+// until waits for a condition that must hold some time after every fault has
+// ended.
 func (w *world) until(what string, holds func() (bool, string)) {
 	w.Helper()
 	for began := time.Now(); ; time.Sleep(250 * time.Millisecond) {
@@ -242,7 +245,7 @@ func (w *world) until(what string, holds func() (bool, string)) {
 			return
 		}
 		if time.Since(began) > 5*time.Minute {
-			w.Errorf("%s: still not 5 minutes after the last fault: %s", what, now)
+			w.Errorf("%s: not within 5 minutes after the last fault: %s", what, now)
 			return
 		}
 	}
