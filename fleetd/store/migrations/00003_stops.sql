@@ -16,7 +16,7 @@ CREATE TABLE stops (
 );
 CREATE INDEX stops_held ON stops (robot) WHERE released_at = 0;
 
--- Retained documents of the desk that are for no robot in particular.
+-- Retained documents of fleetd that are for no robot in particular.
 CREATE TABLE fleet_documents (
     kind       TEXT   PRIMARY KEY,
     rev        BIGINT NOT NULL,

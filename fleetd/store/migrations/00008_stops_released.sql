@@ -1,4 +1,4 @@
 -- +goose Up
 
--- Every desk looks what was released lately.
+-- Every instance reads what was released lately.
 CREATE INDEX stops_released ON stops (released_at) WHERE released_at > 0;
