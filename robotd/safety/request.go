@@ -29,6 +29,9 @@ func refused(r schema.Reason, detail string) Answer {
 
 // mayEnable checks an enable: first the state, then every cause, then whether the
 // sender has seen a recent heartbeat. ok means that the enable is granted.
+//
+// In HALT and E_STOP the refusal names what led there, not the units in error: they are
+// only its consequence, and safety/reset is the way out of both.
 func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyEnabled:
@@ -37,6 +40,14 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 		return refused(schema.ReasonBusy, "the robot is coming to rest; ask again when it is DISABLED"), false
 	case schema.SafetyReset:
 		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
+	case schema.SafetyHalt, schema.SafetyEStop:
+		if len(f.Inputs) == 0 {
+			way := "safety/reset leads to DISABLED"
+			if s.Physical {
+				way = "a safety/reset at the robot leads to DISABLED"
+			}
+			return refused(schema.ReasonSafetyLatched, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, way)), false
+		}
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
 		detail := causes[0].String()

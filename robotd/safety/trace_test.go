@@ -49,6 +49,10 @@ func (w *world) play(t *testing.T, line string) string {
 	var r Request
 	switch verb {
 	case "tick":
+	case "another-core":
+		*w = *newWorld()
+		w.s = Boot(now)
+		return ""
 	case "unit":
 		for i := range w.f.Units {
 			if w.f.Units[i].ID == words[0] || words[0] == "all" {
