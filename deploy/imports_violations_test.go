@@ -10,12 +10,12 @@ import (
 func sampleRules() importRules {
 	return importRules{
 		layers: []layer{
-			{what: "words", pure: true, folders: []string{"schema"}},
-			{what: "rooms", pure: true, folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
-			{what: "hands", folders: []string{"broker/link", "robotd/disk"}},
+			{what: "contract", pure: true, folders: []string{"schema"}},
+			{what: "decisions", pure: true, folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
+			{what: "side effects", folders: []string{"broker/link", "robotd/disk"}},
 			{what: "assemblies", clock: true, folders: []string{"robotd/robot", "broker/server"}},
-			{what: "what tests stand on", clock: true, folders: []string{"broker/brokertest", "robotd/bodytest"}},
-			{what: "mains", clock: true, folders: []string{"robotd", "deploy/e2e"}},
+			{what: "test support", clock: true, folders: []string{"broker/brokertest", "robotd/bodytest"}},
+			{what: "main packages", clock: true, folders: []string{"robotd", "deploy/e2e"}},
 		},
 		programImports: map[string][]string{
 			"schema": {}, "broker": {"schema"}, "robotd": {"schema", "broker/link"}, "fleetd": {"schema"}, "deploy": {"robotd"},
@@ -42,7 +42,7 @@ func TestEveryViolationIsReported(t *testing.T) {
 		{"an import upwards", "robotd/mode/mode.go",
 			`package mode; import _ "troupe/robotd/robot"`, "not below its own layer"},
 		{"an import upwards under another name", "robotd/mode/mode.go",
-			`package mode; import words "troupe/robotd/robot"; var _ = words.X`, "not below its own layer"},
+			`package mode; import other "troupe/robotd/robot"; var _ = other.X`, "not below its own layer"},
 		{"an import within a layer", "robotd/mode/mode.go",
 			`package mode; import _ "troupe/robotd/act"`, "not below its own layer"},
 		{"an import within a layer in a test", "robotd/mode/mode_test.go",
