@@ -31,7 +31,7 @@ func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	for n := range size {
 		b.WriteByte(byte(n * n >> 9))
 	}
-	folder = filepath.Join(w.folder, "house")
+	folder = filepath.Join(w.folder, "content")
 	for name, text := range map[string][]byte{
 		"sounds/opera.wav": b.Bytes(),
 		"sing.yaml":        []byte("act: sing\nactions:\n  - {type: sound, start_ms: 0, timeout_ms: 5000, sound: opera}\n"),

@@ -122,7 +122,7 @@ func mustRunJSON[T any](w *world, args ...string) T {
 
 // latchedStops lists the latched stops, once fleetd has read its database: an
 // earlier list may lack some, and says so.
-func (w *world) latchedStops() (held []api.LatchedStop) {
+func (w *world) latchedStops() (stops []api.LatchedStop) {
 	w.t.Helper()
 	w.until("a complete list of stops", func() bool {
 		var list struct {
@@ -133,16 +133,16 @@ func (w *world) latchedStops() (held []api.LatchedStop) {
 		if err := json.Unmarshal([]byte(s.out), &list); err != nil {
 			w.t.Fatalf("fleetd stop list: status %d: %v\n%s%s", s.code, err, s.out, s.err)
 		}
-		held = list.Stops
+		stops = list.Stops
 		return s.code == 0 && list.Complete
 	})
-	return held
+	return stops
 }
 
 // until polls until the condition holds.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if holds() {
 			return
 		}

@@ -33,10 +33,10 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	if out := s.mustRunCLI("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
 		t.Errorf("the list is\n%s", out)
 	}
-	if kept := s.retainedTopics("r7"); len(kept) > 0 {
-		t.Errorf("the broker retains %v", kept)
+	if retained := s.retainedTopics("r7"); len(retained) > 0 {
+		t.Errorf("the broker retains %v", retained)
 	}
-	if kept := s.retainedTopics("r8"); len(kept) == 0 {
+	if retained := s.retainedTopics("r8"); len(retained) == 0 {
 		t.Error("the other robot's documents were removed too")
 	}
 	if out := s.mustRunCLI("stop", "--all"); strings.Contains(out, "r7") {

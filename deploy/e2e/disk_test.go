@@ -98,7 +98,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 
 // startOnce runs robotd without a broker until it ends or has been ready for a
 // moment, at most 10 s.
-func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobytes int64) {
+func startOnce(t *testing.T, robotd, dir string) (output string, code int, kilobytes int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -127,8 +127,8 @@ func startOnce(t *testing.T, robotd, dir string) (said string, code int, kilobyt
 // like a full disk.
 func limitFileSize(t testing.TB, p *process, bytes string) {
 	t.Helper()
-	if said, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
-		t.Fatalf("prlimit (Debian: util-linux): %v\n%s", err, said)
+	if out, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
+		t.Fatalf("prlimit (Debian: util-linux): %v\n%s", err, out)
 	}
 }
 

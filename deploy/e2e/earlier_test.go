@@ -199,7 +199,7 @@ func (m *mixedReleases) startRobot() (refusal string) {
 // release.
 func (p *process) awaitReadyOrRefusal() string {
 	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		switch {
 		case p.log.contains("ready "):
 			return ""
@@ -207,16 +207,16 @@ func (p *process) awaitReadyOrRefusal() string {
 			continue
 		}
 		p.meant = true // how it ended is looked at here
-		said := p.log.String()
+		output := p.log.String()
 		for _, sign := range []string{"panic", "SIG", "goroutine ", "fatal error", "core dumped"} {
-			if strings.Contains(said, sign) {
-				p.t.Fatalf("%s crashed:\n%s", p.name, said)
+			if strings.Contains(output, sign) {
+				p.t.Fatalf("%s crashed:\n%s", p.name, output)
 			}
 		}
-		if p.code <= 0 || !strings.Contains(said, "release") && !strings.Contains(said, "version") {
-			p.t.Fatalf("%s ended with status %d and does not say that its data is of another release:\n%s", p.name, p.code, said)
+		if p.code <= 0 || !strings.Contains(output, "release") && !strings.Contains(output, "version") {
+			p.t.Fatalf("%s ended with status %d and does not say that its data is of another release:\n%s", p.name, p.code, output)
 		}
-		return said
+		return output
 	}
 	p.t.Fatalf("%s was neither ready nor did it end within %v", p.name, patience)
 	return ""
@@ -254,10 +254,10 @@ func (m *mixedReleases) stopAll() {
 // runCLIOf runs a command of the release's fleetd.
 func (m *mixedReleases) runCLIOf(line string, more ...string) cliResult {
 	m.t.Helper()
-	var out, complaint bytes.Buffer
+	var out, errOut bytes.Buffer
 	cmd := exec.Command(m.fleet.program(m.t, "fleetd"), append(m.expand(m.fleet, line, more...), "--server", m.http)...)
 	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := onStarterThread(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
@@ -265,7 +265,7 @@ func (m *mixedReleases) runCLIOf(line string, more ...string) cliResult {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		m.t.Fatalf("fleetd %s: %v", line, err)
 	}
-	return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+	return cliResult{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
 
 func (m *mixedReleases) mustRun(line string, more ...string) {
@@ -279,7 +279,7 @@ func (m *mixedReleases) mustRun(line string, more ...string) {
 func (m *mixedReleases) retryUntilDone(line string) {
 	m.t.Helper()
 	var s cliResult
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if s = m.runCLIOf(line); s.code == 0 {
 			return
 		}
@@ -318,8 +318,8 @@ func (m *mixedReleases) stopRobot() string {
 	s := m.awaitState("r1", "stopped", func(s schema.State) bool {
 		return s.Safety.State == schema.SafetyDisabled && len(s.Safety.Latches) == 1
 	})
-	if said := m.runCLIOf(m.fleet.commands.enable); said.code == 0 {
-		m.t.Fatalf("r1 was enabled while a stop is latched:\n%s%s", said.out, said.err)
+	if result := m.runCLIOf(m.fleet.commands.enable); result.code == 0 {
+		m.t.Fatalf("r1 was enabled while a stop is latched:\n%s%s", result.out, result.err)
 	}
 	return s.Safety.Latches[0].ID
 }

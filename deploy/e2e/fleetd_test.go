@@ -21,7 +21,7 @@ func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Rob
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 	var newest string
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		answer, err := client.Get(w.http + api.Prefix + "/robots/" + rid)
 		if err != nil {
 			w.t.Fatal(err)
@@ -232,14 +232,14 @@ func TestFleetdStopsRobotsAndEnablesThemAgain(t *testing.T) {
 			}](w, "command", "list", "--robot", "r1")
 			return len(list.Commands) == 2 && list.Commands[0].Verb == "safety/stop" && list.Commands[0].State == command.Succeeded
 		})
-		held := w.latchedStops()
-		if len(held) != 1 || !held[0].All || held[0].Why != "a child came near" {
-			w.t.Fatalf("latched: %s", jsonText(held))
+		latched := w.latchedStops()
+		if len(latched) != 1 || !latched[0].All || latched[0].Why != "a child came near" {
+			w.t.Fatalf("latched: %s", jsonText(latched))
 		}
 		if s := w.runCLI("safety", "enable", "r1", "--wait"); s.code != 1 || !strings.Contains(s.out, "latched") {
 			w.t.Errorf("enabled while a stop is latched: status %d\n%s%s", s.code, s.out, s.err)
 		}
-		w.mustRunCLI("stop", "release", held[0].ID, "--why", "the child is with its parents")
+		w.mustRunCLI("stop", "release", latched[0].ID, "--why", "the child is with its parents")
 		w.awaitLatches("r1")
 		w.awaitLatches("r2")
 		w.until("enable to be accepted after the release", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })

@@ -180,9 +180,9 @@ func (s *secured) runEnrolledRobot(rid string) {
 func (s *secured) awaitView(rid string, views ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
-		said := s.runCLI("robot", "get", rid, "-o", "json")
+		result := s.runCLI("robot", "get", rid, "-o", "json")
 		var d api.Detail
-		if said.code != 0 || json.Unmarshal([]byte(said.out), &d) != nil {
+		if result.code != 0 || json.Unmarshal([]byte(result.out), &d) != nil {
 			return false
 		}
 		for _, view := range views {
@@ -318,9 +318,9 @@ func (s *secured) makeOldCertificate(rid string, age time.Duration) (serial stri
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request, no := ca.ReadRequest(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})), rid)
-	if no != nil {
-		s.t.Fatal(no)
+	request, problem := ca.ReadRequest(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})), rid)
+	if problem != nil {
+		s.t.Fatal(problem)
 	}
 	leaf, err := v.Robot(request, then)
 	if err != nil {

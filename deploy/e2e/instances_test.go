@@ -68,12 +68,12 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 
 		// No instance leads at this moment: a stop works, and is latched.
 		w.mustRunCLI("stop", "--all", "--why", "fleetd is gone")
-		held := w.latchedStops()
-		if len(held) != 1 {
-			w.t.Fatalf("latched: %s", jsonText(held))
+		latched := w.latchedStops()
+		if len(latched) != 1 {
+			w.t.Fatalf("latched: %s", jsonText(latched))
 		}
-		w.awaitLatches("r1", held[0].ID)
-		w.awaitLatches("r2", held[0].ID)
+		w.awaitLatches("r1", latched[0].ID)
+		w.awaitLatches("r2", latched[0].ID)
 		w.mustRunCLI("story", "assign", "tale", "r2")
 
 		w.awaitLeader(w.fleetd, "fleetd-b")
@@ -85,7 +85,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 			w.t.Errorf("the presence is that of the killed instance: %s", jsonText(after))
 		}
 		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
-			return s.Active && s.ID == held[0].ID
+			return s.Active && s.ID == latched[0].ID
 		})
 		w.until("the result of the killed instance's command to be known", func() bool {
 			c := mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
@@ -93,10 +93,10 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		})
 
 		// The killed instance is started again, follows, and releases the other's stop.
-		again := w.startInstance("fleetd-a")
-		again.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
+		restarted := w.startInstance("fleetd-a")
+		restarted.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
 		w.awaitAdopted("r1", "r2")
-		w.mustRunCLI("stop", "release", held[0].ID, "--why", "both fleetd instances are there")
+		w.mustRunCLI("stop", "release", latched[0].ID, "--why", "both fleetd instances are there")
 		w.awaitLatches("r1")
 		w.awaitLatches("r2")
 		w.awaitState("r1", "paused by each command once", func(s schema.State) bool { return s.Auto.PauseCount == 1 })

@@ -99,12 +99,12 @@ func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		first := w.mustRequest("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
 
-		no := w.request("op2", "r1", "control/acquire", "manual")
-		if no.Status != schema.StatusRejected || no.Reason != schema.ReasonNotInControl || no.Lease == nil || no.Lease.Holder != "op1" || no.Lease.ID != "" {
-			w.t.Errorf("the second was answered %s", jsonText(no))
+		refused := w.request("op2", "r1", "control/acquire", "manual")
+		if refused.Status != schema.StatusRejected || refused.Reason != schema.ReasonNotInControl || refused.Lease == nil || refused.Lease.Holder != "op1" || refused.Lease.ID != "" {
+			w.t.Errorf("the second was answered %s", jsonText(refused))
 		}
-		if no := w.request("op2", "r1", "manual/face", "smile"); no.Reason != schema.ReasonNotInControl || !strings.Contains(no.Detail, "op1") {
-			w.t.Errorf("manual/face of the second was answered %s", jsonText(no))
+		if refused := w.request("op2", "r1", "manual/face", "smile"); refused.Reason != schema.ReasonNotInControl || !strings.Contains(refused.Detail, "op1") {
+			w.t.Errorf("manual/face of the second was answered %s", jsonText(refused))
 		}
 		w.mustRequest("op1", "r1", "manual/face", "smile")
 
@@ -114,8 +114,8 @@ func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
 			w.t.Errorf("the first was answered %s", jsonText(lost))
 		}
 		becomes(w, mark, on("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
-		if no := w.request("op1", "r1", "control/renew", first.Lease.ID); no.Status != schema.StatusRejected {
-			w.t.Errorf("the first renews %s", jsonText(no))
+		if refused := w.request("op1", "r1", "control/renew", first.Lease.ID); refused.Status != schema.StatusRejected {
+			w.t.Errorf("the first renews %s", jsonText(refused))
 		}
 
 		// Without a renewal the lease expires.

@@ -15,7 +15,7 @@ import (
 )
 
 // findNodeAndScript returns the path of node and of the script that uses MQTT.js.
-func findNodeAndScript(t *testing.T) (node, ask string) {
+func findNodeAndScript(t *testing.T) (node, script string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -33,7 +33,7 @@ func findNodeAndScript(t *testing.T) (node, ask string) {
 // refusals, and stops the robot.
 func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	t.Parallel()
-	node, ask := findNodeAndScript(t)
+	node, script := findNodeAndScript(t)
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
 	write := func(name, text string) {
@@ -65,15 +65,15 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 
 	run := func(environs []string, args ...string) cliResult {
 		t.Helper()
-		var out, complaint strings.Builder
-		cmd := exec.Command(node, append([]string{ask}, args...)...)
+		var out, errOut strings.Builder
+		cmd := exec.Command(node, append([]string{script}, args...)...)
 		cmd.Env = append(processEnv(), environs...)
-		cmd.Stdout, cmd.Stderr = &out, &complaint
+		cmd.Stdout, cmd.Stderr = &out, &errOut
 		err := cmd.Run()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			t.Fatalf("node ask.mjs %s: %v", strings.Join(args, " "), err)
 		}
-		return cliResult{out.String(), complaint.String(), cmd.ProcessState.ExitCode()}
+		return cliResult{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 	}
 	for _, endpoint := range []struct {
 		url      string

@@ -64,7 +64,7 @@ func startObserver(t testing.TB, at string) *eye {
 func (e *eye) awaitSubscription(t testing.TB, at string) {
 	t.Helper()
 	call := on("no-robot", "cmd/admin/sys/query")
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		mosquittotest.Pub(t, at, publishArgs("admin", call, "eye")...)
 		e.mu.Lock()
 		seen, changed := len(e.messages), e.changed
@@ -97,8 +97,8 @@ func (e *eye) record(line string) {
 // await waits until the condition holds; it is called with the lock held.
 func (e *eye) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	for {
 		e.mu.Lock()
 		ok, changed := holds(), e.changed
@@ -108,7 +108,7 @@ func (e *eye) await(t testing.TB, what string, holds func() bool) {
 		}
 		select {
 		case <-changed:
-		case <-late.C:
+		case <-timeout.C:
 			t.Fatalf("waited %v for %s", patience, what)
 		}
 	}

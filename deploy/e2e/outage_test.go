@@ -33,11 +33,11 @@ func (w *world) pressStop() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var said bytes.Buffer
-	_, _ = said.ReadFrom(answer.Body)
+	var reply bytes.Buffer
+	_, _ = reply.ReadFrom(answer.Body)
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusAccepted && answer.StatusCode != http.StatusServiceUnavailable {
-		w.t.Fatalf("stop: status %d: %s", answer.StatusCode, &said)
+		w.t.Fatalf("stop: status %d: %s", answer.StatusCode, &reply)
 	}
 }
 
@@ -72,8 +72,8 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 		w.pressStop()
 		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.watch"})
 		watcher.Subscribe(on("+", "presence"), on("+", "state"))
-		back, held := map[string]time.Duration{}, map[string]time.Duration{}
-		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) && (len(back) < len(ids) || len(held) < len(ids)); time.Sleep(20 * time.Millisecond) {
+		back, stopped := map[string]time.Duration{}, map[string]time.Duration{}
+		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) && (len(back) < len(ids) || len(stopped) < len(ids)); time.Sleep(20 * time.Millisecond) {
 			watcher.Ping()
 			after := time.Since(returned)
 			for _, m := range watcher.Inbox("#") {
@@ -86,12 +86,12 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 					continue
 				}
 				s, _ := schema.Decode[schema.State](m.Payload)
-				if _, stands := held[rid]; !stands && len(s.Safety.Latches) > 0 && s.Safety.State != schema.SafetyEnabled {
-					held[rid] = after
+				if _, known := stopped[rid]; !known && len(s.Safety.Latches) > 0 && s.Safety.State != schema.SafetyEnabled {
+					stopped[rid] = after
 				}
 			}
 		}
-		for what, at := range map[string]map[string]time.Duration{"connected": back, "held": held} {
+		for what, at := range map[string]map[string]time.Duration{"connected": back, "stopped": stopped} {
 			var all []time.Duration
 			for _, id := range ids {
 				d, ok := at[id]
@@ -268,7 +268,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 		}
 		enable(time.Time{})
 
-		ctx, mend := context.WithCancel(context.Background())
+		ctx, endOutages := context.WithCancel(context.Background())
 		var breaking sync.WaitGroup
 		lines := map[string]*flakyLine{"": {wire: w.fleetdProxy}}
 		for _, id := range ids {
@@ -277,10 +277,10 @@ func TestStopOverFlakyLines(t *testing.T) {
 		for i, id := range append([]string{""}, ids...) {
 			breaking.Go(func() { lines[id].run(ctx, w.address, rand.New(rand.NewPCG(8, uint64(i)))) })
 		}
-		w.t.Cleanup(func() { mend(); breaking.Wait() })
+		w.t.Cleanup(func() { endOutages(); breaking.Wait() })
 
 		random := rand.New(rand.NewPCG(8, 100))
-		var late, total []time.Duration // for each stop of each robot: the time while both connections worked, and the total time
+		var delays, total []time.Duration // for each stop of each robot: the time while both connections worked, and the total time
 		for began := time.Now(); time.Since(began) < span; {
 			// The test waits for nothing here: stops come at any time.
 			time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
@@ -296,9 +296,9 @@ func TestStopOverFlakyLines(t *testing.T) {
 				return len(stoppedAt) == len(ids)
 			})
 			for _, id := range ids {
-				late = append(late, bothGoodFor(lines[""], lines[id], pressed, stoppedAt[id]))
+				delays = append(delays, bothGoodFor(lines[""], lines[id], pressed, stoppedAt[id]))
 				total = append(total, stoppedAt[id].Sub(pressed))
-				if d := late[len(late)-1]; d > maxDelay {
+				if d := delays[len(delays)-1]; d > maxDelay {
 					w.t.Errorf("%s stopped %v after the request, and for %v of that both connections worked", id, total[len(total)-1], d)
 				}
 			}
@@ -309,10 +309,10 @@ func TestStopOverFlakyLines(t *testing.T) {
 			breaks += len(l.outages)
 		}
 		w.t.Logf("%v, %d connections that broke %d times", span, len(lines), breaks)
-		w.t.Logf("from request to stop, while both connections worked: %s", quantiles(late))
+		w.t.Logf("from request to stop, while both connections worked: %s", quantiles(delays))
 		w.t.Logf("from request to stop, in total: %s", quantiles(total))
-		if n := countAbove(late, time.Second); 2*n > len(late) {
-			w.t.Errorf("%d of %d stops took longer than 1 s", n, len(late))
+		if n := countAbove(delays, time.Second); 2*n > len(delays) {
+			w.t.Errorf("%d of %d stops took longer than 1 s", n, len(delays))
 		}
 		for id, p := range w.robots {
 			if p.log.contains("contested=true") {

@@ -76,12 +76,12 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 		w.awaitAdopted("r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
 		before := awaitDocument(w, on("r1", "presence"), "r1 to be online", isOnline)
-		late := before
-		late.State, late.TS, late.Since, late.Reason = schema.PresenceLost, 0, 0, "will"
+		will := before
+		will.State, will.TS, will.Since, will.Reason = schema.PresenceLost, 0, 0, "will"
 		var lateWill *brokertest.Client
 		if w.variant.mosquitto {
 			lateWill = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "r1", ClientID: "ghost"},
-				brokertest.WithWill(brokertest.Message{Topic: on("r1", "presence"), Payload: []byte(jsonText(late)), QoS: 1, Retain: true}))
+				brokertest.WithWill(brokertest.Message{Topic: on("r1", "presence"), Payload: []byte(jsonText(will)), QoS: 1, Retain: true}))
 		}
 
 		w.robotProxies["r1"].hideDisconnects()

@@ -115,11 +115,11 @@ func (p *process) signal(s syscall.Signal) {
 // wait waits for the process to end and returns its exit status.
 func (p *process) wait() int {
 	p.t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	select {
 	case <-p.ended:
-	case <-late.C:
+	case <-timeout.C:
 		p.signal(syscall.SIGQUIT) // so that the log shows where it hangs
 		select {
 		case <-p.ended:
@@ -222,8 +222,8 @@ func (l *transcript) end() {
 // await returns the first line that matches, from the beginning on.
 func (l *transcript) await(t testing.TB, name, what string, matches func(string) bool) string {
 	t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	for read := 0; ; {
 		l.mu.Lock()
 		lines, ended, changed := l.lines[read:], l.ended, l.changed
@@ -239,7 +239,7 @@ func (l *transcript) await(t testing.TB, name, what string, matches func(string)
 		read += len(lines)
 		select {
 		case <-changed:
-		case <-late.C:
+		case <-timeout.C:
 			t.Fatalf("%s did not print %s within %v", name, what, patience)
 		}
 	}

@@ -119,15 +119,15 @@ func (w *wire) hideDisconnects() {
 // hang makes the far side seem to hang: it accepts connections and answers
 // nothing, until resume is called.
 func (w *wire) hang() (resume func()) {
-	hung := make(chan struct{})
+	held := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.requestsHeld = hung
+	w.requestsHeld = held
 	return sync.OnceFunc(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.requestsHeld = nil
-		close(hung)
+		close(held)
 	})
 }
 

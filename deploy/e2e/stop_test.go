@@ -16,12 +16,12 @@ func (w *world) awaitLatches(rid string, ids ...string) schema.State {
 	w.t.Helper()
 	slices.Sort(ids)
 	return w.awaitState(rid, "stopped by "+strings.Join(ids, " "), func(s schema.State) bool {
-		var held []string
+		var latched []string
 		for _, l := range s.Safety.Latches {
-			held = append(held, l.ID)
+			latched = append(latched, l.ID)
 		}
-		slices.Sort(held)
-		return slices.Equal(held, ids) && s.Safety.State == schema.SafetyDisabled
+		slices.Sort(latched)
+		return slices.Equal(latched, ids) && s.Safety.State == schema.SafetyDisabled
 	})
 }
 
@@ -64,15 +64,15 @@ func (w *world) awaitPersistedStops(ids ...string) {
 	w.t.Helper()
 	slices.Sort(ids)
 	w.until("these stops persisted: "+strings.Join(ids, " "), func() bool {
-		var held []string
+		var latched []string
 		for _, h := range w.latchedStops() {
 			if !h.Persisted {
 				return false
 			}
-			held = append(held, h.ID)
+			latched = append(latched, h.ID)
 		}
-		slices.Sort(held)
-		return slices.Equal(held, ids)
+		slices.Sort(latched)
+		return slices.Equal(latched, ids)
 	})
 }
 
@@ -103,12 +103,12 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 		}
 
 		w.latchedStops()
-		if said := w.mustRunCLI("stop", "list"); !strings.Contains(said, id) || !strings.Contains(said, "anna") {
-			w.t.Errorf("stop list says\n%s", said)
+		if out := w.mustRunCLI("stop", "list"); !strings.Contains(out, id) || !strings.Contains(out, "anna") {
+			w.t.Errorf("stop list says\n%s", out)
 		}
-		said := w.mustRunCLI("stop", "release", id, "--why", "the stage is clear")
-		if !strings.Contains(said, "DISABLED") {
-			w.t.Errorf("stop release says\n%s", said)
+		out := w.mustRunCLI("stop", "release", id, "--why", "the stage is clear")
+		if !strings.Contains(out, "DISABLED") {
+			w.t.Errorf("stop release says\n%s", out)
 		}
 		w.awaitLatches("r1") // still DISABLED: a release does not enable
 		w.enable("r1")

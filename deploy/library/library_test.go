@@ -49,17 +49,17 @@ func TestShippedSoundIsGenerated(t *testing.T) {
 		}
 	}
 	write([]byte("RIFF"), uint32(36+samples), []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8), []byte("data"), uint32(samples))
-	register, murmur := uint32(1), 0
+	register, noise := uint32(1), 0
 	for n := range samples {
 		register ^= register << 13
 		register ^= register >> 17
 		register ^= register << 5
-		murmur += (int(register%64) - 32 - murmur) / 3 // a low-pass filter against hissing
-		drop, since := 0, n%2600                       // a triangle that rises and fades
+		noise += (int(register%64) - 32 - noise) / 3 // a low-pass filter against hissing
+		drop, since := 0, n%2600                     // a triangle that rises and fades
 		if period := 18 - since/60; since < 600 && period > 6 {
 			drop = (since%period*2 - period) * (600 - since) / 600 * 3
 		}
-		write(uint8(min(max(128+murmur+drop, 0), 255)))
+		write(uint8(min(max(128+noise+drop, 0), 255)))
 	}
 	golden.Compare(t, "sounds/fountain.wav", b.String())
 	all, err := Sounds()

@@ -171,13 +171,13 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 
 	m.revoke(3, r1, r2)
 	m.reload()
-	for late := time.Now().Add(brokertest.Patience); ; {
+	for deadline := time.Now().Add(brokertest.Patience); ; {
 		c, code := brokertest.TryConnect(t, with(r1), brokertest.Hello{ClientID: "r1"})
 		if code != 0 {
 			break
 		}
 		c.Close()
-		if time.Now().After(late) {
+		if time.Now().After(deadline) {
 			t.Fatal("a robot that was revoked meanwhile is still accepted")
 		}
 	}

@@ -178,8 +178,8 @@ func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.reload()
-	for late := time.Now().Add(2 * brokertest.Patience); countDelivered() != 0; {
-		if time.Now().After(late) {
+	for deadline := time.Now().Add(2 * brokertest.Patience); countDelivered() != 0; {
+		if time.Now().After(deadline) {
 			t.Fatal("the document is still delivered")
 		}
 	}

@@ -147,13 +147,13 @@ func launch(t testing.TB, program, path string) (*broker, string) {
 	_ = output.Close()
 	go b.log.readFrom(logReader)
 
-	late := time.NewTimer(startTimeout)
-	defer late.Stop()
+	timeout := time.NewTimer(startTimeout)
+	defer timeout.Stop()
 	select {
 	case <-b.log.running:
 		return b, ""
 	case <-b.log.ended:
-	case <-late.C:
+	case <-timeout.C:
 	}
 	b.end()
 	return nil, b.log.String()

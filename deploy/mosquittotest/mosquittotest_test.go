@@ -116,12 +116,12 @@ func TestBrokerEndsWithKilledTestBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it reports the kill
-	late := time.After(startTimeout)
+	timeout := time.After(startTimeout)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for dial(broker) == nil {
 		select {
-		case <-late:
+		case <-timeout:
 			t.Fatalf("%s still answers %v after its test binary was killed", broker, startTimeout)
 		case <-tick.C:
 		}

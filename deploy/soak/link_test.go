@@ -41,9 +41,9 @@ var errCut = errors.New("the link is cut")
 
 func (w *faultyLink) open(ctx context.Context) (net.Conn, error) {
 	w.mu.Lock()
-	parted := w.blocked
+	blocked := w.blocked
 	w.mu.Unlock()
-	if parted {
+	if blocked {
 		return nil, errCut
 	}
 	far, err := w.dial(ctx)

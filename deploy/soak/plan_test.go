@@ -43,7 +43,7 @@ func plan(seed uint64) []incident {
 		case p < 35: // an operator with an MQTT client
 			d.what, d.who, d.verb = "command", "op1", o.verb
 			d.body = fmt.Sprintf(`{"id":"c%d","args":%s}`, n, o.args)
-			if again := r.IntN(3); again == 0 {
+			if chance := r.IntN(3); chance == 0 { // the message is sent twice
 				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, body: d.body})
 			}
 		case p < 55: // an operator with fleetd

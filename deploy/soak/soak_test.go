@@ -80,10 +80,10 @@ const rerunEvery = 20
 // runPlan runs the incidents of a seed, checks the promises, and returns the
 // digest of the packet log.
 func runPlan(t *testing.T, seed uint64, database string) string {
-	deeds := plan(seed)
+	incidents := plan(seed)
 	w := newWorld(t, seed, database)
 	began := time.Now()
-	for _, d := range deeds {
+	for _, d := range incidents {
 		if wait := d.at - time.Since(began); wait > 0 {
 			time.Sleep(wait)
 		}
@@ -97,11 +97,11 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 	w.until("the desired state is fulfilled", func() (bool, string) {
 		var r api.Robot
 		w.get("/robots/r1", &r)
-		said := w.history.reportedStory()
+		reported := w.history.reportedStory()
 		// While the story does not run, no act ends for which a new story waits.
-		fulfilled := r.Desired.Story == nil || r.Desired.Converged || said.Phase == schema.DeployWaiting
-		return r.Presence.View == "online" && fulfilled && r.Desired.Phase == said.Phase && r.Desired.ReportedRev == said.DesiredRev && r.Desired.DesiredRev == said.DesiredRev,
-			fmt.Sprintf("presence %s, desired state %+v; the robot reports revision %d %s", r.Presence.View, r.Desired, said.DesiredRev, said.Phase)
+		fulfilled := r.Desired.Story == nil || r.Desired.Converged || reported.Phase == schema.DeployWaiting
+		return r.Presence.View == "online" && fulfilled && r.Desired.Phase == reported.Phase && r.Desired.ReportedRev == reported.DesiredRev && r.Desired.DesiredRev == reported.DesiredRev,
+			fmt.Sprintf("presence %s, desired state %+v; the robot reports revision %d %s", r.Presence.View, r.Desired, reported.DesiredRev, reported.Phase)
 	})
 	w.until("every other desired document is answered", func() (bool, string) {
 		var list struct {
@@ -120,8 +120,8 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		return len(open) == 0, strings.Join(open, ", ")
 	})
 	w.until("the robot holds the stops that fleetd holds, and no other", func() (bool, string) {
-		held, holds := w.fleetLatches(), w.history.robotLatches()
-		return slices.Equal(held, holds), fmt.Sprintf("fleetd holds %q, the robot %q", held, holds)
+		fleetHolds, robotHolds := w.fleetLatches(), w.history.robotLatches()
+		return slices.Equal(fleetHolds, robotHolds), fmt.Sprintf("fleetd holds %q, the robot %q", fleetHolds, robotHolds)
 	})
 	var list struct {
 		Commands []api.Command `json:"commands"`
@@ -147,7 +147,7 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 	w.stopAll()
 	if t.Failed() {
 		t.Logf("repeat with TROUPE_SOAK=%d+1; the run is the same if its digest is %s; incidents:", seed, w.log.digest())
-		for _, d := range deeds {
+		for _, d := range incidents {
 			t.Log(d)
 		}
 	}

@@ -153,8 +153,8 @@ func (w *world) apply(d incident) {
 		if w.fleetd == nil {
 			return
 		}
-		if held := w.fleetLatches(); len(held) > 0 {
-			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, held[0]))
+		if latches := w.fleetLatches(); len(latches) > 0 {
+			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, latches[0]))
 		}
 	case "desired":
 		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))

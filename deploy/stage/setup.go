@@ -272,8 +272,8 @@ func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 // awaitEach waits until the condition holds for every robot or setupTimeout is
 // over, and returns the robots for which it holds.
 func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) bool) ([]api.Robot, error) {
-	late := time.NewTimer(setupTimeout)
-	defer late.Stop()
+	timeout := time.NewTimer(setupTimeout)
+	defer timeout.Stop()
 	for {
 		robots, err := o.listRobots(ctx)
 		if err != nil {
@@ -285,7 +285,7 @@ func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) boo
 		}
 		select {
 		case <-time.After(pollInterval):
-		case <-late.C:
+		case <-timeout.C:
 			return robots, nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

@@ -86,10 +86,10 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 
 func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	data := t.TempDir()
-	var theirs string
+	var story string
 	if _, err := runStage(t, Config{Robots: 2, Data: data}, func(o *operatorSetup) {
 		robots := o.mustListRobots(t)
-		theirs = robots[1].Desired.Story.ID
+		story = robots[1].Desired.Story.ID
 		// A person takes r1's story away and changes its labels; r2 is left alone.
 		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
@@ -105,8 +105,8 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 		if r := robots[0]; r.Desired.Story != nil || r.Labels["site"] != "attic" {
 			t.Errorf("r1 was given %v, labels %v", r.Desired.Story, r.Labels)
 		}
-		if r := robots[1]; r.Story == nil || r.Story.ID != theirs || r.Auto != "idle" {
-			t.Errorf("r2 performs %v, auto %s, want %s", r.Story, r.Auto, theirs)
+		if r := robots[1]; r.Story == nil || r.Story.ID != story || r.Auto != "idle" {
+			t.Errorf("r2 performs %v, auto %s, want %s", r.Story, r.Auto, story)
 		}
 	})
 	if err != nil {
