@@ -133,7 +133,7 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		w.awaitAdopted("r1")
 
 		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out, "asset opera put (audio/wav, 1048620 bytes") {
-			w.t.Errorf("put says\n%s", out)
+			w.t.Errorf("put prints\n%s", out)
 		}
 		w.mustRunCLI("story", "publish", "-f", folder)
 		w.mustRunCLI("story", "assign", "gala", "r1")
@@ -178,7 +178,7 @@ func TestLargeSoundIsFetchedOverTLSWithTheRobotsCertificate(t *testing.T) {
 	folder, sound := s.writeStoryWithSound()
 	s.mustRunCLI("story", "publish", "-f", folder)
 	if out := s.mustRunCLI("story", "assign", "gala", "r1", "--wait"); !strings.Contains(out, "fulfilled") {
-		t.Errorf("assign says\n%s", out)
+		t.Errorf("assign prints\n%s", out)
 	}
 	if got, err := os.ReadFile(s.assetPath("r1", sound)); err != nil || !bytes.Equal(got, sound) {
 		t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)

@@ -183,6 +183,6 @@ func TestDataDirectoryBelongsToOneDemo(t *testing.T) {
 		t.Errorf("its log: %s", second.log)
 	}
 	if _, err := os.Stat(filepath.Join(data, "r1")); err != nil || !p.running() {
-		t.Errorf("the first one was disturbed: %v", err)
+		t.Errorf("the first demo was disturbed: %v", err)
 	}
 }

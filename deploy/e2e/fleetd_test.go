@@ -98,7 +98,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 		w.publishStory("round", "nod", "smile")
 		out := w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
 		if !strings.Contains(out, "fulfilled") {
-			w.t.Errorf("assign says\n%s", out)
+			w.t.Errorf("assign prints\n%s", out)
 		}
 		w.awaitConverged("round", 1, "r1", "r2")
 
@@ -136,7 +136,7 @@ func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 			}
 		}
 		if list := w.mustRunCLI("robot", "list"); !strings.Contains(list, "museum-welcome") {
-			w.t.Errorf("robot list says\n%s", list)
+			w.t.Errorf("robot list prints\n%s", list)
 		}
 	})
 }

@@ -171,7 +171,7 @@ func (s *secured) runEnrolledRobot(rid string) {
 	s.t.Helper()
 	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid)}, nil)
 	if r := s.robots[rid].ready(); r["robot"] != rid || r["broker"] != "mqtts://"+s.address {
-		s.t.Errorf("%s says that it is %v", rid, r)
+		s.t.Errorf("the ready line of %s is %v", rid, r)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	if out := s.enrol("r7"); !strings.Contains(out, "this is r7 now") || !strings.Contains(out, "robotd --data "+s.dataDir("r7")) {
-		t.Errorf("enrol says\n%s", out)
+		t.Errorf("enrol prints\n%s", out)
 	}
 	if out, err := s.runRobotd(s.enrolArgs("r7")...); err != nil || !strings.Contains(out, "nothing was asked") {
 		t.Errorf("a second time: %v\n%s", err, out)

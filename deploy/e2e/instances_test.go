@@ -51,7 +51,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.performing("r1")
 		if says := w.mustRunCLI("version"); !strings.Contains(says, "leader: fleetd-a") {
-			w.t.Errorf("fleetd-b says\n%s", says)
+			w.t.Errorf("fleetd-b prints\n%s", says)
 		}
 
 		// The leader is killed while one of its commands is under way.

@@ -44,7 +44,7 @@ func newWire(t testing.TB, target string) *wire {
 func (w *wire) url() string { return "mqtt://" + w.listener.Addr().String() }
 
 // connectTo cuts all connections. New ones are forwarded to the address, or
-// refused if it is empty.
+// closed at once if it is empty.
 func (w *wire) lead(address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

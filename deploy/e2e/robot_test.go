@@ -25,7 +25,7 @@ func TestModeSetIsAnswered(t *testing.T) {
 			return s.StateSeq >= ack.StateSeq
 		})
 		if shown.Mode.Active != schema.ModeAto || shown.LastReq == nil || shown.LastReq.Client != "op1" {
-			w.t.Errorf("the state says %s", jsonText(shown))
+			w.t.Errorf("the state is %s", jsonText(shown))
 		}
 		w.awaitState("r1", "past its first act", func(s schema.State) bool {
 			return s.Auto.Status == schema.AutoIdle && s.Auto.Act == "smile"

@@ -104,11 +104,11 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 
 		w.latchedStops()
 		if out := w.mustRunCLI("stop", "list"); !strings.Contains(out, id) || !strings.Contains(out, "anna") {
-			w.t.Errorf("stop list says\n%s", out)
+			w.t.Errorf("stop list prints\n%s", out)
 		}
 		out := w.mustRunCLI("stop", "release", id, "--why", "the stage is clear")
 		if !strings.Contains(out, "DISABLED") {
-			w.t.Errorf("stop release says\n%s", out)
+			w.t.Errorf("stop release prints\n%s", out)
 		}
 		w.awaitLatches("r1") // still DISABLED: a release does not enable
 		w.enable("r1")
