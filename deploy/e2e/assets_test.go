@@ -132,7 +132,7 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		start()
 		w.awaitAdopted("r1")
 
-		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out, "asset opera put (audio/wav, 1048620 bytes") {
+		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out, "asset opera uploaded (audio/wav, 1048620 bytes") {
 			w.t.Errorf("put prints\n%s", out)
 		}
 		w.mustRunCLI("story", "publish", "-f", folder)

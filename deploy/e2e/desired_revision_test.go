@@ -14,7 +14,7 @@ func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.awaitAdopted("r1", "r2")
-		fleet := mustRunJSON[struct{ Fleetd api.Status }](w, "version").Fleetd.FleetID
+		fleet := mustRunJSON[struct{ Server api.Status }](w, "version").Server.FleetID
 
 		manual := w.setDesiredStoryAs(fleet, "r1", 50, "round", "smile", "nod")
 		w.awaitActiveStory("r1", manual)

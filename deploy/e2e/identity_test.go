@@ -202,7 +202,7 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	if out := s.enrol("r7"); !strings.Contains(out, "this is r7 now") || !strings.Contains(out, "robotd --data "+s.dataDir("r7")) {
 		t.Errorf("enrol prints\n%s", out)
 	}
-	if out, err := s.runRobotd(s.enrolArgs("r7")...); err != nil || !strings.Contains(out, "nothing was asked") {
+	if out, err := s.runRobotd(s.enrolArgs("r7")...); err != nil || !strings.Contains(out, "nothing was requested") {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
 	s.runEnrolledRobot("r7")

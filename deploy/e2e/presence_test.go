@@ -57,7 +57,7 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 			for _, w.http = range []string{first, second} {
 				if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
 					list := w.runCLI("robot", "list")
-					return strings.Contains(list.err, "two fleetd instances share a name")
+					return strings.Contains(list.err, "two clients with the same name")
 				}
 			}
 			return false
