@@ -143,7 +143,7 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 	}
 	as, problems := schema.DecodeRequest(v, payload)
 	if v.ID() == "act/perform" && len(problems) == 0 {
-		_, found := score.PerformRequestOf(as.Args)
+		_, found := score.PerformRequestOf(as.Args.Act, string(as.Args.Actions), as.Args.With.Texts())
 		problems = schema.Errors(found)
 	}
 	return as.Args, problems

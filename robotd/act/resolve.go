@@ -14,7 +14,7 @@ import (
 // itself. It is refused if it is not well said, there is no such act, or the body
 // cannot perform it. Pointers of a refusal point into the order.
 func (x *Executor) Resolve(a schema.Args, acts map[string]score.Act, languages []string, caps schema.Caps) (Entry, *Refusal) {
-	w, found := score.PerformRequestOf(a)
+	w, found := score.PerformRequestOf(a.Act, string(a.Actions), a.With.Texts())
 	if found = schema.Errors(found); len(found) > 0 {
 		return Entry{}, &Refusal{schema.ReasonBadRequest, found[0].Pointer, InWords(found[0])}
 	}

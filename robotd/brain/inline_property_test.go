@@ -58,7 +58,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 			verb, _ := schema.VerbOf("act", "perform")
 			req, problems := schema.DecodeRequest(verb, payload)
 			if len(problems) == 0 {
-				_, problems = score.PerformRequestOf(req.Args)
+				_, problems = score.PerformRequestOf(req.Args.Act, string(req.Args.Actions), req.Args.With.Texts())
 			}
 			well[id] = len(schema.Errors(problems)) == 0
 			r.give(event.Command{Client: "resp1", Group: "act", Verb: "perform", Payload: payload})

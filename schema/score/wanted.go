@@ -19,24 +19,25 @@ type PerformRequest struct {
 	With   map[string]string // values of the act's parameters
 }
 
-// PerformRequestOf reads the arguments of act/perform and manual/act. The pointers of problems
-// refer to the command. Actions are validated as in the file of an act; the values in
-// "with" declare their parameters, and a text has to use each of them. The robot validates
-// the values for its own acts with ValidateWith.
-func PerformRequestOf(args schema.Args) (PerformRequest, []schema.Problem) {
-	w := PerformRequest{Act: args.Act, With: args.With.Texts()}
+// PerformRequestOf reads the arguments of act/perform and manual/act: the id of an act, or actions
+// as a JSON array, and values of parameters. The pointers of problems refer to the
+// command. Actions are validated as in the file of an act; the values in "with" declare
+// their parameters, and a text has to use each of them. The robot validates the values for
+// its own acts with ValidateWith.
+func PerformRequestOf(act, actions string, with map[string]string) (PerformRequest, []schema.Problem) {
+	w := PerformRequest{Act: act, With: with}
 	switch {
-	case args.Actions != "" && args.Act != "":
+	case actions != "" && act != "":
 		return w, []schema.Problem{schema.Fault("/args/actions", CodeWrongField, "an act and actions of one's own exclude each other", "leave one of the two out")}
-	case args.Actions == "" && args.Act == "":
+	case actions == "" && act == "":
 		return w, []schema.Problem{schema.Fault("/args/act", CodeMissing, "it is not said what to perform", `name an act, or bring "actions":[{"type":"face","start_ms":0,"face":"smile"}]`)}
-	case args.Actions == "":
+	case actions == "":
 		return w, nil
 	}
 	type list struct {
 		Actions []Action `json:"actions"`
 	}
-	l, problems := schema.DecodeStrictWithin[list]([]byte(`{"actions":`+string(args.Actions)+`}`), maxNesting)
+	l, problems := schema.DecodeStrictWithin[list]([]byte(`{"actions":`+actions+`}`), maxNesting)
 	for i := range problems {
 		if problems[i].Hint == "" {
 			problems[i].Hint = typeHint(problems[i].Pointer)

@@ -8,103 +8,124 @@ import (
 	"troupe/schema/score"
 )
 
-// None is for verbs that take no argument.
-type None struct{ noArguments }
+// None is for verbs that are in no table of this release.
+type None struct{ sealed }
 
 // Stop is for the stops of the safety core.
 type Stop struct {
-	noArguments
+	sealed
 	Why   string `json:"why" doc:"shown to people and kept in the event"`
 	Latch string `json:"latch" doc:"hold the stop under this id until it is released by it"`
 }
 
 // Allow is for safety/enable and safety/reset.
 type Allow struct {
-	noArguments
+	sealed
 	SeenMonoMS int64  `json:"seen_mono_ms" doc:"mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"`
 	SeenBoot   string `json:"seen_boot" doc:"boot of that heartbeat; one of an earlier start is refused"`
 }
 
 // SetMode is for mode/set.
 type SetMode struct {
-	noArguments
+	sealed
 	Mode    schema.ModeID `json:"mode" verb:"required" doc:"str, mnl or ato"`
 	Restart bool          `json:"restart" doc:"start it anew if it is active already"`
 }
 
 // EnableMode is for mode/enable.
 type EnableMode struct {
-	noArguments
+	sealed
 	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch on"`
 }
 
 // DisableMode is for mode/disable.
 type DisableMode struct {
-	noArguments
+	sealed
 	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch off"`
 }
 
-// Pause is for auto/pause.
-type Pause struct {
-	noArguments
+// PauseMode is for mode/pause.
+type PauseMode struct{ sealed }
+
+// ResumeMode is for mode/resume.
+type ResumeMode struct{ sealed }
+
+// KillMode is for mode/kill.
+type KillMode struct{ sealed }
+
+// StartStory is for auto/start.
+type StartStory struct{ sealed }
+
+// StopStory is for auto/stop.
+type StopStory struct{ sealed }
+
+// PauseStory is for auto/pause.
+type PauseStory struct {
+	sealed
 	Why string `json:"why" doc:"shown to people and kept in the event"`
 }
 
-// Continue is for auto/continue.
-type Continue struct {
-	noArguments
+// ContinueStory is for auto/continue.
+type ContinueStory struct {
+	sealed
 	Token Text `json:"token" doc:"which operator's token; without it the asker's oldest"`
 }
 
 // RequestInterrupt is for interrupt/request.
 type RequestInterrupt struct {
-	noArguments
+	sealed
 	Handler     string `json:"handler" verb:"required" doc:"which handler shall run"`
 	Interrupter string `json:"interrupter" doc:"who asks: ai, touch, screen, power; screen if left out"`
 }
 
 // CancelInterrupt is for interrupt/cancel.
 type CancelInterrupt struct {
-	noArguments
+	sealed
 	ID string `json:"id" verb:"required" doc:"id of the interrupt, from state"`
 }
 
-// Interrupter is for interrupter/run and interrupter/stop.
-type Interrupter struct {
-	noArguments
+// RunInterrupter is for interrupter/run.
+type RunInterrupter struct {
+	sealed
+	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
+}
+
+// StopInterrupter is for interrupter/stop.
+type StopInterrupter struct {
+	sealed
 	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
 }
 
 // Acquire is for control/acquire.
 type Acquire struct {
-	noArguments
+	sealed
 	Scope string `json:"scope" doc:"manual: what is done manually; all: its modes too; manual if left out"`
 	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
 }
 
 // Renew is for control/renew.
 type Renew struct {
-	noArguments
+	sealed
 	Lease string `json:"lease" doc:"which; the sender's own if left out"`
 	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; as before if left out"`
 }
 
 // Release is for control/release.
 type Release struct {
-	noArguments
+	sealed
 	Lease string `json:"lease" doc:"which; the sender's own if left out"`
 }
 
 // TakeOver is for control/takeover.
 type TakeOver struct {
-	noArguments
+	sealed
 	Scope string `json:"scope" doc:"manual or all; manual if left out"`
 	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
 }
 
 // StopManual is for manual/stop.
 type StopManual struct {
-	noArguments
+	sealed
 	Why string `json:"why" doc:"shown to people and kept in the event"`
 }
 
@@ -120,7 +141,7 @@ type Action interface {
 
 // Goto is for manual/goto.
 type Goto struct {
-	noArguments
+	sealed
 	Point    string `json:"point" doc:"a name that caps lists"`
 	XM       Number `json:"x_m" doc:"instead of a point, with y_m"`
 	YM       Number `json:"y_m" doc:"instead of a point, with x_m"`
@@ -138,7 +159,7 @@ func (Goto) Patience() time.Duration { return 5 * time.Minute }
 
 // Head is for manual/head.
 type Head struct {
-	noArguments
+	sealed
 	YawRad   Number `json:"yaw_rad" doc:"to the left"`
 	PitchRad Number `json:"pitch_rad" doc:"up"`
 	RollRad  Number `json:"roll_rad" doc:"to the side"`
@@ -155,7 +176,7 @@ func (Head) Patience() time.Duration { return 10 * time.Second }
 
 // Say is for manual/say.
 type Say struct {
-	noArguments
+	sealed
 	Text     Text   `json:"text" verb:"required" doc:"what to say"`
 	Language string `json:"language" doc:"its BCP 47 tag; the robot's own if left out"`
 	Voice    string `json:"voice" doc:"whose voice, as the robot calls it"`
@@ -173,7 +194,7 @@ func (Say) Patience() time.Duration { return time.Minute }
 
 // Sound is for manual/sound.
 type Sound struct {
-	noArguments
+	sealed
 	Sound  string `json:"sound" verb:"required" doc:"a name that caps lists"`
 	Volume Number `json:"volume" doc:"0 to 1"`
 	Loop   bool   `json:"loop" doc:"again and again, for a minute at most"`
@@ -189,13 +210,13 @@ func (Sound) Patience() time.Duration { return time.Minute }
 
 // SetVolume is for manual/volume.
 type SetVolume struct {
-	noArguments
+	sealed
 	Volume Number `json:"volume" verb:"required" doc:"0 to 1"`
 }
 
 // Face is for manual/face.
 type Face struct {
-	noArguments
+	sealed
 	Face string `json:"face" verb:"required" doc:"a name that caps lists"`
 }
 
@@ -209,7 +230,7 @@ func (Face) Patience() time.Duration { return 0 }
 
 // LED is for manual/led.
 type LED struct {
-	noArguments
+	sealed
 	Colour   string `json:"colour" doc:"#rrggbb"`
 	Pattern  string `json:"pattern" doc:"solid, blink, breathe or rainbow"`
 	PeriodMS int64  `json:"period_ms" doc:"100 to 10000"`
@@ -224,43 +245,71 @@ func (a LED) Action([]string) score.Action {
 // Patience implements Action.
 func (LED) Patience() time.Duration { return 0 }
 
+// WholeAct is implemented by the arguments of verbs that perform a whole act.
+type WholeAct interface {
+	Args
+	// PerformRequest returns what to perform, or what is wrong with it.
+	PerformRequest() (score.PerformRequest, []schema.Problem)
+	// Replaces reports whether it takes the place of what is performed or waits.
+	Replaces() bool
+}
+
 // ManualAct is for manual/act.
 type ManualAct struct {
-	noArguments
+	sealed
 	Act  string `json:"act" verb:"required" doc:"an act that the robot has: one of its story"`
 	With Values `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
 }
 
+// PerformRequest implements WholeAct.
+func (a ManualAct) PerformRequest() (score.PerformRequest, []schema.Problem) {
+	return score.PerformRequestOf(a.Act, "", a.With.Texts())
+}
+
+// Replaces implements WholeAct: what the holder of control asks for always does.
+func (ManualAct) Replaces() bool { return true }
+
 // Perform is for act/perform.
 type Perform struct {
-	noArguments
+	sealed
 	Act     string  `json:"act" doc:"an act that the robot has: one of its story"`
 	Actions Objects `json:"actions" doc:"instead of an act: actions, as an act's file lists them"`
 	With    Values  `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
 	Clear   bool    `json:"clear" doc:"what is performed or waits of earlier requests is called off for it; never the story"`
 }
 
+// PerformRequest implements WholeAct.
+func (a Perform) PerformRequest() (score.PerformRequest, []schema.Problem) {
+	return score.PerformRequestOf(a.Act, string(a.Actions), a.With.Texts())
+}
+
+// Replaces implements WholeAct.
+func (a Perform) Replaces() bool { return a.Clear }
+
 // Ping is for sys/ping.
 type Ping struct {
-	noArguments
+	sealed
 	Echo Any `json:"echo" doc:"comes back in detail"`
 }
 
 // Query is for sys/query.
 type Query struct {
-	noArguments
+	sealed
 	ID string `json:"id" verb:"required" doc:"a command's id"`
 }
 
 // Cancel is for sys/cancel.
 type Cancel struct {
-	noArguments
+	sealed
 	ID string `json:"id" verb:"required" doc:"id of a command of one's own that has not ended"`
 }
 
+// Resync is for sys/resync.
+type Resync struct{ sealed }
+
 // Replay is for sys/replay.
 type Replay struct {
-	noArguments
+	sealed
 	From int64  `json:"from" verb:"required" doc:"seq of the first event"`
 	To   int64  `json:"to" doc:"seq of the last one; the newest if left out"`
 	Boot string `json:"boot" doc:"of which run of the robot; the present one if left out"`
@@ -268,6 +317,6 @@ type Replay struct {
 
 // Adopt is for sys/adopt.
 type Adopt struct {
-	noArguments
+	sealed
 	FleetID UUID `json:"fleet_id" verb:"required" doc:"UUID of the fleet's database"`
 }

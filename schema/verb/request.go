@@ -28,13 +28,14 @@ const maxInteger = 1 << 53
 // Decode reads the payload of a command topic for verb v. An empty payload has no
 // arguments, a payload that starts with { is JSON, anything else is a bare word:
 // the verb's first argument. With problems the request is a refusal: only its ID,
-// and of a stop its latch, may be used, if they could be read.
+// and of a stop its latch, may be used, if they could be read. Of a verb that is in no
+// table of this release, only the ID means something.
 func Decode(v Verb, payload []byte) (Request, []schema.Problem) {
 	var (
 		r     Request
 		found []schema.Problem
 	)
-	args := reflect.New(v.shape.of).Elem()
+	args := reflect.New(v.arguments()).Elem()
 	switch trimmed := bytes.TrimSpace(payload); {
 	case len(trimmed) == 0:
 		found = v.missing(nil)
@@ -198,8 +199,8 @@ func (v Values) Texts() map[string]string {
 
 // Encode writes a request for verb v as JSON. The arguments have to be those of v.
 func Encode(v Verb, r Request) ([]byte, error) {
-	if r.Args != nil && reflect.TypeOf(r.Args) != v.shape.of {
-		return nil, fmt.Errorf("encode %s: its arguments are %v, not %T", v.ID(), v.shape.of, r.Args)
+	if r.Args != nil && reflect.TypeOf(r.Args) != v.arguments() {
+		return nil, fmt.Errorf("encode %s: its arguments are %v, not %T", v.ID(), v.arguments(), r.Args)
 	}
 	type wire struct {
 		schema.Envelope

@@ -28,3 +28,16 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestEveryExampleIsAccepted(t *testing.T) {
+	for _, v := range All {
+		if len(v.Examples) == 0 {
+			t.Errorf("%s has no example", v.ID())
+		}
+		for _, payload := range v.Examples {
+			if _, ps := Decode(v, []byte(payload)); len(ps) > 0 {
+				t.Errorf("%s %q: %v", v.ID(), payload, ps)
+			}
+		}
+	}
+}

@@ -12,10 +12,10 @@ import (
 // zero value of a field meaning that the argument was left out.
 type Args interface{ arguments() }
 
-// noArguments is embedded in every struct of arguments.
-type noArguments struct{}
+// sealed is embedded in every struct of arguments.
+type sealed struct{}
 
-func (noArguments) arguments() {}
+func (sealed) arguments() {}
 
 // Type is the form of one argument.
 type Type string
@@ -121,6 +121,14 @@ func takes[T Args](v Verb) Verb {
 	}
 	v.shape = s
 	return v
+}
+
+// arguments is the struct of v's arguments.
+func (v Verb) arguments() reflect.Type {
+	if v.shape == nil {
+		return reflect.TypeFor[None]()
+	}
+	return v.shape.of
 }
 
 // Args lists the arguments of v.

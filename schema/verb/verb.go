@@ -54,16 +54,16 @@ const (
 	PartDesired  Part = "desired"
 )
 
-// Need is the control of a robot that the sender of a verb must have, while
-// somebody has it.
+// Need is what a verb requires of control, the lease of a robot that one client has
+// at a time.
 type Need string
 
-// The needs.
+// The needs, from least to most.
 const (
 	NeedNothing Need = ""
-	NeedNoOther Need = "no-other" // nobody else has control
-	NeedModes   Need = "modes"    // nobody else has control of the modes
-	NeedControl Need = "control"  // the sender has control
+	NeedNoOther Need = "not-others" // refused while there is another holder
+	NeedModes   Need = "modes"      // the command changes the mode
+	NeedControl Need = "hand"       // the command is a manual verb
 )
 
 // Verb is one row of the table.
@@ -74,8 +74,10 @@ type Verb struct {
 	TTL         time.Duration // how long it lives if its sender does not say; NoTTL = for ever
 	Journal     Journaled
 	Part        Part
+	Need        Need
 	Unit        schema.UnitKind // a robot has the verb only with such a unit; empty = every robot
 	Purpose     string
+	Examples    []string // payloads that are accepted, as people write them
 	shape       *shape
 }
 
