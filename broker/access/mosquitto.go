@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // WriteMosquittoACL writes the rights of users as an acl_file for Mosquitto 2, from the
@@ -67,16 +68,16 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 				add("write", id.filterOf(ns, row, g))
 				continue
 			}
-			for _, v := range schema.Verbs {
+			for _, v := range verb.All {
 				switch {
-				case schema.MayAskUnknown(v.Group, u.Role): // includes the known verbs of the group
+				case verb.AllowsUnknown(v.Group, u.Role): // includes the known verbs of the group
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, "+"))
 				case v.Allows(u.Role):
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))
 				}
 			}
-			for _, group := range schema.OpenGroups { // one of these groups has no verb in this release
-				if schema.MayAskUnknown(group, u.Role) {
+			for _, group := range verb.OpenGroups { // one of these groups has no verb in this release
+				if verb.AllowsUnknown(group, u.Role) {
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, group, "+"))
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Rights are the topics that one identity may publish and read, compiled from the topic
@@ -132,14 +133,14 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, s
 		return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not publish on this topic", r.id.Role))
 	}
 	if row.Kind == schema.TopicCmd {
-		verb, known := schema.VerbOf(params.Group, params.Verb)
+		v, known := verb.Of(params.Group, params.Verb)
 		switch {
-		case !known && !schema.MayAskUnknown(params.Group, r.id.Role):
+		case !known && !verb.AllowsUnknown(params.Group, r.id.Role):
 			// It might be a verb of a newer robot that only administrators may use, and the
 			// robot does not check roles: the broker does.
 			return refusal(schema.ReasonUnknownVerb, fmt.Sprintf("verb %s/%s is not in the verb table", params.Group, params.Verb))
-		case known && !verb.Allows(r.id.Role):
-			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, verb.ID()))
+		case known && !v.Allows(r.id.Role):
+			return refusal(schema.ReasonForbidden, fmt.Sprintf("role %s may not %s", r.id.Role, v.ID()))
 		}
 	}
 	switch {
@@ -189,8 +190,8 @@ func isStop(row schema.Topic, at schema.TopicParams) bool {
 	if row.Kind != schema.TopicCmd {
 		return row.Kind == schema.TopicFleetStopCmd
 	}
-	verb, known := schema.VerbOf(at.Group, at.Verb)
-	return known && verb.Class == schema.ClassStop
+	v, known := verb.Of(at.Group, at.Verb)
+	return known && v.Class == verb.ClassStop
 }
 
 func refusal(r schema.Reason, detail string) Verdict {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const ns = schema.DefaultNamespace
@@ -116,7 +117,7 @@ func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
 		})
 		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 		kept := m.Retain && v.Decision == Pass
-		verb, known := schema.VerbOf(params.Group, params.Verb)
+		asked, known := verb.Of(params.Group, params.Verb)
 		stop := stopTopic(m.Topic)
 		switch {
 		case !granted && !deletes:
@@ -125,9 +126,9 @@ func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
 			t.Fatalf("%+v by %+v: retained %v, declared %v", m, id, kept, row.Retain)
 		case m.Size > row.MaxBytes && !stop:
 			t.Fatalf("%+v by %+v: too big, but %+v", m, id, v)
-		case row.Kind == schema.TopicCmd && !known && !schema.MayAskUnknown(params.Group, id.Role):
+		case row.Kind == schema.TopicCmd && !known && !verb.AllowsUnknown(params.Group, id.Role):
 			t.Fatalf("%+v by %+v: verb is not in the table, but %+v", m, id, v)
-		case known && !verb.Allows(id.Role):
+		case known && !asked.Allows(id.Role):
 			t.Fatalf("%+v by %+v: verb not allowed, but %+v", m, id, v)
 		case id.Blobs:
 			t.Fatalf("%+v by a blob connection: %+v", m, v)
@@ -137,16 +138,16 @@ func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
 
 func stopTopic(topic string) bool {
 	row, at, _ := ns.Match(topic)
-	verb, known := schema.VerbOf(at.Group, at.Verb)
-	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && verb.Class == schema.ClassStop
+	v, known := verb.Of(at.Group, at.Verb)
+	return row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && known && v.Class == verb.ClassStop
 }
 
 func TestStopFromAllowedRoleAlwaysPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		role := rapid.SampledFrom([]schema.Role{schema.RoleOperator, schema.RoleResponder, schema.RoleStop, schema.RoleFleetd, schema.RoleAdmin}).Draw(t, "role")
-		verb := rapid.SampledFrom([]string{"stop", "soft-stop", "halt", "estop"}).Draw(t, "verb")
+		stop := rapid.SampledFrom([]string{"stop", "soft-stop", "halt", "estop"}).Draw(t, "verb")
 		m := message(t)
-		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", verb), ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
+		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", stop), ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
 		v := rightsOf(role, "me").Judge(m)
 		if v.Decision == Refuse || !v.Urgent || m.Retain != (v.Decision == Strip) {
 			t.Fatalf("%+v by %s: %+v", m, role, v)
@@ -189,10 +190,10 @@ func TestConsoleOperatesItsOwnRobotOnly(t *testing.T) {
 		}
 	})
 	own, op := consoleRights("op1", "r1"), rightsOf(schema.RoleOperator, "op1")
-	for _, verb := range schema.Verbs {
-		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "op1", verb.Group, verb.Name), Size: 2}
+	for _, v := range verb.All {
+		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "op1", v.Group, v.Name), Size: 2}
 		if got, want := own.Judge(m), op.Judge(m); got.Decision != want.Decision {
-			t.Errorf("%s: console %+v, operator %+v", verb.ID(), got, want)
+			t.Errorf("%s: console %+v, operator %+v", v.ID(), got, want)
 		}
 	}
 	for topic, want := range map[string]bool{
@@ -240,9 +241,9 @@ func TestWillMayOnlyReportLossOrStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, m := identities.Draw(t, "who"), message(t)
 		row, at, _ := ns.Match(m.Topic)
-		verb, _ := schema.VerbOf(at.Group, at.Verb)
+		asked, _ := verb.Of(at.Group, at.Verb)
 		presence := m.Size > 0 && (row.Kind == schema.TopicPresence && id.Role == schema.RoleRobot && at.RID == id.Name || row.Kind == schema.TopicFleetPresence)
-		stop := row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && verb.Class == schema.ClassStop
+		stop := row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && asked.Class == verb.ClassStop
 		switch v := Compile(id, ns).JudgeWill(m); {
 		case v.Decision == Strip:
 			t.Fatalf("%+v by %+v: a will must be refused or pass unchanged", m, id)
@@ -260,14 +261,14 @@ func TestWillMayOnlyReportLossOrStop(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range schema.Verbs {
-		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "me", verb.Group, verb.Name)}
+	for _, asked := range verb.All {
+		m := Publish{Topic: ns.Topic(schema.TopicCmd, "r1", "me", asked.Group, asked.Name)}
 		want := Refuse
-		if verb.Class == schema.ClassStop {
+		if asked.Class == verb.ClassStop {
 			want = Pass
 		}
 		if v := rightsOf(schema.RoleAdmin, "me").JudgeWill(m); v.Decision != want {
-			t.Errorf("will with verb %s: %+v", verb.ID(), v)
+			t.Errorf("will with verb %s: %+v", asked.ID(), v)
 		}
 	}
 	if v := rightsOf(schema.RoleOperator, "me").JudgeWill(Publish{Topic: ns.Topic(schema.TopicFleetStopCmd, "me")}); v.Decision != Pass {

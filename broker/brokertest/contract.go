@@ -7,6 +7,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // contract checks messages against the topic table, the schemas, and earlier messages. It
@@ -79,12 +80,12 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 			c.report(m.Topic, "digest of the payload is %x", sum)
 		}
 	case "Request":
-		verb, known := schema.VerbOf(params.Group, params.Verb)
+		v, known := verb.Of(params.Group, params.Verb)
 		if !known {
 			c.report(m.Topic, "verb is not in the verb table")
 			return
 		}
-		_, ps := schema.DecodeRequest(verb, m.Payload)
+		_, ps := verb.Decode(v, m.Payload)
 		c.problems(m, schema.Errors(ps))
 	case "Presence":
 		decode[schema.Presence](c, m)

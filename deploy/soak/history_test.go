@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // A history records what an observer at the robot's end of the link sees: what
@@ -40,12 +41,12 @@ func (h *history) onReceived(conn string, topic string, payload []byte) {
 	if !ok || row.Kind != schema.TopicCmd {
 		return
 	}
-	verb, ok := schema.VerbOf(params.Group, params.Verb)
+	v, ok := verb.Of(params.Group, params.Verb)
 	if !ok {
 		return
 	}
-	r, problems := schema.DecodeRequest(verb, payload)
-	if len(schema.Errors(problems)) > 0 || r.ID == "" || hasNoJournal(verb.ID()) {
+	r, problems := verb.Decode(v, payload)
+	if len(schema.Errors(problems)) > 0 || r.ID == "" || hasNoJournal(v.ID()) {
 		return
 	}
 	h.mu.Lock()
@@ -87,7 +88,7 @@ func (h *history) onSent(conn string, topic string, payload []byte) {
 		return
 	}
 	key, answer := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
-	if v, _ := schema.VerbOf(splitVerb(a.Verb)); v.Class == schema.ClassStop || a.Verb == fleetStop {
+	if v, _ := verb.Of(splitVerb(a.Verb)); v.Class == verb.ClassStop || a.Verb == fleetStop {
 		// Each copy of a stop stops the robot again; the second one finds it stopped.
 		answer = fmt.Sprintf("%s %s", a.Verb, a.Status)
 	}
@@ -178,8 +179,8 @@ func (h *history) failedStops() (found []string) {
 	defer h.mu.Unlock()
 	for key, answers := range h.finals {
 		for _, each := range answers {
-			verb, status, _ := strings.Cut(each, " ")
-			if v, _ := schema.VerbOf(splitVerb(verb)); (v.Class == schema.ClassStop || verb == fleetStop) && status != string(schema.StatusSucceeded) {
+			id, status, _ := strings.Cut(each, " ")
+			if v, _ := verb.Of(splitVerb(id)); (v.Class == verb.ClassStop || id == fleetStop) && status != string(schema.StatusSucceeded) {
 				found = append(found, key+" "+each)
 			}
 		}

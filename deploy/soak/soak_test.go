@@ -18,6 +18,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -157,9 +158,9 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 // hasNoJournal reports whether robots keep no record of a verb. They answer each
 // copy of such a command separately, and when the only answer is lost, the result
 // stays unknown; fleetd reports it so.
-func hasNoJournal(verb string) bool {
-	v, _ := schema.VerbOf(splitVerb(verb))
-	return v.Journal == schema.JournalNever
+func hasNoJournal(id string) bool {
+	v, _ := verb.Of(splitVerb(id))
+	return v.Journal == verb.JournalNever
 }
 
 func splitVerb(verb string) (string, string) {

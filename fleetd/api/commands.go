@@ -20,6 +20,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // maxWait bounds Prefer: wait.
@@ -153,8 +154,8 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batch
 		return nil, refusal(inBody("/selector", found))
 	}
 	group, name, _ := strings.Cut(o.Verb, "/")
-	verb, _ := schema.VerbOf(group, name)
-	stop := verb.Class == schema.ClassStop
+	v, _ := verb.Of(group, name)
+	stop := v.Class == verb.ClassStop
 	targets, unknown := s.fleet.Targets(o.Selector, stop)
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))

@@ -17,17 +17,18 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // sendCommand sends one command to robots and shows the results.
-func (sh *shell) sendCommand(ctx context.Context, verb string, args map[string]any, names []string, o commandFlags) error {
+func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any, names []string, o commandFlags) error {
 	sel, err := o.selector(names)
 	if err != nil {
 		return err
 	}
-	request := api.Order{Verb: verb, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
-	group, name, _ := strings.Cut(verb, "/")
-	if v, _ := schema.VerbOf(group, name); o.why != "" && slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == "why" }) {
+	request := api.Order{Verb: id, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
+	group, name, _ := strings.Cut(id, "/")
+	if v, _ := verb.Of(group, name); o.why != "" && v.Takes("why") {
 		args = map[string]any{"why": o.why} // the robot publishes it too
 	}
 	if len(args) > 0 {
@@ -55,7 +56,7 @@ func (sh *shell) sendCommand(ctx context.Context, verb string, args map[string]a
 	if o.dryRun || o.wait == 0 {
 		return nil
 	}
-	if verb == "auto/continue" {
+	if id == "auto/continue" {
 		sh.offerRelease(ctx, b)
 	}
 	return batchError(b)

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func (sh *shell) controlCommand() *cobra.Command {
@@ -18,7 +18,7 @@ commands need it. fleetd holds it in the name of --by.`
 }
 
 func (sh *shell) manualCommand() *cobra.Command {
-	c := sh.verbs("manual", "manual commands: "+strings.Join(schema.VerbsOf("manual"), ", "))
+	c := sh.verbs("manual", "manual commands: "+strings.Join(verb.NamesOf("manual"), ", "))
 	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot."
 	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
 	return c
@@ -26,7 +26,7 @@ func (sh *shell) manualCommand() *cobra.Command {
 
 // performCommand asks for a whole act: one of the robot's story, or one in the command.
 func (sh *shell) performCommand() *cobra.Command {
-	v, _ := schema.VerbOf("act", "perform")
+	v, _ := verb.Of("act", "perform")
 	c := sh.verb(v)
 	c.Long = `Perform an act: in mode mnl as a manual command, in mode ato as an interrupt of the story. It
 is an act of the robot's story, or a file with a list of actions. In mnl it waits until
@@ -39,14 +39,14 @@ earlier ones are done, unless --clear cancels them.`
 // verb table.
 func (sh *shell) verbs(of, short string) *cobra.Command {
 	var all []*cobra.Command
-	for _, name := range schema.VerbsOf(of) {
-		v, _ := schema.VerbOf(of, name)
+	for _, name := range verb.NamesOf(of) {
+		v, _ := verb.Of(of, name)
 		all = append(all, sh.verb(v))
 	}
 	return group(of, short, all...)
 }
 
-func (sh *shell) verb(v schema.Verb) *cobra.Command {
+func (sh *shell) verb(v verb.Verb) *cobra.Command {
 	var o commandFlags
 	c := &cobra.Command{
 		Use: v.Name + " ROBOT...", Short: v.Purpose,
@@ -58,7 +58,7 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 			return sh.sendCommand(cmd.Context(), v.ID(), args, robots, o)
 		}),
 	}
-	if v.Class == schema.ClassStop { // no conditions and no arguments; it waits for the answers
+	if v.Class == verb.ClassStop { // no conditions and no arguments; it waits for the answers
 		o.wait = stopWait
 		o.targets.flags(c)
 		c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
@@ -66,18 +66,18 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 		return c
 	}
 	o.flags(c)
-	for _, a := range v.Args {
+	for _, a := range v.Args() {
 		f, name := c.Flags(), flagOf(a)
 		switch a.Type {
-		case schema.ArgNumber:
+		case verb.TypeNumber:
 			f.Float64(name, 0, a.Purpose)
-		case schema.ArgInteger:
+		case verb.TypeInteger:
 			f.Int64(name, 0, a.Purpose)
-		case schema.ArgBoolean:
+		case verb.TypeBoolean:
 			f.Bool(name, false, a.Purpose)
-		case schema.ArgObject:
+		case verb.TypeObject:
 			f.StringArray(name, nil, a.Purpose+"; as `name=value`, each on its own")
-		case schema.ArgArray:
+		case verb.TypeArray:
 			f.String(name, "", a.Purpose+"; from a `FILE`, - for the standard input")
 		default:
 			f.String(name, "", a.Purpose)
@@ -91,24 +91,24 @@ func (sh *shell) verb(v schema.Verb) *cobra.Command {
 	return c
 }
 
-func flagOf(a schema.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
+func flagOf(a verb.Arg) string { return strings.ReplaceAll(a.Name, "_", "-") }
 
 // argsFromFlags returns the arguments whose flags were given.
-func (sh *shell) argsFromFlags(f *pflag.FlagSet, v schema.Verb) (map[string]any, error) {
+func (sh *shell) argsFromFlags(f *pflag.FlagSet, v verb.Verb) (map[string]any, error) {
 	args := map[string]any{}
-	for _, a := range v.Args {
+	for _, a := range v.Args() {
 		name := flagOf(a)
-		if v.Class == schema.ClassStop || !f.Changed(name) {
+		if v.Class == verb.ClassStop || !f.Changed(name) {
 			continue
 		}
 		switch a.Type { // no errors: each flag was defined with the type it is read with
-		case schema.ArgNumber:
+		case verb.TypeNumber:
 			args[a.Name], _ = f.GetFloat64(name)
-		case schema.ArgInteger:
+		case verb.TypeInteger:
 			args[a.Name], _ = f.GetInt64(name)
-		case schema.ArgBoolean:
+		case verb.TypeBoolean:
 			args[a.Name], _ = f.GetBool(name)
-		case schema.ArgObject:
+		case verb.TypeObject:
 			pairs, _ := f.GetStringArray(name)
 			values := map[string]string{}
 			for _, pair := range pairs {
@@ -119,7 +119,7 @@ func (sh *shell) argsFromFlags(f *pflag.FlagSet, v schema.Verb) (map[string]any,
 				values[key] = value
 			}
 			args[a.Name] = values
-		case schema.ArgArray:
+		case verb.TypeArray:
 			path, _ := f.GetString(name)
 			list, err := sh.readDocument(path)
 			if err != nil {

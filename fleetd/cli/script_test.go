@@ -28,6 +28,7 @@ import (
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 func TestMain(m *testing.M) {
@@ -169,7 +170,7 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 		if len(args) > 2 {
 			a.Reason = schema.Reason(args[2])
 		}
-		r.Answer(func(string, schema.Request) []schema.Ack { return []schema.Ack{a} })
+		r.Answer(func(string, verb.Request) []schema.Ack { return []schema.Ack{a} })
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
-	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // Request is a person's request to the robots of a selector.
@@ -65,41 +65,41 @@ const (
 // ignores Expected for a stop. id returns a new unique id.
 func Expand(r Request, targets []Target, now time.Time, id func() string) (Expansion, []schema.Problem) {
 	group, name, _ := strings.Cut(r.Verb, "/")
-	verb, ok := schema.VerbOf(group, name)
+	v, ok := verb.Of(group, name)
 	if !ok {
-		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(schema.VerbIDs(), ", "))}
+		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(verb.IDs(), ", "))}
 	}
-	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); verb.Class == schema.ClassStop {
+	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); v.Class == verb.ClassStop {
 		r.By, r.Why = schema.SanitizeText(r.By), schema.SanitizeText(r.Why) // a stop is never refused for its text
 	}
-	args, problems := arguments(verb, r)
+	args, problems := arguments(v, r)
 	ttl := r.TTL
 	switch {
-	case verb.TTL == schema.NoTTL && verb.Class == schema.ClassStop:
+	case v.TTL == verb.NoTTL && v.Class == verb.ClassStop:
 		ttl = 0 // a stop never expires, whatever the request says
 	case ttl == 0:
-		ttl = verb.TTL
+		ttl = v.TTL
 	case ttl < time.Millisecond || ttl > schema.MaxTTL:
 		problems = append(problems, schema.Fault("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v", schema.MaxTTL), "leave it out to use that of the verb"))
 	}
 	if len(problems) > 0 {
 		return Expansion{}, problems
 	}
-	if verb.Class == schema.ClassStop {
+	if v.Class == verb.ClassStop {
 		r.If = schema.Precondition{}
 	}
-	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: args.Values(verb), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
+	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.Given(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
-		if verb.Class != schema.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {
+		if v.Class != verb.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {
 			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonUnknownVerb, "its caps do not list " + r.Verb})
 			continue
 		}
-		if name, ok := t.refuses(verb, args); ok {
+		if name, ok := t.refuses(v, args); ok {
 			x.Skipped = append(x.Skipped, Skip{t.Robot, schema.ReasonBadRequest, "its caps do not list the argument " + name + " of " + r.Verb})
 			continue
 		}
-		c, err := x.Batch.command(verb, args, r.If, t, ttl, id())
+		c, err := x.Batch.command(v, args, r.If, t, ttl, id())
 		if err != nil {
 			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
@@ -119,7 +119,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 			detail += "; " + x.Skipped[0].Robot + ": " + x.Skipped[0].Detail
 		}
 		problems = append(problems, schema.Fault("/selector", CodeNobody, detail, "list the robots with the same selector"))
-	case verb.Class != schema.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
+	case v.Class != verb.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
 		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots would get the command, %d were expected", x.Batch.Total, *r.Expected), "check with a dry run"))
 	}
@@ -128,7 +128,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 
 // arguments decodes the arguments, by and why as the robot will, so that fleetd refuses
 // what the robot would refuse.
-func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
+func arguments(v verb.Verb, r Request) (verb.Args, []schema.Problem) {
 	args := r.Args
 	if len(args) == 0 {
 		args = jsontext.Value("{}")
@@ -139,11 +139,11 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 		Args jsontext.Value `json:"args"`
 	}{r.By, r.Why, args})
 	if err != nil {
-		return schema.Args{}, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
+		return nil, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
 	}
-	as, problems := schema.DecodeRequest(v, payload)
-	if v.ID() == "act/perform" && len(problems) == 0 {
-		_, found := score.PerformRequestOf(as.Args.Act, string(as.Args.Actions), as.Args.With.Texts())
+	as, problems := verb.Decode(v, payload)
+	if a, ok := as.Args.(verb.Perform); ok && len(problems) == 0 {
+		_, found := a.PerformRequest()
 		problems = schema.Errors(found)
 	}
 	return as.Args, problems
@@ -152,11 +152,11 @@ func arguments(v schema.Verb, r Request) (schema.Args, []schema.Problem) {
 // refuses returns the first given argument that the robot does not support. fleetd must
 // not leave it out, because the robot would then do something else than requested. A stop
 // is always sent: robots obey it whatever its arguments.
-func (t Target) refuses(v schema.Verb, args schema.Args) (name string, refuses bool) {
-	if v.Class == schema.ClassStop || t.Caps == nil {
+func (t Target) refuses(v verb.Verb, args verb.Args) (name string, refuses bool) {
+	if v.Class == verb.ClassStop || t.Caps == nil {
 		return "", false
 	}
-	for _, name := range slices.Sorted(maps.Keys(args.Values(v))) {
+	for _, name := range slices.Sorted(maps.Keys(v.Given(args))) {
 		if takes, known := t.Caps.Takes(v.ID(), name); known && !takes {
 			return name, true
 		}
@@ -166,10 +166,7 @@ func (t Target) refuses(v schema.Verb, args schema.Args) (name string, refuses b
 
 // mayAdd reports whether fleetd may add an argument: only if the robot is known to support
 // it, because robots refuse commands with unknown arguments.
-func (t Target) mayAdd(v schema.Verb, name string) bool {
-	if !slices.ContainsFunc(v.Args, func(a schema.Arg) bool { return a.Name == name }) {
-		return false
-	}
+func (t Target) mayAdd(v verb.Verb, name string) bool {
 	if t.Caps == nil {
 		return true
 	}
@@ -177,16 +174,17 @@ func (t Target) mayAdd(v schema.Verb, name string) bool {
 	return takes
 }
 
-func (b Batch) command(v schema.Verb, args schema.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
-	if args.SeenMonoMS == 0 && t.mayAdd(v, "seen_mono_ms") {
-		args.SeenMonoMS = t.SeenMonoMS
+func (b Batch) command(v verb.Verb, args verb.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
+	if a, ok := args.(verb.Allow); ok && a.SeenMonoMS == 0 && t.mayAdd(v, "seen_mono_ms") {
+		a.SeenMonoMS = t.SeenMonoMS
 		if t.mayAdd(v, "seen_boot") {
-			args.SeenBoot = t.SeenBoot
+			a.SeenBoot = t.SeenBoot
 		}
+		args = a
 	}
-	payload, err := schema.EncodeRequest(v, schema.Request{
-		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, If: when, Args: args,
-	})
+	payload, err := verb.Encode(v, verb.Request{Args: args, Envelope: schema.Envelope{
+		ID: id, TS: schema.TimeOf(b.CreatedAt), TTLMS: ttl.Milliseconds(), By: b.By, Why: b.Why, Batch: b.ID, If: when,
+	}})
 	if err != nil {
 		return Command{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func sequentialIDs() func() string {
@@ -42,9 +43,9 @@ func TestRequestBecomesOneCommandPerRobot(t *testing.T) {
 		if c.Robot != robot || c.Batch != "id1" || c.State != Queued || !c.ExpiresAt.Equal(morning.Add(30*time.Second)) {
 			t.Errorf("command %d: %+v", i, c)
 		}
-		v, _ := schema.VerbOf("mode", "set")
-		r, problems := schema.DecodeRequest(v, c.Payload)
-		if len(problems) > 0 || r.ID != c.ID || r.Batch != "id1" || r.By != "anna" || r.Why != "opening" || r.Args.Mode != "ato" || r.TTLMS != 30000 || r.TS != schema.TimeOf(morning) {
+		v, _ := verb.Of("mode", "set")
+		r, problems := verb.Decode(v, c.Payload)
+		if len(problems) > 0 || r.ID != c.ID || r.Batch != "id1" || r.By != "anna" || r.Why != "opening" || r.Args.(verb.SetMode).Mode != "ato" || r.TTLMS != 30000 || r.TS != schema.TimeOf(morning) {
 			t.Errorf("the robot reads %+v, %v", r, problems)
 		}
 	}
@@ -58,10 +59,10 @@ func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	v, _ := schema.VerbOf("safety", "enable")
+	v, _ := verb.Of("safety", "enable")
 	for i, want := range []int64{7000, 0} {
-		if r, _ := schema.DecodeRequest(v, x.Commands[i].Payload); r.Args.SeenMonoMS != want {
-			t.Errorf("%s gets %d, want %d", x.Commands[i].Robot, r.Args.SeenMonoMS, want)
+		if r, _ := verb.Decode(v, x.Commands[i].Payload); r.Args.(verb.Allow).SeenMonoMS != want {
+			t.Errorf("%s gets %d, want %d", x.Commands[i].Robot, r.Args.(verb.Allow).SeenMonoMS, want)
 		}
 	}
 }
@@ -147,8 +148,8 @@ func TestInvalidActionsAreRefusedWithPointer(t *testing.T) {
 		if want != "" || len(x.Commands) != 1 {
 			continue
 		}
-		v, _ := schema.VerbOf("act", "perform")
-		if r, problems := schema.DecodeRequest(v, x.Commands[0].Payload); len(problems) > 0 || fmt.Sprint(r.Args.Values(v)) != fmt.Sprint(x.Batch.Args) {
+		v, _ := verb.Of("act", "perform")
+		if r, problems := verb.Decode(v, x.Commands[0].Payload); len(problems) > 0 || fmt.Sprint(v.Given(r.Args)) != fmt.Sprint(x.Batch.Args) {
 			t.Errorf("%s: the robot reads %+v, %v", args, r.Args, problems)
 		}
 	}

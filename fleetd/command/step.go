@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // resendAfter is how long to wait for an acknowledgement after each sending.
@@ -274,15 +275,15 @@ func (c *Command) transition(now time.Time, e Trigger) bool {
 	return true
 }
 
-func (c *Command) verb() schema.Verb {
+func (c *Command) verb() verb.Verb {
 	group, name, _ := strings.Cut(c.Verb, "/")
-	v, _ := schema.VerbOf(group, name)
+	v, _ := verb.Of(group, name)
 	return v
 }
 
-func (c *Command) stop() bool { return c.verb().Class == schema.ClassStop }
+func (c *Command) stop() bool { return c.verb().Class == verb.ClassStop }
 
 // askable reports whether robots keep a record of the command, so that a query makes sense.
 func (c *Command) askable() bool {
-	return slices.Contains([]schema.Journaled{schema.JournalBefore, schema.JournalAfter}, c.verb().Journal)
+	return slices.Contains([]verb.Journaled{verb.JournalBefore, verb.JournalAfter}, c.verb().Journal)
 }

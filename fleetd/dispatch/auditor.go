@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const (
@@ -56,8 +57,8 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	}
 	who := at.CID
 	said := strings.ToValidUTF8(string(m.Payload[:min(len(m.Payload), auditDetail)]), "")
-	if verb, known := schema.VerbOf(at.Group, at.Verb); known {
-		if r, problems := schema.DecodeRequest(verb, m.Payload); len(problems) == 0 && r.By != "" {
+	if v, known := verb.Of(at.Group, at.Verb); known {
+		if r, problems := verb.Decode(v, m.Payload); len(problems) == 0 && r.By != "" {
 			who = r.By + " at " + at.CID
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const (
@@ -69,7 +70,7 @@ type Dispatcher struct {
 // activeCommand is a command in progress.
 type activeCommand struct {
 	command.Command
-	class  schema.VerbClass
+	class  verb.Class
 	handle *Handle
 	ahead  []string // ids of other instances' commands to the robot that were persisted before it
 }
@@ -275,8 +276,8 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 			continue
 		}
 		group, name, _ := strings.Cut(c.Verb, "/")
-		verb, _ := schema.VerbOf(group, name)
-		one := &activeCommand{Command: c, class: verb.Class, handle: t}
+		v, _ := verb.Of(group, name)
+		one := &activeCommand{Command: c, class: v.Class, handle: t}
 		d.others.queueBehind(one, t.ahead[c.Robot])
 		d.open[c.ID] = one
 		d.robots[c.Robot] = append(d.robots[c.Robot], one)
@@ -333,7 +334,7 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 		case command.Save:
 			d.dirty[c] = struct{}{}
 			c.handle.update(c.Command)
-			if c.class == schema.ClassStop {
+			if c.class == verb.ClassStop {
 				c.handle.settle() // the caller of a stop does not wait for the database
 			}
 		case command.Send:

@@ -9,7 +9,7 @@ import (
 
 	"troupe/fleetd/command"
 	"troupe/fleetd/store"
-	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const (
@@ -39,16 +39,16 @@ func (d *Dispatcher) ahead(ctx context.Context, db Store, tx *store.Tx, commands
 		all[c.Robot] = nil
 	}
 	for _, c := range rows {
-		if _, meant := all[c.Robot]; meant && c.State != command.Unknown && classOf(c.Verb) != schema.ClassStop {
+		if _, meant := all[c.Robot]; meant && c.State != command.Unknown && classOf(c.Verb) != verb.ClassStop {
 			all[c.Robot] = append(all[c.Robot], c)
 		}
 	}
 	return all, nil
 }
 
-func classOf(verb string) schema.VerbClass {
-	group, name, _ := strings.Cut(verb, "/")
-	v, _ := schema.VerbOf(group, name)
+func classOf(id string) verb.Class {
+	group, name, _ := strings.Cut(id, "/")
+	v, _ := verb.Of(group, name)
 	return v.Class
 }
 
@@ -77,7 +77,7 @@ func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, 
 		a, there := o.known[id]
 		switch {
 		case !there || gone(a.Owner):
-		case c.class == schema.ClassMode && classOf(a.Verb) == schema.ClassMode && (a.State == command.Queued || a.State == command.Sent):
+		case c.class == verb.ClassMode && classOf(a.Verb) == verb.ClassMode && (a.State == command.Queued || a.State == command.Sent):
 			return n, false
 		case a.State == command.Sent || a.State == command.Acked || a.State == command.Running:
 			n++

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"troupe/fleetd/command"
-	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // wakeDue wakes the commands that are due, in the order in which they were issued, and
@@ -50,7 +50,7 @@ func (d *Dispatcher) maySend(c *activeCommand) bool {
 
 // isNext reports whether no other command to the robot has to come first.
 func (d *Dispatcher) isNext(c *activeCommand) bool {
-	if c.class == schema.ClassStop || c.Verb == "sys/cancel" { // a cancellation makes room for others
+	if c.class == verb.ClassStop || c.Verb == "sys/cancel" { // a cancellation makes room for others
 		return true
 	}
 	busy, mayGo := d.others.busy(c, func(owner string) bool { return d.deps.Instances.Gone(owner, d.deps.Now()) })
@@ -59,8 +59,8 @@ func (d *Dispatcher) isNext(c *activeCommand) bool {
 	}
 	for _, other := range d.robots[c.Robot] {
 		switch {
-		case other == c || other.class == schema.ClassStop:
-		case c.class == schema.ClassMode && other.class == schema.ClassMode && other.State == command.Sent:
+		case other == c || other.class == verb.ClassStop:
+		case c.class == verb.ClassMode && other.class == verb.ClassMode && other.State == command.Sent:
 			return false
 		case other.State == command.Sent || other.State == command.Acked || other.State == command.Running:
 			busy++

@@ -9,20 +9,21 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // ask sends the robot a sys/query about a command.
 func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
-	verb, _ := schema.VerbOf("sys", "query")
+	v, _ := verb.Of("sys", "query")
 	d.asks++
-	payload, err := schema.EncodeRequest(verb, schema.Request{
-		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(), Args: schema.Args{ID: c.ID},
-	})
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Query{ID: c.ID}, Envelope: schema.Envelope{
+		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
+	}})
 	if err != nil {
 		d.deps.Log.Error("request not encoded", "error", err)
 		return
 	}
-	d.Send(ctx, command.Command{Robot: c.Robot, Verb: verb.ID(), Payload: payload})
+	d.Send(ctx, command.Command{Robot: c.Robot, Verb: v.ID(), Payload: payload})
 }
 
 // Send publishes a command. One that would hold a stop that is being released waits for the

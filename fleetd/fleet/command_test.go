@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func setMode(mode string, robots ...string) map[string]any {
@@ -64,7 +65,7 @@ func TestLostAnswerIsRequested(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		silent := false
-		r.Answer(func(string, schema.Request) []schema.Ack {
+		r.Answer(func(string, verb.Request) []schema.Ack {
 			silent = true
 			return []schema.Ack{{Status: schema.StatusAccepted}}
 		})
@@ -220,7 +221,7 @@ func TestEnableCarriesTheLastHeartbeatSeen(t *testing.T) {
 		r := w.robot("r1")
 		w.sleep(5 * time.Second)
 		w.state(w.command(order("safety/enable", "r1")), "SUCCEEDED")
-		got := r.Received()[0].Request.Args.SeenMonoMS
+		got := r.Received()[0].Request.Args.(verb.Allow).SeenMonoMS
 		if d, _ := w.Robot("r1"); got == 0 || got != d.Heartbeat.MonoMS {
 			w.Errorf("enable said %d ms, the newest heartbeat says %d", got, d.Heartbeat.MonoMS)
 		}
@@ -273,7 +274,7 @@ func TestBatchHasOneCommandPerRobot(t *testing.T) {
 		for _, id := range []string{"r1", "r3"} {
 			w.must("PUT", "/robots/"+id+"/labels", map[string]any{"labels": map[string]string{"site": "museum"}}, nil)
 		}
-		robots[2].Answer(func(string, schema.Request) []schema.Ack {
+		robots[2].Answer(func(string, verb.Request) []schema.Ack {
 			return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonNotCalibrated}}
 		})
 		o := setMode("ato")
@@ -329,7 +330,7 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		}
 		w.state(off.Cancel.Commands[0].ID, "SUCCEEDED")
 		all := r.Received()
-		if last := all[len(all)-1]; last.Verb != "sys/cancel" || last.Request.Args.ID != running {
+		if last := all[len(all)-1]; last.Verb != "sys/cancel" || last.Request.Args.(verb.Cancel).ID != running {
 			w.Errorf("the robot was asked for %+v", last)
 		}
 		r.Say(running, schema.Ack{Status: schema.StatusCancelled, Verb: "auto/pause"})

@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // beside is one of several fleetd instances on one database and one broker, each with ways of
@@ -322,7 +323,7 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 	a.sees("r1")
 	b.sees("r1")
-	r.Answer(func(string, schema.Request) []schema.Ack { return nil }) // until the test says so
+	r.Answer(func(string, verb.Request) []schema.Ack { return nil }) // until the test says so
 	first := a.command(setMode("ato", "r1"))
 	a.until("the first has come", func() bool { return len(effects(r, "mode/set")) == 1 })
 	second := b.command(setMode("mnl", "r1"))
@@ -357,7 +358,7 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 	r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
 	a.sees("r1", "r2")
 	b.sees("r1", "r2")
-	mute.Answer(func(string, schema.Request) []schema.Ack { return nil })
+	mute.Answer(func(string, verb.Request) []schema.Ack { return nil })
 	silent := a.command(setMode("ato", "r1"))
 	a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
 	waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
@@ -365,7 +366,7 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 	// Of this one the robot's answer comes when its fleetd is gone.
 	done := make(chan struct{})
 	var late string
-	r2.Answer(func(_ string, q schema.Request) []schema.Ack { late = q.ID; close(done); return nil })
+	r2.Answer(func(_ string, q verb.Request) []schema.Ack { late = q.ID; close(done); return nil })
 	answered := a.command(setMode("ato", "r2"))
 	<-done
 	a.cutOff()

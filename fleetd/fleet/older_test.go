@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // An older robot refuses arguments that it does not know, as every robot does.
@@ -21,11 +22,12 @@ func TestOlderRobotIsEnabled(t *testing.T) {
 			d, _ := w.Robot("r1")
 			return d.Caps != nil && len(d.Caps.Arguments) == 1 && d.Heartbeat != nil
 		})
-		r.Answer(func(_ string, q schema.Request) []schema.Ack {
-			if q.Args.SeenBoot != "" {
+		r.Answer(func(_ string, q verb.Request) []schema.Ack {
+			a, _ := q.Args.(verb.Allow)
+			if a.SeenBoot != "" {
 				return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Pointer: "/args/seen_boot"}}
 			}
-			if q.Args.SeenMonoMS == 0 {
+			if a.SeenMonoMS == 0 {
 				return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition}}
 			}
 			return []schema.Ack{{Status: schema.StatusSucceeded, Result: schema.ResultOK}}

@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func TestPresentRobotIsAdopted(t *testing.T) {
@@ -149,7 +150,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 			w.Fatalf("adopting came to %+v", b)
 		}
 		got := r.Received()
-		if last := got[len(got)-1]; last.Verb != "sys/adopt" || last.Request.Args.FleetID != w.Status().FleetID || last.Request.Args.FleetID == "" {
+		if last := got[len(got)-1]; last.Verb != "sys/adopt" || string(last.Request.Args.(verb.Adopt).FleetID) != w.Status().FleetID || w.Status().FleetID == "" {
 			w.Errorf("the robot was told %+v, the fleet id is %q", last, w.Status().FleetID)
 		}
 		if d, _ := w.Robot("r1"); !d.Adopted {

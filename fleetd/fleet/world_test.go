@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 func TestMain(m *testing.M) {
@@ -279,6 +280,6 @@ func (w *world) converged(id string) api.DesiredStory {
 	return desired
 }
 
-func ack(status schema.Status) func(string, schema.Request) []schema.Ack {
-	return func(string, schema.Request) []schema.Ack { return []schema.Ack{{Status: status}} }
+func ack(status schema.Status) func(string, verb.Request) []schema.Ack {
+	return func(string, verb.Request) []schema.Ack { return []schema.Ack{{Status: status}} }
 }

@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/spool"
 	"troupe/fleetd/stop"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Run owns the state until ctx ends.
@@ -269,13 +270,13 @@ func (s *Stops) repeat(robot string) {
 // it.
 func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	o := e.Order
-	verb, _ := schema.VerbOf("safety", verbOf(o.Level))
-	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), By: o.By, Why: o.Why, Args: schema.Args{Latch: o.ID, Why: o.Why}})
+	v, _ := verb.Of("safety", verbOf(o.Level))
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Latch: o.ID, Why: o.Why}, Envelope: schema.Envelope{ID: uuid.NewString(), By: o.By, Why: o.Why}})
 	if err != nil {
 		s.deps.Log.Error("stop not encoded", "stop", o.ID, "error", err)
 		return
 	}
-	c := command.Command{Robot: robot, Verb: verb.ID(), Payload: payload, CreatedAt: o.At}
+	c := command.Command{Robot: robot, Verb: v.ID(), Payload: payload, CreatedAt: o.At}
 	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
 		s.deps.Dispatcher.Publish(ctx, c)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const (
@@ -108,13 +109,13 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 
 // resync asks a robot for all its documents.
 func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) {
-	verb, _ := schema.VerbOf("sys", "resync")
-	payload, err := schema.EncodeRequest(verb, schema.Request{
-		ID: fmt.Sprintf("drift:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: verb.TTL.Milliseconds(),
-	})
+	v, _ := verb.Of("sys", "resync")
+	payload, err := verb.Encode(v, verb.Request{Envelope: schema.Envelope{
+		ID: fmt.Sprintf("drift:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
+	}})
 	if err != nil {
 		d.deps.Log.Error("request not encoded", "error", err)
 		return
 	}
-	d.deps.Send(ctx, command.Command{Robot: robot, Verb: verb.ID(), Payload: payload})
+	d.deps.Send(ctx, command.Command{Robot: robot, Verb: v.ID(), Payload: payload})
 }

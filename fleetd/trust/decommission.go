@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // lead takes every open decommission as far as possible. A follower only records what each
@@ -96,14 +97,14 @@ func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission
 // stop stops a robot before its access is revoked. What the robot does without a link is its
 // own configuration; so it is stopped first.
 func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
-	verb, _ := schema.VerbOf("safety", "stop")
+	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"
-	payload, err := schema.EncodeRequest(verb, schema.Request{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why, Args: schema.Args{Why: why}})
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why}})
 	if err != nil {
 		w.deps.Log.Error("stop not encoded", "error", err)
 		return
 	}
-	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: verb.ID(), Payload: payload})
+	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: v.ID(), Payload: payload})
 }
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.

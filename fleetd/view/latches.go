@@ -6,6 +6,7 @@ import (
 
 	"troupe/fleetd/stop"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Showing lists which of these stops reachable robots of the fleet show, one order per robot
@@ -79,9 +80,9 @@ func (v *View) MayRemove(at schema.TopicParams) string {
 	}) {
 		return "the robot would take its removal for a command; it is removed when the robot is away, or has connected again"
 	}
-	switch verb, _ := schema.VerbOf(at.Group, at.Verb); {
-	case verb.Class != schema.ClassStop:
-	case (verb.Name == "halt" || verb.Name == "estop") && e.state.Safety.State != schema.SafetyEStop:
+	switch v, _ := verb.Of(at.Group, at.Verb); {
+	case v.Class != verb.ClassStop:
+	case (v.Name == "halt" || v.Name == "estop") && e.state.Safety.State != schema.SafetyEStop:
 		return "its removal would halt the robot, which is not halted"
 	case e.state.Safety.State == schema.SafetyEnabled:
 		return "its removal would stop the robot, which is enabled"

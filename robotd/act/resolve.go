@@ -8,19 +8,20 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // Resolve finds what an order asks to be performed: one of acts, or what the order says
 // itself. It is refused if it is not well said, there is no such act, or the body
 // cannot perform it. Pointers of a refusal point into the order.
-func (x *Executor) Resolve(a schema.Args, acts map[string]score.Act, languages []string, caps schema.Caps) (Entry, *Refusal) {
-	w, found := score.PerformRequestOf(a.Act, string(a.Actions), a.With.Texts())
+func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages []string, caps schema.Caps) (Entry, *Refusal) {
+	w, found := a.PerformRequest()
 	if found = schema.Errors(found); len(found) > 0 {
 		return Entry{}, &Refusal{schema.ReasonBadRequest, found[0].Pointer, InWords(found[0])}
 	}
 	e := Entry{Act: w.Inline, With: w.With, Languages: languages}
 	if w.Inline == nil {
-		if no := byName(a, acts, &e); no != nil {
+		if no := byName(w.Act, acts, &e); no != nil {
 			return e, no
 		}
 	}
@@ -39,11 +40,11 @@ func (x *Executor) Resolve(a schema.Args, acts map[string]score.Act, languages [
 }
 
 // byName finds an act by its id.
-func byName(a schema.Args, acts map[string]score.Act, e *Entry) *Refusal {
-	found, ok := acts[a.Act]
+func byName(id string, acts map[string]score.Act, e *Entry) *Refusal {
+	found, ok := acts[id]
 	if !ok {
 		names := slices.Sorted(maps.Keys(acts))
-		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + a.Act + "; it has " + cmp.Or(strings.Join(names, ", "), "none")}
+		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + id + "; it has " + cmp.Or(strings.Join(names, ", "), "none")}
 	}
 	if found := schema.Errors(found.ValidateWith(e.With)); len(found) > 0 {
 		return &Refusal{schema.ReasonBadRequest, "/args/with" + found[0].Pointer, InWords(found[0])}

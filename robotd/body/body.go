@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // State is what the robot knows of its units: what its driver reported.
@@ -24,7 +25,7 @@ type State struct {
 	place   []int    // of a mover among the units
 	inputs  []string // stop inputs that are pressed, sorted
 	battery Charge
-	volume  schema.Number  // of the speaker; not set = as loud as it is
+	volume  verb.Number    // of the speaker; not set = as loud as it is
 	trouble bool           // a unit changed: its alert has to be looked at
 	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
@@ -118,7 +119,7 @@ func (b *State) Order(o driver.Order, out *effect.List) {
 }
 
 // SetVolume is how loud the speaker is from now on.
-func (b *State) SetVolume(v schema.Number) { b.volume = v }
+func (b *State) SetVolume(v verb.Number) { b.volume = v }
 
 // SetPlaces are the fleet's places from now on; nil = none.
 func (b *State) SetPlaces(p *score.Places) { b.places = p }
@@ -136,7 +137,7 @@ func (b *State) Inputs() []string { return b.inputs }
 func (b *State) Battery() Charge { return b.battery }
 
 // Volume is how loud the speaker is.
-func (b *State) Volume() schema.Number { return b.volume }
+func (b *State) Volume() verb.Number { return b.volume }
 
 // Ordered is the newest order to the units that move.
 func (b *State) Ordered() driver.Order { return b.ordered }

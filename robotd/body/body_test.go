@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 func newBody() State {
@@ -38,7 +39,7 @@ func TestGateHoldsForEachUnit(t *testing.T) {
 
 func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
-	b.SetVolume(schema.Number{Value: 0.5, Said: true})
+	b.SetVolume(verb.Number{Value: 0.5, Said: true})
 	half := 0.5
 	c, _ := b.Command(schema.SafetyEnabled, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // answered is the verdict on an order. It waits until the state is published that shows
@@ -106,10 +107,10 @@ func (t *step) publishAnswers() {
 }
 
 // isStop reports whether a verb is a stop, which waits for nothing.
-func isStop(verb string) bool {
-	group, name, _ := strings.Cut(verb, "/")
-	v, ok := schema.VerbOf(group, name)
-	return ok && v.Class == schema.ClassStop
+func isStop(id string) bool {
+	group, name, _ := strings.Cut(id, "/")
+	v, ok := verb.Of(group, name)
+	return ok && v.Class == verb.ClassStop
 }
 
 // raiseAlarms raises the alerts that the journal of requests asked for, after the safety

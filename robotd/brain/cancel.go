@@ -12,8 +12,8 @@ import (
 // cancel carries out sys/cancel. A command that still waits in an inbox is not begun. A
 // switch of modes, a calibration, an act and a replay of events are ended. Everything
 // else is too short, or would leave the robot between two states.
-func (t *step) cancel(o request.Perform) {
-	target := request.KeyOf(o.Client, o.Args.ID)
+func (t *step) cancel(o request.Perform, id string) {
+	target := request.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):
 		t.reply(target, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})

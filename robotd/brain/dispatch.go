@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // commanded takes a command as it came. A stop overtakes other messages on its way; what
@@ -42,74 +43,128 @@ func (t *step) dispatch(o request.Perform) {
 	if !t.met(o.Key, o.If) {
 		return
 	}
-	switch o.Verb.ID() {
-	case "safety/stop", "safety/soft-stop", "safety/halt", "safety/estop", "safety/enable", "safety/reset":
+	switch o.Verb.Part { // no table of functions: t would escape, and each step allocate it
+	case verb.PartSafety:
 		t.askSafety(o)
-	case "mode/set":
-		t.askMode(o, mode.Input{Kind: mode.Set, Mode: o.Args.Mode, Restart: o.Args.Restart})
-	case "mode/pause":
-		if t.mode.Active == schema.ModeAto {
-			t.perform.AskAuto(o, auto.Pause) // the pauses of ato are its tokens, whoever asks
-			return
-		}
-		t.askMode(o, mode.Input{Kind: mode.Pause})
-	case "mode/resume":
-		if t.mode.Active == schema.ModeAto {
-			t.perform.AskAuto(o, auto.Continue)
-			return
-		}
-		t.askMode(o, mode.Input{Kind: mode.Resume})
-	case "mode/kill":
-		t.askMode(o, mode.Input{Kind: mode.Kill})
-	case "mode/enable":
-		t.askMode(o, mode.Input{Kind: mode.Enable, Mode: o.Args.Mode})
-	case "mode/disable":
-		t.askMode(o, mode.Input{Kind: mode.Disable, Mode: o.Args.Mode})
-	case "auto/start":
-		t.perform.AskAuto(o, auto.StartStory)
-	case "auto/stop":
-		t.perform.AskAuto(o, auto.StopStory)
-	case "auto/pause":
-		t.perform.AskAuto(o, auto.Pause)
-	case "auto/continue":
-		t.perform.AskAuto(o, auto.Continue)
-	case "interrupt/request":
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: o.Args.Handler, Interrupter: cmp.Or(o.Args.Interrupter, "screen")})
-	case "interrupt/cancel":
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: o.Args.ID, Reason: schema.ReasonStopped})
-	case "interrupter/run":
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: o.Args.Interrupter})
-	case "interrupter/stop":
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: o.Args.Interrupter})
-	case "control/acquire", "control/renew", "control/release", "control/takeover":
+	case verb.PartMode:
+		t.takeMode(o)
+	case verb.PartStory:
+		t.takeStory(o)
+	case verb.PartControl:
 		t.toManual(func(m manual.Step) { m.AskControl(o) })
-	case "manual/stop", "manual/goto", "manual/head", "manual/say", "manual/sound", "manual/volume", "manual/face", "manual/led", "manual/act":
-		t.askManual(o)
-	case "act/perform":
-		if t.mode.Active == schema.ModeAto {
-			t.toPerform(func(p perform.Step) { p.AskAct(o) })
-			return
-		}
-		t.askManual(o)
-	case "sys/cancel":
-		t.cancel(o)
-	case "sys/resync":
-		t.resync(o)
-	case "sys/replay":
-		t.toReport(func(r report.Step) { r.Replay(o) })
-	case "sys/adopt":
-		t.toDesired(func(d desired.Step) { d.Adopt(o) })
+	case verb.PartManual:
+		t.takeManual(o)
+	case verb.PartRequests:
+		t.takeRequests(o)
+	case verb.PartReport:
+		t.takeReport(o)
+	case verb.PartDesired:
+		t.takeDesired(o)
 	default:
-		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
+		t.unknownVerb(o)
 	}
 }
 
-// cancelledByLinkLoss refuses an order that came over a connection that broke while the
-// disk was busy with it: its sender no longer sees the robot, and nothing may move by
+// unknownVerb refuses an order that no part of this robot carries out.
+func (t *step) unknownVerb(o request.Perform) {
+	t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
+}
+
+func (t *step) takeMode(o request.Perform) {
+	ato := t.mode.Active == schema.ModeAto
+	switch a := o.Args.(type) {
+	case verb.SetMode:
+		t.askMode(o, mode.Input{Kind: mode.Set, Mode: a.Mode, Restart: a.Restart})
+	case verb.PauseMode:
+		if ato {
+			t.perform.AskAuto(o, auto.Input{What: auto.Pause}) // the pauses of ato are its tokens, whoever asks
+			return
+		}
+		t.askMode(o, mode.Input{Kind: mode.Pause})
+	case verb.ResumeMode:
+		if ato {
+			t.perform.AskAuto(o, auto.Input{What: auto.Continue})
+			return
+		}
+		t.askMode(o, mode.Input{Kind: mode.Resume})
+	case verb.KillMode:
+		t.askMode(o, mode.Input{Kind: mode.Kill})
+	case verb.EnableMode:
+		t.askMode(o, mode.Input{Kind: mode.Enable, Mode: a.Mode})
+	case verb.DisableMode:
+		t.askMode(o, mode.Input{Kind: mode.Disable, Mode: a.Mode})
+	default:
+		t.unknownVerb(o)
+	}
+}
+
+func (t *step) takeStory(o request.Perform) {
+	switch a := o.Args.(type) {
+	case verb.StartStory:
+		t.perform.AskAuto(o, auto.Input{What: auto.StartStory})
+	case verb.StopStory:
+		t.perform.AskAuto(o, auto.Input{What: auto.StopStory})
+	case verb.PauseStory:
+		t.perform.AskAuto(o, auto.Input{What: auto.Pause, Why: a.Why})
+	case verb.ContinueStory:
+		t.perform.AskAuto(o, auto.Input{What: auto.Continue, Token: string(a.Token)})
+	case verb.RequestInterrupt:
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "screen")})
+	case verb.CancelInterrupt:
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
+	case verb.RunInterrupter:
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: a.Interrupter})
+	case verb.StopInterrupter:
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: a.Interrupter})
+	default:
+		t.unknownVerb(o)
+	}
+}
+
+func (t *step) takeManual(o request.Perform) {
+	if a, ok := o.Args.(verb.Perform); ok && t.mode.Active == schema.ModeAto {
+		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
+		return
+	}
+	asker := t.asker(o.Client, o.By)
+	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
+}
+
+// takeRequests takes what is asked about other commands. The request room answers the
+// rest of them by itself.
+func (t *step) takeRequests(o request.Perform) {
+	if a, ok := o.Args.(verb.Cancel); ok {
+		t.cancel(o, a.ID)
+		return
+	}
+	t.unknownVerb(o)
+}
+
+func (t *step) takeReport(o request.Perform) {
+	switch a := o.Args.(type) {
+	case verb.Resync:
+		t.resync(o)
+	case verb.Replay:
+		t.toReport(func(r report.Step) { r.Replay(o, a) })
+	default:
+		t.unknownVerb(o)
+	}
+}
+
+func (t *step) takeDesired(o request.Perform) {
+	if a, ok := o.Args.(verb.Adopt); ok {
+		t.toDesired(func(d desired.Step) { d.Adopt(o, string(a.FleetID)) })
+		return
+	}
+	t.unknownVerb(o)
+}
+
+// cancelledByLinkLoss refuses what was asked over a connection that has broken since, while the
+// disk took its time: who asked sees the robot no more, and nothing is to move by
 // itself after a lost link.
 func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	switch o.Verb.Class {
-	case schema.ClassStop, schema.ClassSys, schema.ClassControl:
+	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false
 	}
 	if o.Local || o.Arrived >= t.report.Ended() {
@@ -144,23 +199,26 @@ func (t *step) met(by request.Key, when schema.Precondition) bool {
 func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),
-		Why: cmp.Or(o.Args.Why, o.Why), Local: o.Local, Asked: o.Arrived, HasAsked: true,
+		Why: o.Why, Local: o.Local, Asked: o.Arrived, HasAsked: true,
 	}
-	if o.Args.SeenMonoMS != 0 {
-		r.Seen, r.HasSeen = time.Duration(o.Args.SeenMonoMS)*time.Millisecond, true
-	}
-	switch o.Args.SeenBoot {
-	case "":
-	case t.report.Boot():
-		r.SeenIn = safety.ThisRun
-	default:
-		r.SeenIn = safety.OtherRun
+	switch a := o.Args.(type) {
+	case verb.Stop:
+		r.Why = cmp.Or(a.Why, o.Why)
+	case verb.Allow:
+		r.Seen, r.HasSeen = time.Duration(a.SeenMonoMS)*time.Millisecond, a.SeenMonoMS != 0
+		switch a.SeenBoot {
+		case "":
+		case t.report.Boot():
+			r.SeenIn = safety.ThisRun
+		default:
+			r.SeenIn = safety.OtherRun
+		}
 	}
 	if r.Verb == safety.Reset && r.Local {
 		t.resetHere()
 	}
 	if r.Verb.Stops() {
-		t.stopOrdered(o)
+		t.stopOrdered(o, r.Why)
 		t.toSafety.Clear(func(w request.Waiting[safety.Request]) {
 			t.reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
 		})
@@ -182,11 +240,6 @@ func (t *step) askMode(o request.Perform, in mode.Input) {
 func (t *step) uncontrolled(o request.Perform) (refused bool) {
 	t.toManual(func(m manual.Step) { refused = m.Uncontrolled(o) })
 	return refused
-}
-
-func (t *step) askManual(o request.Perform) {
-	asker := t.asker(o.Client, o.By)
-	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
 }
 
 func (t *step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {

@@ -12,7 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
-	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed makes up lists
@@ -55,10 +55,10 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 			if err != nil {
 				t.Fatal(err)
 			}
-			verb, _ := schema.VerbOf("act", "perform")
-			req, problems := schema.DecodeRequest(verb, payload)
+			v, _ := verb.Of("act", "perform")
+			req, problems := verb.Decode(v, payload)
 			if len(problems) == 0 {
-				_, problems = score.PerformRequestOf(req.Args.Act, string(req.Args.Actions), req.Args.With.Texts())
+				_, problems = req.Args.(verb.Perform).PerformRequest()
 			}
 			well[id] = len(schema.Errors(problems)) == 0
 			r.give(event.Command{Client: "resp1", Group: "act", Verb: "perform", Payload: payload})

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // inHand is a robot in mnl that op1 has in hand, with what it answers to him.
@@ -34,15 +35,15 @@ func inHand(t *testing.T) (*rig, *[]schema.Ack) {
 	return r, acks
 }
 
-func (r *rig) command(verb, payload string) {
-	for _, v := range schema.Verbs {
-		if v.ID() == verb {
+func (r *rig) command(id, payload string) {
+	for _, v := range verb.All {
+		if v.ID() == id {
 			r.give(event.Command{Client: "op1", Group: v.Group, Verb: v.Name, Payload: []byte(payload)})
 			r.until(r.now + 200*time.Millisecond)
 			return
 		}
 	}
-	r.t.Fatalf("there is no verb %s", verb)
+	r.t.Fatalf("there is no verb %s", id)
 }
 
 func TestTheVolumeCountsForAllAndIsKept(t *testing.T) {
@@ -173,9 +174,9 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		"manual/face":  `{"type":"face","start_ms":0,"face":"smile"}`,
 		"manual/led":   `{"type":"led","start_ms":0,"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800}`,
 	}
-	for _, v := range schema.Verbs {
+	for _, v := range verb.All {
 		id := v.ID()
-		if v.Class != schema.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume"}, id) {
+		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume"}, id) {
 			continue // it is no action
 		}
 		r, acks := inHand(t)
@@ -196,7 +197,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		for _, f := range row.Fields {
 			takes[f.Name] = true
 		}
-		for _, a := range v.Args {
+		for _, a := range v.Args() {
 			if !takes[a.Name] {
 				t.Errorf("%s takes %s, which its action does not", id, a.Name)
 			}

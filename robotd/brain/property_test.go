@@ -18,6 +18,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // world draws what happens to a robot.
@@ -61,19 +62,19 @@ func (w *world) tour() {
 }
 
 // command sends one and checks what holds for it at once.
-func (w *world) command(verb, args string) {
+func (w *world) command(what, args string) {
 	if w.r.s.report.Session() == "" {
 		return // commands come over a session
 	}
 	w.n++
 	id := fmt.Sprintf("c%d", w.n)
-	group, name, _ := strings.Cut(verb, "/")
+	group, name, _ := strings.Cut(what, "/")
 	header, only := w.header()
 	payload := fmt.Sprintf(`{"id":%q,%s"args":{%s}}`, id, header, args)
 	key := request.KeyOf("op1", id)
 	w.a.asked[key] = true
-	v, _ := schema.VerbOf(group, name)
-	w.a.fleeting[key] = v.Journal == schema.JournalNever
+	v, _ := verb.Of(group, name)
+	w.a.fleeting[key] = v.Journal == verb.JournalNever
 	before := w.a.look()
 	for range 10 { // what is due happens before: it is not the command's doing
 		if w.r.give(event.Follow{}); w.a.look() == before {
@@ -81,14 +82,14 @@ func (w *world) command(verb, args string) {
 		}
 		before = w.a.look()
 	}
-	if verb == "safety/enable" {
+	if what == "safety/enable" {
 		w.a.enables[key] = true
 	}
 	mode := w.r.s.mode.Active
 	w.r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
-	if v.Class == schema.ClassStop {
+	if v.Class == verb.ClassStop {
 		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
-			w.Fatalf("%s left the robot ENABLED", verb)
+			w.Fatalf("%s left the robot ENABLED", what)
 		}
 		clear(w.a.enables)
 		return
@@ -102,10 +103,10 @@ func (w *world) command(verb, args string) {
 		}
 	}
 	if s := w.a.finals[key]; only != "" && only != mode && s == schema.StatusSucceeded {
-		w.Fatalf("%s was to be done in %s only and was done in %s", verb, only, mode)
+		w.Fatalf("%s was to be done in %s only and was done in %s", what, only, mode)
 	}
 	if w.a.finals[key] == schema.StatusRejected && w.a.look() != before {
-		w.Fatalf("%s %s was refused and yet changed something:\n%+v\n%+v", verb, args, before, w.a.look())
+		w.Fatalf("%s %s was refused and yet changed something:\n%+v\n%+v", what, args, before, w.a.look())
 	}
 }
 
@@ -128,10 +129,10 @@ func (w *world) reported(ev driver.Event) { w.r.give(event.Reported{Event: ev}) 
 
 // actions are what can happen; each is drawn again and again.
 func (w *world) actions() map[string]func(*rapid.T) {
-	verb := func(list ...string) func(*rapid.T) {
+	ask := func(list ...string) func(*rapid.T) {
 		return func(t *rapid.T) {
-			verb, args, _ := strings.Cut(rapid.SampledFrom(list).Draw(t, "verb"), " ")
-			w.command(verb, args)
+			what, args, _ := strings.Cut(rapid.SampledFrom(list).Draw(t, "verb"), " ")
+			w.command(what, args)
 		}
 	}
 	return map[string]func(*rapid.T){
@@ -139,14 +140,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "passes")
 			w.r.until(w.r.now + d)
 		},
-		"stop":   verb("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
-		"enable": verb("safety/enable", "safety/enable", "safety/reset"),
-		"mode": verb(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`,
+		"stop":   ask("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
+		"enable": ask("safety/enable", "safety/enable", "safety/reset"),
+		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`,
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
-		"auto": verb("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
-		"interrupt": verb(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
+		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
+		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
-		"control": verb("control/acquire", `control/acquire "scope":"all","ttl_ms":2000`, `control/acquire "scope":"some"`, "control/takeover",
+		"control": ask("control/acquire", `control/acquire "scope":"all","ttl_ms":2000`, `control/acquire "scope":"some"`, "control/takeover",
 			"control/renew", `control/renew "ttl_ms":60001`, "control/release", `control/release "lease":"x"`),
 		"frame": func(t *rapid.T) {
 			s := w.r.s
@@ -159,25 +160,25 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			w.r.give(event.Frame{Client: s.manual.Control().Lease.Who.Client, Frame: f})
 		},
-		"manually": verb("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
+		"manually": ask("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
-		"hand off": verb("manual/stop"),
+		"hand off": ask("manual/stop"),
 		"rival": func(t *rapid.T) {
 			if w.r.s.report.Session() != "" {
-				verb := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
-				w.r.give(event.Command{Client: "op2", Group: "control", Verb: verb})
+				name := rapid.SampledFrom([]string{"acquire", "takeover", "takeover", "release"}).Draw(t, "verb")
+				w.r.give(event.Command{Client: "op2", Group: "control", Verb: name})
 			}
 		},
 		"garbage": func(t *rapid.T) {
-			v := rapid.SampledFrom(schema.Verbs).Draw(t, "verb")
+			v := rapid.SampledFrom(verb.All).Draw(t, "verb")
 			if w.r.s.report.Session() == "" {
 				return
 			}
 			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
-			if v.Class == schema.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
+			if v.Class == verb.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 				t.Fatalf("%s left the robot ENABLED", v.ID())
 			}
-			if v.Class == schema.ClassStop {
+			if v.Class == verb.ClassStop {
 				clear(w.a.enables)
 			} else if v.Name == "enable" {
 				w.a.enables["op2"] = true
@@ -259,7 +260,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"sys": func(t *rapid.T) {
-			verb(fmt.Sprintf(`sys/cancel "id":"c%d"`, w.n-rapid.IntRange(0, 2).Draw(t, "commands ago")), fmt.Sprintf(`sys/query "id":"c%d"`, w.n),
+			ask(fmt.Sprintf(`sys/cancel "id":"c%d"`, w.n-rapid.IntRange(0, 2).Draw(t, "commands ago")), fmt.Sprintf(`sys/query "id":"c%d"`, w.n),
 				"sys/resync", `sys/replay "from":1`, `sys/replay "from":3,"to":5`)(t)
 		},
 		"disk": func(t *rapid.T) {

@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // What people switch off stays off over a restart. A setting is named by the kind and the
@@ -24,7 +25,7 @@ func (s *State) Boots() []string { return s.report.Boots() }
 // restoreSettings switches off what was off.
 func (t *step) restoreSettings(saved map[string]string) {
 	if v, err := strconv.ParseFloat(saved[manual.VolumeSetting], 64); err == nil {
-		t.body.SetVolume(schema.Number{Value: min(max(v, 0), 1), Said: true})
+		t.body.SetVolume(verb.Number{Value: min(max(v, 0), 1), Said: true})
 	}
 	for i, m := range t.cfg.Mode.Modes {
 		if saved[modeSetting+string(m.ID)] == switchedOff {

@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"cmp"
 	"slices"
 
 	"troupe/robotd/desired"
@@ -13,6 +12,7 @@ import (
 	"troupe/robotd/stops"
 	"troupe/schema"
 	"troupe/schema/sign"
+	"troupe/schema/verb"
 )
 
 // Stops that people ask for: where they come from, and what they end.
@@ -79,8 +79,9 @@ func (t *step) endOutdated(d latch.Decision) {
 }
 
 // stopOrdered latches a stop that came as a command with an id.
-func (t *step) stopOrdered(o request.Perform) {
-	if o.Args.Latch == "" {
+func (t *step) stopOrdered(o request.Perform, why string) {
+	a, _ := o.Args.(verb.Stop)
+	if a.Latch == "" {
 		return
 	}
 	level := schema.StopStop
@@ -90,11 +91,11 @@ func (t *step) stopOrdered(o request.Perform) {
 	case safety.Halt, safety.EStop:
 		level = schema.StopHalt
 	}
-	id, anew := o.Args.Latch, false
+	id, anew := a.Latch, false
 	if !schema.ValidRequestID(id) {
 		id, anew = o.Client, true
 	}
-	t.latching(stops.Asked(t.now, id, level, t.asker(o.Client, o.By), cmp.Or(o.Args.Why, o.Why), anew), 0)
+	t.latching(stops.Asked(t.now, id, level, t.asker(o.Client, o.By), why, anew), 0)
 }
 
 // resetHere releases what fleetd does not hold: somebody stands at the robot.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Rank is the priority of a sender that wants control.
@@ -135,17 +136,6 @@ func (s *State) Holds(who Who) bool { return s.At == Held && s.Lease.Who == who 
 // Deadline returns when the next Tick is due, or false.
 func (s *State) Deadline() (time.Duration, bool) { return s.Lease.Until, s.At == Held }
 
-// Need is what a command requires of control.
-type Need string
-
-// The needs, from least to most.
-const (
-	NeedNone          Need = ""
-	NeedNoOtherHolder Need = "not-others" // refused while there is another holder
-	NeedModes         Need = "modes"      // the command changes the mode
-	NeedManual        Need = "hand"       // the command is a manual verb
-)
-
 // Refusal is why a command is refused. It contains the holder but not the lease id.
 type Refusal struct {
 	Reason schema.Reason // empty = allowed
@@ -153,17 +143,17 @@ type Refusal struct {
 }
 
 // May checks whether who may send a command with this need now.
-func (s *State) May(c *Config, need Need, who Who) Refusal {
+func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	mine, others := s.Holds(who), s.At == Held && !s.Holds(who)
 	switch {
-	case need == NeedNone:
-	case need == NeedNoOtherHolder && others,
-		need == NeedModes && others && (s.Lease.Scope == ScopeAll || c.Required == RequireAll),
-		need == NeedManual && others:
+	case need == verb.NeedNone:
+	case need == verb.NeedNoOtherHolder && others,
+		need == verb.NeedModes && others && (s.Lease.Scope == ScopeAll || c.Required == RequireAll),
+		need == verb.NeedManual && others:
 		return s.refusal()
-	case need == NeedModes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
+	case need == verb.NeedModes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
 		return Refusal{schema.ReasonNotInControl, "only the holder of a lease with scope all may set this robot's mode: control/acquire all"}
-	case need == NeedManual && c.Required != RequireNone && !mine:
+	case need == verb.NeedManual && c.Required != RequireNone && !mine:
 		return Refusal{schema.ReasonNotInControl, "nobody has control of this robot: control/acquire first"}
 	}
 	return Refusal{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/schema/golden"
+	"troupe/schema/verb"
 )
 
 // TestTraces plays each script in testdata: a line is a time and an input, and the
@@ -52,7 +53,7 @@ func (w *world) play(t *testing.T, line string) string {
 		}
 	}
 	if need, ok := strings.CutPrefix(word, "may-"); ok {
-		r := w.s.May(&w.c, Need(need), in.Who)
+		r := w.s.May(&w.c, verb.Need(need), in.Who)
 		if r.Reason == "" {
 			return "  yes\n"
 		}

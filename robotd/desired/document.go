@@ -83,19 +83,19 @@ func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 }
 
 // Adopt makes the robot obey another fleet's desired documents.
-func (t Step) Adopt(o request.Perform) {
+func (t Step) Adopt(o request.Perform, fleetID string) {
 	was := t.fleetID
-	if a := o.Args.FleetID; a != was {
-		t.fleetID = a
-		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: a})
-		t.Content(delivery.Adopt{FleetID: a})
+	if fleetID != was {
+		t.fleetID = fleetID
+		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: fleetID})
+		t.Content(delivery.Adopt{FleetID: fleetID})
 		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.forget(&t.mode.intake)
 		t.forget(&t.config.intake) // what is in force stays until the other fleet desires otherwise
 		t.config.dirty, t.mode.dirty = true, true
 	}
 	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
-	if was == o.Args.FleetID {
+	if was == fleetID {
 		r.Reason = schema.ReasonUnchanged
 	}
 	t.Out.Reply(o.Key, r)

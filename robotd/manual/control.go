@@ -7,15 +7,26 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // AskControl lets a request for control wait for its turn.
 func (t Step) AskControl(o request.Perform) {
-	t.requests.Put(control.Input{
-		What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Scope: control.Scope(o.Args.Scope),
-		TTL: time.Duration(o.Args.TTLMS) * time.Millisecond, Lease: o.Args.Lease, Req: string(o.Key),
-	}, o.Key, schema.Precondition{})
+	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Req: string(o.Key)}
+	switch a := o.Args.(type) {
+	case verb.Acquire:
+		in.Scope, in.TTL = control.Scope(a.Scope), milliseconds(a.TTLMS)
+	case verb.TakeOver:
+		in.Scope, in.TTL = control.Scope(a.Scope), milliseconds(a.TTLMS)
+	case verb.Renew:
+		in.Lease, in.TTL = a.Lease, milliseconds(a.TTLMS)
+	case verb.Release:
+		in.Lease = a.Lease
+	}
+	t.requests.Put(in, o.Key, schema.Precondition{})
 }
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
@@ -27,26 +38,9 @@ func (t Step) rankOf(o request.Perform) control.Rank {
 	return t.cfg.Ranks[o.Client]
 }
 
-// needs is what a verb asks of control.
-func needs(v schema.Verb) control.Need {
-	switch {
-	case v.ID() == "act/perform":
-		return control.NeedNoOtherHolder // responders ask for it, who can never have control
-	case v.Class == schema.ClassManual:
-		return control.NeedManual
-	case v.ID() == "safety/enable":
-		return control.NeedNoOtherHolder
-	case v.ID() == "mode/enable", v.ID() == "mode/disable":
-		return control.NeedNone // which modes there are is no matter of the moment
-	case v.Class == schema.ClassMode:
-		return control.NeedModes
-	}
-	return control.NeedNone
-}
-
 // Uncontrolled refuses an order whose sender lacks the control that it needs.
 func (t Step) Uncontrolled(o request.Perform) bool {
-	no := t.control.May(&t.cfg.Control, needs(o.Verb), whoOf(o))
+	no := t.control.May(&t.cfg.Control, o.Verb.Need, whoOf(o))
 	if no.Reason == "" {
 		return false
 	}

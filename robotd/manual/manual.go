@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // What is done manually has a lane for each thing that can be done at a time, so that a
@@ -47,7 +48,7 @@ type entry struct {
 	lane  act.Lane
 	key   request.Key
 	who   control.Who
-	need  control.Need  // of who
+	need  verb.Need     // of who
 	until time.Duration // its unit has to have answered; 0 = the act itself knows
 	moves bool
 	by    request.Key // that cancelled it
@@ -62,15 +63,13 @@ type order struct {
 // Ask lets an order wait for its turn. manual/stop ends all that is done manually, and
 // what waits.
 func (t Step) Ask(o request.Perform, asker string) {
-	if o.Verb.ID() == stopVerb {
+	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w request.Waiting[order]) {
 			t.Out.Reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
 		})
 	}
 	t.inbox.Put(order{o, asker}, o.Key, o.If)
 }
-
-const stopVerb = "manual/stop"
 
 // Hands takes the oldest order that waits, and ends what may not go on.
 func (t Step) Hands() {
@@ -80,21 +79,30 @@ func (t Step) Hands() {
 		return
 	}
 	o := w.In.Perform
-	v := verbs[o.Verb.ID()]
-	_, has := t.Body.Of(v.kind)
-	switch {
-	case o.Verb.ID() == stopVerb:
+	if _, stops := o.Args.(verb.StopManual); stops {
 		t.stop(o, w.In.asker)
+		return
+	}
+	unit := o.Verb.Unit
+	_, has := t.Body.Of(unit)
+	switch {
 	case t.unmet(o) || t.Uncontrolled(o):
-	case v.kind != "" && !has:
-		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(v.kind))
-	case t.refuseManual(o, v.kind):
-	case o.Verb.ID() == "manual/volume":
-		t.setVolume(o)
-	case v.action == nil:
-		t.perform(o)
+		return
+	case unit != "" && !has:
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(unit))
+		return
+	case t.refuseManual(o, unit):
+		return
+	}
+	switch a := o.Args.(type) {
+	case verb.SetVolume:
+		t.setVolume(o, a.Volume)
+	case verb.WholeAct:
+		t.perform(o, a)
+	case verb.Action:
+		t.performAction(o, a)
 	default:
-		t.performAction(o, v)
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
 	}
 }
 
@@ -173,18 +181,20 @@ func (t Step) cancel(why schema.Reason, these func(entry) bool) {
 }
 
 // performAction performs one action; a newer one of its class takes its place.
-func (t Step) performAction(o request.Perform, v verb) {
-	do := v.action(o.Args, t.cfg)
-	patience := instantPatience
+func (t Step) performAction(o request.Perform, asked verb.Action) {
+	do := asked.Action(t.cfg.Languages)
+	patience := asked.Patience()
 	switch {
 	case do.Loop: // which no unit ends
-		do.EndMS = &v.patient
-		patience += time.Duration(v.patient) * time.Millisecond
-	case v.patient > 0:
+		end := patience.Milliseconds()
+		do.EndMS = &end
+		patience += instantPatience
+	case patience > 0:
 		// What its unit never ends has failed; an act would go on after its time-out.
-		patience = time.Duration(v.patient) * time.Millisecond
-		limit := v.patient + 1000
+		limit := (patience + time.Second).Milliseconds()
 		do.TimeoutMS = &limit
+	default:
+		patience = instantPatience
 	}
 	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
@@ -200,7 +210,11 @@ func (t Step) performAction(o request.Perform, v verb) {
 		return
 	}
 	h := entry{lane: laneOf(row.Class), moves: row.Unit.Moves(), until: t.Now.Mono + patience}
-	t.begin(o, h, act.Entry{Act: &a, Languages: append([]string{o.Args.Language}, t.cfg.Languages...), Clear: true})
+	languages := t.cfg.Languages
+	if say, ok := asked.(verb.Say); ok {
+		languages = append([]string{say.Language}, languages...)
+	}
+	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true})
 }
 
 // refuseAction refuses an action in the words of its verb.
@@ -226,8 +240,8 @@ func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 // perform performs a whole act. What is asked for with clear takes the place
 // of all that is done manually, as what a person with control asks for always does;
 // else it waits for the acts that were asked for before.
-func (t Step) perform(o request.Perform) {
-	e, no := t.Lanes.Resolve(o.Args, t.Story.Acts, t.Story.Languages, t.capabilities())
+func (t Step) perform(o request.Perform, asked verb.WholeAct) {
+	e, no := t.Lanes.Resolve(asked, t.Story.Acts, t.Story.Languages, t.capabilities())
 	if no != nil {
 		t.refuse(o, no.Reason, no.Pointer, no.Detail)
 		return
@@ -244,7 +258,7 @@ func (t Step) perform(o request.Perform) {
 			return
 		}
 	}
-	if e.Clear = o.Args.Clear || o.Verb.Class == schema.ClassManual || t.Lanes.Idle(Acts); e.Clear {
+	if e.Clear = asked.Replaces() || t.Lanes.Idle(Acts); e.Clear {
 		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
 	}
 	t.begin(o, entry{lane: Acts, moves: moves}, e)
@@ -264,7 +278,7 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry) {
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
 	}
-	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), needs(o.Verb)
+	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), o.Verb.Need
 	t.entries = append(t.entries, h)
 	t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusAccepted, Moves: h.moves})
 	t.Out.Changed(effect.FlushSoon)

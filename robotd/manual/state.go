@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/teleop"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // State is who has control, and what is done manually.
@@ -68,8 +69,8 @@ type Body interface {
 	Of(schema.UnitKind) (schema.Unit, bool)
 	Broken(schema.UnitKind) (id, why string)
 	Capabilities(languages []string) schema.Caps
-	Volume() schema.Number
-	SetVolume(schema.Number)
+	Volume() verb.Number
+	SetVolume(verb.Number)
 }
 
 // Story is what can be performed by its name.

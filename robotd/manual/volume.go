@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // VolumeSetting keeps how loud the robot is: a share of 1.
@@ -14,17 +15,17 @@ const VolumeSetting = "volume"
 
 // setVolume sets how loud all is that the robot says and plays, from now on and
 // over a restart.
-func (t Step) setVolume(o request.Perform) {
-	v := o.Args.Volume.Value
+func (t Step) setVolume(o request.Perform, to verb.Number) {
+	v := to.Value
 	r := request.Verdict{Status: schema.StatusSucceeded}
 	switch {
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
 		return
-	case t.Body.Volume() == o.Args.Volume:
+	case t.Body.Volume() == to:
 		r.Reason = schema.ReasonUnchanged
 	default:
-		t.Body.SetVolume(o.Args.Volume)
+		t.Body.SetVolume(to)
 		t.Out.Do(effect.SaveSetting{Name: VolumeSetting, Value: strconv.FormatFloat(v, 'g', -1, 64)})
 		t.Out.Changed(effect.FlushSoon)
 	}

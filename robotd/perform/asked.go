@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/verb"
 )
 
 // asked is an act that somebody asks for while ato performs: an interrupt of the
@@ -25,21 +26,21 @@ const askedBy = "ai"
 
 // AskAct puts the act into the inbox of the interrupts, after all checks. One at a time
 // is performed: another one is refused meanwhile, or with clear takes its place.
-func (t Step) AskAct(o request.Perform) {
-	e, ok := t.wanted(o)
+func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
+	e, ok := t.wanted(o, a)
 	if !ok {
 		return
 	}
 	t.toQueue.Put(queueInput{
-		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: o.Args.Clear},
+		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: a.Replaces()},
 		asked: &asked{o.Key, e},
 	}, o.Key, o.If)
 }
 
 // wanted finds what an order asks to be performed, or refuses the order.
-func (t Step) wanted(o request.Perform) (act.Entry, bool) {
+func (t Step) wanted(o request.Perform, a verb.WholeAct) (act.Entry, bool) {
 	acts, files, languages := t.Repertoire()
-	e, no := t.Lanes.Resolve(o.Args, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
+	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
 		t.Out.Refuse(o.Key, no.Reason, no.Pointer, no.Detail)
 	}
@@ -101,10 +102,9 @@ func (t Step) cancelAsked() {
 }
 
 // AskAuto and AskQueue let an order wait for ato, and for the queue of interrupts.
-func (s *State) AskAuto(o request.Perform, what auto.What) {
-	s.toAuto.Put(autoInput{Input: auto.Input{
-		What: what, Client: o.Client, Person: o.By, Req: o.ID, Why: cmp.Or(o.Args.Why, o.Why), Token: o.Args.Token,
-	}}, o.Key, o.If)
+func (s *State) AskAuto(o request.Perform, in auto.Input) {
+	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)
+	s.toAuto.Put(autoInput{Input: in}, o.Key, o.If)
 }
 
 func (s *State) AskQueue(o request.Perform, in interrupt.Input) {

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // ReplayEvery is the time between two events of a replay: what happens meanwhile has to
@@ -35,8 +36,7 @@ type gone struct {
 
 // Replay begins to publish events again, once the disk has brought them. One at a time,
 // for more would come no sooner.
-func (t Step) Replay(o request.Perform) {
-	a := o.Args
+func (t Step) Replay(o request.Perform, a verb.Replay) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}

@@ -5,17 +5,18 @@ import (
 	"slices"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // refuse answers a command that is not accepted. Its id may be used again.
-func (s *State) refuse(verb schema.Verb, client, id string, ans Answer, out []Effect) []Effect {
+func (s *State) refuse(v verb.Verb, client, id string, ans Answer, out []Effect) []Effect {
 	if ans.Status == "" {
 		ans.Status = schema.StatusRejected
 	}
-	ans = complete(verb, ans)
-	a := ack(verb.ID(), id, ans)
+	ans = complete(v, ans)
+	a := ack(v.ID(), id, ans)
 	if id != "" {
-		s.last = schema.LastRequest{ID: id, Client: client, Verb: verb.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
+		s.last = schema.LastRequest{ID: id, Client: client, Verb: v.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
 	}
 	return append(out, SendAck{Client: client, Ack: a})
 }
@@ -57,12 +58,12 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		}
 		if in.Refused != "" {
 			if e.take(OnUnsaved) {
-				verb := e.perform.Verb
+				v := e.perform.Verb
 				s.closeEntry(e)
 				s.remove(e)
 				s.unmarkSeq(e)
 				s.toErase = append(s.toErase, k) // it may have been written in part
-				out = s.refuse(verb, e.rec.Client, e.rec.ID, Answer{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
+				out = s.refuse(v, e.rec.Client, e.rec.ID, Answer{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
 			}
 			continue
 		}
@@ -119,7 +120,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 		if e.interimAt = e.arrived + acceptWithin; o.StartsMotion {
 			e.interimAt = now.Mono
 		}
-		if e.class == schema.ClassMode {
+		if e.class == verb.ClassMode {
 			out = s.supersede(e, out)
 		}
 		return s.tick(now, out)
@@ -135,7 +136,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 // none.
 func (s *State) supersede(e *entry, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
-		if old != e && old.class == schema.ClassMode && old.rec.N < e.rec.N && old.take(OnSuperseded) {
+		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.take(OnSuperseded) {
 			old.refs = refsTo(e)
 			out = s.finish(old, Answer{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
 		}
@@ -155,7 +156,7 @@ func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
 		t.Key = ""
 		return append(out, t)
 	}
-	if e.class == schema.ClassStop {
+	if e.class == verb.ClassStop {
 		e.answered = true
 		return append(out, t, s.save(nil, e.rec))
 	}
@@ -264,8 +265,8 @@ func (e *entry) finalAck() SendAck {
 }
 
 // ack returns an answer's message; id is empty if it could not be read.
-func ack(verb, id string, ans Answer) schema.Ack {
-	a := schema.Ack{Verb: verb, Status: ans.Status, Result: ans.Result, Reason: ans.Reason, Detail: ans.Detail, Pointer: ans.Pointer, UncheckedAge: ans.UncheckedAge}
+func ack(verbID, id string, ans Answer) schema.Ack {
+	a := schema.Ack{Verb: verbID, Status: ans.Status, Result: ans.Result, Reason: ans.Reason, Detail: ans.Detail, Pointer: ans.Pointer, UncheckedAge: ans.UncheckedAge}
 	if id != "" {
 		a.ID = &id
 	}
@@ -285,11 +286,11 @@ func refsTo(e *entry) []schema.Ref {
 
 // complete fills in the result: commands of the mode class use the mode
 // supervisor's MS_* codes, all others ok.
-func complete(verb schema.Verb, ans Answer) Answer {
+func complete(v verb.Verb, ans Answer) Answer {
 	if ans.Result != "" || !ans.Status.Final() {
 		return ans
 	}
-	mode := verb.Class == schema.ClassMode
+	mode := v.Class == verb.ClassMode
 	switch {
 	case ans.Status == schema.StatusSucceeded && mode:
 		ans.Result = schema.ResultSuccess

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // maxRecordBytes is the largest encoded record; a test of package disk shows that
@@ -21,11 +22,12 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		text := rapid.Map(rapid.SampledFrom([]string{"x", `"`, "ä", "\x01", "\u2028"}), func(s string) string {
 			return strings.Repeat(s, rapid.SampledFrom([]int{1, 100, 128, 256, 1000, 9000, 500_000}).Draw(t, "times"))
 		})
-		verb := rapid.SampledFrom([]string{"safety/stop", "auto/pause", "manual/say", "mode/set"}).Draw(t, "verb")
-		v := verbOf(verb)
+		id := rapid.SampledFrom([]string{"safety/stop", "auto/pause", "manual/say", "mode/set"}).Draw(t, "verb")
+		v := verbOf(id)
 		word := text.Draw(t, "word")
-		payload, err := schema.EncodeRequest(v, schema.Request{ID: strings.Repeat("k", 64), By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Session: text.Draw(t, "session"), Seq: 1 << 52,
-			Args: schema.Args{Why: word, Text: word, Mode: schema.ModeID(word)}})
+		args := map[string]verb.Args{"safety/stop": verb.Stop{Why: word}, "auto/pause": verb.PauseStory{Why: word}, "manual/say": verb.Say{Text: verb.Text(word)}, "mode/set": verb.SetMode{Mode: schema.ModeID(word)}}[id]
+		payload, err := verb.Encode(v, verb.Request{Args: args,
+			Envelope: schema.Envelope{ID: strings.Repeat("k", 64), By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Session: text.Draw(t, "session"), Seq: 1 << 52}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +37,7 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		out = Step(s, Now{Wall: noon}, Saved{Keys: []Key{KeyOf(client, strings.Repeat("k", 64))}}, out)
 		for _, e := range out {
 			if p, ok := e.(Perform); ok {
-				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + verb}, out)
+				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}, out)
 			}
 		}
 		for _, e := range out {
@@ -61,7 +63,7 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 		s, _ := Restore(1, nil, nil)
 		out := Step(s, Now{}, Arrival{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
 		p, ok := out[0].(Perform)
-		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxWord || len(p.Why) > schema.MaxWord || len(p.Args.Why) > schema.MaxWord {
+		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxWord || len(p.Why) > schema.MaxWord || len(p.Args.(verb.Stop).Why) > schema.MaxWord {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
 		if known := len(payload) <= maxStopBytes; known && p.ID != "k1" {

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // entry is a command in memory.
 type entry struct {
 	rec         Record
 	phase       Phase
-	class       schema.VerbClass
+	class       verb.Class
 	ackID       string // the id in answers; a repeated stop is recorded under a generated one
 	dup         bool   // it is a repeated stop: performed again, answered with dup
 	inJournal   bool   // it is in its client's journal
@@ -90,8 +91,8 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 		if !r.Answer.Status.Final() {
 			e.phase = Dispatched
 			e.take(OnRestart)
-			verb := verbOf(r.Verb)
-			e.rec.Answer = complete(verb, Answer{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
+			v := verbOf(r.Verb)
+			e.rec.Answer = complete(v, Answer{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
 				Detail: "the robot restarted before this ended; it starts from rest", UncheckedAge: r.Answer.UncheckedAge})
 			save.Put = append(save.Put, e.rec)
 			s.noteLast(e)

@@ -3,7 +3,7 @@ package request
 import (
 	"slices"
 
-	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // seqMark is the highest accepted seq of one client's session in one verb group.
@@ -15,7 +15,7 @@ type seqMark struct {
 // outOfOrder reports whether a command of the same client, session and group with
 // the same or a higher seq was accepted before req, and returns that seq. A
 // command without a seq is never out of order.
-func (s *State) outOfOrder(client, group string, req schema.Request) (newest int64, late bool) {
+func (s *State) outOfOrder(client, group string, req verb.Request) (newest int64, late bool) {
 	if i := s.indexOfMark(client, group, req.Session); i >= 0 && req.Seq != 0 {
 		return s.marks[i].seq, req.Seq <= s.marks[i].seq
 	}

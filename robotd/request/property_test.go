@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // life drives the package at random, with a disk that may be slow or refuse,
@@ -78,7 +79,7 @@ func (l *life) perform(effects []Effect) {
 			l.report(e, "")
 		case Perform:
 			l.performing = append(l.performing, e.Key)
-			if e.Verb.Class == schema.ClassStop || e.Verb.Journal == schema.JournalNever {
+			if e.Verb.Class == verb.ClassStop || e.Verb.Journal == verb.JournalNever {
 				continue
 			}
 			l.inOrder(e)
@@ -124,7 +125,7 @@ func (l *life) report(s Save, refused schema.Reason) {
 }
 
 func (l *life) checkAnswer(e SendAck) {
-	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == schema.ClassStop {
+	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == verb.ClassStop {
 		return // a stop is answered before it is written, so a power cut may lose its record
 	}
 	now := verdict{e.Ack.Status, e.Ack.Reason}
@@ -161,25 +162,25 @@ func (l *life) restart() {
 }
 
 func (l *life) arrive() {
-	verb := rapid.SampledFrom(verbs).Draw(l.t, "verb")
+	v := rapid.SampledFrom(verbs).Draw(l.t, "verb")
 	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
 	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
 	if rapid.IntRange(0, 3).Draw(l.t, "well-formed") > 0 {
-		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + home + `"}`, "replay": `,"args":{"from":1}`}[verb[1]]
+		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + home + `"}`, "replay": `,"args":{"from":1}`}[v[1]]
 	}
-	if verb[1] == "cancel" {
+	if v[1] == "cancel" {
 		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(l.t, "target"))
 	}
 	if rapid.Bool().Draw(l.t, "ordered") {
 		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(l.t, "session"), rapid.IntRange(1, 12).Draw(l.t, "seq"))
 	}
-	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: verb[0], Verb: verb[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
+	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
 	a.DiskBehind = rapid.IntRange(0, 8).Draw(l.t, "disk behind") == 0
 	l.arrivals++
 	if l.s.find(KeyOf(a.Client, id)) == nil {
 		l.arrived[KeyOf(a.Client, id)] = l.arrivals
 	}
-	stop := verb[1] == "stop" || verb[1] == "estop"
+	stop := v[1] == "stop" || v[1] == "estop"
 	if stop {
 		l.lastStop = l.arrivals
 		a.Payload = rapid.SampledFrom([][]byte{nil, []byte("{{{"), a.Payload, {0xff}, make([]byte, 9000)}).Draw(l.t, "payload")
@@ -188,7 +189,7 @@ func (l *life) arrive() {
 	l.now.Wall = noon.Add(l.now.Mono)
 	out := Step(l.s, l.now, a, nil)
 	if stop {
-		if p, ok := out[0].(Perform); !ok || p.Verb.Class != schema.ClassStop {
+		if p, ok := out[0].(Perform); !ok || p.Verb.Class != verb.ClassStop {
 			l.t.Fatalf("a stop's first effect is %T", out[0])
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Limits on what a robot remembers of commands.
@@ -189,8 +190,8 @@ type (
 	Perform struct {
 		Key                        Key
 		Client, ID, By, Why, Batch string
-		Verb                       schema.Verb
-		Args                       schema.Args
+		Verb                       verb.Verb
+		Args                       verb.Args
 		If                         schema.Precondition
 		Local                      bool
 		Arrived                    time.Duration // since boot

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Step processes one input and appends its effects to out, in order.
@@ -36,24 +37,24 @@ func Step(s *State, now Now, in Input, out []Effect) []Effect {
 }
 
 func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
-	verb, known := schema.VerbOf(a.Group, a.Verb)
-	if known && verb.Class == schema.ClassStop {
-		return s.stop(now, verb, a, out)
+	v, known := verb.Of(a.Group, a.Verb)
+	if known && v.Class == verb.ClassStop {
+		return s.stop(now, v, a, out)
 	}
 	if !known {
-		verb = schema.Verb{Group: a.Group, Name: a.Verb}
+		v = verb.Verb{Group: a.Group, Name: a.Verb}
 	}
 	limit := schema.TopicOf(schema.TopicCmd).MaxBytes
 	if len(a.Payload) > limit {
-		return s.refuse(verb, a.Client, "", Answer{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
+		return s.refuse(v, a.Client, "", Answer{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
 	}
-	req, problems := schema.DecodeRequest(verb, a.Payload)
+	req, problems := verb.Decode(v, a.Payload)
 	problems = schema.Errors(problems)
-	refuse := func(ans Answer) []Effect { return s.refuse(verb, a.Client, req.ID, ans, out) }
+	refuse := func(ans Answer) []Effect { return s.refuse(v, a.Client, req.ID, ans, out) }
 	switch {
 	case a.Retained:
 		return append(refuse(Answer{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
-			Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+			Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: v.ID(),
 				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
 		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
@@ -61,12 +62,12 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return refuse(Answer{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
 	}
 
-	sum, named := digest(verb, a.Payload), req.ID != ""
+	sum, named := digest(v, a.Payload), req.ID != ""
 	if !named {
 		req.ID = s.makeID()
 	} else {
 		e := s.openByKey(KeyOf(a.Client, req.ID))
-		if e == nil && verb.Journal != schema.JournalNever {
+		if e == nil && v.Journal != verb.JournalNever {
 			e = s.find(KeyOf(a.Client, req.ID))
 		}
 		switch {
@@ -77,29 +78,29 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		}
 	}
 
-	if a.DiskBehind && verb.ID() != cancel {
+	if a.DiskBehind && v.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
 	}
-	if newest, late := s.outOfOrder(a.Client, verb.Group, req); late {
+	if newest, late := s.outOfOrder(a.Client, v.Group, req); late {
 		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
-			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, verb.Group)})
+			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)})
 	}
-	fresh, ans := checkAge(now, verb, req, a.Late)
+	fresh, ans := checkAge(now, v, req, a.Late)
 	if ans.Status != "" {
 		return refuse(ans)
 	}
-	if a, ok := s.answerDirectly(now, verb, a.Client, req, fresh, out); ok {
+	if a, ok := s.answerDirectly(now, v, a.Client, req, fresh, out); ok {
 		return a
 	}
-	if len(s.open) >= MaxOpen && verb.ID() != cancel {
+	if len(s.open) >= MaxOpen && v.ID() != cancel {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
 	}
 
-	e := s.newEntry(now, verb, a, req, sum)
+	e := s.newEntry(now, v, a, req, sum)
 	e.expires = fresh.expires
 	e.rec.Answer.UncheckedAge = fresh.unchecked
-	if verb.Journal == schema.JournalNever {
-		s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
+	if v.Journal == verb.JournalNever {
+		s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 		e.take(OnTakeNow)
 		s.open = append(s.open, e)
 		return append(out, e.perform)
@@ -109,7 +110,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
 	}
 	forget = append(forget, j.add(s, e)...)
-	s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
+	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	e.take(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
@@ -120,15 +121,15 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 }
 
 // stop emits Perform before it checks anything else.
-func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effect {
+func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)]
-	req, problems := schema.DecodeRequest(verb, a.Payload)
+	req, problems := verb.Decode(v, a.Payload)
 	if len(problems) > 0 {
 		// It stops the robot however malformed it is; its latch is honoured.
-		req = schema.Request{ID: req.ID, Args: schema.Args{Latch: req.Args.Latch}}
+		req = verb.Request{Envelope: schema.Envelope{ID: req.ID}, Args: onlyLatch(req.Args)}
 	}
 	req.If = schema.Precondition{}
-	sum := digest(verb, a.Payload)
+	sum := digest(v, a.Payload)
 	asked, dup := req.ID, false
 	if req.ID != "" {
 		if old := s.find(KeyOf(a.Client, req.ID)); old != nil {
@@ -139,12 +140,12 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 	if req.ID == "" {
 		req.ID = s.makeID()
 	}
-	e := s.newEntry(now, verb, a, req, sum)
+	e := s.newEntry(now, v, a, req, sum)
 	e.rec.IDUnreadable = asked == "" && len(problems) > 0
 	if asked != "" {
 		e.ackID, e.dup, e.perform.ID = asked, dup, asked
 	}
-	s.markSeq(a.Client, verb.Group, req.Session, req.Seq)
+	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	e.take(OnTakeNow)
 	s.open = append(s.open, e)
 	out = append(out, e.perform)
@@ -157,10 +158,18 @@ func (s *State) stop(now Now, verb schema.Verb, a Arrival, out []Effect) []Effec
 		}
 	}
 	if a.Retained {
-		out = append(out, Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: verb.ID(),
+		out = append(out, Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: v.ID(),
 			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
-	return s.cancelWaiting(verb.ID()+" came before it was begun", refsTo(e), out)
+	return s.cancelWaiting(v.ID()+" came before it was begun", refsTo(e), out)
+}
+
+// onlyLatch returns the arguments of a malformed stop without all but its latch.
+func onlyLatch(args verb.Args) verb.Args {
+	if a, ok := args.(verb.Stop); ok {
+		return verb.Stop{Latch: a.Latch}
+	}
+	return verb.StopManual{}
 }
 
 // cancelWaiting cancels the commands that are accepted and not yet performed,
@@ -176,11 +185,11 @@ func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Ef
 }
 
 // newEntry creates the entry of a command that passed the checks.
-func (s *State) newEntry(now Now, verb schema.Verb, a Arrival, req schema.Request, sum [32]byte) *entry {
+func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum [32]byte) *entry {
 	s.lastN++
-	e := &entry{phase: Received, class: verb.Class, arrived: now.Mono, ackID: req.ID}
-	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: verb.ID(), Word: schema.SanitizeText(req.Args.Word(verb)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: verb, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
+	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
+	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.Word(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
 	return e
 }
 
@@ -208,8 +217,8 @@ type freshness struct {
 // future. It calculates in milliseconds, since a sender's ts may be further away
 // than a time.Duration can hold. Without a usable ts it assumes the greatest
 // possible age, late.
-func checkAge(now Now, verb schema.Verb, req schema.Request, late time.Duration) (freshness, Answer) {
-	ttl := verb.TTL.Milliseconds()
+func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (freshness, Answer) {
+	ttl := v.TTL.Milliseconds()
 	if req.TTLMS > 0 {
 		ttl = req.TTLMS
 	}
@@ -238,7 +247,7 @@ func checkAge(now Now, verb schema.Verb, req schema.Request, late time.Duration)
 
 // verbsText lists the verbs of the group, or says that there is no such group.
 func verbsText(group string) string {
-	if names := schema.VerbsOf(group); len(names) > 0 {
+	if names := verb.NamesOf(group); len(names) > 0 {
 		return group + " has " + strings.Join(names, ", ") + "; caps lists all that this robot knows"
 	}
 	return "there is no group " + group + "; caps lists all verbs that this robot knows"
@@ -254,17 +263,25 @@ const (
 // answerDirectly answers ping, query and cancel. It returns false for all other
 // commands and for the cancel of a command that was handed on, because only the
 // component that performs a command can end it.
-func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req schema.Request, f freshness, out []Effect) ([]Effect, bool) {
-	id := verb.ID()
-	if id != ping && id != query && id != cancel {
-		return out, false
-	}
+func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Request, f freshness, out []Effect) ([]Effect, bool) {
+	id := v.ID()
 	ans, about := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}, []schema.Ref(nil)
 	reject := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
 	unmet, fails := req.If.Unmet(now.CurrentState)
-	key := KeyOf(client, req.Args.ID)
+	var of, echo string
+	switch a := req.Args.(type) {
+	case verb.Ping:
+		echo = string(a.Echo)
+	case verb.Query:
+		of = a.ID
+	case verb.Cancel:
+		of = a.ID
+	default:
+		return out, false
+	}
+	key := KeyOf(client, of)
 	e := s.openByKey(key)
 	if e == nil {
 		e = s.find(key)
@@ -273,16 +290,16 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 	case fails:
 		reject(schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
 	case id == ping:
-		ans.Detail = string(req.Args.Echo)
+		ans.Detail = echo
 	case e == nil:
-		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+req.Args.ID+" is in the journal: it was not accepted, or it is too old")
+		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+of+" is in the journal: it was not accepted, or it is too old")
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
 		ans.Detail = "it was accepted; its answer follows"
 	case id == query:
 		out = s.resend(e, out)
 	case !e.open():
 		reject(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
-	case e.class == schema.ClassStop:
+	case e.class == verb.ClassStop:
 		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
 	case e.take(OnCancelled):
 		about = refsTo(e)
@@ -291,28 +308,28 @@ func (s *State) answerDirectly(now Now, verb schema.Verb, client string, req sch
 		return out, false
 	}
 	if !fails {
-		s.markSeq(client, verb.Group, req.Session, req.Seq)
+		s.markSeq(client, v.Group, req.Session, req.Seq)
 	}
-	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: req.Args.Word(verb), Status: ans.Status, Reason: ans.Reason}
-	a := ack(id, req.ID, complete(verb, ans))
+	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: v.Word(req.Args), Status: ans.Status, Reason: ans.Reason}
+	a := ack(id, req.ID, complete(v, ans))
 	a.Refs = about
 	return append(out, SendAck{Client: client, Ack: a}), true
 }
 
 // verbOf returns the verb with this id; for one that this release does not know,
 // such as in a record of another release, it returns its group and name only.
-func verbOf(id string) schema.Verb {
+func verbOf(id string) verb.Verb {
 	group, name, _ := strings.Cut(id, "/")
-	if v, ok := schema.VerbOf(group, name); ok {
+	if v, ok := verb.Of(group, name); ok {
 		return v
 	}
-	return schema.Verb{Group: group, Name: name}
+	return verb.Verb{Group: group, Name: name}
 }
 
 // digest is equal for repetitions of a command. It covers the verb because the
 // same payload, such as {"id":"k1"}, may be sent on the topic of any verb.
-func digest(verb schema.Verb, payload []byte) [32]byte {
-	return sha256.Sum256(bytes.Join([][]byte{[]byte(verb.ID()), payload}, []byte{0}))
+func digest(v verb.Verb, payload []byte) [32]byte {
+	return sha256.Sum256(bytes.Join([][]byte{[]byte(v.ID()), payload}, []byte{0}))
 }
 
 func quote(payload []byte) string {

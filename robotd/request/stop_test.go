@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // A newer fleetd may send fields that this robot does not know.
@@ -20,7 +21,7 @@ func TestMalformedStopStillLatches(t *testing.T) {
 		s, _ := Restore(1, nil, nil)
 		out := Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
 		p, ok := out[0].(Perform)
-		if !ok || p.Args.Latch != want || p.If != (schema.Precondition{}) {
+		if !ok || p.Args.(verb.Stop).Latch != want || p.If != (schema.Precondition{}) {
 			t.Errorf("%s: %+v", payload, out[0])
 		}
 	}

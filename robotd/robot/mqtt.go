@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/report"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // mqttAdapter connects the robot with the broker: what arrives becomes events, what the
@@ -102,8 +103,8 @@ func (p *mqttAdapter) urgent(topic string) bool {
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
-		v, ok := schema.VerbOf(at.Group, at.Verb)
-		return ok && v.Class == schema.ClassStop
+		v, ok := verb.Of(at.Group, at.Verb)
+		return ok && v.Class == verb.ClassStop
 	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
 		return true
 	}
@@ -117,10 +118,10 @@ func (p *mqttAdapter) dedupKey(m link.Message) string {
 	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return ""
 	}
-	if v, known := schema.VerbOf(at.Group, at.Verb); known {
-		if r, problems := schema.DecodeRequest(v, m.Payload); len(problems) == 0 {
+	if v, known := verb.Of(at.Group, at.Verb); known {
+		if r, problems := verb.Decode(v, m.Payload); len(problems) == 0 {
 			r.ID, r.TS, r.TTLMS, r.Session, r.Seq, r.Batch = "", 0, 0, "", 0, ""
-			if text, err := schema.Encode([]any{r, r.Args}); err == nil {
+			if text, err := verb.Encode(v, r); err == nil {
 				return m.Topic + string(text)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // messages lists the types of messages by their names in the topic table.
@@ -24,7 +25,7 @@ var messages = map[string]any{
 	"ReportedStory":  schema.ReportedStory{},
 	"Event":          schema.Event{},
 	"Ack":            schema.Ack{},
-	"Request":        schema.Request{},
+	"Request":        schema.Envelope{},
 	"DesiredStory":   schema.DesiredStory{},
 	"FleetHeartbeat": schema.FleetHeartbeat{},
 	"Notice":         schema.Notice{},
@@ -90,21 +91,21 @@ func jsonSchemas() (map[string][]byte, error) {
 // commandSchema describes the args of each verb under $defs/<group>/<verb>.
 func commandSchema() map[string]any {
 	defs := map[string]any{}
-	for _, v := range schema.Verbs {
+	for _, v := range verb.All {
 		props, required := map[string]any{}, []string{}
-		for _, a := range v.Args {
+		for _, a := range v.Args() {
 			p := map[string]any{"description": a.Purpose}
 			switch a.Type {
-			case schema.ArgAny:
-			case schema.ArgString:
+			case verb.TypeAny:
+			case verb.TypeString:
 				p["type"], p["maxLength"] = "string", schema.MaxWord
-			case schema.ArgText:
+			case verb.TypeText:
 				p["type"], p["maxLength"] = "string", schema.MaxText
-			case schema.ArgUUID:
+			case verb.TypeUUID:
 				p["type"], p["pattern"] = "string", "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-			case schema.ArgObject:
+			case verb.TypeObject:
 				p["type"], p["additionalProperties"] = "object", map[string]any{"type": "string", "maxLength": schema.MaxText}
-			case schema.ArgArray:
+			case verb.TypeArray:
 				p["type"], p["items"] = "array", map[string]any{"type": "object"}
 			default:
 				p["type"] = string(a.Type)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // fill replaces the text between <!-- gen:NAME --> and <!-- /gen:NAME -->.
@@ -46,11 +47,11 @@ func topicTable() string {
 func verbTable() string {
 	var b strings.Builder
 	b.WriteString("| verb | arguments (the first is the bare word) | what it does | class | who, beside fleetd and admin | time to live | written to disk |\n|---|---|---|---|---|---|---|\n")
-	for _, v := range schema.Verbs {
-		args := make([]string, len(v.Args))
-		for i, a := range v.Args {
+	for _, v := range verb.All {
+		args := make([]string, len(v.Args()))
+		for i, a := range v.Args() {
 			args[i] = "`" + a.Name + "` " + string(a.Type)
-			if a.Type == schema.ArgText {
+			if a.Type == verb.TypeText {
 				args[i] += " of at most " + a.Type.Bound()
 			}
 			if a.Required {
@@ -63,7 +64,7 @@ func verbTable() string {
 			who[i] = string(r)
 		}
 		ttl := "none"
-		if v.TTL != schema.NoTTL {
+		if v.TTL != verb.NoTTL {
 			ttl = fmt.Sprintf("%d s", v.TTL/time.Second)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", v.ID(), dash(strings.Join(args, "; ")), v.Purpose, v.Class, dash(strings.Join(who, ", ")), ttl, v.Journal)

@@ -60,10 +60,10 @@ type Need string
 
 // The needs, from least to most.
 const (
-	NeedNothing Need = ""
-	NeedNoOther Need = "not-others" // refused while there is another holder
-	NeedModes   Need = "modes"      // the command changes the mode
-	NeedControl Need = "hand"       // the command is a manual verb
+	NeedNone          Need = ""
+	NeedNoOtherHolder Need = "not-others" // refused while there is another holder
+	NeedModes         Need = "modes"      // the command changes the mode
+	NeedManual        Need = "hand"       // the command is a manual verb
 )
 
 // Verb is one row of the table.

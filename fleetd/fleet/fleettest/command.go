@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Received is one command as it came.
 type Received struct {
 	Verb    string
 	Payload string
-	Request schema.Request
+	Request verb.Request
 	At      time.Time
 }
 
 // Answer says how the robot answers a command, from now on; nil is as it does by
 // itself.
-func (r *Robot) Answer(how func(verb string, q schema.Request) []schema.Ack) {
+func (r *Robot) Answer(how func(id string, q verb.Request) []schema.Ack) {
 	r.with(func() {
 		if r.answers = how; how == nil {
 			r.answers = r.obey
@@ -39,37 +40,38 @@ func (r *Robot) Say(id string, a schema.Ack, fleetd ...string) {
 }
 
 func (r *Robot) command(p schema.TopicParams, payload []byte) {
-	verb, ok := schema.VerbOf(p.Group, p.Verb)
+	v, ok := verb.Of(p.Group, p.Verb)
 	if !ok {
 		return
 	}
-	q, problems := schema.DecodeRequest(verb, payload)
+	q, problems := verb.Decode(v, payload)
 	var answers []schema.Ack
 	mute := false
 	r.with(func() {
-		r.received = append(r.received, Received{verb.ID(), string(payload), q, time.Now()})
+		r.received = append(r.received, Received{v.ID(), string(payload), q, time.Now()})
 		how := r.answers
 		mute = r.mute
 		if mute {
 			return
 		}
-		switch before, known := r.sent[q.Args.ID]; {
+		about, _ := q.Args.(verb.Query)
+		switch before, known := r.sent[about.ID]; {
 		case len(problems) > 0:
 			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: problems[0].Detail}}
-		case verb.ID() == "sys/query" && known:
+		case v.ID() == "sys/query" && known:
 			before.Dup = true
 			answers = []schema.Ack{before, {Status: schema.StatusSucceeded}}
-		case verb.ID() == "sys/query":
+		case v.ID() == "sys/query":
 			answers = []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonUnknownID}}
 		default:
-			answers = how(verb.ID(), q)
+			answers = how(v.ID(), q)
 		}
 		for i := range answers {
 			if answers[i].ID == nil {
 				answers[i].ID = &q.ID
 			}
 			if answers[i].Verb == "" {
-				answers[i].Verb = verb.ID()
+				answers[i].Verb = v.ID()
 			}
 			r.sent[*answers[i].ID] = answers[i]
 		}
@@ -91,12 +93,12 @@ func (r *Robot) ack(client string, a schema.Ack) {
 }
 
 // obey does what is asked, in state only. It is called under the lock.
-func (r *Robot) obey(verb string, q schema.Request) []schema.Ack {
-	if q.Args.Latch != "" {
-		r.loose[q.Args.Latch] = schema.StopLatch{ID: q.Args.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+func (r *Robot) obey(id string, q verb.Request) []schema.Ack {
+	if a, _ := q.Args.(verb.Stop); a.Latch != "" {
+		r.loose[a.Latch] = schema.StopLatch{ID: a.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
 		r.hold()
 	}
-	switch verb {
+	switch id {
 	case "safety/stop", "safety/soft-stop":
 		r.state.Safety.State = schema.SafetyDisabled
 	case "safety/halt", "safety/estop":
@@ -106,10 +108,11 @@ func (r *Robot) obey(verb string, q schema.Request) []schema.Ack {
 	case "safety/reset":
 		r.state.Safety.State = schema.SafetyDisabled
 	case "mode/set":
-		if !slices.Contains([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}, q.Args.Mode) {
+		a, _ := q.Args.(verb.SetMode)
+		if !slices.Contains([]schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto}, a.Mode) {
 			return []schema.Ack{{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonUnknownMode, Detail: "str, mnl, ato"}}
 		}
-		r.state.Mode.Active, r.state.Mode.Intended = q.Args.Mode, q.Args.Mode
+		r.state.Mode.Active, r.state.Mode.Intended = a.Mode, a.Mode
 		return []schema.Ack{{Status: schema.StatusAccepted}, {Status: schema.StatusSucceeded, Result: schema.ResultSuccess}}
 	}
 	return []schema.Ack{{Status: schema.StatusSucceeded, Result: schema.ResultOK}}

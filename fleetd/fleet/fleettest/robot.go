@@ -14,6 +14,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Patience is how long a test waits for what must come. A test that waits so long
@@ -39,7 +40,7 @@ type Robot struct {
 	session      string
 	mute         bool
 	beating      bool
-	answers      func(verb string, r schema.Request) []schema.Ack
+	answers      func(id string, r verb.Request) []schema.Ack
 	received     []Received
 	state        schema.State
 	reported     schema.ReportedStory
@@ -64,7 +65,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 	t.Helper()
 	r := &Robot{
 		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(), beating: true,
-		blobs: map[string][]byte{}, loose: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: schema.VerbIDs(),
+		blobs: map[string][]byte{}, loose: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: verb.IDs(),
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
 			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
@@ -180,7 +181,7 @@ func (r *Robot) linked(s link.State) {
 	r.with(func() { r.session = s.Session })
 	r.publish(schema.TopicCaps, schema.Caps{
 		TS: schema.TimeOf(time.Now()), Session: s.Session, Robot: schema.CapsRobot{Model: "none", Driver: "none"},
-		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: schema.ArgumentsOf(r.verbs), Units: []schema.Unit{},
+		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: verb.ArgumentsOf(r.verbs), Units: []schema.Unit{},
 	})
 	r.tellState()
 	r.tellStory()
