@@ -110,9 +110,9 @@ func (m *Caps) Takes(verb, argument string) (takes, known bool) {
 	switch {
 	case m.Arguments != nil:
 		return slices.Contains(m.Arguments[verb], argument), true
-	case argument == argSeen.Name:
+	case argument == "seen_mono_ms":
 		return true, true
-	case argument == argBoot.Name:
+	case argument == "seen_boot":
 		return len(m.Features) > 0, true
 	}
 	return false, false

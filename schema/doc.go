@@ -1,10 +1,10 @@
 // Package schema is the wire contract of the programs, the broker and all clients:
-// topics, messages, verbs, enums and reasons, with strict decoding of all input from
-// outside.
+// topics, messages, enums and reasons, with strict decoding of all input from outside.
+// The verbs of commands are in package verb.
 //
 // The package decides whether a message is well-formed, not whether it is allowed: a
 // robot may refuse a well-formed message. The topic table (Topics), the verb table
-// (Verbs) and the list of reasons (Reasons) are data; the broker's access rules, the
+// (verb.All) and the list of reasons (Reasons) are data; the broker's access rules, the
 // tables in topics.md and the JSON Schemas are generated from them.
 //
 // Rules for all payloads: a UTF-8 JSON object without byte order mark, at most

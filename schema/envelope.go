@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -23,6 +24,9 @@ type Envelope struct {
 	Seq     int64        `json:"seq,omitzero"`
 	If      Precondition `json:"if,omitzero"`
 }
+
+// MaxTTL bounds how long a command may wait.
+const MaxTTL = time.Hour
 
 // DecodeEnvelope reads a command that is a JSON object. It hands the arguments,
 // nil if there are none, to args, unless the payload is no object at all. Texts of

@@ -42,28 +42,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzDecodeRequest feeds arbitrary payloads to every verb.
-func FuzzDecodeRequest(f *testing.F) {
-	for _, seed := range []string{"", "ato", "{}", "{{{", `{"id":"k1","args":{"mode":"ato","restart":true}}`, `{"ts":"2026-01-01T00:00:00Z","ttl_ms":5}`, `{"args":{"echo":[1,{"a":null}]}}`, `{"id":"00","args":{"mode":""}}`, `{"args":{"actions":[{"type":"face","start_ms":1.50e3}],"with":{"b":"\u0041","a":""}}}`, "\x00", "7"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		for _, v := range Verbs {
-			r, ps := DecodeRequest(v, payload)
-			if len(ps) != 0 {
-				continue
-			}
-			b, err := EncodeRequest(v, r)
-			if err != nil {
-				t.Fatalf("%s: %q was decoded as %+v, which cannot be encoded: %v", v.ID(), payload, r, err)
-			}
-			if r2, ps := DecodeRequest(v, b); len(ps) != 0 || r2 != r {
-				t.Fatalf("%s: %q\n%+v\nwritten %s\n%+v %v", v.ID(), payload, r, b, r2, ps)
-			}
-		}
-	})
-}
-
 // FuzzMatch checks that a matched topic is rebuilt from its parameters.
 func FuzzMatch(f *testing.F) {
 	f.Add("troupe/v1/robots/r1/cmd/op1/mode/set")

@@ -1,12 +1,9 @@
 package schema
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -74,31 +71,4 @@ func jsonWidth(s string, r rune) (width int, plain bool) {
 		return 1, false
 	}
 	return width, true
-}
-
-// text decodes a printable text of type t. A text of a stop is truncated instead of
-// refused, because a stop must not fail for its text.
-func (c *checks) text(t ArgType, raw jsontext.Value, pointer string, stop bool, into *string) {
-	c.read(raw, pointer, into)
-	if stop {
-		*into = SanitizeText(*into)
-		return
-	}
-	c.bounded(t, pointer, *into)
-	switch at := strings.IndexFunc(*into, unprintable); {
-	case at >= 0:
-		c.add(pointer, "unprintable", fmt.Sprintf("%+q cannot be shown in a line", []rune((*into)[at:])[0]), "leave it out")
-	case t == ArgUUID && !ValidUUID(*into):
-		c.add(pointer, "bad_id", fmt.Sprintf("%q is not a UUID in lower case", *into), "write it as b108326f-f261-4a6b-ad48-fee8efb991ba")
-	}
-}
-
-func (c *checks) bounded(t ArgType, pointer, s string) {
-	size, most := len(s), MaxWord
-	if t == ArgText {
-		size, most = utf8.RuneCountInString(s), MaxText
-	}
-	if size > most {
-		c.add(pointer, "too_long", "at most "+t.Bound(), "")
-	}
 }

@@ -1,25 +1,27 @@
-package schema
+package verb
 
 import (
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"troupe/schema"
 )
 
-func strictly[T any](b []byte) []Problem {
-	_, ps := DecodeStrict[T](b)
-	return Errors(ps)
+func strictly[T any](b []byte) []schema.Problem {
+	_, ps := schema.DecodeStrict[T](b)
+	return schema.Errors(ps)
 }
 
 // strict decodes messages of this project's programs, in which an unknown field would be a
 // mistake.
-var strict = map[string]func([]byte) []Problem{
-	"Presence": strictly[Presence], "Heartbeat": strictly[Heartbeat], "State": strictly[State], "Modes": strictly[Modes], "Caps": strictly[Caps],
-	"ReportedStory": strictly[ReportedStory], "ReportedConfig": strictly[ReportedConfig], "ReportedMode": strictly[ReportedMode], "ReportedSet": strictly[ReportedSet],
-	"Event": strictly[Event], "Ack": strictly[Ack], "Notice": strictly[Notice], "Telemetry": strictly[Telemetry],
-	"DesiredStory": strictly[DesiredStory], "DesiredConfig": strictly[DesiredConfig], "DesiredMode": strictly[DesiredMode], "DesiredSet": strictly[DesiredSet],
-	"DesiredStop": strictly[DesiredStop], "FleetStop": strictly[FleetStop], "StopRequest": strictly[StopRequest], "Revoked": strictly[Revoked],
+var strict = map[string]func([]byte) []schema.Problem{
+	"Presence": strictly[schema.Presence], "Heartbeat": strictly[schema.Heartbeat], "State": strictly[schema.State], "Modes": strictly[schema.Modes], "Caps": strictly[schema.Caps],
+	"ReportedStory": strictly[schema.ReportedStory], "ReportedConfig": strictly[schema.ReportedConfig], "ReportedMode": strictly[schema.ReportedMode], "ReportedSet": strictly[schema.ReportedSet],
+	"Event": strictly[schema.Event], "Ack": strictly[schema.Ack], "Notice": strictly[schema.Notice], "Telemetry": strictly[schema.Telemetry],
+	"DesiredStory": strictly[schema.DesiredStory], "DesiredConfig": strictly[schema.DesiredConfig], "DesiredMode": strictly[schema.DesiredMode], "DesiredSet": strictly[schema.DesiredSet],
+	"DesiredStop": strictly[schema.DesiredStop], "FleetStop": strictly[schema.FleetStop], "StopRequest": strictly[schema.StopRequest], "Revoked": strictly[schema.Revoked],
 }
 
 var (
@@ -32,12 +34,12 @@ var (
 
 // The test decodes the lines of topics.md that people may copy.
 func TestExamplesInTopicsAreValid(t *testing.T) {
-	page, err := os.ReadFile("../topics.md")
+	page, err := os.ReadFile("../../topics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := map[string]int{}
-	wrong := func(n int, line string, ps []Problem) {
+	wrong := func(n int, line string, ps []schema.Problem) {
 		for _, p := range ps {
 			t.Errorf("topics.md:%d: %v in %.200s", n, p, line)
 		}
@@ -45,7 +47,7 @@ func TestExamplesInTopicsAreValid(t *testing.T) {
 	for i, line := range strings.Split(string(page), "\n") {
 		n := i + 1
 		if m := exampleOn.FindStringSubmatch(line); m != nil {
-			row, _, ok := DefaultNamespace.Match(m[1])
+			row, _, ok := schema.DefaultNamespace.Match(m[1])
 			if !ok {
 				t.Errorf("topics.md:%d: there is no topic %s", n, m[1])
 				continue
@@ -58,16 +60,15 @@ func TestExamplesInTopicsAreValid(t *testing.T) {
 			kind := kindOf(m[1])
 			read[kind]++
 			if kind == "Request" {
-				v, _ := VerbOf("mode", "set")
-				_, ps := DecodeRequest(v, []byte(m[1]))
-				wrong(n, line, Errors(ps))
+				_, ps := Decode(Must("mode", "set"), []byte(m[1]))
+				wrong(n, line, schema.Errors(ps))
 				continue
 			}
 			wrong(n, line, strict[kind]([]byte(m[1])))
 			continue
 		}
 		if m := exampleRequest.FindStringSubmatch(line); m != nil && m[2] != "velocity" {
-			verb, known := VerbOf(m[1], m[2])
+			verb, known := Of(m[1], m[2])
 			if !known {
 				continue // an example of a refusal
 			}
@@ -79,8 +80,8 @@ func TestExamplesInTopicsAreValid(t *testing.T) {
 				continue // malformed on purpose
 			}
 			read["Request"]++
-			_, ps := DecodeRequest(verb, []byte(payload[1]))
-			wrong(n, line, Errors(ps))
+			_, ps := Decode(verb, []byte(payload[1]))
+			wrong(n, line, schema.Errors(ps))
 		}
 	}
 	for kind, least := range map[string]int{"Ack": 15, "Request": 8, "Notice": 1, "Telemetry": 3, "Presence": 1, "FleetStop": 1, "DesiredStop": 1} {
