@@ -63,7 +63,7 @@ func (s *Stops) Complete() bool {
 func (s *Stops) unlisted() (robots []string) {
 	for robot, shown := range s.shown {
 		for id := range shown {
-			if !s.on[robot][id] && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
+			if !s.holds(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
 				robots = append(robots, robot)
 			}
 		}

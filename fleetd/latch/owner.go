@@ -184,7 +184,7 @@ func (s *Stops) show(robot string, shows showing) {
 	}
 	for _, l := range shows.latches {
 		o, named := stop.OrderFromRobot(robot, l, shows.ahead, shows.at)
-		if !named || s.on[robot][l.ID] || s.awaitsRecord(o) {
+		if !named || s.holds(robot, l.ID) || s.awaitsRecord(o) {
 			continue
 		}
 		since, before := was[l.ID]
@@ -204,6 +204,10 @@ func (s *Stops) show(robot string, shows showing) {
 		}
 	}
 }
+
+// holds reports whether the database has the stop for that robot, by its name or as a stop
+// of all robots: a robot that joins later shows those too.
+func (s *Stops) holds(robot, id string) bool { return s.on[robot][id] || s.on[""][id] }
 
 // awaitsRecord reports whether a stop that a robot shows waits to be persisted already.
 func (s *Stops) awaitsRecord(o stop.Order) bool {

@@ -111,7 +111,7 @@ func (s *Stops) recorded(b batch, p persisted) {
 	}
 	for _, o := range b.learned {
 		_, shown := s.shown[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if shown && !s.on[o.Robots[0]][o.ID] && !p.released(o) && !s.awaitsRecord(o) {
+		if shown && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.awaitsRecord(o) {
 			s.writeDown(o)
 		}
 	}
