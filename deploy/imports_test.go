@@ -53,6 +53,8 @@ var layers = []layer{
 		folders: []string{"robotd/brain"}},
 	{what: "MQTT over WebSocket",
 		folders: []string{"broker/websocket"}},
+	{what: "who makes a request, and what they may do",
+		folders: []string{"fleetd/auth"}},
 	{what: "side effects: MQTT client, disk, simulated body, database, keys",
 		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
 	{what: "fleetd's HTTP API and page",

@@ -103,6 +103,8 @@ type Message struct {
 // Note is one line of the audit: who did what to whom.
 type Note struct {
 	Who, What, Target, Detail string
+
+	Principal string // who made the request, as fleetd authenticated them; empty = nobody, or that of the transaction
 }
 
 // Changes is the result of a plan, to be applied in one transaction. The store writes an

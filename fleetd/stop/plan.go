@@ -55,7 +55,7 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 			}
 		}
 		if latched > 0 {
-			p.notes = append(p.notes, Note{Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail()})
+			p.notes = append(p.notes, Note{Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail(), Principal: o.Principal})
 		}
 	}
 	return p.changes()

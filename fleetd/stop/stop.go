@@ -46,6 +46,7 @@ type Order struct {
 	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot reports
 	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
 	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
+	Principal string            `json:"principal,omitempty"` // who requested it, as fleetd authenticated them
 }
 
 // Observed reports whether fleetd only observed the order: a client sent it live, or a
@@ -117,6 +118,8 @@ type Document struct {
 // Note is a line of the audit.
 type Note struct {
 	Who, What, Target, Detail string
+
+	Principal string // who made the request, as fleetd authenticated them; empty = nobody, or that of the transaction
 }
 
 // Changes are the result of a plan.

@@ -163,8 +163,18 @@ func auditKeepsNotes(t *testing.T, address string) {
 	first, second := library.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, library.Note{Who: "bob", What: "delete"}
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
+	named := second
+	named.Principal = "token-7"
+	transact(t, s, func(tx *store.Tx) error {
+		tx.ActFor("local")
+		return tx.Note(t.Context(), at(3), first, named)
+	})
+	acted := must[[]store.Noted](t)(s.Audit(t.Context(), 2))
+	if len(acted) != 2 || acted[0].Note != named || acted[1].Principal != "local" {
+		t.Fatalf("a transaction for a principal notes %+v", acted)
+	}
 	audit := must[[]store.Noted](t)(s.Audit(t.Context(), 0))
-	if len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
+	if audit = audit[2:]; len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
 		t.Fatalf("got %+v", audit)
 	}
 	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 1))); n != 1 {

@@ -170,8 +170,9 @@ func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) 
 // changes what it has read before it commits. It has every query of the Store.
 type Tx struct {
 	reads
-	tx    *sql.Tx
-	store *Store
+	tx        *sql.Tx
+	store     *Store
+	principal string // of the notes
 }
 
 // Tx runs do in a transaction and commits if do returns nil. If the transaction conflicts
@@ -234,7 +235,7 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	}
 	timer.Stop()
 	defer tx.Rollback() // does nothing after a commit
-	if err := do(&Tx{reads{tx}, tx, s}); err != nil {
+	if err := do(&Tx{reads: reads{tx}, tx: tx, store: s}); err != nil {
 		return withCause(err)
 	}
 	if ctx.Err() != nil {
