@@ -21,6 +21,7 @@ type importRules struct {
 	programImports map[string][]string
 	testSupport    map[string]bool
 	allowedImports map[importEdge]string
+	refusedImports map[importEdge]string
 	allowedClocks  map[string]string
 	onlyImporter   map[string]string
 	assemblies     map[string]string
@@ -220,6 +221,10 @@ func (rules importRules) checkOwnImport(s *source, index int, own string, report
 		return // an external test of the package
 	}
 	exception := importEdge{s.folder, own}
+	if why, ok := rules.refusedImports[exception]; ok {
+		report("imports %s, which it may not: %s", own, why)
+		return
+	}
 	if _, ok := rules.allowedImports[exception]; ok {
 		rules.used[exception] = true
 		return

@@ -25,8 +25,9 @@ func sampleRules() importRules {
 			"github.com/eclipse/paho.mqtt.golang": "broker/link",
 			"github.com/mochi-mqtt/server/v2":     "broker/server",
 		},
-		assemblies: map[string]string{"robotd/robot": "Robot"},
-		maySleep:   []string{"deploy/e2e"},
+		refusedImports: map[importEdge]string{{"robotd/robot", "robotd/act"}: "the mode decides"},
+		assemblies:     map[string]string{"robotd/robot": "Robot"},
+		maySleep:       []string{"deploy/e2e"},
 	}
 }
 
@@ -47,6 +48,8 @@ func TestEveryViolationIsReported(t *testing.T) {
 			`package mode; import _ "troupe/robotd/act"`, "not below its own layer"},
 		{"an import within a layer in a test", "robotd/mode/mode_test.go",
 			`package mode; import _ "troupe/robotd/act"`, "not below its own layer"},
+		{"a refused import downwards", "robotd/robot/robot.go",
+			`package robot; import _ "troupe/robotd/act"`, "which it may not: the mode decides"},
 		{"an import of another program", "robotd/robot/robot.go",
 			`package robot; import _ "troupe/fleetd/library"`, "of the other programs robotd may import only"},
 		{"an import of the broker's server", "robotd/main.go",

@@ -9,55 +9,62 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"troupe/fleetd/store"
-	"troupe/schema"
+	"troupe/fleetd/auth"
 )
+
+// History is what fleetd keeps of the past.
+type History interface {
+	// Events lists the newest events of robots, the newest first.
+	Events(ctx context.Context, q EventQuery) ([]Event, error)
+	// Audit lists the newest entries of the audit, the newest first.
+	Audit(ctx context.Context, limit int) ([]AuditEntry, error)
+}
+
+// EventQuery selects events; zero values select all.
+type EventQuery struct {
+	Robot string
+	Type  string
+	Since time.Time // received at or after
+	Until time.Time // received before
+	Limit int
+}
 
 type eventList struct {
 	Events []Event `json:"events"`
 }
 
 func (s *server) events(h huma.API) {
-	huma.Register(h, op("list-events", http.MethodGet, "/events", "robots", "List events of robots, the newest first"),
+	register(h, op("list-events", http.MethodGet, "/events", "robots", "List events of robots, the newest first"), auth.View,
 		func(ctx context.Context, in *struct {
+			caller
 			Robot string    `query:"robot"`
 			Type  string    `query:"type"`
 			Since time.Time `query:"since"`
 			Until time.Time `query:"until"`
 			Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[eventList], error) {
-			db, err := s.fleet.Store()
+			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Since: in.Since, Until: in.Until, Limit: in.Limit})
 			if err != nil {
 				return nil, s.fail(err, "events")
 			}
-			rows, err := db.Events(ctx, store.EventQuery{Robot: in.Robot, Type: in.Type, Since: in.Since, Until: in.Until, Limit: in.Limit})
-			if err != nil {
-				return nil, s.fail(err, "events")
-			}
-			out := eventList{Events: []Event{}}
-			for _, row := range rows {
-				if e, problems := schema.Decode[schema.Event](row.Body); len(problems) == 0 {
-					out.Events = append(out.Events, Event{Robot: row.Robot, Received: timeOf(row.ReceivedAt), Event: e})
-				}
-			}
-			return &answer[eventList]{out}, nil
+			return &answer[eventList]{eventList{nonNil(events)}}, nil
 		})
 }
 
 // about registers the version and health of this instance.
 func (s *server) about(h huma.API) {
-	huma.Register(h, op("version", http.MethodGet, "/version", "fleetd", "Get the version and state of this instance"),
-		func(context.Context, *struct{}) (*answer[Status], error) {
-			return &answer[Status]{s.fleet.Status()}, nil
+	register(h, op("version", http.MethodGet, "/version", "fleetd", "Get the version and state of this instance"), auth.View,
+		func(context.Context, *noInput) (*answer[Status], error) {
+			return &answer[Status]{s.Instance.Status()}, nil
 		})
 	health := op("health", http.MethodGet, "", "fleetd", "Health check",
 		"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.")
 	health.Path = "/healthz"
-	huma.Register(h, health, func(ctx context.Context, _ *struct{}) (*answer[Status], error) {
-		if p := s.health.check(ctx, s.fleet); p != nil {
+	register(h, health, auth.View, func(ctx context.Context, _ *noInput) (*answer[Status], error) {
+		if p := s.health.check(ctx, s.Instance, s.Now); p != nil {
 			return nil, p
 		}
-		status := s.fleet.Status()
+		status := s.Instance.Status()
 		if !status.Database.OK {
 			return nil, databaseProblem(status.Database.Why)
 		}
@@ -78,10 +85,10 @@ type health struct {
 
 // check tests writing to the database and to the disk, or returns a result that is
 // younger than healthInterval.
-func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
+func (h *health) check(ctx context.Context, fleetd Instance, clock func() time.Time) *Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := fleetd.Now()
+	now := clock()
 	if !h.at.IsZero() && now.Sub(h.at) < healthInterval {
 		return h.problem
 	}
@@ -94,13 +101,13 @@ func (h *health) check(ctx context.Context, fleetd Fleet) *Problem {
 	} else if err := h.diskAnswer(ctx); err != nil {
 		h.problem = KindDisk.Problem(err.Error(), "free space on the disk, or find out why writes fail; stops work meanwhile")
 	}
-	h.at = fleetd.Now()
+	h.at = clock()
 	return h.problem
 }
 
 // checkDisk starts a check of the disk, unless one hangs: a write to a stalled disk cannot
 // be cancelled. The caller holds mu.
-func (h *health) checkDisk(fleetd Fleet) {
+func (h *health) checkDisk(fleetd Instance) {
 	if h.disk != nil {
 		select {
 		case <-h.disk: // late result of an earlier check

@@ -11,9 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
-	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -32,12 +32,23 @@ const (
 // FilesPath is the path of files by digest, below Prefix.
 const FilesPath = "/assets/sha256/"
 
+// Assets is the sounds and images.
+type Assets interface {
+	// Assets lists them, and the uses of each by name.
+	Assets(ctx context.Context) ([]library.Asset, map[string][]library.Use, []schema.Problem, error)
+	PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by change.Person) (library.Uploaded, []schema.Problem, error)
+	DeleteAsset(ctx context.Context, p auth.Principal, name string, by change.Person) ([]schema.Problem, error)
+	// File opens the file with a digest for one reader.
+	File(ctx context.Context, digest string) (io.ReadSeeker, library.Media, error)
+}
+
 type assetList struct {
 	Assets []Asset `json:"assets"`
 }
 
 // OneAsset is the path parameter of an asset.
 type OneAsset struct {
+	caller
 	Name string `path:"name" maxLength:"63" doc:"a-z, 0-9 and -"`
 }
 
@@ -46,41 +57,43 @@ func (s *server) assets(h huma.API) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id, method, "/assets"+path, "assets", summary, description...)
 	}
-	huma.Register(h, at("list-assets", http.MethodGet, "", "List assets"), func(ctx context.Context, _ *struct{}) (*answer[assetList], error) {
+	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, _ *noInput) (*answer[assetList], error) {
 		return s.listAssets(ctx)
 	})
-	huma.Register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
+	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), auth.View, func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
 		return s.asset(ctx, in.Name)
 	})
 	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
 		"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
 	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadTimeout
 	put.Middlewares = huma.Middlewares{s.limitUploads}
-	huma.Register(h, put, func(ctx context.Context, in *struct {
+	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
 		OneAsset
 		By      string `query:"by" maxLength:"63"`
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
-		return s.putAsset(ctx, in.Name, in.RawBody, Signed{By: in.By})
+		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, Signed{By: in.By})
 	})
-	huma.Register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
-		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."),
+	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
+		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			OneAsset
 			By  string `query:"by" maxLength:"63"`
 			Why string `query:"why" maxLength:"256"`
 		}) (*struct{}, error) {
-			return nil, s.plan(ctx, "asset "+in.Name, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-				c, problems := library.DeleteAsset(rows, in.Name, Signed{in.By, in.Why}.at(now))
-				if len(problems) > 0 {
-					return library.Changes{}, refusal(findings("path", problems))
-				}
-				return c, nil
-			})
+			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: in.By, Why: in.Why})
+			if err != nil {
+				return nil, s.fail(err, "asset "+in.Name)
+			}
+			if len(problems) > 0 {
+				return nil, refusal(findings("path", problems))
+			}
+			return nil, nil
 		})
-	huma.Register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Download a file by its digest",
-		"The bytes of an asset, or bytes that a published story uses. Supports range requests."),
+	register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Download a file by its digest",
+		"The bytes of an asset, or bytes that a published story uses. Supports range requests."), auth.View,
 		func(ctx context.Context, in *struct {
+			caller
 			Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
 		}) (*huma.StreamResponse, error) {
 			return s.file(ctx, in.Digest)
@@ -99,8 +112,8 @@ func (s *server) limitUploads(ctx huma.Context, next func(huma.Context)) {
 		defer func() { <-s.uploads }()
 		// The answer may be written long after the request began.
 		connection := http.NewResponseController(w)
-		_ = connection.SetWriteDeadline(s.fleet.Now().Add(uploadTimeout + uploadGrace + partTimeout))
-		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.fleet.Now, began: s.fleet.Now()}
+		_ = connection.SetWriteDeadline(s.Now().Add(uploadTimeout + uploadGrace + partTimeout))
+		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.Now, began: s.Now()}
 		next(ctx)
 	default:
 		Write(w, KindBusy.Problem("too many uploads are in progress", "try again in a moment"))
@@ -132,28 +145,17 @@ func assetOf(a library.Asset, uses []library.Use) Asset {
 	return out
 }
 
-// assetUses reads the library without changing it.
-func (s *server) assetUses(ctx context.Context, what string, use func(rows library.Rows) error) error {
-	return s.plan(ctx, what, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
-		return library.Changes{}, use(rows)
-	})
-}
-
 func (s *server) listAssets(ctx context.Context) (*answer[assetList], error) {
-	var out assetList
-	err := s.assetUses(ctx, "assets", func(rows library.Rows) error {
-		out = assetList{Assets: []Asset{}}
-		uses, problems := library.Uses(rows)
-		if len(problems) > 0 {
-			return refusal(inDocument(problems))
-		}
-		for _, a := range rows.Assets {
-			out.Assets = append(out.Assets, assetOf(a, uses[a.Name]))
-		}
-		return nil
-	})
+	assets, uses, problems, err := s.Assets.Assets(ctx)
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, "assets")
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	out := assetList{Assets: []Asset{}}
+	for _, a := range assets {
+		out.Assets = append(out.Assets, assetOf(a, uses[a.Name]))
 	}
 	return &answer[assetList]{out}, nil
 }
@@ -168,23 +170,18 @@ func (s *server) asset(ctx context.Context, name string) (*answer[Asset], error)
 			return &answer[Asset]{a}, nil
 		}
 	}
-	return nil, s.fail(store.ErrNotFound, "asset "+name)
+	return nil, s.fail(change.ErrNotFound, "asset "+name)
 }
 
-func (s *server) putAsset(ctx context.Context, name string, body []byte, by Signed) (*answer[Uploaded], error) {
-	var out Uploaded
-	err := s.plan(ctx, "asset "+name, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		up, problems := library.PutAsset(rows, name, body, by.at(now))
-		if len(problems) > 0 {
-			return library.Changes{}, refusal(findings(requestPart(problems[0]), problems))
-		}
-		out = Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: nonNil(up.Stale)}
-		return up.Changes, nil
-	})
+func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Signed) (*answer[Uploaded], error) {
+	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person())
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, "asset "+name)
 	}
-	return &answer[Uploaded]{out}, nil
+	if len(problems) > 0 {
+		return nil, refusal(findings(requestPart(problems[0]), problems))
+	}
+	return &answer[Uploaded]{Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: nonNil(up.Stale)}}, nil
 }
 
 // requestPart returns the part of the request that a problem of an asset is about.
@@ -198,33 +195,29 @@ func requestPart(p schema.Problem) string {
 // file sends a file in parts: it is never in memory as a whole, and a slow client has
 // partTimeout for each part.
 func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return nil, s.fail(err, "file")
-	}
-	if _, err := db.File(ctx, digest); err != nil {
+	if _, _, err := s.Assets.File(ctx, digest); err != nil {
 		return nil, s.fail(err, "file "+digest)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		f, err := db.File(r.Context(), digest)
+		f, media, err := s.Assets.File(r.Context(), digest)
 		if err != nil {
 			panic(http.ErrAbortHandler) // found above, gone now; no header was written yet
 		}
-		w.Header().Set("Content-Type", string(f.Media))
+		w.Header().Set("Content-Type", string(media))
 		w.Header().Set("ETag", strconv.Quote(digest))
-		http.ServeContent(w, r, "", time.Time{}, &pacedFile{f, http.NewResponseController(w), s.fleet.Now})
+		http.ServeContent(w, r, "", time.Time{}, &pacedFile{f, http.NewResponseController(w), s.Now})
 	}}, nil
 }
 
 // pacedFile extends the write deadline of the connection with each part that is read.
 type pacedFile struct {
-	*store.File
+	io.ReadSeeker
 	connection *http.ResponseController
 	now        func() time.Time
 }
 
 func (u *pacedFile) Read(b []byte) (int, error) {
 	_ = u.connection.SetWriteDeadline(u.now().Add(partTimeout)) // if it fails, the server's own deadline applies
-	return u.File.Read(b)
+	return u.ReadSeeker.Read(b)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/auth"
 	"troupe/schema"
 )
 
@@ -23,23 +24,16 @@ type audit struct {
 }
 
 func (s *server) audit(h huma.API) {
-	huma.Register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
-		"Requests to fleetd, and commands that other MQTT clients sent to robots."),
+	register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
+		"Requests to fleetd, and commands that other MQTT clients sent to robots."), auth.View,
 		func(ctx context.Context, in *struct {
+			caller
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[audit], error) {
-			db, err := s.fleet.Store()
+			notes, err := s.History.Audit(ctx, in.Limit)
 			if err != nil {
 				return nil, s.fail(err, "audit")
 			}
-			rows, err := db.Audit(ctx, in.Limit)
-			if err != nil {
-				return nil, s.fail(err, "audit")
-			}
-			out := audit{Notes: []AuditEntry{}}
-			for _, n := range rows {
-				out.Notes = append(out.Notes, AuditEntry{timeOf(n.At), n.Who, n.What, n.Target, n.Detail})
-			}
-			return &answer[audit]{out}, nil
+			return &answer[audit]{audit{nonNil(notes)}}, nil
 		})
 }

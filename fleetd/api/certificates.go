@@ -8,10 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/library"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -39,33 +38,30 @@ type RevokedCertificate struct {
 }
 
 func (s *server) services(h huma.API) {
-	huma.Register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
-		"Those made with fleetd ca service in the folder of this instance's keys, and revoked ones of which only the serial number is known."),
-		func(ctx context.Context, _ *struct{}) (*answer[Services], error) {
-			out := Services{Services: []Service{}}
-			err := s.inTx(ctx, "the certificates of fleetd instances", func(tx *store.Tx) error {
-				all, err := tx.Certificates(ctx, "")
-				out.Services = out.Services[:0]
-				for _, c := range all {
-					out.Services = append(out.Services, Service{
-						Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
-						Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
-					})
-				}
-				return err
-			})
+	register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
+		"Those made with fleetd ca service in the folder of this instance's keys, and revoked ones of which only the serial number is known."), auth.View,
+		func(ctx context.Context, _ *noInput) (*answer[Services], error) {
+			all, err := s.Identities.Services(ctx)
 			if err != nil {
-				return nil, err
+				return nil, s.fail(err, "the certificates of fleetd instances")
+			}
+			out := Services{Services: []Service{}}
+			for _, c := range all {
+				out.Services = append(out.Services, Service{
+					Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
+					Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
+				})
 			}
 			return &answer[Services]{out}, nil
 		})
-	huma.Register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
-		"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."),
+	register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
+		"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."), auth.Administer,
 		func(ctx context.Context, in *struct {
+			caller
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
 			Body   Signed
 		}) (*answer[RevokedCertificate], error) {
-			return s.revokeCertificate(ctx, in.Serial, in.Body)
+			return s.revokeCertificate(ctx, in.principal, in.Serial, in.Body)
 		})
 }
 
@@ -82,33 +78,18 @@ func nameIn(c enrol.Certificate) string {
 	return leaf.Subject.CommonName
 }
 
-func (s *server) revokeCertificate(ctx context.Context, serial string, in Signed) (*answer[RevokedCertificate], error) {
+func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in Signed) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
 	}
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)
 	}
-	now := s.fleet.Now()
-	out := RevokedCertificate{Serial: serial, Broker: s.fleet.Status().Broker.OK}
-	err := s.inTx(ctx, "certificate "+serial, func(tx *store.Tx) error {
-		if err := tx.RevokeSerial(ctx, serial, in.By, in.Why, now); err != nil {
-			return err
-		}
-		c, err := tx.Certificate(ctx, serial)
-		if err != nil {
-			return err
-		}
-		out.Name = nameIn(c)
-		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
-			return err
-		}
-		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "certificate " + serial, Detail: in.Why})
-	})
+	c, err := s.Identities.RevokeSerial(ctx, p, serial, in.person())
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, "certificate "+serial)
 	}
-	s.fleet.Changed(ctx)
-	s.log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.By, "why", in.Why)
+	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Instance.Status().Broker.OK}
+	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.By, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

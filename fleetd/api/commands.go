@@ -16,9 +16,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -33,6 +34,45 @@ type batchAnswer struct {
 	Body     Batch
 }
 
+// Targets says which robots an order selects.
+type Targets interface {
+	// Targets returns the robots that match a selector, and the names in it that are no
+	// robots of the fleet. For a stop, named robots are targets even if they are unknown.
+	Targets(s selector.Selector, stop bool) (targets []command.Target, unknownRobots []string)
+	// Labelled reports whether the robots' labels are known. Before the database was read
+	// they are not, and each robot checks itself whether a stop's labels match.
+	Labelled() bool
+}
+
+// Commands sends and reads commands.
+type Commands interface {
+	// Issue sends commands. A stop is sent before it is persisted, everything else after.
+	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
+	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
+	// did.
+	Cancel(ctx context.Context, id string) bool
+
+	Get(ctx context.Context, id string) (command.Command, error)
+	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
+	Batch(ctx context.Context, id string) (command.Batch, []command.Command, error)
+	Batches(ctx context.Context, limit int) ([]command.Batch, error)
+}
+
+// Ticket tracks a batch in progress.
+type Ticket interface {
+	Commands() []command.Command
+	Settled() <-chan struct{}
+	Persisted() bool
+}
+
+// CommandQuery selects commands; zero values select all.
+type CommandQuery struct {
+	Batch string
+	Robot string
+	State command.State
+	Limit int
+}
+
 type commandList struct {
 	Commands []Command `json:"commands"`
 }
@@ -42,29 +82,27 @@ type batchList struct {
 }
 
 func (s *server) commands(h huma.API) {
-	huma.Register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
+	register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
 		"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
 		"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
-		"A repeated request with the same Idempotency-Key returns the same batch."),
+		"A repeated request with the same Idempotency-Key returns the same batch."), sending,
 		func(ctx context.Context, in *struct {
+			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
 			Body   Order
 		}) (*batchAnswer, error) {
-			return s.issue(ctx, in.Body, in.Prefer, in.Key)
+			return s.order(ctx, in.principal, in.Body, in.Prefer, in.Key)
 		})
-	huma.Register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"),
+	register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"), auth.View,
 		func(ctx context.Context, in *struct {
+			caller
 			Batch string `query:"batch"`
 			Robot string `query:"robot"`
 			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
 			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[commandList], error) {
-			db, err := s.fleet.Store()
-			if err != nil {
-				return nil, s.fail(err, "commands")
-			}
-			rows, err := db.Commands(ctx, store.CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit})
+			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit})
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
@@ -72,13 +110,9 @@ func (s *server) commands(h huma.API) {
 			s.explainQueued(out)
 			return &answer[commandList]{commandList{out}}, nil
 		})
-	huma.Register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"),
+	register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"), auth.View,
 		func(ctx context.Context, in *One) (*answer[Command], error) {
-			db, err := s.fleet.Store()
-			if err != nil {
-				return nil, s.fail(err, "command "+in.ID)
-			}
-			c, err := db.Command(ctx, in.ID)
+			c, err := s.Commands.Get(ctx, in.ID)
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
 			}
@@ -86,24 +120,21 @@ func (s *server) commands(h huma.API) {
 			s.explainQueued(out)
 			return &answer[Command]{out[0]}, nil
 		})
-	huma.Register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
-		"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."),
+	register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
+		"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."), sending,
 		func(ctx context.Context, in *struct {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   Signed
 		}) (*answer[CancelResult], error) {
-			return s.cancelCommand(ctx, in.ID, in.Body, in.Prefer)
+			return s.cancelCommand(ctx, in.principal, in.ID, in.Body, in.Prefer)
 		})
-	huma.Register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List batches, the newest first"),
+	register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List batches, the newest first"), auth.View,
 		func(ctx context.Context, in *struct {
+			caller
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[batchList], error) {
-			db, err := s.fleet.Store()
-			if err != nil {
-				return nil, s.fail(err, "batches")
-			}
-			rows, err := db.Batches(ctx, in.Limit)
+			rows, err := s.Commands.Batches(ctx, in.Limit)
 			if err != nil {
 				return nil, s.fail(err, "batches")
 			}
@@ -115,7 +146,7 @@ func (s *server) commands(h huma.API) {
 			}
 			return &answer[batchList]{out}, nil
 		})
-	huma.Register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"),
+	register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"), auth.View,
 		func(ctx context.Context, in *One) (*answer[Batch], error) {
 			b, err := s.storedBatch(ctx, in.ID)
 			if err != nil {
@@ -127,15 +158,7 @@ func (s *server) commands(h huma.API) {
 
 // storedBatch reads a batch with its commands.
 func (s *server) storedBatch(ctx context.Context, id string) (Batch, error) {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return Batch{}, s.fail(err, "batch "+id)
-	}
-	b, err := db.Batch(ctx, id)
-	if err != nil {
-		return Batch{}, s.fail(err, "batch "+id)
-	}
-	rows, err := db.Commands(ctx, store.CommandQuery{Batch: id, Limit: max(1, b.Total)})
+	b, rows, err := s.Commands.Batch(ctx, id)
 	if err != nil {
 		return Batch{}, s.fail(err, "batch "+id)
 	}
@@ -144,8 +167,23 @@ func (s *server) storedBatch(ctx context.Context, id string) (Batch, error) {
 	return out, nil
 }
 
+// classOf returns the class of a verb as a request writes it; empty = there is no such verb.
+func classOf(name string) verb.Class {
+	group, name, _ := strings.Cut(name, "/")
+	v, _ := verb.Of(group, name)
+	return v.Class
+}
+
+// order issues a command that a person wrote, if they have the right to.
+func (s *server) order(ctx context.Context, p auth.Principal, o Order, prefer, key string) (*batchAnswer, error) {
+	if no := forbidden(p, rightOf(classOf(o.Verb)), "Send "+o.Verb); no != nil {
+		return nil, no
+	}
+	return s.issue(ctx, p, o, prefer, key)
+}
+
 // issue makes a batch of an order and sends it.
-func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batchAnswer, error) {
+func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, key string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -153,10 +191,8 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batch
 	if found := o.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	group, name, _ := strings.Cut(o.Verb, "/")
-	v, _ := verb.Of(group, name)
-	stop := v.Class == verb.ClassStop
-	targets, unknown := s.fleet.Targets(o.Selector, stop)
+	stop := classOf(o.Verb) == verb.ClassStop
+	targets, unknown := s.Targets.Targets(o.Selector, stop)
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
 	}
@@ -164,7 +200,7 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batch
 		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
 		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
-	}, targets, s.fleet.Now(), ids(key, stop))
+	}, targets, s.Now(), ids(key, stop))
 	if len(found) > 0 && !(o.DryRun && onlyCounts(found)) {
 		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
 	}
@@ -177,14 +213,14 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batch
 		}
 		return &batchAnswer{Status: http.StatusOK, Body: out}, nil
 	}
-	t, err := s.fleet.Issue(ctx, x.Batch, x.Commands, stop)
-	if errors.Is(err, store.ErrConflict) && key != "" {
+	t, err := s.Commands.Issue(ctx, x.Batch, x.Commands, stop)
+	if errors.Is(err, change.ErrConflict) && key != "" {
 		return s.repeatedBatch(ctx, x.Batch)
 	}
 	if err != nil {
 		return nil, s.fail(err, "one of the robots")
 	}
-	if stop && !s.fleet.Status().Broker.OK {
+	if stop && !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; it is sent if the connection is back at once", "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
@@ -198,34 +234,33 @@ func (s *server) issue(ctx context.Context, o Order, prefer, key string) (*batch
 }
 
 // cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.
-func (s *server) cancelCommand(ctx context.Context, id string, by Signed, prefer string) (*answer[CancelResult], error) {
-	db, err := s.fleet.Store()
+func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by Signed, prefer string) (*answer[CancelResult], error) {
+	c, err := s.Commands.Get(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
-	c, err := db.Command(ctx, id)
-	if err != nil {
-		return nil, s.fail(err, "command "+id)
+	if no := forbidden(p, rightOf(classOf(c.Verb)), "Cancel "+c.Verb); no != nil {
+		return nil, no
 	}
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
-	if s.fleet.CallOff(ctx, id) {
-		c, _ = command.Step(c, s.fleet.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
+	if s.Commands.Cancel(ctx, id) {
+		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
 		return &answer[CancelResult]{CancelResult{Command: toCommand(c)}}, nil
 	}
-	if c.State == command.Queued && c.Owner != s.fleet.Status().Name {
+	if c.State == command.Queued && c.Owner != s.Instance.Status().Name {
 		return nil, KindConflict.Problem("fleetd instance "+c.Owner+" received the command and has not sent it yet", "cancel it at that instance")
 	}
 	args, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
-	asked, err := s.issue(ctx, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.By, Why: by.Why}, prefer, "")
+	asked, err := s.issue(ctx, p, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.By, Why: by.Why}, prefer, "")
 	if err != nil {
 		return nil, err
 	}
-	if c, err = db.Command(ctx, id); err != nil {
+	if c, err = s.Commands.Get(ctx, id); err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
 	return &answer[CancelResult]{CancelResult{Command: toCommand(c), Cancel: &asked.Body}}, nil
@@ -235,7 +270,7 @@ func (s *server) cancelCommand(ctx context.Context, id string, by Signed, prefer
 func (s *server) neverSeen(ids []string) []string {
 	var out []string
 	for _, id := range ids {
-		if _, seen := s.fleet.Robot(id); !seen {
+		if _, seen := s.Robots.Robot(id); !seen {
 			out = append(out, id)
 		}
 	}

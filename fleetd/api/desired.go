@@ -8,11 +8,21 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
+	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
+
+// Desired changes the desired documents of robots.
+type Desired interface {
+	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by change.Person) (done library.Assigned, total int, found []schema.Problem, err error)
+	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
+	// Of returns a robot's desired documents by kind, and the id of the fleet.
+	Of(ctx context.Context, robot string) (documents map[schema.TopicKind][]byte, fleetID string, err error)
+}
 
 // DesiredRequest changes desired documents of robots, except the story: exactly one of
 // config, mode, places and activities.
@@ -69,12 +79,15 @@ type desiredList struct {
 }
 
 func (s *server) desired(h huma.API) {
-	huma.Register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode, places or activities of robots",
-		"Robots that are offline get the document when they connect. Each robot reports the result. A desired mode never ends a stop, a lost link or somebody's control of the robot."),
-		func(ctx context.Context, in *struct{ Body DesiredRequest }) (*answer[DesiredResult], error) {
-			return s.setDesired(ctx, in.Body)
+	register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode, places or activities of robots",
+		"Robots that are offline get the document when they connect. Each robot reports the result. A desired mode never ends a stop, a lost link or somebody's control of the robot."), auth.Assign,
+		func(ctx context.Context, in *struct {
+			caller
+			Body DesiredRequest
+		}) (*answer[DesiredResult], error) {
+			return s.setDesired(ctx, in.principal, in.Body)
 		})
-	huma.Register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"),
+	register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"), auth.View,
 		func(ctx context.Context, in *One) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
 }
 
@@ -106,7 +119,7 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 	return a, nil
 }
 
-func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[DesiredResult], error) {
+func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequest) (*answer[DesiredResult], error) {
 	a, found := w.ask()
 	if len(found) > 0 {
 		return nil, refusal(inBody("", found))
@@ -114,53 +127,16 @@ func (s *server) setDesired(ctx context.Context, w DesiredRequest) (*answer[Desi
 	if found := w.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	db, err := s.fleet.Store()
+	c, total, found, err := s.Desired.Set(ctx, p, w.Selector, a, w.DryRun, w.person())
 	if err != nil {
-		return nil, s.fail(err, "desired")
+		return nil, s.failSelected(err, "desired", w.Selector)
 	}
-	var out DesiredResult
-	err = db.Tx(ctx, func(tx *store.Tx) error {
-		if _, unknown, err := matching(ctx, tx, w.Selector); err != nil {
-			return err
-		} else if len(unknown) > 0 {
-			return refusal(inBody("/selector", unknownRobotProblems(w.Selector, unknown)))
-		}
-		rows, err := tx.DesiredRows(ctx, a.Topic(), w.Selector)
-		if err != nil {
-			return err
-		}
-		by := desired.By{Who: w.By, Why: w.Why, At: s.fleet.Now()}
-		c, found := desired.Plan(rows, a, by)
-		if len(found) > 0 {
-			return refusal(inBody("", found)).withCount(len(rows.Robots))
-		}
-		out = DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: len(rows.Robots), Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged)}
-		if w.DryRun {
-			return nil
-		}
-		return tx.ApplyDesired(ctx, c, by)
-	})
-	if err != nil {
-		return nil, s.fail(err, "desired")
-	}
-	if !w.DryRun && len(out.Updated) > 0 {
-		s.fleet.Changed(ctx)
-	}
-	return &answer[DesiredResult]{out}, nil
-}
-
-// publishLabels writes a robot's labels into its desired configuration; the robot needs
-// them to decide whether a stop selects it.
-func publishLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) error {
-	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, selector.IDs(robot))
-	if err != nil {
-		return err
-	}
-	c, found := desired.Labels(rows, by)
 	if len(found) > 0 {
-		return fmt.Errorf("publish labels to %s: %v", robot, found[0])
+		return nil, refusal(inBody("", found)).withCount(total)
 	}
-	return tx.ApplyDesired(ctx, c, by)
+	return &answer[DesiredResult]{DesiredResult{
+		DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged),
+	}}, nil
 }
 
 // ReportOn maps the kind of a desired document to that of the robot's report.
@@ -173,14 +149,7 @@ var ReportOn = map[schema.TopicKind]schema.TopicKind{
 }
 
 func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return nil, s.fail(err, "robot "+robot)
-	}
-	if _, err := db.Robot(ctx, robot); err != nil {
-		return nil, s.fail(err, "robot "+robot)
-	}
-	desired, err := db.DesiredOf(ctx, robot)
+	desired, fleetID, err := s.Desired.Of(ctx, robot)
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
@@ -190,11 +159,11 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		if !ok || ReportOn[row.Kind] == "" {
 			continue
 		}
-		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.fleet.Document(robot, ReportOn[row.Kind])}
+		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.Robots.Document(robot, ReportOn[row.Kind])}
 		told, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		if h := schema.ReportedRevIn(db.FleetID(), w.Reported); h.MustRenumber(told.Rev) {
+		if h := schema.ReportedRevIn(fleetID, w.Reported); h.MustRenumber(told.Rev) {
 			w.Overtaken = h.Why(told.Rev)
 		}
 		out.Desired = append(out.Desired, w)

@@ -15,7 +15,7 @@ func (s *server) explainQueued(commands []Command) {
 			continue
 		}
 		if fleetd == nil {
-			now := s.fleet.Status()
+			now := s.Instance.Status()
 			fleetd = &now
 		}
 		c.Because = s.waitReason(c, fleetd)
@@ -33,7 +33,7 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		}
 		return why
 	}
-	r, seen := s.fleet.Robot(c.Robot)
+	r, seen := s.Robots.Robot(c.Robot)
 	if view := presence.View(r.Presence.View); !seen || !view.Reachable() {
 		if !seen {
 			view = presence.Unknown

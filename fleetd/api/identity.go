@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,11 +11,23 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/library"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
+
+// Identities makes tokens and revokes credentials.
+type Identities interface {
+	NewToken(ctx context.Context, p auth.Principal, row enrol.Token, why string) error
+	Of(ctx context.Context, robot string) (change.Credentials, error)
+	// Services lists the certificates that do not belong to robots.
+	Services(ctx context.Context) ([]enrol.Certificate, error)
+	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by change.Person) (serials []string, err error)
+	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by change.Person) (enrol.Certificate, error)
+	// Unbar ends the revocation of a robot's name.
+	Unbar(ctx context.Context, p auth.Principal, robot string, by change.Person) error
+}
 
 // TokenRequest asks for an enrolment token.
 type TokenRequest struct {
@@ -77,34 +90,34 @@ type Revoked struct {
 }
 
 func (s *server) identities(h huma.API) {
-	huma.Register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
-		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."),
+	register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
+		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."), auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
 			Body TokenRequest
 		}) (*answer[Token], error) {
-			return s.makeToken(ctx, in.ID, in.Body)
+			return s.makeToken(ctx, in.principal, in.ID, in.Body)
 		})
-	huma.Register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"),
+	register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"), auth.View,
 		func(ctx context.Context, in *One) (*answer[Identity], error) {
 			return s.identity(ctx, in.ID)
 		})
-	huma.Register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
-		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."),
+	register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
+		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."), auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
 			Body RevokeRequest
 		}) (*answer[Revoked], error) {
-			return s.revoke(ctx, in.ID, in.Body)
+			return s.revoke(ctx, in.principal, in.ID, in.Body)
 		})
 }
 
-func (s *server) makeToken(ctx context.Context, robot string, in TokenRequest) (*answer[Token], error) {
+func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, in TokenRequest) (*answer[Token], error) {
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
 	}
-	now, valid := s.fleet.Now(), time.Duration(in.ValidMS)*time.Millisecond
+	now, valid := s.Now(), time.Duration(in.ValidMS)*time.Millisecond
 	if valid == 0 {
 		valid = enrol.DefaultValid
 	}
@@ -113,17 +126,8 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenRequest) (
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
 	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: in.By, ExpiresAt: now.Add(valid)}
-	err = s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
-		if err := s.checkName(ctx, tx, robot); err != nil {
-			return err
-		}
-		if err := tx.AddToken(ctx, row); err != nil {
-			return err
-		}
-		return tx.Note(ctx, now, library.Note{Who: in.By, What: "make a token", Target: "robot " + robot, Detail: in.Why})
-	})
-	if err != nil {
-		return nil, err
+	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
+		return nil, s.fail(err, "robot "+robot)
 	}
 	line := "robotd enrol --token " + token.String() + " --server " + issuer.URL
 	if in.Serial != "" {
@@ -134,86 +138,24 @@ func (s *server) makeToken(ctx context.Context, robot string, in TokenRequest) (
 	}}, nil
 }
 
-// unbarName removes a robot's name from the refused names, because a person adopts it. Its
-// certificates stay revoked.
-func (s *server) unbarName(ctx context.Context, robot string, by Signed) error {
-	unbarred, now := false, s.fleet.Now()
-	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) (err error) {
-		if err := s.checkName(ctx, tx, robot); err != nil {
-			return err
-		}
-		if unbarred, err = tx.Unbar(ctx, robot); err != nil || !unbarred {
-			return err
-		}
-		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
-			return err
-		}
-		return tx.Note(ctx, now, library.Note{Who: by.By, What: "admit", Target: "robot " + robot, Detail: by.Why})
-	})
-	if err == nil && unbarred {
-		s.fleet.Changed(ctx)
-	}
-	return err
-}
-
 func invalidName(robot string) *Problem {
 	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "write a to z, 0 to 9 and -, at most 63 characters")
 }
 
-// checkName refuses to give a robot a name that is in use. Brokers identify clients by name:
-// a robot with the name of a fleetd instance or client would get its session and topics.
-func (s *server) checkName(ctx context.Context, tx *store.Tx, robot string) error {
-	if !schema.ValidID(robot) {
-		return invalidName(robot)
-	}
-	who := s.fleet.TakenBy(robot)
-	if who == "" {
-		ranked, err := tx.RankedClients(ctx)
-		if err != nil {
-			return err
-		}
-		if !ranked[robot] {
-			return nil
-		}
-		who = "a client whose rank is in the settings of robots"
-	}
-	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s has that name", robot, who), "give the robot another name")
-}
-
 func (s *server) identity(ctx context.Context, robot string) (*answer[Identity], error) {
-	out := Identity{Robot: robot, Certificates: []Certificate{}, Tokens: []TokenState{}}
-	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
-		held, err := tx.Certificates(ctx, robot)
-		if err != nil {
-			return err
-		}
-		tokens, err := tx.Tokens(ctx, robot)
-		if err != nil {
-			return err
-		}
-		barred, err := tx.Barred(ctx)
-		if err != nil {
-			return err
-		}
-		out.Certificates, out.Tokens, out.Revoked = out.Certificates[:0], out.Tokens[:0], 0
-		for _, c := range held {
-			out.Certificates = append(out.Certificates, Certificate{
-				Serial: c.Serial, How: string(c.How), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
-				Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
-			})
-		}
-		for _, t := range tokens {
-			out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt), Used: timeOf(t.UsedAt)})
-		}
-		for _, b := range barred {
-			if b.Robot == robot {
-				out.Revoked = timeOf(b.At)
-			}
-		}
-		return nil
-	})
+	held, err := s.Identities.Of(ctx, robot)
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, "robot "+robot)
+	}
+	out := Identity{Robot: robot, Certificates: []Certificate{}, Tokens: []TokenState{}, Revoked: timeOf(held.RevokedAt)}
+	for _, c := range held.Certificates {
+		out.Certificates = append(out.Certificates, Certificate{
+			Serial: c.Serial, How: string(c.How), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
+			Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
+		})
+	}
+	for _, t := range held.Tokens {
+		out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt), Used: timeOf(t.UsedAt)})
 	}
 	if len(out.Certificates)+len(out.Tokens) == 0 && out.Revoked == 0 {
 		return nil, KindNotFound.Problem("robot "+robot+" was never enrolled", "fleetd robot enrol "+robot+" makes a token for it")
@@ -227,49 +169,27 @@ func noReason(of string) *Problem {
 	return refusal(inBody("", []schema.Problem{f}))
 }
 
-func (s *server) revoke(ctx context.Context, robot string, in RevokeRequest) (*answer[Revoked], error) {
+func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in RevokeRequest) (*answer[Revoked], error) {
 	if !schema.ValidID(robot) {
 		return nil, invalidName(robot)
 	}
-	if robot == s.fleet.Status().Name {
+	if robot == s.Instance.Status().Name {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot), "fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
 	}
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)
 	}
-	seen, known := s.fleet.Robot(robot)
-	now := s.fleet.Now()
-	out := Revoked{DryRun: in.DryRun, Robot: robot, View: seen.Presence.View, Broker: s.fleet.Status().Broker.OK}
-	err := s.inTx(ctx, "robot "+robot, func(tx *store.Tx) error {
-		held, err := tx.Certificates(ctx, robot)
-		if err != nil {
-			return err
-		}
-		if !known && len(held) == 0 {
-			return robotNotFound(robot)
-		}
-		r := enrol.Revoke(held, robot, in.By, in.Why, now)
-		out.Certificates = []string{}
-		for _, c := range r.Certificates {
-			out.Certificates = append(out.Certificates, c.Serial)
-		}
-		if in.DryRun {
-			return nil
-		}
-		if err := tx.Revoke(ctx, r); err != nil {
-			return err
-		}
-		if err := tx.TellRevoked(ctx, s.fleet.Status().FleetID, now); err != nil {
-			return err
-		}
-		return tx.Note(ctx, now, library.Note{Who: in.By, What: "revoke", Target: "robot " + robot, Detail: in.Why})
-	})
-	if err != nil {
-		return nil, err
+	seen, known := s.Robots.Robot(robot)
+	serials, err := s.Identities.Revoke(ctx, p, robot, known, in.DryRun, in.person())
+	if errors.Is(err, change.ErrNeverSeen) {
+		return nil, robotNotFound(robot)
 	}
+	if err != nil {
+		return nil, s.fail(err, "robot "+robot)
+	}
+	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), View: seen.Presence.View, Broker: s.Instance.Status().Broker.OK}
 	if !in.DryRun {
-		s.fleet.Changed(ctx)
-		s.log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.By, "why", in.Why)
+		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.By, "why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil
 }

@@ -6,15 +6,31 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
-	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
+
+// Library changes acts and stories. Problems refuse a change.
+type Library interface {
+	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
+	Validate(ctx context.Context, kind library.Kind, text []byte) (id string, found []schema.Problem, err error)
+	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by change.Person) (library.Published, []schema.Problem, error)
+	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by change.Person) (library.Removal, []schema.Problem, error)
+	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
+}
+
+// Entries reads acts and stories.
+type Entries interface {
+	Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error)
+	// Entry returns one with its revisions, which have no bodies.
+	Entry(ctx context.Context, kind library.Kind, id string) (library.Entry, []library.Revision, error)
+	Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error)
+}
 
 type entryList struct {
 	Entries []Entry `json:"entries"`
@@ -35,26 +51,23 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id+"-"+string(kind), method, "/"+plural+path, plural, summary, description...)
 	}
-	huma.Register(h, at("list", http.MethodGet, "", "List "+plural), func(ctx context.Context, in *struct {
+	register(h, at("list", http.MethodGet, "", "List "+plural), auth.View, func(ctx context.Context, in *struct {
+		caller
 		Deleted bool `query:"deleted" doc:"also list deleted ones"`
 	}) (*answer[entryList], error) {
 		return s.entries(ctx, kind, in.Deleted)
 	})
-	huma.Register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), func(ctx context.Context, in *One) (*entryAnswer, error) {
+	register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), auth.View, func(ctx context.Context, in *One) (*entryAnswer, error) {
 		return s.entry(ctx, kind, in.ID)
 	})
-	huma.Register(h, at("get-published", http.MethodGet, "/{id}/revisions/{rev}", "Get the exact bytes of a published revision"), func(ctx context.Context, in *struct {
+	register(h, at("get-published", http.MethodGet, "/{id}/revisions/{rev}", "Get the exact bytes of a published revision"), auth.View, func(ctx context.Context, in *struct {
 		One
 		Rev int64 `path:"rev" minimum:"1"`
 	}) (*struct {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}, error) {
-		db, err := s.fleet.Store()
-		if err != nil {
-			return nil, s.fail(err, "revision")
-		}
-		v, err := db.Revision(ctx, kind, in.ID, in.Rev)
+		v, err := s.Entries.Revision(ctx, kind, in.ID, in.Rev)
 		if err != nil {
 			return nil, s.fail(err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 		}
@@ -63,8 +76,8 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			Body        []byte
 		}{"application/json", v.Body}, nil
 	})
-	huma.Register(h, at("save", http.MethodPut, "/{id}", "Save a draft",
-		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change."),
+	register(h, at("save", http.MethodPut, "/{id}", "Save a draft",
+		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
 			Text
@@ -75,14 +88,17 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			if err != nil {
 				return nil, err
 			}
-			return s.save(ctx, kind, in.ID, in.RawBody, over, in.By)
+			return s.save(ctx, in.principal, kind, in.ID, in.RawBody, over, in.By)
 		})
-	huma.Register(h, at("validate", http.MethodPost, "/validate", "List the problems of a text", "Nothing is saved."),
-		func(ctx context.Context, in *Text) (*answer[Validity], error) {
+	register(h, at("validate", http.MethodPost, "/validate", "List the problems of a text", "Nothing is saved."), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Text
+		}) (*answer[Validity], error) {
 			return s.validity(ctx, kind, in.RawBody)
 		})
-	huma.Register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
-		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."),
+	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
+		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
 			IfMatch string `header:"If-Match"`
@@ -92,10 +108,10 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			if err != nil {
 				return nil, err
 			}
-			return s.publish(ctx, kind, in.ID, over, in.Body)
+			return s.publish(ctx, in.principal, kind, in.ID, over, in.Body)
 		})
-	huma.Register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
-		"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."),
+	register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
+		"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
 			DryRun  bool     `query:"dry_run"`
@@ -109,14 +125,14 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			if in.DryRun {
 				expect = nil
 			}
-			return s.remove(ctx, kind, in.ID, expect, Signed{in.By, in.Why})
+			return s.remove(ctx, in.principal, kind, in.ID, expect, Signed{in.By, in.Why})
 		})
-	huma.Register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."),
+	register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
 			Body Signed
 		}) (*answer[Saved], error) {
-			return s.recover(ctx, kind, in.ID, in.Body)
+			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 		})
 }
 
@@ -134,11 +150,7 @@ func draftOf(match string) (*int64, error) {
 }
 
 func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (*answer[entryList], error) {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	rows, err := db.Entries(ctx, kind, deleted)
+	rows, err := s.Entries.Entries(ctx, kind, deleted)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -158,7 +170,7 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 // robotsByStory counts the robots per default story.
 func (s *server) robotsByStory() map[string]int {
 	out := map[string]int{}
-	for _, r := range s.fleet.Robots() {
+	for _, r := range s.Robots.Robots() {
 		if r.Desired.Story != nil {
 			out[r.Desired.Story.ID]++
 		}
@@ -168,15 +180,7 @@ func (s *server) robotsByStory() map[string]int {
 
 func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entryAnswer, error) {
 	what := string(kind) + " " + id
-	db, err := s.fleet.Store()
-	if err != nil {
-		return nil, s.fail(err, what)
-	}
-	row, err := db.Entry(ctx, kind, id)
-	if err != nil {
-		return nil, s.fail(err, what)
-	}
-	revisions, err := db.Revisions(ctx, kind, id)
+	row, revisions, err := s.Entries.Entry(ctx, kind, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
@@ -191,123 +195,59 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	return &entryAnswer{ETag: strconv.Quote(strconv.FormatInt(row.DraftRev, 10)), Body: e}, nil
 }
 
-// plan runs a plan over the rows of the library that it needs, with the default stories of
-// these robots, and applies what it decides, in one transaction. With nothing decided
-// nothing is written.
-func (s *server) plan(ctx context.Context, what string, need library.Need, robots selector.Selector, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return s.fail(err, what)
-	}
-	changed := false
-	err = db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(ctx, need, robots)
-		if err != nil {
-			return err
-		}
-		now := s.fleet.Now()
-		rows.Catalogue = s.fleet.Catalogue()
-		changes, err := decide(tx, rows, now)
-		if err != nil {
-			return err
-		}
-		if changed = !changes.Empty(); !changed {
-			return nil
-		}
-		return tx.Apply(ctx, changes, now)
-	})
-	if err != nil {
-		return s.fail(err, what)
-	}
-	if changed {
-		s.fleet.Changed(ctx)
-	}
-	return nil
+func (b Signed) person() change.Person { return change.Person{Name: b.By, Why: b.Why} }
+
+func (s *server) save(ctx context.Context, p auth.Principal, kind library.Kind, id string, body []byte, over *int64, by string) (*answer[Saved], error) {
+	saved, problems, err := s.Library.Save(ctx, p, kind, id, body, over, change.Person{Name: by})
+	return s.saved(saved, problems, err, string(kind)+" "+id)
 }
 
-func (b Signed) at(now time.Time) library.By { return library.By{Who: b.By, Why: b.Why, At: now} }
+func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Signed) (*answer[Saved], error) {
+	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person())
+	return s.saved(saved, problems, err, string(kind)+" "+id)
+}
 
-func (s *server) save(ctx context.Context, kind library.Kind, id string, body []byte, over *int64, by string) (*answer[Saved], error) {
-	var out Saved
-	err := s.plan(ctx, string(kind)+" "+id, library.ForDraft(kind, body), selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		saved, problems := library.Save(rows, kind, body, over, Signed{By: by}.at(now))
-		if len(problems) > 0 {
-			return library.Changes{}, refusal(inDocument(problems))
-		}
-		if saved.Entry.ID != id {
-			return library.Changes{}, refusal(inDocument([]schema.Problem{schema.Fault("/"+string(kind), "bad_id",
-				fmt.Sprintf("the text names %s %s, the URL names %s", kind, saved.Entry.ID, id), "make them equal")}))
-		}
-		out = Saved{entryOf(saved.Entry), saved.Unchanged}
-		return saved.Changes, nil
-	})
+func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*answer[Saved], error) {
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, what)
 	}
-	return &answer[Saved]{out}, nil
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	return &answer[Saved]{Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
 }
 
 func (s *server) validity(ctx context.Context, kind library.Kind, body []byte) (*answer[Validity], error) {
-	var out Validity
-	err := s.plan(ctx, "library", library.ForDraft(kind, body), selector.Selector{}, func(_ *store.Tx, rows library.Rows, _ time.Time) (library.Changes, error) {
-		id, problems := library.Validate(rows, kind, body)
-		out = Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: nonNil(problems)}
-		return library.Changes{}, nil
-	})
+	id, problems, err := s.Library.Validate(ctx, kind, body)
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, "library")
 	}
-	return &answer[Validity]{out}, nil
+	return &answer[Validity]{Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: nonNil(problems)}}, nil
 }
 
-func (s *server) publish(ctx context.Context, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {
-	var out Published
-	err := s.plan(ctx, string(kind)+" "+id, library.ForPublish(kind, id), selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		p, problems := library.Publish(rows, kind, id, over, by.at(now))
-		if len(problems) > 0 {
-			return library.Changes{}, refusal(inDocument(problems))
-		}
-		out = Published{Kind: string(kind), ID: id, Revision: revisionOf(p.Revision), Unchanged: p.Unchanged, Stale: nonNil(p.Stale)}
-		return p.Changes, nil
-	})
+func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {
+	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, by.person())
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, string(kind)+" "+id)
 	}
-	return &answer[Published]{out}, nil
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	return &answer[Published]{Published{Kind: string(kind), ID: id, Revision: revisionOf(done.Revision), Unchanged: done.Unchanged, Stale: nonNil(done.Stale)}}, nil
 }
 
-func (s *server) recover(ctx context.Context, kind library.Kind, id string, by Signed) (*answer[Saved], error) {
-	var out Saved
-	err := s.plan(ctx, string(kind)+" "+id, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		saved, problems := library.Recover(rows, kind, id, by.at(now))
-		if len(problems) > 0 {
-			return library.Changes{}, refusal(inDocument(problems))
-		}
-		out = Saved{entryOf(saved.Entry), saved.Unchanged}
-		return saved.Changes, nil
-	})
+func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
+	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, by.person())
 	if err != nil {
-		return nil, err
+		return nil, s.fail(err, string(kind)+" "+id)
 	}
-	return &answer[Saved]{out}, nil
-}
-
-func (s *server) remove(ctx context.Context, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
-	var out Deletion
-	err := s.plan(ctx, string(kind)+" "+id, library.Need{All: true}, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		r, problems := library.Delete(rows, kind, id, expect, by.at(now))
-		if len(problems) > 0 {
-			p := refusal(expectations(problems)).withCount(r.Impact.Robots)
-			p.Confirm = strings.Join(r.Impact.Clears, " ")
-			return library.Changes{}, p
-		}
-		out = deletionOf(r.Impact)
-		out.DryRun = expect == nil
-		return r.Changes, nil
-	})
-	if err != nil {
-		return nil, err
+	if len(problems) > 0 {
+		no := refusal(expectations(problems)).withCount(done.Impact.Robots)
+		no.Confirm = strings.Join(done.Impact.Clears, " ")
+		return nil, no
 	}
+	out := deletionOf(done.Impact)
+	out.DryRun = expect == nil
 	return &answer[Deletion]{out}, nil
 }
 

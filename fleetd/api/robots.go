@@ -6,21 +6,48 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/sse"
 
-	"troupe/fleetd/desired"
-	"troupe/fleetd/library"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
+// Robots is what fleetd sees of robots.
+type Robots interface {
+	Robots() []Robot
+	Robot(id string) (Detail, bool)
+	// Document returns the exact bytes of the newest document of that kind that the robot
+	// published, empty if there is none.
+	Document(robot string, kind schema.TopicKind) []byte
+	Watch() Watch
+}
+
+// Watch reports changes of robots.
+type Watch interface {
+	// Next waits for changes and returns the newest summary of each robot that changed;
+	// none if atMost passes without a change.
+	Next(ctx context.Context, atMost time.Duration) ([]Robot, error)
+	Close()
+}
+
+// Labels replaces the labels of robots.
+type Labels interface {
+	Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by change.Person) error
+}
+
+// Adopter adds robots to the fleet.
+type Adopter interface {
+	Adopt(ctx context.Context, id string) error
+}
+
 // robotQuery are the query parameters that select robots; without any, all are selected.
 type robotQuery struct {
+	caller
 	ID    []string `query:"id,explode" doc:"robots by name"`
 	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
@@ -42,6 +69,7 @@ func (c robotQuery) selector() (selector.Selector, error) {
 
 // One is the path parameter of a robot, act, story, command or batch.
 type One struct {
+	caller
 	ID string `path:"id" maxLength:"64"`
 }
 
@@ -59,44 +87,44 @@ type labels struct {
 }
 
 func (s *server) robots(h huma.API) {
-	huma.Register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), func(_ context.Context, in *robotQuery) (*answer[robotList], error) {
+	register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), auth.View, func(_ context.Context, in *robotQuery) (*answer[robotList], error) {
 		sel, err := in.selector()
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.fleet.Now()), s.selected(s.fleet.Robots(), sel), s.fleet.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel), s.Instance.Status().Disputed}}, nil
 	})
-	huma.Register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), func(_ context.Context, in *One) (*answer[Detail], error) {
-		d, ok := s.fleet.Robot(in.ID)
+	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[Detail], error) {
+		d, ok := s.Robots.Robot(in.ID)
 		if !ok {
 			return nil, robotNotFound(in.ID)
 		}
 		return &answer[Detail]{d}, nil
 	})
-	huma.Register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), func(ctx context.Context, in *struct {
+	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Edit, func(ctx context.Context, in *struct {
 		One
 		Body labels
 	}) (*answer[Robot], error) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 			return nil, refusal(inBody("", found))
 		}
-		if err := s.label(ctx, in.ID, in.Body); err != nil {
-			return nil, err
+		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, in.Body.person()); err != nil {
+			return nil, s.fail(err, "robot "+in.ID)
 		}
-		d, ok := s.fleet.Robot(in.ID)
+		d, ok := s.Robots.Robot(in.ID)
 		if !ok {
 			return nil, robotNotFound(in.ID)
 		}
 		return &answer[Robot]{d.Robot}, nil
 	})
-	huma.Register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
+	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
 		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
-	), func(ctx context.Context, in *struct {
+	), auth.Edit, func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
 		Body   Signed
 	}) (*batchAnswer, error) {
-		return s.adopt(ctx, in.ID, in.Prefer, in.Body)
+		return s.adopt(ctx, in.principal, in.ID, in.Prefer, in.Body)
 	})
 }
 
@@ -108,78 +136,49 @@ func (s *server) selected(robots []Robot, sel selector.Selector) []Robot {
 	return slices.DeleteFunc(robots, func(r Robot) bool { return !sel.Match(r.ID, r.Labels) })
 }
 
-func (s *server) label(ctx context.Context, robot string, in labels) error {
-	db, err := s.fleet.Store()
-	if err != nil {
-		return s.fail(err, "robot "+robot)
-	}
-	err = db.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Robot(ctx, robot); err != nil {
-			return err
-		}
-		if err := tx.SetLabels(ctx, robot, in.Labels); err != nil {
-			return err
-		}
-		if err := publishLabels(ctx, tx, robot, desired.By{Who: in.By, At: s.fleet.Now()}); err != nil {
-			return err
-		}
-		text := make([]string, 0, len(in.Labels))
-		for k, v := range in.Labels {
-			text = append(text, k+"="+v)
-		}
-		slices.Sort(text)
-		return tx.Note(ctx, s.fleet.Now(), library.Note{Who: in.By, What: "label", Target: "robot " + robot, Detail: strings.Join(text, " ")})
-	})
-	if err != nil {
-		return s.fail(err, "robot "+robot)
-	}
-	s.fleet.Changed(ctx)
-	return nil
-}
-
-func (s *server) adopt(ctx context.Context, id, prefer string, by Signed) (*batchAnswer, error) {
-	if err := s.unbarName(ctx, id, by); err != nil {
-		return nil, err
-	}
-	if err := s.fleet.Adopt(ctx, id); err != nil {
+func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {
+	if err := s.Identities.Unbar(ctx, p, id, by.person()); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	args, err := schema.Encode(map[string]string{"fleet_id": s.fleet.Status().FleetID})
+	if err := s.Adopter.Adopt(ctx, id); err != nil {
+		return nil, s.fail(err, "robot "+id)
+	}
+	args, err := schema.Encode(map[string]string{"fleet_id": s.Instance.Status().FleetID})
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}
-	return s.issue(ctx, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
+	return s.issue(ctx, p, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
 }
 
 // statusInterval is the period of Status in the stream, which is also its keep-alive.
 const statusInterval = 2 * time.Second
 
 func (s *server) stream(h huma.API) {
-	sse.Register(h, op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
-		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."),
+	sse.Register(h, permit(op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
+		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
 		func(ctx context.Context, in *robotQuery, send sse.Sender) {
 			sel, err := in.selector()
 			if err != nil {
 				return // cannot happen: Resolve checked the parameters
 			}
-			w := s.fleet.Watch()
+			w := s.Robots.Watch()
 			defer w.Close()
-			if send.Data(s.fleet.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.fleet.Now()), s.selected(s.fleet.Robots(), sel)}) != nil {
+			if send.Data(s.Instance.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel)}) != nil {
 				return
 			}
-			for told := s.fleet.Now(); ; {
+			for told := s.Now(); ; {
 				changed, err := w.Next(ctx, statusInterval)
 				if err != nil {
 					return
 				}
 				if changed = s.selected(changed, sel); len(changed) > 0 {
-					if send.Data(Changes{schema.TimeOf(s.fleet.Now()), changed}) != nil {
+					if send.Data(Changes{schema.TimeOf(s.Now()), changed}) != nil {
 						return
 					}
 				}
-				if now := s.fleet.Now(); now.Sub(told) >= statusInterval {
-					if send.Data(s.fleet.Status()) != nil {
+				if now := s.Now(); now.Sub(told) >= statusInterval {
+					if send.Data(s.Instance.Status()) != nil {
 						return
 					}
 					told = now
@@ -189,7 +188,8 @@ func (s *server) stream(h huma.API) {
 }
 
 // Resolve refuses an invalid selector before the answer begins.
-func (c *robotQuery) Resolve(huma.Context) []error {
+func (c *robotQuery) Resolve(ctx huma.Context) []error {
+	c.caller.Resolve(ctx)
 	_, err := c.selector()
 	var p *Problem
 	if !errors.As(err, &p) {
@@ -200,12 +200,4 @@ func (c *robotQuery) Resolve(huma.Context) []error {
 		out = append(out, &huma.ErrorDetail{Location: "query", Message: f.Detail + "; " + f.Hint})
 	}
 	return out
-}
-
-// op describes one operation.
-func op(id, method, path, tag, summary string, description ...string) huma.Operation {
-	return huma.Operation{
-		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary, Description: strings.Join(description, " "),
-		MaxBodyBytes: MaxBody,
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/auth"
 	"troupe/schema"
 )
 
@@ -24,8 +25,8 @@ type schemaText struct {
 
 // schemas serves the JSON Schemas of the MQTT messages.
 func (s *server) schemas(h huma.API) {
-	huma.Register(h, op("list-schemas", http.MethodGet, "/schemas", "fleetd", "List the JSON Schemas of the MQTT messages"),
-		func(context.Context, *struct{}) (*answer[schemaList], error) {
+	register(h, op("list-schemas", http.MethodGet, "/schemas", "fleetd", "List the JSON Schemas of the MQTT messages"), auth.View,
+		func(context.Context, *noInput) (*answer[schemaList], error) {
 			files, err := fs.ReadDir(schema.JSONSchemas, "json")
 			if err != nil {
 				return nil, s.fail(err, "schemas")
@@ -36,9 +37,10 @@ func (s *server) schemas(h huma.API) {
 			}
 			return &answer[schemaList]{out}, nil
 		})
-	huma.Register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "fleetd", "Get one JSON Schema (2020-12)",
-		"For MQTT messages; this API is described by /api/openapi.json."),
+	register(h, op("get-schema", http.MethodGet, "/schemas/{id}", "fleetd", "Get one JSON Schema (2020-12)",
+		"For MQTT messages; this API is described by /api/openapi.json."), auth.View,
 		func(_ context.Context, in *struct {
+			caller
 			ID string `path:"id" maxLength:"64" pattern:"^[a-z]+$"`
 		}) (*schemaText, error) {
 			body, err := schema.JSONSchemas.ReadFile("json/" + in.ID + schemaSuffix)

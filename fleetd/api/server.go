@@ -19,8 +19,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
-	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -41,16 +42,18 @@ const (
 
 // server is the state that the handlers share.
 type server struct {
-	fleet      Fleet
-	log        *slog.Logger
+	Deps
 	tokenLimit *tokenLimiter
 	uploads    chan struct{} // semaphore of uploads
 	health     health
 }
 
 // Register adds the API, its description and its health to mux.
-func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
-	s := &server{fleet: fleet, log: log, tokenLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
+func Register(mux *http.ServeMux, deps Deps) { routes(mux, deps) }
+
+// routes is Register, and returns the operations.
+func routes(mux *http.ServeMux, deps Deps) huma.API {
+	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
@@ -82,6 +85,7 @@ func Register(mux *http.ServeMux, fleet Fleet, log *slog.Logger) {
 	s.about(h)
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)
+	return h
 }
 
 // schemaName adds the package to types of other packages, so that names do not collide.
@@ -100,14 +104,15 @@ func schemaName(t reflect.Type, hint string) string {
 
 // Guard is middleware around the whole server: it refuses requests from pages of other
 // sites (CSRF) and with unknown host names (DNS rebinding), limits bodies, and recovers
-// from panics. hosts are the names that the Host header may carry besides loopback; nil
-// allows every name.
-func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
+// from panics. It puts the principal that who makes of each request into its context.
+// hosts are the names that the Host header may carry besides loopback; nil allows every
+// name.
+func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authenticator) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
 	}))
-	guarded := origin.Handler(next)
+	guarded := origin.Handler(authenticate(who, next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
@@ -129,7 +134,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string) http.Handler {
 		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/") {
 			limit, patience = score.MaxAsset, uploadPatience
 		}
-		r = r.WithContext(store.WithPatience(r.Context(), patience))
+		r = r.WithContext(change.WithPatience(r.Context(), patience))
 		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that huma finds the excess and answers with a problem
 		guarded.ServeHTTP(w, r)
 	})
@@ -157,7 +162,7 @@ func servePathNotFound(w http.ResponseWriter, r *http.Request) {
 	Write(w, KindNotFound.Problem(r.Method+" "+r.URL.Path+" is not part of this API", "/api/openapi.json describes the API"))
 }
 
-// explainQueued serves the meaning of a type of problem.
+// serveKind serves the meaning of a type of problem.
 func serveKind(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.Name == r.PathValue("kind") })
 	if i < 0 {
@@ -172,22 +177,27 @@ func serveKind(w http.ResponseWriter, r *http.Request) {
 // fail turns an error into a problem. what names the resource of the request.
 func (s *server) fail(err error, what string) error {
 	var p *Problem
+	var name *change.NameRefused
 	switch {
 	case errors.As(err, &p):
 		return p
-	case errors.Is(err, store.ErrNotFound):
+	case errors.As(err, &name) && name.TakenBy == "":
+		return invalidName(name.Name)
+	case errors.As(err, &name):
+		return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s has that name", name.Name, name.TakenBy), "give the robot another name")
+	case errors.Is(err, change.ErrNotFound):
 		return KindNotFound.Problem("there is no "+what, "")
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, change.ErrConflict):
 		return KindConflict.Problem(what+" was changed at the same time", "get it again, then try again")
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, change.ErrBusy):
 		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
-	case errors.Is(err, store.ErrUnknown):
-		s.log.Error("commit outcome unknown", "resource", what, "error", err)
+	case errors.Is(err, change.ErrUnknown):
+		s.Log.Error("commit outcome unknown", "resource", what, "error", err)
 		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; stops work")
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
 		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
-	s.log.Error("database request failed", "resource", what, "error", err)
+	s.Log.Error("database request failed", "resource", what, "error", err)
 	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and stops work; try again when the database answers; fleetd's log has details")
 }
 

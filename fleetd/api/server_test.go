@@ -10,18 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"troupe/fleetd/store"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 )
 
 func TestDatabaseErrorsBecomeProblems(t *testing.T) {
-	s := &server{log: slog.New(slog.DiscardHandler)}
+	s := &server{Deps: Deps{Log: slog.New(slog.DiscardHandler)}}
 	for _, c := range []struct {
 		err  error
 		kind Kind
 	}{
-		{fmt.Errorf("act x: %w", store.ErrNotFound), KindNotFound},
-		{fmt.Errorf("write: %w", store.ErrConflict), KindConflict},
-		{fmt.Errorf("%w: 40001", store.ErrBusy), KindBusy},
+		{fmt.Errorf("act x: %w", change.ErrNotFound), KindNotFound},
+		{fmt.Errorf("write: %w", change.ErrConflict), KindConflict},
+		{fmt.Errorf("%w: 40001", change.ErrBusy), KindBusy},
 		{context.Canceled, KindEnding},
 		{errors.New("connection refused"), KindDatabase},
 		{KindCount.Problem("no", ""), KindCount},
@@ -35,7 +36,7 @@ func TestDatabaseErrorsBecomeProblems(t *testing.T) {
 
 func TestPanicBecomesInternalError(t *testing.T) {
 	var log strings.Builder
-	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)), nil)
+	h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&log, nil)), nil, auth.Local{})
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest("GET", "/api/v1/robots", nil))
 	if answer.Code != 500 || !strings.Contains(answer.Body.String(), KindInternal.Type()) {

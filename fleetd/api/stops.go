@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
@@ -27,6 +28,19 @@ var levels = map[string]schema.StopLevel{
 // StopPath is the path of stop requests.
 const StopPath = Prefix + "/stops"
 
+// Stops holds stops until they are released.
+type Stops interface {
+	// Hold sends a stop and latches it. An error says that fleetd could not write it to its
+	// disk; the ticket is valid also then.
+	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
+	// HeldComplete reports whether Latched lists every latched stop. Until the database was
+	// read, some may be missing.
+	HeldComplete() bool
+	Latched() []LatchedStop
+	// Release releases stops by their ids, all or none.
+	Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error)
+}
+
 type latchedList struct {
 	TS       schema.Time   `json:"ts"`
 	Complete bool          `json:"complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
@@ -39,39 +53,43 @@ func (s *server) stops(h huma.API) {
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
 		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
 	hold.BodyReadTimeout = stopBodyTimeout
-	huma.Register(h, hold,
+	register(h, hold, auth.Stop,
 		func(ctx context.Context, in *struct {
+			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   StopOrder
 		}) (*batchAnswer, error) {
-			return s.hold(ctx, in.Body, in.Prefer)
+			return s.hold(ctx, in.principal, in.Body, in.Prefer)
 		})
-	huma.Register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"),
-		func(context.Context, *struct{}) (*answer[latchedList], error) {
-			complete := s.fleet.HeldComplete() // before Latched, so that a complete list is never reported for an incomplete one
-			out := latchedList{TS: schema.TimeOf(s.fleet.Now()), Complete: complete, Stops: s.fleet.Latched()}
-			if broker := s.fleet.Status().Broker; !broker.OK {
+	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
+		func(context.Context, *noInput) (*answer[latchedList], error) {
+			complete := s.Stops.HeldComplete() // before Latched, so that a complete list is never reported for an incomplete one
+			out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.Stops.Latched()}
+			if broker := s.Instance.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")
 			}
 			return &answer[latchedList]{out}, nil
 		})
-	huma.Register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
-		"All of them or none. Robots that hold no other stop are then DISABLED, and move only after safety/enable. Needs the database."),
-		func(ctx context.Context, in *struct{ Body ReleaseRequest }) (*answer[Released], error) {
+	register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
+		"All of them or none. Robots that hold no other stop are then DISABLED, and move only after safety/enable. Needs the database."), auth.Release,
+		func(ctx context.Context, in *struct {
+			caller
+			Body ReleaseRequest
+		}) (*answer[Released], error) {
 			b := in.Body
-			problems, err := s.fleet.Release(ctx, b.IDs, b.By, b.Why)
+			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, b.By, b.Why)
 			switch {
 			case err != nil:
 				return nil, s.fail(err, "the stops")
 			case len(problems) > 0:
 				return nil, refusal(inBody("", problems))
 			}
-			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.fleet.Latched()}}, nil
+			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.Stops.Latched()}}, nil
 		})
 }
 
 // hold stops robots and latches the stop.
-func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*batchAnswer, error) {
+func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefer string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -80,15 +98,15 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*batchA
 		return nil, refusal(inBody("/selector", found))
 	}
 	level := orElse(in.Level, "stop")
-	now := s.fleet.Now()
+	now := s.Now()
 	o := stop.Order{
-		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.fleet.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
-		All: in.Selector.All, Selects: in.Selector.String(),
+		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
+		All: in.Selector.All, Selects: in.Selector.String(), Principal: p.ID,
 	}
-	if !s.fleet.Labelled() { // before Targets: labels that are read in between must not count as known
+	if !s.Targets.Labelled() { // before Targets: labels that are read in between must not count as known
 		o.Labels = labelsOf(in.Selector)
 	}
-	targets, _ := s.fleet.Targets(in.Selector, true)
+	targets, _ := s.Targets.Targets(in.Selector, true)
 	args, err := schema.Encode(map[string]string{"latch": o.ID, "why": in.Why})
 	if err != nil {
 		return nil, err
@@ -100,9 +118,9 @@ func (s *server) hold(ctx context.Context, in StopOrder, prefer string) (*batchA
 	for _, c := range x.Commands {
 		o.Robots = append(o.Robots, c.Robot)
 	}
-	t, err := s.fleet.Hold(ctx, o, x.Batch, x.Commands)
+	t, err := s.Stops.Hold(ctx, o, x.Batch, x.Commands)
 	unspooled := err != nil
-	if !s.fleet.Status().Broker.OK {
+	if !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
 	}
 	await(ctx, t, wait)

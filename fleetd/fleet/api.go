@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -17,7 +20,20 @@ import (
 // pace is how long a stream gathers changes.
 const pace = 250 * time.Millisecond
 
-var _ api.Fleet = (*Fleet)(nil)
+// deps is what the API needs of the fleet.
+func (f *Fleet) deps() api.Deps {
+	changes := change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.Catalogue, TakenBy: f.TakenBy}
+	identities := &change.Identities{Deps: changes}
+	entries := &change.Library{Deps: changes}
+	return api.Deps{
+		Log: f.log, Now: f.Now,
+		Instance: f, Robots: f, Targets: f, Stops: f, Adopter: f, Issuers: f, Leaving: f,
+		History: history{f.Store}, Commands: commands{f.dispatcher, f.Store},
+		Library: entries, Entries: entries, Assets: entries,
+		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
+		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
+	}
+}
 
 // Now is fleetd's clock.
 func (f *Fleet) Now() time.Time { return time.Now() }
@@ -69,17 +85,92 @@ func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Targe
 // Labelled reports whether the robots' labels were read from the database.
 func (f *Fleet) Labelled() bool { return f.labelled.Load() }
 
-// Issue starts commands.
-func (f *Fleet) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
-	t, err := f.dispatcher.Issue(ctx, batch, commands, stop)
+// commands sends commands, and reads them from the database.
+type commands struct {
+	dispatcher *dispatch.Dispatcher
+	store      func() (*store.Store, error)
+}
+
+// Issue sets commands on their way.
+func (c commands) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
+	t, err := c.dispatcher.Issue(ctx, batch, commands, stop)
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// CallOff cancels a command that was not sent yet.
-func (f *Fleet) CallOff(ctx context.Context, id string) bool { return f.dispatcher.Cancel(ctx, id) }
+// Cancel ends a command that was not sent yet.
+func (c commands) Cancel(ctx context.Context, id string) bool {
+	return c.dispatcher.Cancel(ctx, id)
+}
+
+func (c commands) Get(ctx context.Context, id string) (command.Command, error) {
+	db, err := c.store()
+	if err != nil {
+		return command.Command{}, err
+	}
+	return db.Command(ctx, id)
+}
+
+func (c commands) List(ctx context.Context, q api.CommandQuery) ([]command.Command, error) {
+	db, err := c.store()
+	if err != nil {
+		return nil, err
+	}
+	return db.Commands(ctx, store.CommandQuery{Batch: q.Batch, Robot: q.Robot, State: q.State, Limit: q.Limit})
+}
+
+func (c commands) Batch(ctx context.Context, id string) (b command.Batch, rows []command.Command, err error) {
+	db, err := c.store()
+	if err != nil {
+		return b, nil, err
+	}
+	if b, err = db.Batch(ctx, id); err != nil {
+		return b, nil, err
+	}
+	rows, err = db.Commands(ctx, store.CommandQuery{Batch: id, Limit: max(1, b.Total)})
+	return b, rows, err
+}
+
+func (c commands) Batches(ctx context.Context, limit int) ([]command.Batch, error) {
+	db, err := c.store()
+	if err != nil {
+		return nil, err
+	}
+	return db.Batches(ctx, limit)
+}
+
+// history reads events and the audit from the database.
+type history struct {
+	store func() (*store.Store, error)
+}
+
+func (h history) Events(ctx context.Context, q api.EventQuery) (events []api.Event, err error) {
+	db, err := h.store()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Events(ctx, store.EventQuery{Robot: q.Robot, Type: q.Type, Since: q.Since, Until: q.Until, Limit: q.Limit})
+	for _, row := range rows {
+		if e, problems := schema.Decode[schema.Event](row.Body); len(problems) == 0 {
+			events = append(events, api.Event{Robot: row.Robot, Received: schema.TimeOf(row.ReceivedAt), Event: e})
+		}
+	}
+	return events, err
+}
+
+func (h history) Audit(ctx context.Context, limit int) (entries []api.AuditEntry, err error) {
+	db, err := h.store()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Audit(ctx, limit)
+	for _, n := range rows {
+		entries = append(entries, api.AuditEntry{At: schema.TimeOf(n.At), Who: n.Who, What: n.What, Target: n.Target, Detail: n.Detail})
+	}
+	return entries, err
+}
 
 // Hold stops robots and latches the stop.
 func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
@@ -97,8 +188,8 @@ func (f *Fleet) Latched() []api.LatchedStop { return f.stops.Latched() }
 func (f *Fleet) HeldComplete() bool { return f.stops.Complete() }
 
 // Release releases stops by their ids.
-func (f *Fleet) Release(ctx context.Context, ids []string, by, why string) ([]schema.Problem, error) {
-	return f.stops.Release(ctx, ids, by, why)
+func (f *Fleet) Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error) {
+	return f.stops.Release(ctx, p, ids, by, why)
 }
 
 // TakenBy says who uses a name, so that no robot can; empty if nobody is known to. It does

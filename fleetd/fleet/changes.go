@@ -68,6 +68,9 @@ func (f *Fleet) Changed(ctx context.Context) {
 	}
 }
 
+// changed is Changed for a request of the API.
+func (f *Fleet) changed(ctx context.Context, _ []string) { f.Changed(ctx) }
+
 // refresh reads all robots from the database into the view.
 func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
 	f.syncing.Lock()

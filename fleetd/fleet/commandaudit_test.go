@@ -1,8 +1,10 @@
 package fleet_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +49,34 @@ func TestCommandOfAnotherClientIsAudited(t *testing.T) {
 		w.sleep(5 * time.Second)
 		if n := len(w.audited("mqtt ")); n != len(want) {
 			w.Errorf("%d lines, want %d", n, len(want))
+		}
+	})
+}
+
+func TestAuditCarriesThePrincipal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"hall": "a"}, "by": "anna"}, nil)
+		var held api.Batch
+		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna"}, &held)
+		w.must("POST", "/stops/release", map[string]any{"ids": []string{held.Latch}, "by": "ben", "why": "the stage is clear"}, nil)
+		db, err := w.Store()
+		if err != nil {
+			w.Fatal(err)
+		}
+		notes, err := db.Audit(context.Background(), 0)
+		if err != nil {
+			w.Fatal(err)
+		}
+		noted := map[string]string{}
+		for _, n := range notes {
+			if n.Principal != "" {
+				noted[n.What] = n.Principal + " for " + n.Who
+			}
+		}
+		want := map[string]string{"label": "local for anna", "stop": "local for anna", "release": "local for ben"}
+		if !maps.Equal(noted, want) {
+			w.Errorf("noted %v, want %v", noted, want)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/console"
 	"troupe/fleetd/trust"
 )
@@ -113,13 +114,13 @@ func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 func (f *Fleet) routes() http.Handler {
 	mux := http.NewServeMux()
 	f.web.mux = mux
-	api.Register(mux, f, f.log)
+	api.Register(mux, f.deps())
 	mux.Handle("/", console.Handler())
 	hosts := append([]string{}, f.cfg.Hosts...)
 	if f.cfg.Exposed {
 		hosts = nil // the names under which clients reach it are not known
 	}
-	return api.Guard(mux, f.log, hosts)
+	return api.Guard(mux, f.log, hosts, auth.Local{})
 }
 
 // listenForRobots binds the address at which robots request and renew certificates, and fetch
@@ -134,7 +135,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
 	}
 	f.web.robotsListener = l
-	files := api.RobotsOnly(f, f.log, f.web.mux)
+	files := api.RobotsOnly(f.deps(), f.web.mux)
 	f.web.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
@@ -144,7 +145,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, nil), newConnections(maxRobotConnections, 0))
+	}), f.log, nil, auth.Robots{}), newConnections(maxRobotConnections, 0))
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil

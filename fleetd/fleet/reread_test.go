@@ -9,6 +9,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 )
 
@@ -35,7 +36,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 		ctx, leave := context.WithCancel(context.Background())
 		defer leave()
 		after.do = func() { do(w, leave) }
-		if problems, err := w.Release(ctx, []string{id}, "ben", "the stage is clear"); err != nil || len(problems) > 0 {
+		if problems, err := w.Release(ctx, auth.Principal{ID: "local"}, []string{id}, "ben", "the stage is clear"); err != nil || len(problems) > 0 {
 			w.Fatalf("release: %v, %v", problems, err)
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })

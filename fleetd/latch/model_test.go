@@ -13,6 +13,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/stop"
@@ -131,7 +132,7 @@ func (w *world) release(ctx context.Context, ids ...string) *releasing {
 	r := &releasing{ids: ids, over: make(chan struct{})}
 	go func() {
 		defer close(r.over)
-		problems, err := w.Release(ctx, ids, "anna", "the model")
+		problems, err := w.Release(ctx, auth.Principal{ID: "local"}, ids, "anna", "the model")
 		r.released = err == nil && len(problems) == 0
 	}()
 	return r
@@ -302,7 +303,7 @@ func TestReleaseIncludesEveryLiveStopThatArrivedBefore(t *testing.T) {
 			ids = append(ids, fmt.Sprintf("button%d", i))
 			w.Listen(ids[i], nil, time.Now())
 		}
-		problems, err := w.Release(context.Background(), ids, "anna", "the test")
+		problems, err := w.Release(context.Background(), auth.Principal{ID: "local"}, ids, "anna", "the test")
 		if err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}

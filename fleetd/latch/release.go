@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/spool"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
@@ -21,14 +22,14 @@ const releaseWait = time.Second
 // Release releases stops by their ids. Before that, in the same transaction, it persists the
 // stops that wait, and these stops for robots that show them: a robot releases only a stop
 // that a document has named before, and so nothing that was released comes back.
-func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (problems []schema.Problem, err error) {
+func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by, why string) (problems []schema.Problem, err error) {
 	db, err := s.deps.Store()
 	if err != nil {
 		return nil, err
 	}
 	over := make(chan struct{})
 	r := &request{run: func() {
-		s.release(ctx, db, ids, by, why, func(found []schema.Problem, failed error) {
+		s.release(ctx, db, p, ids, by, why, func(found []schema.Problem, failed error) {
 			problems, err = found, failed
 			s.reply(func() { close(over) })
 		})
@@ -50,12 +51,12 @@ func (s *Stops) Release(ctx context.Context, ids []string, by, why string) (prob
 }
 
 // release has the recorder release stops, and calls over with the result.
-func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why string, over func([]schema.Problem, error)) {
+func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []string, by, why string, over func([]schema.Problem, error)) {
 	s.hearAll() // a stop that was received before the release is part of it
 	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
 	let := s.deps.Releases.begin(ids, s.deps.Now())
 	s.start(func() func() {
-		problems, err := s.writeRelease(ctx, db, ids, waiting, leads, by, why)
+		problems, err := s.writeRelease(ctx, db, p, ids, waiting, leads, by, why)
 		return func() {
 			if err != nil || len(problems) > 0 {
 				for _, c := range s.deps.Releases.end(let) { // no more are added from here on
@@ -82,7 +83,7 @@ func (s *Stops) release(ctx context.Context, db Store, ids []string, by, why str
 }
 
 // writeRelease persists a release in one transaction. The recorder calls it.
-func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
+func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
 	all := append(slices.Clone(ids), idsOf(waiting)...)
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -122,6 +123,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, ids []string, waitin
 		if c, problems, err = stop.Release(rows, ids, elsewhere, by, why, now); err != nil || len(problems) > 0 {
 			return err
 		}
+		tx.ActFor(p.ID)
 		return tx.ApplyStops(ctx, c, now)
 	})
 	return problems, err

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"troupe/fleetd/ca"
+)
+
+// Deps is what the handlers need of the running fleetd. Each interface is declared beside
+// the handlers that use it.
+type Deps struct {
+	Log *slog.Logger
+	Now func() time.Time
+
+	Instance      Instance
+	History       History
+	Robots        Robots
+	Targets       Targets
+	Commands      Commands
+	Stops         Stops
+	Library       Library
+	Entries       Entries
+	Assets        Assets
+	Desired       Desired
+	Labels        Labels
+	Adopter       Adopter
+	Issuers       Issuers
+	Enrolment     Enrolment
+	Identities    Identities
+	Decommissions Decommissions
+	Leaving       Leaving
+}
+
+// Instance is the running fleetd instance.
+type Instance interface {
+	Status() Status
+	// CheckDatabase and CheckDisk report whether the database, and the disk with the spool
+	// of stops, accept writes. They write without changing data.
+	CheckDatabase(ctx context.Context) error
+	CheckDisk() error
+}
+
+// Issuers makes certificates.
+type Issuers interface {
+	// Issuer returns what is needed to issue certificates, or why this instance cannot.
+	Issuer() (Issuer, error)
+}
+
+// Issuer is what the enrolment of robots needs.
+type Issuer struct {
+	*ca.Authority
+	URL         string            // address for enrolment
+	Fingerprint [sha256.Size]byte // of the server certificate at URL
+	Brokers     []string          // for robots to connect to
+	TrustKeys   []string          // public keys of desired documents and releases
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"troupe/fleetd/auth"
+	"troupe/schema/verb"
+)
+
+// caller is who makes a request, and over which connection. Every input embeds it.
+type caller struct {
+	principal auth.Principal
+	tls       *tls.ConnectionState
+	remote    string
+}
+
+// Resolve fills it in; huma calls it.
+func (c *caller) Resolve(ctx huma.Context) []error {
+	c.principal, c.tls, c.remote = auth.Of(ctx.Context()), ctx.TLS(), ctx.RemoteAddr()
+	return nil
+}
+
+func (c *caller) called() *caller { return c }
+
+// noInput is the input of a request without parameters.
+type noInput struct{ caller }
+
+// input is what every handler takes: a pointer to a struct that embeds caller.
+type input[I any] interface {
+	*I
+	called() *caller
+}
+
+// rightKey is the key of the needed rights in the metadata of an operation.
+const rightKey = "right"
+
+// register adds a route. Only principals with one of the rights reach its handler.
+func register[I, O any, P input[I]](h huma.API, o huma.Operation, rights auth.Rights, handle func(context.Context, P) (*O, error)) {
+	huma.Register(h, permit(o, rights), func(ctx context.Context, in *I) (*O, error) { return handle(ctx, in) })
+}
+
+// op describes one operation.
+func op(id, method, path, tag, summary string, description ...string) huma.Operation {
+	return huma.Operation{
+		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary, Description: strings.Join(description, " "),
+		MaxBodyBytes: MaxBody,
+	}
+}
+
+// permit makes an operation refuse principals without any of the rights, before it reads
+// their parameters.
+func permit(o huma.Operation, rights auth.Rights) huma.Operation {
+	check := func(ctx huma.Context, next func(huma.Context)) {
+		if p := forbidden(auth.Of(ctx.Context()), rights, o.Summary); p != nil {
+			_, w := humago.Unwrap(ctx)
+			Write(w, p)
+			return
+		}
+		next(ctx)
+	}
+	o.Middlewares = append(huma.Middlewares{check}, o.Middlewares...)
+	o.Metadata = map[string]any{rightKey: rights}
+	return o
+}
+
+// forbidden says why a principal may not do something; nil = it may.
+func forbidden(p auth.Principal, rights auth.Rights, what string) *Problem {
+	if p.May(rights) {
+		return nil
+	}
+	who := p.ID
+	if who == "" {
+		who = "an unknown caller"
+	}
+	return KindNotAllowed.Problem(fmt.Sprintf("%s: %s does not have the right to %v", what, who, rights), "use an account that has this right, or have it granted to this one")
+}
+
+// sending are the rights of which a command needs one; rightOf says which.
+const sending = auth.Command | auth.Manual | auth.Stop
+
+// rightOf returns the right to send commands of a class.
+func rightOf(class verb.Class) auth.Rights {
+	switch class {
+	case verb.ClassStop:
+		return auth.Stop
+	case verb.ClassControl, verb.ClassManual:
+		return auth.Manual
+	}
+	return auth.Command
+}
+
+// authenticate is middleware that puts the principal of each request into its context.
+func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := who.Authenticate(r)
+		if err != nil {
+			Write(w, KindNotAllowed.Problem(err.Error(), "authenticate as this fleet requires it"))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+	})
+}

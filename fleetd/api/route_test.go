@@ -1,0 +1,122 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+)
+
+// rights is an authenticator that gives everybody the same rights.
+type rights auth.Rights
+
+func (r rights) Authenticate(*http.Request) (auth.Principal, error) {
+	return auth.Principal{ID: "anna", Kind: auth.KindToken, Rights: auth.Rights(r)}, nil
+}
+
+// everyRoute calls do with every route of the API.
+func everyRoute(t *testing.T, do func(mux *http.ServeMux, path string, o *huma.Operation)) (n int) {
+	t.Helper()
+	mux := http.NewServeMux()
+	h := routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for path, item := range h.OpenAPI().Paths {
+		path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64)).Replace(path)
+		for _, o := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete, item.Patch, item.Options, item.Head, item.Trace} {
+			if o != nil {
+				do(mux, path, o)
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func request(mux *http.ServeMux, who auth.Authenticator, method, path string) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	Guard(mux, slog.New(slog.DiscardHandler), nil, who).ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+	return answer
+}
+
+func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
+	var selfProving []string
+	n := everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
+		right, ok := o.Metadata[rightKey].(auth.Rights)
+		if !ok || right == 0 {
+			t.Errorf("%s has no right", o.OperationID)
+			return
+		}
+		if right == auth.SelfProving {
+			selfProving = append(selfProving, o.OperationID)
+			return
+		}
+		answer := request(mux, rights(auth.All&^right), o.Method, path)
+		body := answer.Body.String()
+		if answer.Code != 403 || !strings.Contains(body, KindNotAllowed.Type()) {
+			t.Errorf("%s without %v is answered with %d %s", o.OperationID, right, answer.Code, body)
+			return
+		}
+		for _, text := range []string{"anna", right.String(), `"hint":"use an account`} {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s: the refusal does not say %q: %s", o.OperationID, text, body)
+			}
+		}
+	})
+	if n < 50 {
+		t.Errorf("only %d routes were found", n)
+	}
+	slices.Sort(selfProving)
+	if want := []string{"enrol", "renew"}; !slices.Equal(selfProving, want) {
+		t.Errorf("every principal may call %v, want %v", selfProving, want)
+	}
+}
+
+// Requests that only look need the right to look, and nothing else has it.
+func TestRequestThatChangesNeedsMoreThanView(t *testing.T) {
+	everyRoute(t, func(_ *http.ServeMux, _ string, o *huma.Operation) {
+		right := o.Metadata[rightKey].(auth.Rights)
+		if looks := o.Method == http.MethodGet || strings.HasPrefix(o.OperationID, "validate-"); looks != (right&auth.View != 0) {
+			t.Errorf("%s (%s) needs the right to %v", o.OperationID, o.Method, right)
+		}
+	})
+}
+
+func TestCommandNeedsTheRightOfItsClass(t *testing.T) {
+	for verb, want := range map[string]auth.Rights{
+		"mode/set": auth.Command, "manual/say": auth.Manual, "control/acquire": auth.Manual, "safety/halt": auth.Stop, "sys/cancel": auth.Command, "no/verb": auth.Command,
+	} {
+		if got := rightOf(classOf(verb)); got != want {
+			t.Errorf("%s needs the right to %v, want %v", verb, got, want)
+		}
+	}
+	mux := http.NewServeMux()
+	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	answer := httptest.NewRecorder()
+	body := strings.NewReader(`{"verb":"manual/say","selector":{"all":true}}`)
+	r := httptest.NewRequest("POST", Prefix+"/commands", body)
+	r.Header.Set("Content-Type", "application/json")
+	Guard(mux, slog.New(slog.DiscardHandler), nil, rights(auth.All&^auth.Manual)).ServeHTTP(answer, r)
+	if answer.Code != 403 || !strings.Contains(answer.Body.String(), "manual") {
+		t.Errorf("manual/say without the right is answered with %d %s", answer.Code, answer.Body)
+	}
+}
+
+// The guard is the only way to a principal: without it nobody has a right.
+func TestRouteRefusesWithoutGuard(t *testing.T) {
+	everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
+		if o.Metadata[rightKey] == auth.SelfProving {
+			return
+		}
+		answer := httptest.NewRecorder()
+		mux.ServeHTTP(answer, httptest.NewRequest(o.Method, path, nil))
+		if answer.Code != 403 {
+			t.Errorf("%s without a principal is answered with %d", o.OperationID, answer.Code)
+		}
+	})
+}

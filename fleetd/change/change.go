@@ -1,0 +1,128 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+)
+
+// Errors of the database that a caller tells apart.
+var (
+	ErrNotFound = store.ErrNotFound // nothing of this name is stored
+	ErrConflict = store.ErrConflict // somebody else changed it
+	ErrBusy     = store.ErrBusy     // too many concurrent changes; nothing was changed
+	ErrUnknown  = store.ErrUnknown  // it is unknown whether the change was committed
+)
+
+// WithPatience returns a context that bounds how long each answer of the database takes.
+func WithPatience(ctx context.Context, d time.Duration) context.Context {
+	return store.WithPatience(ctx, d)
+}
+
+// Deps is what changes need of the running fleetd.
+type Deps struct {
+	Now func() time.Time
+	// Store returns the database, or an error while it is not open.
+	Store func() (*store.Store, error)
+	// Changed is called after a commit, with the robots whose rows it touched.
+	Changed func(ctx context.Context, touched []string)
+	// Catalogue lists the sounds and faces that the fleet's robots have.
+	Catalogue func() library.Catalogue
+	// TakenBy says who uses a name, so that a robot cannot; empty = nobody.
+	TakenBy func(name string) string
+}
+
+// Person is whom a request names as its author, and their reason.
+type Person struct{ Name, Why string }
+
+func (b Person) at(now time.Time) library.By { return library.By{Who: b.Name, Why: b.Why, At: now} }
+
+// UnknownRobots says that a selector names robots that do not belong to the fleet.
+type UnknownRobots struct{ IDs []string }
+
+func (e *UnknownRobots) Error() string { return "the selector names unknown robots" }
+
+// errRefused rolls back a transaction whose plan found problems. It does not leave the
+// package: the problems do.
+var errRefused = errors.New("refused")
+
+// transact runs a transaction for a principal. do may run several times.
+func (d *Deps) transact(ctx context.Context, p auth.Principal, do func(tx *store.Tx) error) error {
+	db, err := d.Store()
+	if err != nil {
+		return err
+	}
+	return db.Tx(ctx, func(tx *store.Tx) error {
+		tx.ActFor(p.ID)
+		return do(tx)
+	})
+}
+
+// query runs a transaction that only reads.
+func (d *Deps) query(ctx context.Context, do func(tx *store.Tx) error) error {
+	return d.transact(ctx, auth.Principal{}, do)
+}
+
+// plan runs a plan over the rows of the library that it needs, with the default stories of
+// these robots, and applies what it decides, in one transaction. With nothing decided
+// nothing is written.
+func (d *Deps) plan(ctx context.Context, p auth.Principal, need library.Need, robots selector.Selector, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
+	changed := false
+	var touched []string
+	err := d.transact(ctx, p, func(tx *store.Tx) error {
+		rows, err := tx.LibraryFor(ctx, need, robots)
+		if err != nil {
+			return err
+		}
+		now := d.Now()
+		rows.Catalogue = d.Catalogue()
+		changes, err := decide(tx, rows, now)
+		if err != nil {
+			return err
+		}
+		if changed = !changes.Empty(); !changed {
+			return nil
+		}
+		touched = touched[:0]
+		for _, one := range changes.Defaults {
+			touched = append(touched, one.Robot)
+		}
+		return tx.Apply(ctx, changes, now)
+	})
+	if errors.Is(err, errRefused) {
+		return nil
+	}
+	if err == nil && changed {
+		d.Changed(ctx, touched)
+	}
+	return err
+}
+
+// matching returns the robots that match a selector, or an UnknownRobots error if it names
+// others.
+func matching(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots []string, err error) {
+	rows, err := tx.Robots(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, r := range rows {
+		known[r.ID] = true
+		robots = append(robots, r.ID)
+	}
+	var unknown []string
+	for _, id := range sel.IDs {
+		if !known[id] {
+			unknown = append(unknown, id)
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, &UnknownRobots{unknown}
+	}
+	return robots, nil
+}

@@ -1,0 +1,185 @@
+package change_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/desired"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
+	"troupe/schema"
+)
+
+// world is a database with robot r1, and what changes reported of it.
+type world struct {
+	*testing.T
+	db      *store.Store
+	deps    change.Deps
+	commits int        // reported
+	touched [][]string // by each
+}
+
+var (
+	anna = auth.Principal{ID: "token-7", Kind: auth.KindToken, Rights: auth.All}
+	who  = change.Person{Name: "anna", Why: "the show"}
+)
+
+func newWorld(t *testing.T) *world {
+	w := &world{T: t, db: storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))}
+	w.deps = change.Deps{
+		Now:   func() time.Time { return storetest.Start },
+		Store: func() (*store.Store, error) { return w.db, nil },
+		Changed: func(_ context.Context, touched []string) {
+			w.commits++
+			w.touched = append(w.touched, touched)
+		},
+		Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		TakenBy: func(name string) string {
+			if name == "fleetd" {
+				return "this instance"
+			}
+			return ""
+		},
+	}
+	w.check(w.db.AddRobot(t.Context(), "r1", storetest.Start))
+	return w
+}
+
+func (w *world) check(_ any, err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// audit returns the newest entries of the audit, the oldest of them first.
+func (w *world) audit() []store.Noted {
+	w.Helper()
+	all, err := w.db.Audit(w.Context(), 0)
+	w.check(nil, err)
+	slices.Reverse(all)
+	return all
+}
+
+func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	l, d := &change.Library{Deps: w.deps}, &change.Desired{Deps: w.deps}
+	i, gone := &change.Identities{Deps: w.deps}, &change.Decommissions{Deps: w.deps}
+	none := func(found []schema.Problem, err error) {
+		t.Helper()
+		if err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+	}
+	_, found, err := l.PutAsset(ctx, anna, "beep", []byte("\x89PNG\r\n\x1a\n"), who)
+	none(found, err)
+	found, err = l.DeleteAsset(ctx, anna, "beep", who)
+	none(found, err)
+	none(nil, (&change.Labels{Deps: w.deps}).Set(ctx, anna, "r1", map[string]string{"hall": "a"}, who))
+	_, _, found, err = d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who)
+	none(found, err)
+	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Name, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
+	_, err = i.Revoke(ctx, anna, "r1", true, false, who)
+	none(nil, err)
+	none(nil, i.Unbar(ctx, anna, "r1", who))
+	_, err = i.RevokeSerial(ctx, anna, "ab12", who)
+	none(nil, err)
+	_, err = gone.Begin(ctx, anna, "r1", who)
+	none(nil, err)
+	none(nil, gone.Empty(ctx, anna, "r9", who))
+
+	want := []string{"put", "delete", "label", "desired", "make a token", "revoke", "admit", "revoke", "decommission", "empty"}
+	var got []string
+	for _, n := range w.audit() {
+		if n.Principal != anna.ID || n.Who != who.Name {
+			t.Errorf("%s of %s is noted of %q by %q", n.What, n.Target, n.Principal, n.Who)
+		}
+		got = append(got, n.What)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+	if w.commits != len(want)-1 { // a token changes nothing that others show
+		t.Errorf("%d commits were reported, want %d", w.commits, len(want)-1)
+	}
+	touched := [][]string{nil, nil, {"r1"}, {"r1"}, {"r1"}, {"r1"}, nil, {"r1"}, nil}
+	if !slices.EqualFunc(w.touched, touched, slices.Equal[[]string]) {
+		t.Errorf("touched %q, want %q", w.touched, touched)
+	}
+}
+
+func TestRefusedChangeWritesNothing(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	d, i := &change.Desired{Deps: w.deps}, &change.Identities{Deps: w.deps}
+	two := 2
+
+	_, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}, Expected: &two}, false, who)
+	if err != nil || len(found) == 0 || total != 1 {
+		t.Errorf("another number of robots: %v %v, %d robots", found, err, total)
+	}
+	var unknown *change.UnknownRobots
+	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
+		t.Errorf("an unknown robot: %v", err)
+	}
+	if _, _, _, err := d.Assign(ctx, anna, change.Assignment{Robots: selector.IDs("r9")}, who); !errors.As(err, &unknown) {
+		t.Errorf("a story for an unknown robot: %v", err)
+	}
+	if _, _, found, err := d.Assign(ctx, anna, change.Assignment{Story: "none", Robots: selector.IDs("r1")}, who); err != nil || len(found) == 0 {
+		t.Errorf("a story that does not exist: %v %v", found, err)
+	}
+	var name *change.NameRefused
+	if err := i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "fleetd", CreatedAt: storetest.Start}, ""); !errors.As(err, &name) || name.TakenBy != "this instance" {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if err := i.Unbar(ctx, anna, "No Name", who); !errors.As(err, &name) || name.TakenBy != "" {
+		t.Errorf("a name that no robot can have: %v", err)
+	}
+	if _, err := i.Revoke(ctx, anna, "r9", false, false, who); !errors.Is(err, change.ErrNeverSeen) {
+		t.Errorf("a robot that nobody saw: %v", err)
+	}
+	if err := (&change.Labels{Deps: w.deps}).Set(ctx, anna, "r9", nil, who); !errors.Is(err, change.ErrNotFound) {
+		t.Errorf("labels for an unknown robot: %v", err)
+	}
+	if notes := w.audit(); len(notes) > 0 || w.commits > 0 {
+		t.Errorf("refused changes are noted: %+v; %d were reported", notes, w.commits)
+	}
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	w := newWorld(t)
+	ctx := t.Context()
+	d := &change.Desired{Deps: w.deps}
+	c, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, true, who)
+	if err != nil || len(found) > 0 || total != 1 || !slices.Equal(c.Updated, []string{"r1"}) {
+		t.Errorf("a desired mode: %+v %v %v", c, found, err)
+	}
+	if _, err := (&change.Identities{Deps: w.deps}).Revoke(ctx, anna, "r1", true, true, who); err != nil {
+		t.Errorf("a revocation: %v", err)
+	}
+	if notes := w.audit(); len(notes) > 0 || w.commits > 0 {
+		t.Errorf("a dry run is noted: %+v; %d were reported", notes, w.commits)
+	}
+}
+
+func TestChangeWithoutDatabaseSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	away := errors.New("the database is not open")
+	w.deps.Store = func() (*store.Store, error) { return nil, away }
+	if _, _, err := (&change.Library{Deps: w.deps}).Publish(t.Context(), anna, library.KindAct, "hello", nil, who); !errors.Is(err, away) {
+		t.Errorf("publish: %v", err)
+	}
+	if err := (&change.Labels{Deps: w.deps}).Set(t.Context(), anna, "r1", nil, who); !errors.Is(err, away) {
+		t.Errorf("label: %v", err)
+	}
+}

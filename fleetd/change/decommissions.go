@@ -1,0 +1,65 @@
+package change
+
+import (
+	"context"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+// Decommissions removes robots from the fleet. A removal continues in the background, step
+// by step; here it only begins.
+type Decommissions struct{ Deps }
+
+// Begin begins to remove a robot. ErrConflict: it is being removed already.
+func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot string, by Person) (begun decommission.Decommission, err error) {
+	now := d.Now()
+	err = d.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.BeginDecommission(ctx, robot, by.Name, by.Why, now); err != nil {
+			return err
+		}
+		if begun, err = tx.Decommission(ctx, robot); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "decommission", Target: "robot " + robot, Detail: by.Why})
+	})
+	if err == nil {
+		d.Changed(ctx, []string{robot})
+	}
+	return begun, err
+}
+
+// Of returns the newest removal of a robot.
+func (d *Decommissions) Of(ctx context.Context, robot string) (one decommission.Decommission, err error) {
+	err = d.query(ctx, func(tx *store.Tx) (err error) {
+		one, err = tx.Decommission(ctx, robot)
+		return err
+	})
+	return one, err
+}
+
+// List lists every removal, also those that are over.
+func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommission, err error) {
+	err = d.query(ctx, func(tx *store.Tx) (err error) {
+		all, err = tx.Decommissions(ctx, true)
+		return err
+	})
+	return all, err
+}
+
+// Empty deletes the retained documents of an unknown robot.
+func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by Person) error {
+	now := d.Now()
+	err := d.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.Empty(ctx, robot, now); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "empty", Target: "documents of robot " + robot})
+	})
+	if err == nil {
+		d.Changed(ctx, nil)
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/desired"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Desired changes the desired documents of robots.
+type Desired struct{ Deps }
+
+// Assignment is a default story for the robots that match a selector.
+type Assignment struct {
+	Story    string // empty = none
+	Rev      int64  // 0 = the newest
+	Robots   selector.Selector
+	Apply    schema.Apply
+	Expected *int // number of robots; nil = any
+	DryRun   bool
+}
+
+// Assign sets the default story of robots. total is the number of robots that match.
+func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by Person) (done library.Assigned, total int, found []schema.Problem, err error) {
+	err = d.plan(ctx, p, library.ForAssignment(a.Story, a.Rev), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+		robots, err := matching(ctx, tx, a.Robots)
+		if err != nil {
+			return library.Changes{}, err
+		}
+		total = len(robots)
+		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.Expected}
+		if a.DryRun {
+			ask.Expected = nil
+		}
+		if done, found = library.Assign(rows, ask, by.at(now)); len(found) > 0 {
+			return library.Changes{}, errRefused
+		}
+		if a.DryRun {
+			return library.Changes{}, nil
+		}
+		return done.Changes, nil
+	})
+	return done, total, found, err
+}
+
+// Set changes the desired settings, mode, places or activities of robots. total is the number
+// of robots that match.
+func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by Person) (c desired.Changes, total int, found []schema.Problem, err error) {
+	err = d.transact(ctx, p, func(tx *store.Tx) error {
+		if _, err := matching(ctx, tx, robots); err != nil {
+			return err
+		}
+		rows, err := tx.DesiredRows(ctx, ask.Topic(), robots)
+		if err != nil {
+			return err
+		}
+		total = len(rows.Robots)
+		by := desired.By{Who: by.Name, Why: by.Why, At: d.Now()}
+		if c, found = desired.Plan(rows, ask, by); len(found) > 0 {
+			return errRefused
+		}
+		if dryRun {
+			return nil
+		}
+		return tx.ApplyDesired(ctx, c, by)
+	})
+	if errors.Is(err, errRefused) {
+		return c, total, found, nil
+	}
+	if err == nil && !dryRun && len(c.Updated) > 0 {
+		d.Changed(ctx, c.Updated)
+	}
+	return c, total, nil, err
+}
+
+// Of returns the desired documents of a robot by kind, and the fleet that its reports must
+// name.
+func (d *Desired) Of(ctx context.Context, robot string) (documents map[schema.TopicKind][]byte, fleetID string, err error) {
+	db, err := d.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := db.Robot(ctx, robot); err != nil {
+		return nil, "", err
+	}
+	documents, err = db.DesiredOf(ctx, robot)
+	return documents, db.FleetID(), err
+}

@@ -1,0 +1,182 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/ca"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// KnowsToken reports whether the fleet has issued a token. It only reads, so guesses do not
+// queue for the database's single writer.
+func (i *Identities) KnowsToken(ctx context.Context, token schema.EnrolmentToken) (bool, error) {
+	db, err := i.Store()
+	if err != nil {
+		return false, err
+	}
+	_, err = db.Token(ctx, enrol.DigestOf(token))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Grant issues the certificate that a token is for, adds the robot's row and ends its
+// revocation. The same key gets the same certificate again until the token expires, in case
+// the answer was lost. The error is a Refused or NameRefused if the robot is to blame.
+func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial string, csr string) (c enrol.Certificate, err error) {
+	now := i.Now()
+	request, badRequest := ca.ReadRequest(csr, token.Robot)
+	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
+		row, err := tx.Token(ctx, enrol.DigestOf(token))
+		known := !errors.Is(err, store.ErrNotFound)
+		if known && err != nil {
+			return err
+		}
+		ask := enrol.Ask{Robot: token.Robot, Serial: serial}
+		if badRequest == nil {
+			if ask.Key, err = request.KeyDigest(); err != nil {
+				return err
+			}
+		}
+		grant, no := enrol.Redeem(row, known, ask, now)
+		switch {
+		case no != nil:
+			return &Refused{TokenCredential, *no}
+		case badRequest != nil:
+			return &Refused{RequestCredential, *badRequest}
+		}
+		if err := i.checkName(ctx, tx, token.Robot); err != nil {
+			return err
+		}
+		if grant == enrol.Again {
+			c, err = granted(ctx, tx, row)
+			return err
+		}
+		c, err = i.first(ctx, tx, authority, request, row, ask.Key, publish, now)
+		return err
+	})
+	if err == nil {
+		i.Changed(ctx, []string{c.Robot})
+	}
+	return c, err
+}
+
+// granted returns the certificate that was issued for a token before.
+func granted(ctx context.Context, tx *store.Tx, row enrol.Token) (enrol.Certificate, error) {
+	held, err := tx.Certificates(ctx, row.Robot)
+	if err != nil {
+		return enrol.Certificate{}, err
+	}
+	for _, c := range held {
+		if c.Serial == row.Certificate {
+			return c, nil
+		}
+	}
+	return enrol.Certificate{}, store.ErrNotFound
+}
+
+// first issues the first certificate of a robot.
+func (i *Identities) first(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, row enrol.Token, key string, publish func() error, now time.Time) (enrol.Certificate, error) {
+	c, err := issue(ctx, tx, authority, r, enrol.ByToken, now)
+	if err != nil {
+		return c, err
+	}
+	if err := tx.UseToken(ctx, row.Digest, key, c.Serial, now); err != nil {
+		return c, err
+	}
+	if _, err := tx.AddRobot(ctx, r.Name, now); err != nil {
+		return c, err
+	}
+	was, err := tx.Unbar(ctx, r.Name)
+	if err != nil {
+		return c, err
+	}
+	if was {
+		if err := publish(); err != nil {
+			return c, err
+		}
+	}
+	return c, tx.Note(ctx, now, library.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+}
+
+func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
+	leaf, err := authority.Robot(r, now)
+	if err != nil {
+		return enrol.Certificate{}, err
+	}
+	c := enrol.Certificate{
+		Serial: ca.Serial(leaf), Robot: r.Name, How: how, IssuedAt: now, NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
+		PEM: string(ca.EncodeCertificates(authority.Chain(leaf)...)),
+	}
+	return c, tx.AddCertificate(ctx, c)
+}
+
+// Renew issues the next certificate of the robot that holds a valid one. The error is a
+// Refused or NameRefused if the robot is to blame.
+func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.Authority, holder ca.Holder, csr string) (c enrol.Certificate, err error) {
+	now := i.Now()
+	request, no := ca.ReadRequest(csr, holder.Name)
+	if no != nil {
+		return c, &Refused{RequestCredential, *no}
+	}
+	err = i.transact(ctx, p, func(tx *store.Tx) error {
+		held, err := validCertificates(ctx, tx, holder)
+		if err != nil {
+			return err
+		}
+		if err := i.checkName(ctx, tx, holder.Name); err != nil {
+			return err
+		}
+		if no := enrol.Renew(held, holder.Serial, now); no != nil {
+			return &Refused{CertificateCredential, *no}
+		}
+		if c, err = issue(ctx, tx, authority, request, enrol.ByRenewal, now); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
+	})
+	return c, err
+}
+
+// Admits reports whether the certificate of a robot is valid; the error is a Refused if not.
+func (i *Identities) Admits(ctx context.Context, holder ca.Holder) error {
+	db, err := i.Store()
+	if err != nil {
+		return err
+	}
+	_, err = validCertificates(ctx, db, holder)
+	return err
+}
+
+// credentials reads the credentials of robots from the database.
+type credentials interface {
+	Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error)
+	IsBarred(ctx context.Context, robot string) (bool, error)
+}
+
+// validCertificates returns the certificates that were issued to a robot, or why the one that
+// it presents is refused although the fleet issued it.
+func validCertificates(ctx context.Context, db credentials, holder ca.Holder) ([]enrol.Certificate, error) {
+	held, err := db.Certificates(ctx, holder.Name)
+	if err != nil {
+		return nil, err
+	}
+	barred, err := db.IsBarred(ctx, holder.Name)
+	if err != nil {
+		return nil, err
+	}
+	if barred {
+		return nil, &Refused{NameCredential, schema.Problem{Detail: "robot " + holder.Name + " was revoked", Hint: "enrol the robot again with a new token"}}
+	}
+	if no := enrol.Holds(held, holder.Serial); no != nil {
+		return nil, &Refused{CertificateCredential, *no}
+	}
+	return held, nil
+}

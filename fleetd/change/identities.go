@@ -1,0 +1,206 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Identities issues and revokes the credentials of robots.
+type Identities struct{ Deps }
+
+// NameRefused says that a robot cannot have a name.
+type NameRefused struct {
+	Name    string
+	TakenBy string // who has it; empty = it cannot name any robot
+}
+
+func (e *NameRefused) Error() string { return fmt.Sprintf("%q cannot name a robot", e.Name) }
+
+// ErrNeverSeen says that a robot is unknown and has no credentials.
+var ErrNeverSeen = errors.New("no such robot was ever seen")
+
+// Refused says why a robot gets no certificate.
+type Refused struct {
+	What    Credential // what is refused
+	Problem schema.Problem
+}
+
+func (e *Refused) Error() string { return string(e.What) + " refused: " + e.Problem.Detail }
+
+// Credential is something that a robot presents to get a certificate.
+type Credential string
+
+const (
+	TokenCredential       Credential = "token"
+	RequestCredential     Credential = "certificate request"
+	CertificateCredential Credential = "certificate"
+	NameCredential        Credential = "name" // a revoked one
+)
+
+// checkName refuses to give a robot a name that is in use. Brokers identify clients by name:
+// a robot with the name of a fleetd instance or client would get its session and topics.
+func (i *Identities) checkName(ctx context.Context, tx *store.Tx, robot string) error {
+	if !schema.ValidID(robot) {
+		return &NameRefused{Name: robot}
+	}
+	who := i.TakenBy(robot)
+	if who == "" {
+		ranked, err := tx.RankedClients(ctx)
+		if err != nil {
+			return err
+		}
+		if !ranked[robot] {
+			return nil
+		}
+		who = "a client whose rank is in the settings of robots"
+	}
+	return &NameRefused{robot, who}
+}
+
+// NewToken stores the digest of an enrolment token.
+func (i *Identities) NewToken(ctx context.Context, p auth.Principal, row enrol.Token, why string) error {
+	return i.transact(ctx, p, func(tx *store.Tx) error {
+		if err := i.checkName(ctx, tx, row.Robot); err != nil {
+			return err
+		}
+		if err := tx.AddToken(ctx, row); err != nil {
+			return err
+		}
+		return tx.Note(ctx, row.CreatedAt, library.Note{Who: row.CreatedBy, What: "make a token", Target: "robot " + row.Robot, Detail: why})
+	})
+}
+
+// Credentials is what is stored of a robot's credentials.
+type Credentials struct {
+	Certificates []enrol.Certificate
+	Tokens       []enrol.Token
+	RevokedAt    time.Time // of the name; zero = it is not revoked
+}
+
+// Of returns the credentials of a robot.
+func (i *Identities) Of(ctx context.Context, robot string) (out Credentials, err error) {
+	err = i.query(ctx, func(tx *store.Tx) (err error) {
+		out = Credentials{}
+		if out.Certificates, err = tx.Certificates(ctx, robot); err != nil {
+			return err
+		}
+		if out.Tokens, err = tx.Tokens(ctx, robot); err != nil {
+			return err
+		}
+		barred, err := tx.Barred(ctx)
+		for _, b := range barred {
+			if b.Robot == robot {
+				out.RevokedAt = b.At
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Services lists the certificates that do not belong to robots.
+func (i *Identities) Services(ctx context.Context) (all []enrol.Certificate, err error) {
+	err = i.query(ctx, func(tx *store.Tx) (err error) {
+		all, err = tx.Certificates(ctx, "")
+		return err
+	})
+	return all, err
+}
+
+// Revoke revokes a robot's name and its valid certificates, whose serial numbers it returns.
+// With dryRun it only returns them. seen says that fleetd has seen the robot.
+func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by Person) (serials []string, err error) {
+	now := i.Now()
+	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
+		held, err := tx.Certificates(ctx, robot)
+		if err != nil {
+			return err
+		}
+		if !seen && len(held) == 0 {
+			return ErrNeverSeen
+		}
+		r := enrol.Revoke(held, robot, by.Name, by.Why, now)
+		serials = nil
+		for _, c := range r.Certificates {
+			serials = append(serials, c.Serial)
+		}
+		if dryRun {
+			return nil
+		}
+		if err := tx.Revoke(ctx, r); err != nil {
+			return err
+		}
+		if err := publish(); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "revoke", Target: "robot " + robot, Detail: by.Why})
+	})
+	if err == nil && !dryRun {
+		i.Changed(ctx, []string{robot})
+	}
+	return serials, err
+}
+
+// RevokeSerial revokes one certificate, which may be unknown.
+func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial string, by Person) (c enrol.Certificate, err error) {
+	now := i.Now()
+	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
+		if err := tx.RevokeSerial(ctx, serial, by.Name, by.Why, now); err != nil {
+			return err
+		}
+		if c, err = tx.Certificate(ctx, serial); err != nil {
+			return err
+		}
+		if err := publish(); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "revoke", Target: "certificate " + serial, Detail: by.Why})
+	})
+	if err == nil {
+		i.Changed(ctx, nil)
+	}
+	return c, err
+}
+
+// Unbar ends the revocation of a robot's name, because a person adopts the robot. Its
+// certificates stay revoked.
+func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, by Person) error {
+	unbarred, now := false, i.Now()
+	err := i.revoking(ctx, p, func(tx *store.Tx, publish func() error) (err error) {
+		if err := i.checkName(ctx, tx, robot); err != nil {
+			return err
+		}
+		if unbarred, err = tx.Unbar(ctx, robot); err != nil || !unbarred {
+			return err
+		}
+		if err := publish(); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "admit", Target: "robot " + robot, Detail: by.Why})
+	})
+	if err == nil && unbarred {
+		i.Changed(ctx, []string{robot})
+	}
+	return err
+}
+
+// revoking is transact for changes of the list of revoked credentials: publish puts the new
+// list into the outbox.
+func (i *Identities) revoking(ctx context.Context, p auth.Principal, do func(tx *store.Tx, publish func() error) error) error {
+	db, err := i.Store()
+	if err != nil {
+		return err
+	}
+	now := i.Now()
+	return i.transact(ctx, p, func(tx *store.Tx) error {
+		return do(tx, func() error { return tx.TellRevoked(ctx, db.FleetID(), now) })
+	})
+}

@@ -1,0 +1,157 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Library changes acts, stories and assets.
+type Library struct{ Deps }
+
+// decide runs a plan over the library. Problems refuse it, and nothing is written.
+func (l *Library) decide(ctx context.Context, p auth.Principal, need library.Need, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
+	err = l.plan(ctx, p, need, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
+		if c, found = plan(rows, now); len(found) > 0 {
+			return library.Changes{}, errRefused
+		}
+		return c, nil
+	})
+	return found, err
+}
+
+// Save saves a draft under an id. over is the draft revision that its author read; nil
+// overwrites any.
+func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by Person) (saved library.Saved, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		if saved, found = library.Save(rows, kind, text, over, by.at(now)); len(found) > 0 {
+			return library.Changes{}, found
+		}
+		if saved.Entry.ID != id {
+			return library.Changes{}, []schema.Problem{schema.Fault("/"+string(kind), "bad_id",
+				fmt.Sprintf("the text names %s %s, the URL names %s", kind, saved.Entry.ID, id), "make them equal")}
+		}
+		return saved.Changes, nil
+	})
+	return saved, found, err
+}
+
+// Validate returns the id that a text names, and its problems. Nothing is saved.
+func (l *Library) Validate(ctx context.Context, kind library.Kind, text []byte) (id string, found []schema.Problem, err error) {
+	_, err = l.decide(ctx, auth.Principal{}, library.ForDraft(kind, text), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
+		id, found = library.Validate(rows, kind, text)
+		return library.Changes{}, nil
+	})
+	return id, found, err
+}
+
+// Publish publishes the draft as the next revision.
+func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Person) (done library.Published, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.ForPublish(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		done, found = library.Publish(rows, kind, id, over, by.at(now))
+		return done.Changes, found
+	})
+	return done, found, err
+}
+
+// Delete deletes an act or story if its effects are as expected; expect nil only shows
+// them. The effects are returned also with problems.
+func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Person) (done library.Removal, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		done, found = library.Delete(rows, kind, id, expect, by.at(now))
+		return done.Changes, found
+	})
+	return done, found, err
+}
+
+// Recover recovers a deleted act or story.
+func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Person) (saved library.Saved, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		saved, found = library.Recover(rows, kind, id, by.at(now))
+		return saved.Changes, found
+	})
+	return saved, found, err
+}
+
+// PutAsset stores a sound or an image under a name.
+func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Person) (up library.Uploaded, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		up, found = library.PutAsset(rows, name, body, by.at(now))
+		return up.Changes, found
+	})
+	return up, found, err
+}
+
+// DeleteAsset deletes an asset that nothing uses.
+func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by Person) (found []schema.Problem, err error) {
+	return l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		return library.DeleteAsset(rows, name, by.at(now))
+	})
+}
+
+// Assets lists the assets, and the uses of each by name.
+func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[string][]library.Use, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, auth.Principal{}, library.Need{All: true}, func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		all = rows.Assets
+		uses, found = library.Uses(rows)
+		return library.Changes{}, found
+	})
+	return all, uses, found, err
+}
+
+// Entries lists the acts or stories, with the deleted ones if asked for.
+func (l *Library) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error) {
+	db, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	return db.Entries(ctx, kind, deleted)
+}
+
+// Entry returns one act or story with its revisions, which have no bodies.
+func (l *Library) Entry(ctx context.Context, kind library.Kind, id string) (e library.Entry, revisions []library.Revision, err error) {
+	db, err := l.Store()
+	if err != nil {
+		return e, nil, err
+	}
+	if e, err = db.Entry(ctx, kind, id); err != nil {
+		return e, nil, err
+	}
+	revisions, err = db.Revisions(ctx, kind, id)
+	return e, revisions, err
+}
+
+// Revision returns one published revision with its body.
+func (l *Library) Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error) {
+	db, err := l.Store()
+	if err != nil {
+		return library.Revision{}, err
+	}
+	return db.Revision(ctx, kind, id, rev)
+}
+
+// File opens the file with a digest for one reader, which reads it part by part.
+func (l *Library) File(ctx context.Context, digest string) (io.ReadSeeker, library.Media, error) {
+	db, err := l.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := db.File(ctx, digest)
+	if err != nil {
+		return nil, "", err
+	}
+	return f, f.Media, nil
+}
