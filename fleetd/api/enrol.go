@@ -168,7 +168,7 @@ func (s *server) renew(ctx context.Context, p auth.Principal, connection *tls.Co
 // robotOf returns the robot that a connection authenticates with its certificate.
 func robotOf(connection *tls.ConnectionState, issuer Issuer, now time.Time) (ca.Holder, error) {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
-		return ca.Holder{}, KindCertificate.Problem("no certificate was presented", "connect with the robot's present certificate, directly and not through a proxy that hides it")
+		return ca.Holder{}, KindCertificate.Problem("no client certificate was presented", "connect with the robot's present certificate, directly and not through a proxy that hides it")
 	}
 	holder, err := issuer.Verify(connection.PeerCertificates[0], now)
 	if err != nil {

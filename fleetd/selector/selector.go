@@ -98,7 +98,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 		}
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is no label", pair), "write -l key=value"))
+			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is not a label", pair), "write -l key=value"))
 			continue
 		}
 		s.Labels = append(s.Labels, Label{key, value})
