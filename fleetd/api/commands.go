@@ -213,6 +213,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 		}
 		return &batchAnswer{Status: http.StatusOK, Body: out}, nil
 	}
+	x.Batch.Principal = p.ID
 	t, err := s.Commands.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, change.ErrConflict) && key != "" {
 		return s.repeatedBatch(ctx, x.Batch)

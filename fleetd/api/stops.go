@@ -118,6 +118,7 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	for _, c := range x.Commands {
 		o.Robots = append(o.Robots, c.Robot)
 	}
+	x.Batch.Principal = p.ID
 	t, err := s.Stops.Hold(ctx, o, x.Batch, x.Commands)
 	unspooled := err != nil
 	if !s.Instance.Status().Broker.OK {

@@ -45,6 +45,7 @@ type Batch struct {
 	CreatedAt time.Time
 	By        string
 	Why       string
+	Principal string // who made the request, as fleetd authenticated them; By is the name that they gave
 }
 
 // State is the state of a command in fleetd. Those after Running are final, except

@@ -74,6 +74,19 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 				noted[n.What] = n.Principal + " for " + n.Who
 			}
 		}
+		w.command(order("safety/stop", "r1"))
+		batches, err := db.Batches(context.Background(), 0)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, b := range batches {
+			if b.Principal != "local" {
+				w.Errorf("batch %s of %s has principal %q", b.ID, b.Verb, b.Principal)
+			}
+		}
+		if len(batches) != 2 {
+			w.Errorf("%d batches, want the stop and the command", len(batches))
+		}
 		want := map[string]string{"label": "local for anna", "stop": "local for anna", "release": "local for ben"}
 		if !maps.Equal(noted, want) {
 			w.Errorf("noted %v, want %v", noted, want)

@@ -33,8 +33,8 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 	if err != nil {
 		return fmt.Errorf("write the arguments of batch %s: %w", b.ID, err)
 	}
-	if _, err := t.exec(ctx, `INSERT INTO batches (id, verb, args, selector, total, created_at, created_by, why) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		b.ID, b.Verb, text, b.Selector, b.Total, micros(b.CreatedAt), b.By, b.Why); err != nil {
+	if _, err := t.exec(ctx, `INSERT INTO batches (id, verb, args, selector, total, created_at, created_by, why, principal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		b.ID, b.Verb, text, b.Selector, b.Total, micros(b.CreatedAt), b.By, b.Why, b.Principal); err != nil {
 		return fmt.Errorf("add batch %s: %w", b.ID, err)
 	}
 	rows, err := commandRows(commands)
@@ -228,7 +228,7 @@ func scanBatch(scan func(...any) error) (command.Batch, error) {
 	var b command.Batch
 	var created int64
 	var args []byte
-	if err := scan(&b.ID, &b.Verb, &args, &b.Selector, &b.Total, &created, &b.By, &b.Why); err != nil {
+	if err := scan(&b.ID, &b.Verb, &args, &b.Selector, &b.Total, &created, &b.By, &b.Why, &b.Principal); err != nil {
 		return b, err
 	}
 	b.CreatedAt = timeOf(created)
@@ -238,7 +238,7 @@ func scanBatch(scan func(...any) error) (command.Batch, error) {
 	return b, nil
 }
 
-const batchColumns = `SELECT id, verb, args, selector, total, created_at, created_by, why FROM batches`
+const batchColumns = `SELECT id, verb, args, selector, total, created_at, created_by, why, principal FROM batches`
 
 // Batch returns one batch, or ErrNotFound.
 func (r reads) Batch(ctx context.Context, id string) (command.Batch, error) {

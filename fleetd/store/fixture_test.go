@@ -114,7 +114,7 @@ func change(t testing.TB, tx *store.Tx) {
 }
 
 func batch(id string, robots ...string) (command.Batch, []command.Command) {
-	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4), By: "anna", Why: "opening"}
+	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4), By: "anna", Principal: "local", Why: "opening"}
 	var commands []command.Command
 	for _, robot := range robots {
 		commands = append(commands, command.Command{
