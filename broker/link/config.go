@@ -114,7 +114,7 @@ type Config struct {
 	// with such a proof the link waits for BackoffMax. Rival must not block.
 	Rival func(Message) bool
 
-	Subscribe []Subscription
+	Subscribe []Subscription // of every session; see Link.Subscribe for later ones
 
 	// OnMessage and OnState are called one at a time, in order, and must not block.
 	// Messages wait in a queue of Queue entries. When it is full the link drops the
@@ -211,8 +211,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("backoff from %v to %v: the minimum exceeds the maximum", c.BackoffMin, c.BackoffMax)
 	}
 	for _, s := range c.Subscribe {
-		if s.Filter == "" || len(s.Filter) > maxTopic || !utf8.ValidString(s.Filter) {
-			return fmt.Errorf("subscription %q is not a topic filter", s.Filter)
+		if err := s.check(); err != nil {
+			return err
 		}
 	}
 	if c.Dial != nil {
@@ -224,6 +224,13 @@ func (c *Config) complete() error {
 			return err
 		}
 		c.addresses = append(c.addresses, to)
+	}
+	return nil
+}
+
+func (s *Subscription) check() error {
+	if s.Filter == "" || len(s.Filter) > maxTopic || !utf8.ValidString(s.Filter) {
+		return fmt.Errorf("subscription %q is not a topic filter", s.Filter)
 	}
 	return nil
 }

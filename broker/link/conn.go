@@ -30,6 +30,7 @@ type guardedConn struct {
 	writeTimeout  time.Duration
 	checker       packetChecker
 	disconnecting atomic.Bool   // DISCONNECT is being sent
+	requested     atomic.Int64  // number of filters of the newest SUBSCRIBE, which packetChecker expects
 	closed        atomic.Bool   // nothing is read any more, not even from the buffer
 	readToken     chan struct{} // capacity 1: one reader at a time, as Config.Dial's connection may not allow two
 
@@ -42,9 +43,11 @@ type guardedConn struct {
 const readBuffer = 4 << 10
 
 func newGuardedConn(c net.Conn, writeTimeout time.Duration, checker packetChecker) *guardedConn {
-	return &guardedConn{
+	g := &guardedConn{
 		Conn: c, reader: bufio.NewReaderSize(c, readBuffer), writeTimeout: writeTimeout, checker: checker, readToken: make(chan struct{}, 1),
 	}
+	g.requested.Store(int64(checker.filters))
+	return g
 }
 
 // fail ends the connection for a reason on this side; the first reason is kept.
@@ -87,6 +90,7 @@ func (c *guardedConn) Read(b []byte) (int, error) {
 		n, err = c.reader.Read(b)
 	}
 	if n > 0 {
+		c.checker.filters = int(c.requested.Load())
 		if bad := c.checker.check(b[:n]); bad != nil {
 			c.fail(bad)
 			return 0, bad
@@ -132,7 +136,7 @@ const packetSuback = 0x90
 // of range on a SUBACK that has more return codes than filters were requested.
 type packetChecker struct {
 	max     int // bytes of one packet
-	filters int // number of subscriptions requested
+	filters int // number of filters of the SUBSCRIBE that is not answered yet
 
 	first byte // fixed header of the packet being read
 	shift int  // bits of its length read so far

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -67,7 +65,6 @@ func (s *session) connect(ctx context.Context) error {
 	if s.cfg.Password != "" {
 		o.SetPassword(s.cfg.Password)
 	}
-	filters := len(s.filters())
 	if s.cfg.Presence != nil {
 		m := s.cfg.Presence(s.id)
 		s.presence = &m
@@ -90,7 +87,7 @@ func (s *session) connect(ctx context.Context) error {
 			dialed <- err
 			return nil, err
 		}
-		s.conn = newGuardedConn(c, s.cfg.WriteTimeout, packetChecker{max: s.cfg.MaxPacket, filters: filters})
+		s.conn = newGuardedConn(c, s.cfg.WriteTimeout, packetChecker{max: s.cfg.MaxPacket})
 		dialed <- nil
 		return s.conn, nil
 	})
@@ -120,10 +117,7 @@ func (s *session) connect(ctx context.Context) error {
 
 // filters returns the subscriptions to request, including that of the own presence.
 func (s *session) filters() map[string]byte {
-	f := make(map[string]byte, len(s.cfg.Subscribe)+1)
-	for _, sub := range s.cfg.Subscribe {
-		f[sub.Filter] = sub.QoS
-	}
+	f := s.subs.first()
 	if s.presence != nil {
 		f[s.presence.Topic] = 1
 	} else if s.cfg.Presence != nil {
@@ -132,18 +126,11 @@ func (s *session) filters() map[string]byte {
 	return f
 }
 
-// granted reports whether the broker's answer allows the link to use or to do without
-// filter.
-func (s *session) granted(answers map[string]byte, filter string) bool {
-	qos, ok := answers[filter]
-	refused := qos == 0x80 && slices.ContainsFunc(s.cfg.Subscribe, func(sub Subscription) bool { return sub.Filter == filter && sub.Optional })
-	return ok && (qos <= 2 || refused)
-}
-
 // announce subscribes to everything in one packet (so that its id cannot collide with a
 // delivery), checks each grant, publishes the presence and waits for its echo.
 func (s *session) announce(ctx, closing context.Context) error {
 	if f := s.filters(); len(f) > 0 {
+		s.conn.requested.Store(int64(len(f)))
 		tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
 		if err := s.await(ctx, closing, tok.Done(), "grants"); err != nil {
 			return err
@@ -151,15 +138,7 @@ func (s *session) announce(ctx, closing context.Context) error {
 		if err := tok.Error(); err != nil {
 			return fmt.Errorf("subscribe: %w", err)
 		}
-		var denied []string
-		granted := tok.Result()
-		for filter := range f {
-			if !s.granted(granted, filter) {
-				denied = append(denied, filter)
-			}
-		}
-		if len(denied) > 0 {
-			sort.Strings(denied)
+		if denied := s.denied(f, tok.Result()); len(denied) > 0 {
 			return fmt.Errorf("subscribe to %s: %w", strings.Join(denied, ", "), ErrRefused)
 		}
 	}

@@ -19,6 +19,7 @@ const closeTimeout = 2 * time.Second
 // Link keeps one client connected until it is closed.
 type Link struct {
 	cfg        Config
+	subs       *subscriptions
 	dispatcher *dispatcher
 	current    atomic.Pointer[session] // the session that is up, or nil
 
@@ -40,7 +41,7 @@ func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
-	l := &Link{cfg: cfg, renew: make(chan error, 1), done: make(chan struct{})}
+	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Subscribe), renew: make(chan error, 1), done: make(chan struct{})}
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.dispatcher = newDispatcher(l.cfg)
 	go l.dispatcher.run()
@@ -185,7 +186,7 @@ func (l *Link) run(ctx context.Context) {
 	interval.Reset()
 	hadSession := false // an earlier session was up
 	for attempt := 1; ; attempt++ {
-		s := newSession(&l.cfg, l.dispatcher, attempt)
+		s := newSession(&l.cfg, l.subs, l.dispatcher, attempt)
 		s.isReconnect = hadSession
 		l.dispatcher.pushState(State{Phase: Connecting, Session: s.id, Attempt: attempt})
 		err := s.open(ctx, l.closing)
@@ -247,7 +248,7 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 			s.close(why)
 			return why
 		case <-renewal.C:
-			s.renew()
+			l.subs.renew()
 		case <-probe.timer.C:
 			if halfOpen := probe.check(); halfOpen != nil {
 				l.current.Store(nil)

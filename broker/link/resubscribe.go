@@ -2,53 +2,60 @@ package link
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// renew requests the subscriptions with Renew again. A broker that still has them grants
-// them again and nothing changes; one that lost them has them again.
-func (s *session) renew() {
-	if len(s.renewable()) == 0 {
+// resubscribe sends what has changed in the subscriptions. It runs on the writer. A
+// goroutine of its own waits for the answer, and fails the connection if there is none or a
+// filter is refused.
+func (s *session) resubscribe() {
+	end, f := s.subs.next()
+	if len(end) > 0 {
+		s.client.Unsubscribe(end...) // if it is lost, the connection is too
+	}
+	if len(f) == 0 {
 		return
 	}
-	select {
-	case s.out <- outgoing{renew: true}:
-	default: // the outbox is full: retry at the next renewal
-	}
-}
-
-func (s *session) renewable() map[string]byte {
-	f := map[string]byte{}
-	for _, sub := range s.cfg.Subscribe {
-		if sub.Renew {
-			f[sub.Filter] = sub.QoS
-		}
-	}
-	return f
-}
-
-// resubscribe runs on the writer. A goroutine of its own waits for the answer, and fails
-// the connection if there is none or a filter is refused.
-func (s *session) resubscribe() {
-	f := s.renewable()
+	s.conn.requested.Store(int64(len(f)))
 	tok := s.client.SubscribeMultiple(f, nil).(*mqtt.SubscribeToken)
 	s.workers.Go(func() {
 		late := time.NewTimer(s.cfg.ConnectTimeout)
 		defer late.Stop()
-		select {
-		case <-tok.Done():
-			answers := tok.Result()
-			for filter := range f {
-				if tok.Error() == nil && !s.granted(answers, filter) {
-					s.conn.fail(fmt.Errorf("renew subscription to %s: %w", filter, ErrRefused))
+		answered := tok.Done()
+		for {
+			select {
+			case <-answered:
+				if tok.Error() != nil { // the connection is ending, or else it is late
+					answered = nil
+					continue
 				}
+				if denied := s.denied(f, tok.Result()); len(denied) > 0 {
+					s.conn.fail(fmt.Errorf("subscribe to %s: %w", strings.Join(denied, ", "), ErrRefused))
+				}
+				s.subs.answered()
+			case <-late.C:
+				s.conn.fail(fmt.Errorf("%w: subscriptions were not granted within %v", ErrHalfOpen, s.cfg.ConnectTimeout))
+			case <-s.flushing:
+			case <-s.ended:
 			}
-		case <-late.C:
-			s.conn.fail(fmt.Errorf("%w: renewed subscriptions were not granted within %v", ErrHalfOpen, s.cfg.ConnectTimeout))
-		case <-s.flushing:
-		case <-s.ended:
+			return
 		}
 	})
+}
+
+// denied returns which of the requested filters the broker's answer does not grant and the
+// link does not do without.
+func (s *session) denied(requested, answers map[string]byte) (denied []string) {
+	for filter := range requested {
+		qos, ok := answers[filter]
+		if refused := qos == 0x80 && s.subs.isOptional(filter); !ok || qos > 2 && !refused {
+			denied = append(denied, filter)
+		}
+	}
+	slices.Sort(denied)
+	return denied
 }

@@ -18,6 +18,7 @@ type session struct {
 	id         string
 	attempt    int // number of attempts since the last session that was up, from 1
 	cfg        *Config
+	subs       *subscriptions
 	dispatcher *dispatcher
 	client     mqtt.Client
 	conn       *guardedConn
@@ -48,13 +49,12 @@ type session struct {
 // outgoing is a message to send. If sent is not nil, it gets the library's token once.
 type outgoing struct {
 	Message
-	sent  chan mqtt.Token
-	renew bool // instead of a message: renew the subscriptions
+	sent chan mqtt.Token
 }
 
-func newSession(cfg *Config, d *dispatcher, attempt int) *session {
+func newSession(cfg *Config, subs *subscriptions, d *dispatcher, attempt int) *session {
 	return &session{
-		id: uuid.NewString(), attempt: attempt, cfg: cfg, dispatcher: d, began: time.Now(),
+		id: uuid.NewString(), attempt: attempt, cfg: cfg, subs: subs, dispatcher: d, began: time.Now(),
 		echoed: make(chan struct{}), out: make(chan outgoing, cfg.Outbox),
 		flushing: make(chan struct{}), ended: make(chan struct{}), acks: make(chan mqtt.Message, cfg.Queue),
 	}
@@ -166,6 +166,8 @@ func (s *session) write() {
 		select {
 		case p := <-s.out:
 			s.send(p)
+		case <-s.subs.changed:
+			s.resubscribe()
 		case <-s.ended:
 			return
 		case <-s.flushing:
@@ -182,10 +184,6 @@ func (s *session) write() {
 }
 
 func (s *session) send(p outgoing) {
-	if p.renew {
-		s.resubscribe()
-		return
-	}
 	tok := s.client.Publish(p.Topic, p.QoS, p.Retain, p.Payload)
 	if p.sent != nil {
 		p.sent <- tok
