@@ -7,101 +7,238 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"troupe/broker/link"
 	"troupe/robotd/event"
 	"troupe/schema"
 )
 
-// fetcher fetches blobs over a connection of its own, open as long as one is wanted, so
-// that no heartbeat and no stop waits behind them. There is one such connection, for its
-// name is the robot's: when one more blob is wanted, it is made again for all of them.
-type fetcher struct {
-	ctx  context.Context
-	cfg  link.Config
-	with *link.Link // to whose broker the connection goes
-	post *mqttAdapter
-	loop *loop
-	log  *slog.Logger
+// blobLinger is how long the connection for blobs stays open after the last blob: the next
+// one of a story is wanted as soon as the one before it is verified.
+const blobLinger = 5 * time.Second
 
-	work   sync.WaitGroup
-	wanted map[string]int     // digest -> by how many; the loop's alone, as what follows
-	cancel context.CancelFunc // of the connection
-	over   chan struct{}      // closed when the connection is
+// fetcher fetches blobs over a connection of its own, so that no heartbeat and no stop waits
+// behind them. The broker knows that connection by its client id, so there is one at a time
+// for all blobs: each is a subscription.
+//
+// The connection is used again only as long as it has delivered everything. After a fetch
+// that ended without its blob, the connection may be slow or half-open, or still send what
+// nobody wants any more; so the next fetch opens a new one.
+type fetcher struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	cfg    link.Config
+	with   *link.Link // the robot's link, to whose broker the connection goes
+	ns     schema.Namespace
+	loop   *loop
+	log    *slog.Logger
+
+	work    sync.WaitGroup
+	changed chan struct{} // capacity 1: there is something for run to do
+
+	mu      sync.Mutex
+	wanted  map[string]int  // digest -> number of those that wait for it
+	asked   map[string]bool // to subscribe to, again if need be: a retained message comes once for each SUBSCRIBE
+	arrived map[string]bool // since they were last asked for
+	replace bool            // the connection is not used for another fetch
+	isDown  bool            // the connection has been lost and is not up again
 }
 
 func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, l *loop, log *slog.Logger) *fetcher {
-	over := make(chan struct{})
-	close(over)
-	return &fetcher{ctx: ctx, with: with, post: p, loop: l, log: log, wanted: map[string]int{}, cancel: func() {}, over: over,
+	f := &fetcher{with: with, ns: p.ns, loop: l, log: log, changed: make(chan struct{}, 1),
+		wanted: map[string]int{}, asked: map[string]bool{}, arrived: map[string]bool{},
 		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
+	f.ctx, f.cancel = context.WithCancel(ctx)
+	f.work.Go(f.run)
+	return f
 }
 
 // fetch subscribes to a blob until as many have released it as asked for it.
 func (f *fetcher) fetch(sha string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.wanted[sha]++
-	f.connect() // a retained message comes once: a later request has to subscribe again
+	f.asked[sha], f.arrived[sha] = true, false
+	f.replace = f.replace || f.isDown // a new attempt does not wait until the link tries again
+	f.wake()
 }
 
-// connect opens the connection for everything that is wanted now, after the one
-// before it has ended.
-func (f *fetcher) connect() {
-	f.cancel()
-	ctx, cancel := context.WithCancel(f.ctx)
-	before, over := f.over, make(chan struct{})
-	f.cancel, f.over = cancel, over
-	digests := slices.Sorted(maps.Keys(f.wanted))
-	f.work.Go(func() {
-		defer close(over)
-		<-before
-		f.get(ctx, digests)
-	})
-}
-
-// get holds the connection until ctx ends.
-func (f *fetcher) get(ctx context.Context, digests []string) {
-	if ctx.Err() != nil {
-		return
-	}
-	topics := map[string]string{}
-	cfg := f.cfg
-	cfg.URL = cmp.Or(f.with.URL(), cfg.URL)
-	for _, sha := range digests {
-		topic := f.post.ns.Topic(schema.TopicBlob, sha)
-		topics[topic] = sha
-		cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: topic, QoS: 1})
-	}
-	cfg.OnMessage = func(m link.Message) {
-		if sha, ok := topics[m.Topic]; ok && len(m.Payload) > 0 {
-			f.loop.send(ctx, event.Fetched{SHA256: sha, Bytes: m.Payload})
-		}
-	}
-	l, err := link.Open(ctx, cfg)
-	if err != nil {
-		for _, sha := range digests {
-			f.loop.send(ctx, event.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
-		}
-		return
-	}
-	<-ctx.Done()
-	if err := l.Close(context.WithoutCancel(ctx)); err != nil {
-		f.log.Debug("blob connection", "error", err)
-	}
-}
-
-// end releases a blob once. With the last of all, the connection ends.
+// end releases a blob once.
 func (f *fetcher) end(sha string) {
-	if f.wanted[sha]--; f.wanted[sha] <= 0 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wanted[sha] == 0 {
+		return
+	}
+	f.replace = f.replace || !f.arrived[sha]
+	if f.wanted[sha]--; f.wanted[sha] == 0 {
 		delete(f.wanted, sha)
+		delete(f.asked, sha)
+		delete(f.arrived, sha)
 	}
-	if len(f.wanted) == 0 {
-		f.cancel()
-	}
+	f.wake()
 }
 
 // close releases all and waits.
 func (f *fetcher) close() {
-	clear(f.wanted)
 	f.cancel()
 	f.work.Wait()
+}
+
+func (f *fetcher) wake() {
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
+}
+
+// blobLink is a connection for blobs.
+type blobLink struct {
+	*link.Link
+	cut    context.CancelFunc // ends it without DISCONNECT
+	broker string             // URL
+	topics map[string]string  // digest -> topic that it subscribes to
+}
+
+// run owns the connection: it opens it for the first blob that is wanted, subscribes to each
+// one, and closes it when nothing has been wanted for blobLinger.
+func (f *fetcher) run() {
+	var conn *blobLink
+	idle := time.NewTimer(blobLinger)
+	defer idle.Stop()
+	for {
+		select {
+		case <-f.changed:
+			conn = f.update(conn)
+			idle.Reset(blobLinger)
+		case <-idle.C:
+			if conn != nil && f.isIdle() {
+				f.closeLink(conn)
+				conn = nil
+			}
+		case <-f.ctx.Done():
+			if conn != nil {
+				f.closeLink(conn)
+			}
+			return
+		}
+	}
+}
+
+func (f *fetcher) isIdle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.wanted) == 0
+}
+
+// update makes the connection subscribe to what is wanted now. It returns the connection, or
+// nil if there is none.
+func (f *fetcher) update(conn *blobLink) *blobLink {
+	wanted, asked, replace := f.take(conn)
+	if conn != nil && replace {
+		conn.cut()
+		f.closeLink(conn)
+		conn = nil
+	}
+	switch {
+	case conn == nil && len(wanted) == 0:
+		return nil
+	case conn == nil:
+		return f.open(wanted)
+	}
+	for sha, topic := range conn.topics {
+		if !slices.Contains(wanted, sha) {
+			conn.Unsubscribe(topic) // the broker allows a robot few subscriptions at a time
+			delete(conn.topics, sha)
+		}
+	}
+	for _, sha := range asked {
+		conn.topics[sha] = f.ns.Topic(schema.TopicBlob, sha)
+		if err := conn.Subscribe(link.Subscription{Filter: conn.topics[sha], QoS: 1}); err != nil {
+			f.failed([]string{sha}, err)
+		}
+	}
+	return conn
+}
+
+// take returns what is wanted, what was asked for since the last call, and whether conn is
+// not to be used for it.
+func (f *fetcher) take(conn *blobLink) (wanted, asked []string, replace bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wanted, asked = slices.Sorted(maps.Keys(f.wanted)), slices.Sorted(maps.Keys(f.asked))
+	clear(f.asked)
+	switch url := f.with.URL(); {
+	case len(wanted) == 0:
+		replace = f.replace || f.isDown // it ends now
+	case len(asked) > 0:
+		replace = f.replace || conn != nil && url != "" && url != conn.broker
+	}
+	if replace {
+		f.replace, f.isDown = false, false
+	}
+	return wanted, asked, replace
+}
+
+// open opens a connection that subscribes to all that is wanted.
+func (f *fetcher) open(wanted []string) *blobLink {
+	ctx, cancel := context.WithCancel(f.ctx)
+	cfg := f.cfg
+	cfg.URL = cmp.Or(f.with.URL(), cfg.URL)
+	conn := &blobLink{cut: cancel, broker: cfg.URL, topics: map[string]string{}}
+	for _, sha := range wanted {
+		conn.topics[sha] = f.ns.Topic(schema.TopicBlob, sha)
+		cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: conn.topics[sha], QoS: 1})
+	}
+	cfg.OnMessage = func(m link.Message) { f.received(ctx, m) }
+	cfg.OnState = func(s link.State) { f.state(ctx, s) }
+	var err error
+	if conn.Link, err = link.Open(ctx, cfg); err != nil {
+		cancel()
+		f.failed(wanted, err)
+		return nil
+	}
+	return conn
+}
+
+func (f *fetcher) closeLink(conn *blobLink) {
+	if err := conn.Close(context.WithoutCancel(f.ctx)); err != nil {
+		f.log.Debug("blob connection", "error", err)
+	}
+	conn.cut()
+}
+
+// received hands over a blob that is wanted. ctx ends with the connection.
+func (f *fetcher) received(ctx context.Context, m link.Message) {
+	row, at, ok := f.ns.Match(m.Topic)
+	if !ok || row.Kind != schema.TopicBlob || len(m.Payload) == 0 {
+		return
+	}
+	f.mu.Lock()
+	isWanted := f.wanted[at.SHA256] > 0
+	if isWanted {
+		f.arrived[at.SHA256] = true
+	}
+	f.mu.Unlock()
+	if isWanted {
+		f.loop.send(ctx, event.Fetched{SHA256: at.SHA256, Bytes: m.Payload})
+	}
+}
+
+// state notes whether the connection is down. One that nobody needs is then not made again.
+func (f *fetcher) state(ctx context.Context, s link.State) {
+	if ctx.Err() != nil || s.Phase == link.Connecting {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.isDown = s.Phase == link.Down || s.Phase == link.Refused
+	f.wake()
+}
+
+func (f *fetcher) failed(digests []string, err error) {
+	for _, sha := range digests {
+		f.loop.send(f.ctx, event.Fetched{SHA256: sha, Reason: schema.ReasonInternal, Detail: err.Error()})
+	}
 }

@@ -1,0 +1,350 @@
+package robot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/broker/link"
+	"troupe/robotd/event"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// blobStand is a fetcher with a broker and somebody who retains blobs there.
+type blobStand struct {
+	testing.TB
+	*fetcher
+	way    *blobDialer
+	fleetd *brokertest.Client
+	close  func()
+}
+
+// blobDialer makes the connections of a fetcher.
+type blobDialer struct {
+	to   brokertest.Dialer
+	fail error
+
+	mu    sync.Mutex
+	conns []*blobDialed
+}
+
+type blobDialed struct {
+	net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *blobDialed) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+func (d *blobDialer) Dial(ctx context.Context) (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail != nil {
+		return nil, d.fail
+	}
+	c, err := d.to(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.conns = append(d.conns, &blobDialed{Conn: c, closed: make(chan struct{})})
+	return d.conns[len(d.conns)-1], nil
+}
+
+// count is the number of connections made, and of those that are open.
+func (d *blobDialer) count() (made, open int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.conns {
+		select {
+		case <-c.closed:
+		default:
+			open++
+		}
+	}
+	return len(d.conns), open
+}
+
+func (d *blobDialer) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.conns[len(d.conns)-1].Conn.Close()
+}
+
+func newBlobStand(t testing.TB, b *brokertest.Broker, dial brokertest.Dialer) *blobStand {
+	t.Helper()
+	own, err := link.Open(context.Background(), link.Config{Dial: b.Dial, Name: "r1", ClientID: "r1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	s := &blobStand{TB: t, way: &blobDialer{to: dial}, fleetd: b.Client(t, "fleetd")}
+	s.fetcher = newFetcher(context.Background(), Config{ID: "r1", Dial: s.way.Dial}, own, &mqttAdapter{ns: schema.DefaultNamespace}, newLoop(nil, time.Now(), log), log)
+	s.close = func() {
+		s.fetcher.close()
+		_ = own.Close(context.Background())
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
+// retain retains a blob and returns its digest.
+func (s *blobStand) retain(text string) (sha string) {
+	s.Helper()
+	sha = digestOf(text)
+	s.fleetd.Retain("troupe/v1/blobs/"+sha, text)
+	return sha
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// arrives waits for a blob that was asked for and releases it.
+func (s *blobStand) arrives(sha, text string) {
+	s.Helper()
+	select {
+	case ev := <-s.loop.events:
+		if got, ok := ev.(event.Fetched); !ok || got.SHA256 != sha || string(got.Bytes) != text {
+			s.Fatalf("got %T %.100v, want %.12s", ev, ev, sha)
+		}
+	case <-time.After(brokertest.Patience):
+		s.Fatalf("blob %.12s has not arrived", sha)
+	}
+	s.end(sha)
+}
+
+func (s *blobStand) connections(wantMade, wantOpen int) {
+	s.Helper()
+	synctest.Wait()
+	if made, open := s.way.count(); made != wantMade || open != wantOpen {
+		s.Fatalf("%d connections made and %d open, want %d and %d", made, open, wantMade, wantOpen)
+	}
+}
+
+func withBlobStand(t *testing.T, f func(t *testing.T, s *blobStand)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := brokertest.Start(t, brokertest.InProcess)
+		f(t, newBlobStand(t, b, b.Dial))
+	})
+}
+
+// The broker allows a robot 32 subscriptions, so what has arrived must not be kept.
+func TestBlobsOfAStoryTakeOneConnection(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		s.connections(0, 0)
+		for n := range 100 {
+			text := fmt.Sprint("blob ", n)
+			sha := s.retain(text)
+			s.fetch(sha)
+			s.arrives(sha, text)
+			s.connections(1, 1)
+		}
+		time.Sleep(blobLinger - time.Second)
+		s.connections(1, 1)
+		time.Sleep(2 * time.Second)
+		s.connections(1, 0)
+
+		sha := s.retain("after a pause")
+		s.fetch(sha)
+		s.arrives(sha, "after a pause")
+		s.connections(2, 1)
+		time.Sleep(time.Hour)
+		s.connections(2, 0)
+	})
+}
+
+func TestWantedBlobKeepsTheConnectionOpen(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		first, late := s.retain("first"), digestOf("late")
+		s.fetch(late)
+		s.fetch(first)
+		s.arrives(first, "first")
+		time.Sleep(time.Minute)
+		s.connections(1, 1)
+		s.retain("late")
+		s.arrives(late, "late")
+		s.connections(1, 1)
+	})
+}
+
+func TestBlobThatIsAskedForAgainIsSentAgain(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		sha := s.retain("blob")
+		for range 3 { // as when it arrived damaged
+			s.fetch(sha)
+			s.arrives(sha, "blob")
+		}
+		s.fetch(sha)
+		synctest.Wait()
+		s.fetch(sha) // by another that waits
+		synctest.Wait()
+		s.arrives(sha, "blob")
+		s.arrives(sha, "blob")
+		s.connections(1, 1)
+		s.retain("blob")
+		synctest.Wait()
+		if len(s.loop.events) > 0 {
+			t.Errorf("a blob that nobody wants arrived: %v", <-s.loop.events)
+		}
+	})
+}
+
+func TestLostBlobConnectionSubscribesAgain(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		first, second := s.retain("first"), digestOf("second")
+		s.fetch(first)
+		s.arrives(first, "first")
+		s.fetch(second) // added to the connection
+		synctest.Wait()
+		s.way.cut()
+		time.Sleep(3 * time.Second)
+		s.connections(2, 1)
+		s.retain("second")
+		s.arrives(second, "second")
+
+		s.way.cut() // with nothing wanted
+		time.Sleep(3 * time.Second)
+		s.connections(2, 0)
+	})
+}
+
+// After a fetch that failed, the connection may be slow or half-open.
+func TestFailedFetchClosesTheBlobConnection(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		missing, other := digestOf("missing"), digestOf("other")
+		s.fetch(missing)
+		s.connections(1, 1)
+		s.end(missing)
+		time.Sleep(2 * time.Second) // less than blobLinger
+		s.connections(1, 0)
+
+		s.fetch(other)
+		s.fetch(missing)
+		s.connections(2, 1)
+		s.end(missing)
+		s.connections(2, 1) // still used for the other blob
+		s.fetch(missing)
+		s.connections(3, 1)
+		s.retain("missing")
+		s.arrives(missing, "missing")
+		s.retain("other")
+		s.arrives(other, "other")
+	})
+}
+
+func TestFetchWithoutABrokerEndsWithTheLastBlob(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		s.way.mu.Lock()
+		s.way.fail = net.ErrClosed
+		s.way.mu.Unlock()
+		sha := s.retain("blob")
+		s.fetch(sha)
+		time.Sleep(time.Minute) // the link waits up to 10 s between two attempts by now
+		s.end(sha)
+		s.way.mu.Lock()
+		s.way.fail = nil
+		s.way.mu.Unlock()
+		time.Sleep(time.Minute)
+		s.connections(0, 0)
+		asked := time.Now()
+		s.fetch(sha)
+		s.arrives(sha, "blob")
+		if took := time.Since(asked); took > 100*time.Millisecond {
+			t.Errorf("the next fetch took %v", took)
+		}
+	})
+}
+
+func TestARobotFetchesAStoryWithSoundsOverOneConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		way := &slowBlobs{dial: s.broker.Dial}
+		s.boot(func(c *Config) { c.Dial = way.Dial })
+		s.mode(schema.ModeMnl)
+		var files []score.Asset
+		act := score.Act{ID: "ring"}
+		for n := range 7 {
+			sound := bytes.Repeat([]byte{byte(n)}, 1000)
+			sum := sha256.Sum256(sound)
+			f := score.Asset{Name: fmt.Sprint("gong", n), Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(sound))}
+			files = append(files, f)
+			act.Actions = append(act.Actions, score.Action{Type: score.TypeSound, Sound: f.Name, StartMS: int64(3000 * n), TimeoutMS: ptr[int64](2000)})
+			s.fleetd.Retain("troupe/v1/blobs/"+f.SHA256, string(sound))
+		}
+		story := score.Story{ID: "ring", Name: score.Text{"en": "Ring"}, Repeat: score.Repeat{Loop: true}, Acts: []score.Step{{Act: "ring"}}}
+		data, digest, err := score.EncodeBlob(story, map[string]score.Act{"ring": act}, 1, files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.fleetd.Retain("troupe/v1/blobs/"+digest, string(data))
+		s.desired("story", &schema.DesiredStory{Rev: 1, FleetID: "fleetd", Apply: schema.ApplyNow, TS: 1,
+			Story: &schema.StoryPin{ID: "ring", Rev: 1, SHA256: digest, Size: int64(len(data))}})
+		reported(s, "story", func(r schema.ReportedStory) bool {
+			if slices.Contains([]schema.DeployPhase{schema.DeployRejected, schema.DeployFailed}, r.Phase) {
+				t.Fatalf("%s: %s %s", r.Phase, r.Reason, r.Detail)
+			}
+			return r.Phase == schema.DeployActive && r.DesiredRev == 1
+		})
+		if n := way.seen.Load(); n != 1 {
+			t.Errorf("%d connections for 8 blobs", n)
+		}
+		s.shutDown()
+	})
+}
+
+// BenchmarkFetch fetches stories of 8 blobs, one blob after the other, each story over one
+// new connection or each blob over one.
+func BenchmarkFetch(b *testing.B) {
+	ca := brokertest.NewCA(b)
+	ca.Serve(time.Hour)
+	own := ca.Client(schema.RoleRobot, "r1")
+	for _, size := range []int{1 << 10, 100 << 10} {
+		for _, transport := range []string{"tcp", "mutual TLS"} {
+			for _, arm := range []string{"one connection", "one each"} {
+				b.Run(fmt.Sprintf("%d KiB/%s/%s", size>>10, transport, arm), func(b *testing.B) {
+					broker := brokertest.Start(b, ca.Broker)
+					dial := brokertest.TCP(broker.URL())
+					if transport != "tcp" {
+						dial = brokertest.OverTLS(broker.AddrOf("mqtts"), ca.TLS(own))
+					}
+					s := newBlobStand(b, broker, dial)
+					var texts, digests []string
+					for n := range 8 {
+						texts = append(texts, string(bytes.Repeat([]byte{byte(n)}, size)))
+						digests = append(digests, s.retain(texts[n]))
+					}
+					for b.Loop() {
+						for n, sha := range digests {
+							s.fetch(sha)
+							s.arrives(sha, texts[n])
+							if arm == "one each" || n == len(digests)-1 {
+								s.mu.Lock()
+								s.replace = true
+								s.mu.Unlock()
+							}
+						}
+					}
+					made, _ := s.way.count()
+					b.ReportMetric(float64(made)/float64(b.N), "connections/story")
+					b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/story")
+				})
+			}
+		}
+	}
+}
