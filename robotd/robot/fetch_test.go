@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -27,7 +28,6 @@ type blobStand struct {
 	*fetcher
 	way    *blobDialer
 	fleetd *brokertest.Client
-	close  func()
 }
 
 // blobDialer makes the connections of a fetcher.
@@ -86,18 +86,27 @@ func (d *blobDialer) cut() {
 
 func newBlobStand(t testing.TB, b *brokertest.Broker, dial brokertest.Dialer) *blobStand {
 	t.Helper()
-	own, err := link.Open(context.Background(), link.Config{Dial: b.Dial, Name: "r1", ClientID: "r1"})
+	way := &blobDialer{to: dial}
+	s := startFetcher(t, b, link.Config{Dial: b.Dial}, Config{Dial: way.Dial, Random: func() float64 { return 0.5 }})
+	s.way = way
+	return s
+}
+
+// startFetcher starts a fetcher and the robot's own link. Blobs are retained at b.
+func startFetcher(t testing.TB, b *brokertest.Broker, own link.Config, c Config) *blobStand {
+	t.Helper()
+	own.Name, own.ClientID, c.ID = "r1", "r1", "r1"
+	l, err := link.Open(context.Background(), own)
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	s := &blobStand{TB: t, way: &blobDialer{to: dial}, fleetd: b.Client(t, "fleetd")}
-	s.fetcher = newFetcher(context.Background(), Config{ID: "r1", Dial: s.way.Dial}, own, &mqttAdapter{ns: schema.DefaultNamespace}, newLoop(nil, time.Now(), log), log)
-	s.close = func() {
+	s := &blobStand{TB: t, fleetd: b.Client(t, "fleetd")}
+	s.fetcher = newFetcher(context.Background(), c, l, &mqttAdapter{ns: schema.DefaultNamespace}, newLoop(nil, time.Now(), log), log)
+	t.Cleanup(func() {
 		s.fetcher.close()
-		_ = own.Close(context.Background())
-	}
-	t.Cleanup(s.close)
+		_ = l.Close(context.Background())
+	})
 	return s
 }
 
@@ -269,6 +278,79 @@ func TestFetchWithoutABrokerEndsWithTheLastBlob(t *testing.T) {
 			t.Errorf("the next fetch took %v", took)
 		}
 	})
+}
+
+func TestFetchDoesNotWaitForTheAttemptsOfAnother(t *testing.T) {
+	withBlobStand(t, func(t *testing.T, s *blobStand) {
+		s.way.mu.Lock()
+		s.way.fail = net.ErrClosed
+		s.way.mu.Unlock()
+		first, second := s.retain("first"), s.retain("second")
+		s.fetch(first)
+		time.Sleep(time.Minute) // the link waits up to 10 s between two attempts by now
+		s.way.mu.Lock()
+		s.way.fail = nil
+		s.way.mu.Unlock()
+		asked := time.Now()
+		s.fetch(second)
+		synctest.Wait()
+		if len(s.loop.events) != 2 || time.Since(asked) > 0 {
+			t.Errorf("%d of 2 blobs arrived at once", len(s.loop.events))
+		}
+	})
+}
+
+func TestFetchGoesToTheBrokerOfTheRobotsLink(t *testing.T) {
+	first, second := brokertest.Start(t), brokertest.Start(t)
+	addr := acceptTwo(t, brokertest.TCP(first.URL()))
+	s := startFetcher(t, first, link.Config{URL: "mqtt://" + addr, FallbackURLs: []string{second.URL()}, BackoffMin: 10 * time.Millisecond}, Config{Broker: "mqtt://" + addr})
+	if err := s.with.WaitUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sha := s.retain("first")
+	s.fetch(sha)
+	s.arrives(sha, "first")
+
+	s.with.Renew(net.ErrClosed) // the second attempt succeeds, at the second broker
+	for s.with.URL() != second.URL() {
+		time.Sleep(time.Millisecond)
+	}
+	s.fleetd = second.Client(t, "fleetd")
+	sha = s.retain("second")
+	s.fetch(sha) // although the connection to the first broker is still open
+	s.arrives(sha, "second")
+}
+
+// acceptTwo passes two connections on and then refuses all.
+func acceptTwo(t *testing.T, to brokertest.Dialer) (addr string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	t.Cleanup(work.Wait)
+	work.Go(func() {
+		defer ln.Close()
+		for range 2 {
+			near, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := to(context.Background())
+			if err != nil {
+				near.Close()
+				return
+			}
+			pass := func(to, from net.Conn) {
+				_, _ = io.Copy(to, from)
+				to.Close()
+			}
+			work.Go(func() { pass(near, far) })
+			work.Go(func() { pass(far, near) })
+		}
+	})
+	t.Cleanup(func() { ln.Close() })
+	return ln.Addr().String()
 }
 
 func TestARobotFetchesAStoryWithSoundsOverOneConnection(t *testing.T) {
