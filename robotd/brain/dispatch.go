@@ -109,7 +109,7 @@ func (t *step) takeStory(o request.Perform) {
 	case verb.ContinueStory:
 		t.perform.AskAuto(o, auto.Input{What: auto.Continue, Token: string(a.Token)})
 	case verb.RequestInterrupt:
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "screen")})
+		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "operator")})
 	case verb.CancelInterrupt:
 		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
 	case verb.RunInterrupter:

@@ -75,7 +75,7 @@ type ContinueStory struct {
 type RequestInterrupt struct {
 	sealed
 	Handler     string `json:"handler" verb:"required" doc:"which handler shall run"`
-	Interrupter string `json:"interrupter" doc:"who asks: ai, touch, screen, power; screen if left out"`
+	Interrupter string `json:"interrupter" doc:"who asks: ai, touch, screen, power, operator; operator if left out"`
 }
 
 // CancelInterrupt is for interrupt/cancel.
