@@ -66,6 +66,7 @@ func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*Le
 		Subscribe: []link.Subscription{ // its own heartbeats prove that the connection is not half-open
 			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
+		Outbox:    1, // documents wait in the publisher, where stops overtake them and a lost lead holds them back
 		Rival:     p.rival,
 		OnMessage: p.hear,
 		OnState:   p.linked,
@@ -107,9 +108,10 @@ func (p *LeaderConn) rival(m link.Message) bool {
 // Up reports whether the connection is established.
 func (p *LeaderConn) Up() bool { return p.up.Load() }
 
-// PublishWait publishes m and waits for the broker's acknowledgement.
-func (p *LeaderConn) PublishWait(ctx context.Context, m link.Message) error {
-	return p.link.PublishWait(ctx, m)
+// PublishAsync publishes m and returns a function that waits for the broker's
+// acknowledgement.
+func (p *LeaderConn) PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error) {
+	return p.link.PublishAsync(ctx, m)
 }
 
 // Session is the session of fleetd's own connection that its presence names.

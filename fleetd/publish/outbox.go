@@ -11,32 +11,64 @@ import (
 )
 
 const (
-	// outboxAtOnce bounds the rows that are read from the outbox at once.
-	outboxAtOnce = 256
-	// stopsAtOnce bounds the rows that are searched for stops before everything is
-	// published anew.
-	stopsAtOnce = 4096
+	// maxRows bounds the rows of the outbox that wait in memory.
+	maxRows = 10_000
+	// rowsAtOnce bounds the rows that are read from the outbox at once.
+	rowsAtOnce = 1000
+	// maxBehind is how many unconfirmed documents of its target a document that is not in the
+	// outbox may wait for.
+	maxBehind = 8
 	// ackPatience is how long the broker may take to acknowledge one document.
 	ackPatience = 5 * time.Second
 	// outboxLook is how often the outbox is read without a wake-up: another instance may
 	// have written there.
 	outboxLook = time.Second
+	// markEvery is how long confirmed rows are gathered to be marked in one statement.
+	markEvery = 100 * time.Millisecond
+	// logEvery is the pause between log lines about documents that were not published.
+	logEvery = time.Second
+	// markWithin bounds the last mark of a shutdown.
+	markWithin = time.Second
 )
 
-// outbox publishes the rows of the database's outbox, in order, while this instance leads.
-// After every connect it publishes all retained documents that fleetd owns, since the broker
-// may have lost them. A row is marked as sent only after the broker has acknowledged it, so
-// after a crash it may be published twice. That is harmless: robots compare desired documents
-// by revision and blobs by digest.
+// outbox publishes the rows of the database's outbox while this instance leads, many at
+// once; its window decides in which order. After every connect it publishes all retained
+// documents that fleetd owns, since the broker may have lost them. A row is marked as sent
+// only after the broker has acknowledged it, so after a crash it may be published twice. That
+// is harmless: robots compare desired documents by revision and blobs by digest.
 type outbox struct {
-	deps  Deps
-	wake  chan struct{}
-	again chan struct{}     // the leader's connection is new
-	extra chan link.Message // documents that are not in the outbox
+	deps   Deps
+	wake   chan struct{}
+	again  chan struct{}     // the leader's connection is new
+	extra  chan link.Message // documents that are not in the outbox
+	landed chan landing
+
+	// Owned by run.
+	window    *window
+	ctx       context.Context // of the documents in flight
+	abandon   context.CancelFunc
+	fresh     bool    // all that fleetd owns is in the window, or was published on this connection
+	unread    bool    // the outbox may have rows that are not in the window
+	last      int64   // number of the last row that was read
+	lastStop  int64   // number of the last row with a stop that was read
+	confirmed []int64 // rows that are not marked yet
+	markAt    time.Time
+	unlogged  int // documents that were not published since loggedAt
+	loggedAt  time.Time
+}
+
+// landing is how the flight of a document ended.
+type landing struct {
+	document document
+	window   *window // to which it belongs
+	err      error
 }
 
 func newOutbox(d Deps) *outbox {
-	return &outbox{deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64)}
+	return &outbox{
+		deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64),
+		landed: make(chan landing, maxInFlight), window: newWindow(),
+	}
 }
 
 // say queues one more document. It drops the document if the queue is full: the reason to
@@ -52,55 +84,128 @@ func (o *outbox) say(m link.Message) {
 func (o *outbox) run(ctx context.Context, db Store) {
 	look := time.NewTicker(outboxLook)
 	defer look.Stop()
-	fresh := false // all that fleetd owns was published on this connection
+	timer := time.NewTimer(outboxLook)
+	defer timer.Stop()
+	o.ctx, o.abandon = context.WithCancel(ctx)
+	defer func() { o.abandon() }()
 	for {
+		read := false // now, even if the window is rather full
 		select {
 		case <-ctx.Done():
+			within, cancel := context.WithTimeout(context.WithoutCancel(ctx), markWithin)
+			defer cancel()
+			o.mark(within, db)
 			return
 		case m := <-o.extra:
-			o.publish(ctx, m)
-			continue
+			o.addMessage(m)
 		case <-o.again:
-			fresh = false
+			o.reset(ctx)
+			read = true
 		case <-o.wake:
+			read = true
 		case <-look.C:
+			read = true
+		case l := <-o.landed:
+			o.land(l)
+			o.landAll()
+		case <-timer.C:
 		}
-		if p := o.deps.Writer(); p == nil || !p.Up() {
-			fresh = false
-			continue
+		if len(o.confirmed) > 0 && !o.deps.Now().Before(o.markAt) {
+			o.mark(ctx, db)
 		}
-		if !fresh {
-			fresh = o.repeatAll(ctx, db)
+		if o.writer() == nil {
+			o.reset(ctx)
+		} else {
+			if read || o.unread && o.window.len() <= maxRows/2 {
+				o.read(ctx, db)
+			}
+			o.send(db)
 		}
-		if fresh {
-			o.send(ctx, db)
-		}
+		timer.Reset(o.rest())
 	}
 }
 
-// repeatAll publishes every retained document that fleetd owns. Stops and releases that
-// wait in the outbox go first, in their order: a robot that holds a stop by a live message
-// releases it only if it has seen that stop in a document before.
-func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
-	waiting, err := db.Unsent(ctx, stopsAtOnce)
-	if err != nil {
-		o.deps.Failed("outbox not read", err)
-		return false
+// writer is the connection to publish on; nil if this instance does not lead now, or is not
+// connected.
+func (o *outbox) writer() Writer {
+	if p := o.deps.Writer(); p != nil && p.Up() {
+		return p
 	}
-	for _, row := range waiting {
-		if (row.Topic == schema.TopicDesiredStop || row.Topic == schema.TopicFleetStop) && !o.publish(ctx, o.message(row)) {
-			return false
+	return nil
+}
+
+// rest is how long nothing has to be done if nothing happens.
+func (o *outbox) rest() time.Duration {
+	now, rest := o.deps.Now(), outboxLook
+	if len(o.confirmed) > 0 {
+		rest = min(rest, o.markAt.Sub(now))
+	}
+	if due := o.window.due(); !due.IsZero() {
+		rest = min(rest, due.Sub(now))
+	}
+	return max(rest, 0)
+}
+
+// reset forgets what waits and what is in flight: the next connection, or the next leader,
+// publishes it.
+func (o *outbox) reset(ctx context.Context) {
+	if !o.fresh && !o.unread && o.window.len() == 0 && o.lastStop == 0 {
+		return
+	}
+	o.abandon()
+	o.ctx, o.abandon = context.WithCancel(ctx)
+	o.window, o.fresh, o.unread, o.last, o.lastStop = newWindow(), false, false, 0, 0
+}
+
+// read fills the window from the database.
+func (o *outbox) read(ctx context.Context, db Store) {
+	if len(o.confirmed) > 0 && o.last == 0 { // a new window would send them again
+		o.mark(ctx, db)
+	}
+	if !o.fresh {
+		o.fresh = o.readAll(ctx, db)
+	}
+	o.unread = o.fresh
+	for o.fresh && o.window.len() < maxRows {
+		rows, err := db.Unsent(ctx, o.last, rowsAtOnce)
+		if err != nil {
+			o.deps.Failed("outbox not read", err)
+			o.unread = false // it is tried again when the outbox is looked at next
+			return
 		}
+		for _, row := range rows {
+			o.last = row.Seq
+			if !isStop(row.Topic) {
+				o.window.add(row, false)
+			} else if row.Seq > o.lastStop {
+				o.lastStop = row.Seq
+				o.window.add(row, false)
+			}
+		}
+		if len(rows) < rowsAtOnce {
+			o.unread = false
+			return
+		}
+	}
+	if o.fresh {
+		o.readStops(ctx, db) // they do not wait for room
+	}
+}
+
+// readAll adds every retained document that fleetd owns. Stops and releases that wait in the
+// outbox go first, in their order: a robot that holds a stop by a live message releases it
+// only if it has seen that stop in a document before.
+func (o *outbox) readAll(ctx context.Context, db Store) bool {
+	if !o.readStops(ctx, db) {
+		return false
 	}
 	all, err := db.Desired(ctx)
 	if err != nil {
 		o.deps.Failed("desired documents not read", err)
 		return false
 	}
-	for _, out := range all {
-		if !o.publish(ctx, o.message(out)) {
-			return false
-		}
+	for _, d := range all {
+		o.window.add(d, false)
 	}
 	if len(all) > 0 {
 		o.deps.Log.Info("desired documents published anew", "documents", len(all))
@@ -108,31 +213,161 @@ func (o *outbox) repeatAll(ctx context.Context, db Store) bool {
 	return true
 }
 
-// send publishes the rows of the outbox, and marks those that the broker acknowledged.
-func (o *outbox) send(ctx context.Context, db Store) {
+// readStops adds the stops and releases that wait in the outbox.
+func (o *outbox) readStops(ctx context.Context, db Store) bool {
 	for {
-		rows, err := db.Unsent(ctx, outboxAtOnce)
+		rows, err := db.UnsentStops(ctx, o.lastStop, rowsAtOnce)
 		if err != nil {
 			o.deps.Failed("outbox not read", err)
+			return false
+		}
+		for _, row := range rows {
+			o.lastStop = row.Seq
+			o.window.add(row, false)
+		}
+		if len(rows) < rowsAtOnce {
+			return true
+		}
+	}
+}
+
+func isStop(kind schema.TopicKind) bool {
+	return kind == schema.TopicDesiredStop || kind == schema.TopicFleetStop
+}
+
+// addMessage adds a document that is not in the outbox. It is sent once.
+func (o *outbox) addMessage(m link.Message) {
+	row, params, ok := o.deps.Namespace.Match(m.Topic)
+	if !ok {
+		o.deps.Log.Error("document on an unknown topic not published", "topic", m.Topic)
+		return
+	}
+	out := store.Outgoing{Topic: row.Kind, Payload: m.Payload, Target: params.RID}
+	if row.Kind == schema.TopicBlob {
+		out.Target = params.SHA256
+	}
+	if o.window.behind(out) >= maxBehind {
+		o.deps.Log.Warn("document not published again: others of its target are unconfirmed", "topic", m.Topic)
+		return
+	}
+	o.window.add(out, true)
+}
+
+// send publishes what the window lets go now.
+func (o *outbox) send(db Store) {
+	for {
+		p := o.writer() // a lost lead stops the sending at once
+		if p == nil {
 			return
 		}
-		var sent []int64
-		for _, row := range rows {
-			if !o.publish(ctx, o.message(row)) {
-				break
-			}
-			sent = append(sent, row.Seq)
+		d, ok := o.window.next(o.deps.Now())
+		if !ok {
+			return
 		}
-		if len(sent) > 0 {
-			if err := db.MarkSent(ctx, sent, o.deps.Now()); err != nil {
-				o.deps.Failed("outbox not marked", err)
-				return
-			}
+		l := landing{document: d, window: o.window}
+		flights := o.ctx
+		ctx, cancel := context.WithTimeout(flights, ackPatience)
+		if d.Unread { // its order among others is the window's: they wait until it is confirmed
+			go func() {
+				defer cancel()
+				o.report(flights, l, o.publishBlob(ctx, db, d.Outgoing))
+			}()
+			continue
 		}
-		if len(sent) < len(rows) || len(rows) < outboxAtOnce {
+		wait, err := p.PublishAsync(ctx, o.message(d.Outgoing))
+		if err != nil {
+			cancel()
+			l.err = err
+			o.land(l)
+			continue
+		}
+		go func() {
+			defer cancel()
+			o.report(flights, l, wait(ctx))
+		}()
+		o.landAll()
+	}
+}
+
+// report hands the end of a flight to the owner of the window, unless that forgot the flight.
+func (o *outbox) report(flights context.Context, l landing, err error) {
+	l.err = err
+	select {
+	case o.landed <- l:
+	case <-flights.Done():
+	}
+}
+
+// publishBlob reads the body of a blob and publishes it. A blob that was deleted meanwhile is
+// removed from the broker.
+func (o *outbox) publishBlob(ctx context.Context, db Store, out store.Outgoing) error {
+	body, err := db.Blob(ctx, out.Target)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		o.deps.Failed("blob not read", err)
+		return err
+	}
+	out.Payload = body
+	p := o.writer()
+	if p == nil {
+		return link.ErrNotReady
+	}
+	wait, err := p.PublishAsync(ctx, o.message(out))
+	if err != nil {
+		return err
+	}
+	return wait(ctx)
+}
+
+// landAll takes all landings that have arrived.
+func (o *outbox) landAll() {
+	for {
+		select {
+		case l := <-o.landed:
+			o.land(l)
+		default:
 			return
 		}
 	}
+}
+
+// land records how the flight of a document ended.
+func (o *outbox) land(l landing) {
+	if l.window != o.window {
+		return // of an earlier connection: published anew
+	}
+	now := o.deps.Now()
+	if l.err != nil {
+		o.window.failed(l.document.id, now)
+		if errors.Is(l.err, link.ErrNotReady) || o.ctx.Err() != nil {
+			return
+		}
+		if o.unlogged++; now.Sub(o.loggedAt) >= logEvery {
+			o.deps.Log.Warn("document not published", "topic", l.document.Topic, "target", l.document.Target, "error", l.err, "documents", o.unlogged)
+			o.unlogged, o.loggedAt = 0, now
+		}
+		return
+	}
+	o.window.confirmed(l.document.id)
+	if l.document.Seq == 0 {
+		return
+	}
+	if len(o.confirmed) == 0 {
+		o.markAt = now.Add(markEvery)
+	}
+	o.confirmed = append(o.confirmed, l.document.Seq)
+}
+
+// mark marks the rows that the broker acknowledged.
+func (o *outbox) mark(ctx context.Context, db Store) {
+	if len(o.confirmed) == 0 {
+		return
+	}
+	if err := db.MarkSent(ctx, o.confirmed, o.deps.Now()); err != nil {
+		o.deps.Failed("outbox not marked", err)
+		o.markAt = o.deps.Now().Add(outboxLook)
+		return
+	}
+	o.confirmed = o.confirmed[:0]
 }
 
 func (o *outbox) message(out store.Outgoing) link.Message {
@@ -141,22 +376,4 @@ func (o *outbox) message(out store.Outgoing) link.Message {
 		params = append(params, out.Target)
 	}
 	return link.Message{Topic: o.deps.Namespace.Topic(out.Topic, params...), Payload: out.Payload, QoS: schema.TopicOf(out.Topic).QoS, Retain: true}
-}
-
-// publish publishes one document and waits for the broker's acknowledgement. It reports
-// false if that did not come, or if this instance does not lead now.
-func (o *outbox) publish(ctx context.Context, m link.Message) bool {
-	p := o.deps.Writer()
-	if p == nil {
-		return false
-	}
-	wait, cancel := context.WithTimeout(ctx, ackPatience)
-	defer cancel()
-	if err := p.PublishWait(wait, m); err != nil {
-		if !errors.Is(err, link.ErrNotReady) && ctx.Err() == nil {
-			o.deps.Log.Warn("document not published", "topic", m.Topic, "error", err)
-		}
-		return false
-	}
-	return true
 }

@@ -30,7 +30,9 @@ type Deps struct {
 // Writer is the connection on which the leader writes.
 type Writer interface {
 	Up() bool
-	PublishWait(ctx context.Context, m link.Message) error
+	// PublishAsync publishes m and returns a function that waits for the broker's
+	// acknowledgement.
+	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
 // Robots lists the robots that differ from what is desired of them.
@@ -42,7 +44,8 @@ type Robots interface {
 
 // Store is the part of the database with what is to be published.
 type Store interface {
-	Unsent(ctx context.Context, limit int) ([]store.Outgoing, error)
+	Unsent(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
+	UnsentStops(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 	Desired(ctx context.Context) ([]store.Outgoing, error)
 	DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error)
@@ -82,7 +85,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 // Wake has the outbox read, since a transaction has put something there.
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
-// Republish has everything published anew, since the leader's connection is a new one.
+// Again has everything published anew, since the leader's connection is a new one.
 func (p *Publisher) Again() { signal(p.outbox.again) }
 
 // Say queues one more document.

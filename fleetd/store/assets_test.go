@@ -113,7 +113,7 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: gong.SHA256}, {Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}}
 	apply(t, s, c)
 	want := map[string]string{gong.SHA256: string(gong.Body), c.Revisions[0].SHA256: string(c.Revisions[0].Body)}
-	for what, out := range map[string][]store.Outgoing{"now": must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)), "anew": must[[]store.Outgoing](t)(s.Desired(t.Context()))} {
+	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": must[[]store.Outgoing](t)(s.Desired(t.Context()))} {
 		got := map[string]string{}
 		for _, o := range out {
 			if o.Topic == schema.TopicBlob {
@@ -243,8 +243,8 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 			t.Errorf("%s: %d blobs are removed, want %d", when, n, len(want))
 		}
 		got := map[string]bool{}
-		for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
-			if o.Seq > marked && o.Topic == schema.TopicBlob && len(o.Payload) == 0 {
+		for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
+			if o.Seq > marked && o.Topic == schema.TopicBlob && !o.Unread {
 				got[o.Target] = true
 			}
 			marked = max(marked, o.Seq)

@@ -85,7 +85,7 @@ func manyRowsAreReadBack(t *testing.T, address string) {
 func sendAllOf(t testing.TB, s *store.Store, want int) {
 	t.Helper()
 	var seqs []int64
-	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), want+1)) {
+	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, want+1)) {
 		if o.Seq != int64(i+1) || o.Target != fmt.Sprintf("r%05d", i) {
 			t.Fatalf("message %d of the outbox has number %d, for %s", i+1, o.Seq, o.Target)
 		}
@@ -95,7 +95,7 @@ func sendAllOf(t testing.TB, s *store.Store, want int) {
 	if err := s.MarkSent(t.Context(), seqs[1:], at(5)); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "messages that are not sent", len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), want+1))), 1)
+	wantEqual(t, "messages that are not sent", len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, want+1))), 1)
 }
 
 // If the database refuses one row, wherever it stands in the batch, the call returns an error

@@ -119,6 +119,17 @@ func robots(t testing.TB, s *store.Store, ids ...string) {
 	}
 }
 
+// withBodies reads the bodies of blobs that Unsent leaves out.
+func withBodies(t testing.TB, s *store.Store, all []store.Outgoing) []store.Outgoing {
+	t.Helper()
+	for i, o := range all {
+		if o.Unread {
+			all[i].Payload, all[i].Unread = must[[]byte](t)(s.Blob(t.Context(), o.Target)), false
+		}
+	}
+	return all
+}
+
 // must returns the result of a call that must succeed.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {

@@ -31,7 +31,7 @@ func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 func decommissionRunsStepByStep(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
-	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
+	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)))
 	d := beginDecommission(t, s, "r1", at(40))
 	wantEqual(t, "a decommission", d, decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
 	wantErr(t, "a second one", s.Tx(t.Context(), func(tx *store.Tx) error {
@@ -71,7 +71,7 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	told(false)
-	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	for i, kind := range decommission.Documents() {
 		if o := unsent[i]; o.Topic != kind || o.Target != "r1" || len(o.Payload) > 0 || o.Seq <= int64(before) {
 			t.Errorf("place %d of the outbox is %+v, want an empty %s", i, o, kind)
@@ -101,7 +101,7 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 func sendAll(t testing.TB, s *store.Store, now time.Time) {
 	t.Helper()
 	var seqs []int64
-	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
 		seqs = append(seqs, o.Seq)
 	}
 	if err := s.MarkSent(t.Context(), seqs, now); err != nil {
@@ -150,7 +150,7 @@ func cancelledDecommissionRepublishes(t *testing.T, address string) {
 		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
 		d.Step = to
 	}
-	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if last := unsent[len(unsent)-1]; last.Topic != schema.TopicDesiredStory || last.Target != "r1" || len(last.Payload) == 0 {
 		t.Errorf("the last message of the outbox is %+v", last)
 	}
@@ -170,7 +170,7 @@ func leavingRobotHasNoDesiredDocuments(t *testing.T, address string) {
 func documentsOfUnknownRobotsAreDeleted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	transact(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
-	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if len(unsent) != len(decommission.DesiredTopics())+len(decommission.Documents()) {
 		t.Fatalf("%d documents are deleted", len(unsent))
 	}

@@ -158,7 +158,7 @@ func dump(t testing.TB, s *store.Store) everything {
 		Stories:   must[[]library.Entry](t)(s.Entries(ctx, library.KindStory, true)),
 		Revisions: must[[]library.Revision](t)(s.Revisions(ctx, library.KindStory, "s1")),
 		Defaults:  must[[]library.Default](t)(s.Defaults(ctx)),
-		Unsent:    must[[]store.Outgoing](t)(s.Unsent(ctx, 0)),
+		Unsent:    must[[]store.Outgoing](t)(s.Unsent(ctx, 0, 0)),
 		Desired:   must[[]store.Outgoing](t)(s.Desired(ctx)),
 		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),

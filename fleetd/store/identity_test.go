@@ -209,7 +209,7 @@ func revocationListIsPublished(t *testing.T, address string) {
 		t.Fatal(problems)
 	}
 	wantEqual(t, "the list", told, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
-	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))
+	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)
 	}
@@ -245,7 +245,7 @@ func archivedRobotIsAdoptedAgain(t *testing.T, address string) {
 	if desired() != 0 {
 		t.Error("it still has desired documents")
 	}
-	sent := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)))
+	sent := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)))
 	if added := must[bool](t)(s.AddRobot(t.Context(), "r1", at(60))); !added {
 		t.Error("it was not added again")
 	}
@@ -256,7 +256,7 @@ func archivedRobotIsAdoptedAgain(t *testing.T, address string) {
 	if desired() != 1 {
 		t.Error("its desired documents are not listed for a new broker")
 	}
-	if n := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0))); n != sent+1 {
+	if n := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))); n != sent+1 {
 		t.Errorf("%d desired documents were enqueued when it was added again", n-sent)
 	}
 	// Its desired revision continues from before, since the robot remembers it.

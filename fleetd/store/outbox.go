@@ -10,12 +10,13 @@ import (
 	"troupe/schema"
 )
 
-// Outgoing is a retained document to publish, with its bytes.
+// Outgoing is a retained document to publish.
 type Outgoing struct {
 	Seq     int64 // number in the outbox; 0 = not from the outbox
 	Topic   schema.TopicKind
 	Target  string // robot, or SHA-256 of a blob; empty if the topic has no such level
 	Payload []byte
+	Unread  bool // Payload is left out: it is the body of the blob Target, see Blob
 }
 
 // enqueue adds messages at the end of the outbox. Their numbers are taken under a row lock
@@ -56,18 +57,32 @@ var outboxColumns = []column[outboxRow]{
 	number("removes", func(r outboxRow) int64 { return boolToInt(r.Remove) }),
 }
 
-// Unsent lists the next messages to publish, in order, at most limit of them.
-func (r reads) Unsent(ctx context.Context, limit int) ([]Outgoing, error) {
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
-		return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload)
-	}, `SELECT o.seq, o.topic, o.target, CASE WHEN b.sha256 IS NOT NULL THEN b.body WHEN p.sha256 IS NOT NULL THEN p.body ELSE o.payload END
-		FROM outbox o LEFT JOIN blobs b ON o.topic = 'blob' AND o.removes = 0 AND b.sha256 = o.target
-			LEFT JOIN file_parts p ON o.topic = 'blob' AND o.removes = 0 AND p.sha256 = o.target AND p.part = 0
-		WHERE o.sent_at = 0 ORDER BY o.seq LIMIT $1`, limitOf(limit))
+// Unsent lists the next messages to publish whose numbers are higher than after, in order, at
+// most limit of them. The bodies of blobs are left out: many rows may wait in memory.
+func (r reads) Unsent(ctx context.Context, after int64, limit int) ([]Outgoing, error) {
+	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` ORDER BY seq LIMIT $2`, after, limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}
 	return all, nil
+}
+
+// UnsentStops is Unsent for the documents that hold stops and releases.
+func (r reads) UnsentStops(ctx context.Context, after int64, limit int) ([]Outgoing, error) {
+	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` AND topic IN ($2, $3) ORDER BY seq LIMIT $4`,
+		after, string(schema.TopicDesiredStop), string(schema.TopicFleetStop), limitOf(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read the stops of the outbox: %w", err)
+	}
+	return all, nil
+}
+
+// An empty payload of a blob stands for the blob itself, unless the row removes it.
+const outgoingSelect = `SELECT seq, topic, target, payload, CASE WHEN topic = 'blob' AND removes = 0 THEN 1 ELSE 0 END
+	FROM outbox WHERE sent_at = 0 AND seq > $1`
+
+func scanOutgoing(scan func(...any) error) (o Outgoing, err error) {
+	return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload, &o.Unread)
 }
 
 // MarkSent records that the broker has acknowledged these messages of the outbox.

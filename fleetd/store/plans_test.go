@@ -114,7 +114,7 @@ func plansAreApplied(t *testing.T, address string) {
 		}
 	}
 	var told []string
-	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+	for _, o := range withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))) {
 		if o.Topic == schema.TopicBlob {
 			b, problems := score.ParseBlob(o.Payload)
 			if len(problems) > 0 {

@@ -90,7 +90,7 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		t.Errorf("saved again after its release: %+v", c)
 	}
 	var told []string
-	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
 		told = append(told, string(o.Topic)+" "+o.Target)
 	}
 	wantEqual(t, "what robots are told", told, []string{

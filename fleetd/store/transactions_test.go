@@ -62,7 +62,7 @@ func concurrentWriters(t *testing.T, address string) {
 	if robot.DesiredRev != writers*rounds {
 		t.Errorf("the desired document has revision %d after %d writes", robot.DesiredRev, writers*rounds)
 	}
-	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)) {
+	for i, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
 		if o.Seq != int64(i+1) || string(o.Payload) != fmt.Sprint(i+1) {
 			t.Errorf("message %d of the outbox has number %d and payload %s", i+1, o.Seq, o.Payload)
 		}
@@ -127,11 +127,11 @@ func outboxIsTransactional(t *testing.T, address string) {
 		return errOfOurs
 	})
 	wantErr(t, "the transaction", err, errOfOurs)
-	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)); len(left) > 0 {
+	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)); len(left) > 0 {
 		t.Fatalf("a rolled back message is in the outbox: %+v", left)
 	}
 	apply(t, s, message)
-	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0)); len(left) != 1 || left[0].Seq != 1 {
+	if left := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)); len(left) != 1 || left[0].Seq != 1 {
 		t.Fatalf("got %+v", left)
 	}
 }
@@ -155,19 +155,35 @@ func outboxKeepsOrder(t *testing.T, address string) {
 		{Seq: 4, Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte("third")},
 	}
 	unsent := must[[]store.Outgoing](t)
-	wantEqual(t, "the outbox", unsent(s.Unsent(t.Context(), 0)), want)
-	wantEqual(t, "its beginning", unsent(s.Unsent(t.Context(), 2)), want[:2])
+	wantEqual(t, "the outbox", withBodies(t, s, unsent(s.Unsent(t.Context(), 0, 0))), want)
+	wantEqual(t, "what follows its first row", unsent(s.Unsent(t.Context(), 1, 2)), want[1:3])
+	wantEqual(t, "its beginning", withBodies(t, s, unsent(s.Unsent(t.Context(), 0, 2))), want[:2])
 	if err := s.MarkSent(t.Context(), []int64{1, 3}, at(5)); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "what is left", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "what is left", unsent(s.Unsent(t.Context(), 0, 0)), []store.Outgoing{want[1], want[3]})
 	if n := must[int64](t)(s.ForgetSent(t.Context(), at(5))); n != 0 {
 		t.Errorf("%d rows deleted too early", n)
 	}
 	if n := must[int64](t)(s.ForgetSent(t.Context(), at(6))); n != 2 {
 		t.Errorf("%d rows deleted, want 2", n)
 	}
-	wantEqual(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0, 0)), []store.Outgoing{want[1], want[3]})
+
+	var stops []store.Outgoing
+	for i, m := range []library.Message{
+		{Topic: schema.TopicDesiredStop, Target: "r1", Payload: []byte("fifth")},
+		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte("sixth")},
+		{Topic: schema.TopicFleetStop, Payload: []byte("seventh")},
+	} {
+		apply(t, s, library.Changes{Outbox: []library.Message{m}})
+		if m.Topic != schema.TopicDesiredStory {
+			stops = append(stops, store.Outgoing{Seq: int64(5 + i), Topic: m.Topic, Target: m.Target, Payload: m.Payload})
+		}
+	}
+	wantEqual(t, "its stops", unsent(s.UnsentStops(t.Context(), 0, 0)), stops)
+	wantEqual(t, "its first stop", unsent(s.UnsentStops(t.Context(), 0, 1)), stops[:1])
+	wantEqual(t, "the stops after that", unsent(s.UnsentStops(t.Context(), 5, 0)), stops[1:])
 }
 
 func desiredDocumentsAreListed(t *testing.T, address string) {

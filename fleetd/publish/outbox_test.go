@@ -1,0 +1,284 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+const ackLatency = time.Millisecond
+
+// fakeStore is an outbox in memory.
+type fakeStore struct {
+	Store // panics: the outbox needs no more
+
+	mu    sync.Mutex
+	rows  []store.Outgoing
+	sent  map[int64]bool
+	marks int
+}
+
+func (s *fakeStore) add(topic schema.TopicKind, target, payload string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = append(s.rows, store.Outgoing{Seq: int64(len(s.rows) + 1), Topic: topic, Target: target, Payload: []byte(payload)})
+}
+
+func (s *fakeStore) list(after int64, limit int, stops bool) (out []store.Outgoing, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.rows[min(int(after), len(s.rows)):] {
+		if !s.sent[row.Seq] && (!stops || isStop(row.Topic)) && len(out) < limit {
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+func (s *fakeStore) Unsent(_ context.Context, after int64, limit int) ([]store.Outgoing, error) {
+	return s.list(after, limit, false)
+}
+
+func (s *fakeStore) UnsentStops(_ context.Context, after int64, limit int) ([]store.Outgoing, error) {
+	return s.list(after, limit, true)
+}
+
+func (s *fakeStore) Desired(context.Context) ([]store.Outgoing, error) { return nil, nil }
+
+func (s *fakeStore) MarkSent(_ context.Context, seqs []int64, _ time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks++
+	for _, seq := range seqs {
+		s.sent[seq] = true
+	}
+	return nil
+}
+
+func (s *fakeStore) unsent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.rows) - len(s.sent)
+}
+
+// fakeConn is a connection to a broker that acknowledges each document after ackLatency, but
+// none on the topic stuck.
+type fakeConn struct {
+	stuck string
+
+	mu       sync.Mutex
+	sent     []link.Message
+	inFlight map[string]int // by topic
+	flying   int
+	most     int // in flight at once
+	doubled  int // documents sent while another of their topic was in flight
+}
+
+func (c *fakeConn) Up() bool { return true }
+
+func (c *fakeConn) PublishAsync(_ context.Context, m link.Message) (func(context.Context) error, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inFlight[m.Topic]++; c.inFlight[m.Topic] > 1 {
+		c.doubled++
+	}
+	c.flying++
+	c.most = max(c.most, c.flying)
+	c.sent = append(c.sent, m)
+	acked := time.After(ackLatency)
+	if m.Topic == c.stuck {
+		acked = nil
+	}
+	return func(ctx context.Context) (err error) {
+		select {
+		case <-acked:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.inFlight[m.Topic]--
+		c.flying--
+		return err
+	}, nil
+}
+
+func (c *fakeConn) payloads(topic string) (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.sent {
+		if m.Topic == topic {
+			out = append(out, string(m.Payload))
+		}
+	}
+	return out
+}
+
+const inFleet = schema.DefaultNamespace
+
+func newFakes(stuck string) (*outbox, *fakeStore, *fakeConn) {
+	db, conn := &fakeStore{sent: map[int64]bool{}}, &fakeConn{stuck: stuck, inFlight: map[string]int{}}
+	return newOutbox(Deps{
+		Log: slog.New(slog.DiscardHandler), Namespace: inFleet, Now: time.Now, Writer: func() Writer { return conn },
+		Failed: func(what string, err error) { panic(fmt.Sprint(what, err)) },
+	}), db, conn
+}
+
+func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
+	for _, robots := range []int{10, 10_000} {
+		t.Run(fmt.Sprint(robots), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stuck := inFleet.Topic(schema.TopicDesiredStory, "r0")
+				o, db, conn := newFakes(stuck)
+				for _, payload := range []string{"1", "2"} {
+					for i := range robots {
+						db.add(schema.TopicDesiredStory, fmt.Sprintf("r%d", i), payload)
+					}
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { o.run(ctx, db); close(ended) }()
+				o.wake <- struct{}{}
+
+				began := time.Now()
+				const slots = maxInFlight - slotsForStops
+				rounds := 2 + 2*robots/(slots-1) // one slot is taken by the stuck document
+				time.Sleep(time.Duration(rounds)*ackLatency + outboxLook + 2*markEvery)
+				synctest.Wait()
+				if n := db.unsent(); n != 2 {
+					t.Errorf("after %v %d documents are unconfirmed, want the 2 of r0", time.Since(began), n)
+				}
+				if want := min(robots, slots); conn.most != want {
+					t.Errorf("%d documents were in flight at once, want %d", conn.most, want)
+				}
+				if limit := int(time.Since(began) / markEvery); db.marks == 0 || db.marks > limit {
+					t.Errorf("%d statements mark rows, want 1 to %d", db.marks, limit)
+				}
+				if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStory, "r1")); !slices.Equal(got, []string{"1", "2"}) {
+					t.Errorf("sent to r1: %v, want 1 and then 2", got)
+				}
+				if got := conn.payloads(stuck); !slices.Equal(got, []string{"1"}) {
+					t.Errorf("sent to r0 within 5 s: %v, want 1", got)
+				}
+
+				began = time.Now()
+				db.add(schema.TopicDesiredStop, "r0", "stop")
+				o.wake <- struct{}{}
+				time.Sleep(ackLatency)
+				synctest.Wait()
+				if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStop, "r0")); len(got) != 1 {
+					t.Errorf("the stop of r0 was not sent within %v", time.Since(began))
+				}
+				time.Sleep(ackPatience + retryMin)
+				synctest.Wait()
+				if got := conn.payloads(stuck); !slices.Equal(got, []string{"1", "1"}) {
+					t.Errorf("sent to r0: %v, want 1 twice", got)
+				}
+				if conn.doubled > 0 {
+					t.Errorf("%d documents were sent while another of their topic was in flight", conn.doubled)
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
+}
+
+// A lead that is lost while many documents wait sends none of them, and the next connection
+// sends those that were not marked, in order.
+func TestLostLeadStopsSendingAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, db, conn := newFakes("")
+		leads, asked := true, 0
+		o.deps.Writer = func() Writer {
+			if asked++; !leads || asked > 8 {
+				leads = false
+				return nil
+			}
+			return conn
+		}
+		for i := range 100 {
+			db.add(schema.TopicDesiredStory, fmt.Sprintf("r%d", i), "1")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { o.run(ctx, db); close(ended) }()
+		o.wake <- struct{}{}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := len(conn.sent); n != 7 { // the first question was before all documents
+			t.Errorf("%d documents were sent, want the 7 before the lead was lost", n)
+		}
+		leads, asked = true, -1_000_000
+		time.Sleep(3 * outboxLook)
+		synctest.Wait()
+		if n := db.unsent(); n != 0 {
+			t.Errorf("%d documents are unconfirmed after the lead came back", n)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+func TestMessageOutsideTheOutboxIsSentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		topic := inFleet.Topic(schema.TopicDesiredStory, "r1")
+		o, db, conn := newFakes(topic)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { o.run(ctx, db); close(ended) }()
+		o.say(link.Message{Topic: topic, Payload: []byte("1"), QoS: 1, Retain: true})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := conn.payloads(topic); !slices.Equal(got, []string{"1"}) {
+			t.Errorf("sent %v, want 1 once", got)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// BenchmarkOutbox compares the window with one document at a time, at a broker that
+// acknowledges after 1 ms.
+func BenchmarkOutbox(b *testing.B) {
+	report := func(b *testing.B) { b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "documents/s") }
+	b.Run("one at a time", func(b *testing.B) {
+		o, _, conn := newFakes("")
+		for i := range b.N {
+			wait, err := conn.PublishAsync(b.Context(), o.message(store.Outgoing{Topic: schema.TopicDesiredStory, Target: fmt.Sprintf("r%d", i), Payload: []byte("1")}))
+			if err == nil {
+				err = wait(b.Context())
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		report(b)
+	})
+	b.Run("window", func(b *testing.B) {
+		o, db, _ := newFakes("")
+		for i := range b.N {
+			db.add(schema.TopicDesiredStory, fmt.Sprintf("r%d", i), "1")
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan struct{})
+		b.ResetTimer()
+		go func() { o.run(ctx, db); close(ended) }()
+		o.wake <- struct{}{}
+		for db.unsent() > 0 {
+			time.Sleep(ackLatency)
+		}
+		report(b)
+		cancel()
+		<-ended
+	})
+}
