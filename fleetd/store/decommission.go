@@ -42,10 +42,12 @@ func (r reads) Decommission(ctx context.Context, robot string) (decommission.Dec
 	return d, nil
 }
 
-// Current reports whether everything that a decommission enqueued was published.
+// Told reports whether everything that a decommission enqueued was published: the robot's
+// documents, and the revocation list, which has no target.
 func (r reads) Told(ctx context.Context, robot string) (bool, error) {
 	var open int64
-	err := r.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1 WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq`, robot).Scan(&open)
+	err := r.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1
+		WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq AND o.target IN ($1, '')`, robot).Scan(&open)
 	if err != nil {
 		return false, fmt.Errorf("read the unsent messages of the decommission of %s: %w", robot, err)
 	}

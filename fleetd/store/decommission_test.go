@@ -128,13 +128,24 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 		Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}, Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
 	})
 	sendAll(t, s, at(42))
+	apply(t, s, library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredConfig, Target: "r2", Payload: []byte(`{"rev":2}`)}}})
+	other := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))[0].Seq
 	if got := step(decommission.Archived); got.Step != decommission.Emptied || !got.EndedAt.IsZero() {
 		t.Errorf("with a late desired state it is %+v", got)
 	}
 	if told := must[bool](t)(s.Told(t.Context(), "r1")); told {
 		t.Error("the late desired document is not deleted")
 	}
-	sendAll(t, s, at(43))
+	var deletions []int64
+	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), other, 0)) {
+		deletions = append(deletions, o.Seq)
+	}
+	if err := s.MarkSent(t.Context(), deletions, at(43)); err != nil {
+		t.Fatal(err)
+	}
+	if told := must[bool](t)(s.Told(t.Context(), "r1")); !told {
+		t.Error("the decommission waits for a document of another robot")
+	}
 	if got := step(decommission.Archived); got.Step != decommission.Archived {
 		t.Errorf("then it is %+v", got)
 	}
