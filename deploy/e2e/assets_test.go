@@ -127,7 +127,7 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		w.startFleetd()
 		folder, sound := w.writeStoryWithSound()
 		proxy := newStallingProxy(w.t, strings.TrimPrefix(w.http, "http://"), 400<<10)
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		start := func() { w.runRobot("r1", "", "--fleetd", "http://"+proxy.Addr().String()) }
 		start()
 		w.awaitAdopted("r1")
@@ -146,19 +146,19 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 			w.t.Fatalf("the partial file is %v, %v", part, err)
 		}
 		proxy.resume()
-		restarted := w.eye.mark()
+		restarted := w.observer.mark()
 		start()
 		w.awaitConverged("gala", 1, "r1")
 		if got, err := os.ReadFile(w.assetPath("r1", sound)); err != nil || !bytes.Equal(got, sound) {
 			w.t.Errorf("the robot has %d bytes of %d, %v", len(got), len(sound), err)
 		}
-		becomes(w, restarted, on("r1", "state"), "r1 to be in mnl", func(s schema.State) bool {
+		awaitDocumentAfter(w, restarted, robotTopic("r1", "state"), "r1 to be in mnl", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.awaitSoundPlayed("r1")
 		w.mustRequest("op1", "r1", "act/perform", "sing") // a requested act may use the story's sounds
-		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
+		for _, m := range w.observer.since(mark, schema.DefaultNamespace.Root()+"blobs/+") {
 			if len(m.Payload) > 256<<10 {
 				w.t.Errorf("a message of %d bytes went through the broker", len(m.Payload))
 			}

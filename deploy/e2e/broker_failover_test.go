@@ -6,9 +6,9 @@ import "testing"
 // They use the other one, and stay connected to it when the first one is back.
 func TestClientConnectsToTheNextBroker(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.fleetdProxy.lead("")
-		w.robotProxies["r1"] = newWire(w.t, "")
-		second := newWire(w.t, w.address)
+		w.fleetdProxy.connectTo("")
+		w.robotProxies["r1"] = newProxy(w.t, "")
+		second := newProxy(w.t, w.address)
 		w.startFleetd("--broker", second.url())
 		w.runRobot("r1", "", "--broker", second.url())
 		w.awaitAdopted("r1")
@@ -17,8 +17,8 @@ func TestClientConnectsToTheNextBroker(t *testing.T) {
 		w.awaitConverged("round", 1, "r1")
 
 		other := launch(w.t, "the first broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
-		w.fleetdProxy.lead(other.ready()["mqtt"])
-		w.robotProxies["r1"].lead(other.ready()["mqtt"])
+		w.fleetdProxy.connectTo(other.ready()["mqtt"])
+		w.robotProxies["r1"].connectTo(other.ready()["mqtt"])
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1")
 		w.awaitConverged("tale", 1, "r1")
@@ -32,7 +32,7 @@ func TestEnrolledRobotConnectsToTheNextBroker(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	s.fleetd.terminate()
-	dead := newWire(t, "")
+	dead := newProxy(t, "")
 	s.startFleetd("--robot-broker", "mqtts://"+dead.listener.Addr().String(), "--robot-broker", "mqtts://"+s.address)
 	s.enrol("r7")
 	s.robots["r7"] = launch(t, "r7", program(t, "robotd"), []string{"--data", s.dataDir("r7")}, nil)

@@ -10,13 +10,13 @@ import (
 func TestRetainedCommandIsRefusedWithANotice(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		topic := on("r1", "cmd/op1/mode/set")
-		mark := w.eye.mark()
+		topic := robotTopic("r1", "cmd/op1/mode/set")
+		mark := w.observer.mark()
 		w.publish("op1", topic, "str", "-r")
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
+		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
 		})
-		if seen := w.eye.since(mark, topic); len(seen) > 0 {
+		if seen := w.observer.since(mark, topic); len(seen) > 0 {
 			w.t.Errorf("the command reached subscribers: %v", seen)
 		}
 		w.expectStillIn(schema.ModeMnl, "r1")
@@ -27,7 +27,7 @@ func TestBrokerWhosePortIsTakenExits(t *testing.T) {
 	t.Parallel()
 	address := takenAddress(t)
 	p := launch(t, "broker", program(t, "broker"), []string{"--dev", "--mqtt", address, "--http", ""}, nil)
-	p.meant = true
+	p.ignoreExit = true
 	if code := p.wait(); code != 1 || !p.log.contains(address) {
 		t.Errorf("ended with status %d", code)
 	}

@@ -65,7 +65,7 @@ func (w *world) dumpPage(after time.Duration) string {
 	if browser == "" {
 		w.t.Fatal("no chromium is in the PATH: run make setup")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(w.folder, "browser"),
 		"--dump-dom", server.URL+"/")

@@ -17,7 +17,7 @@ import (
 // returns the first answer.
 func (w *world) request(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
-	args := append(publishArgs(client, on(rid, "cmd/"+client+"/"+verb), payload), "-e", on(rid, "ack/"+client), "-W", "20")
+	args := append(publishArgs(client, robotTopic(rid, "cmd/"+client+"/"+verb), payload), "-e", robotTopic(rid, "ack/"+client), "-W", "20")
 	r := mosquittotest.RR(w.t, w.toolsProxy.url(), args...)
 	ack, problems := schema.Decode[schema.Ack]([]byte(strings.TrimSpace(r.Stdout)))
 	if r.Code != 0 || len(problems) > 0 {
@@ -30,7 +30,7 @@ func (w *world) request(client, rid, verb, payload string) schema.Ack {
 // answer.
 func (w *world) mustRequest(client, rid, verb, payload string) schema.Ack {
 	w.t.Helper()
-	mark := w.eye.mark()
+	mark := w.observer.mark()
 	ack := w.request(client, rid, verb, payload)
 	if !ack.Status.Final() {
 		ack = w.awaitFinalAck(mark, client, rid, *ack.ID)
@@ -44,7 +44,7 @@ func (w *world) mustRequest(client, rid, verb, payload string) schema.Ack {
 // awaitFinalAck waits for the final answer to a command after the mark.
 func (w *world) awaitFinalAck(mark int, client, rid, id string) schema.Ack {
 	w.t.Helper()
-	return becomes(w, mark, on(rid, "ack/"+client), "the final answer to "+id, func(a schema.Ack) bool {
+	return awaitDocumentAfter(w, mark, robotTopic(rid, "ack/"+client), "the final answer to "+id, func(a schema.Ack) bool {
 		return a.ID != nil && *a.ID == id && a.Status.Final()
 	})
 }
@@ -142,10 +142,10 @@ func (w *world) latchedStops() (stops []api.LatchedStop) {
 // until polls until the condition holds.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if holds() {
 			return
 		}
 	}
-	w.t.Fatalf("waited %v for %s", patience, what)
+	w.t.Fatalf("waited %v for %s", waitLimit, what)
 }

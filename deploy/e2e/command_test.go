@@ -10,7 +10,7 @@ import (
 
 func TestCommandsKeepOrderPreconditionAndID(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#")) // mode/sing is not in the contract
+		w.recorder.Allow(robotTopic("r1", "cmd/#")) // mode/sing is not in the contract
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		const args = `"args":{"interrupter":"touch"}`
 		expectRefused := func(verb, payload string, reason schema.Reason, pointer string) {
@@ -55,17 +55,17 @@ func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
 		// there have to be two after it.
 		w.request("op1", "r1", "safety/enable", "")
 		w.request("op1", "r1", "safety/stop", "")
-		first := becomes(w, 0, on("r1", "event"), "the robot is enabled", func(e schema.Event) bool { return e.Boot == boot && e.Type == "safety_changed" }).Seq
-		becomes(w, 0, on("r1", "event"), "the next event", func(e schema.Event) bool { return e.Boot == boot && e.Seq == first+1 })
+		first := awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "the robot is enabled", func(e schema.Event) bool { return e.Boot == boot && e.Type == "safety_changed" }).Seq
+		awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "the next event", func(e schema.Event) bool { return e.Boot == boot && e.Seq == first+1 })
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		if a := w.mustRequest("op1", "r1", "sys/replay", fmt.Sprintf(`{"id":"r1","args":{"from":%d,"to":%d,"boot":%q}}`, first, first+1, boot)); !strings.Contains(a.Detail, "2") {
 			w.t.Errorf("the answer is %s", jsonText(a))
 		}
 		for seq := range int64(2) {
-			becomes(w, mark, on("r1", "event"), fmt.Sprintf("event %d of the earlier run", first+seq), func(e schema.Event) bool {
+			awaitDocumentAfter(w, mark, robotTopic("r1", "event"), fmt.Sprintf("event %d of the earlier run", first+seq), func(e schema.Event) bool {
 				return e.Boot == boot && e.Seq == first+seq
 			})
 		}
@@ -78,10 +78,10 @@ func TestWaitingCalibrationCanBeCancelled(t *testing.T) {
 		w.awaitState("r1", "calibrating", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeStr && s.Mode.Phase == schema.PhaseRunning
 		})
-		mark := w.eye.mark()
-		w.publish("op1", on("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
+		mark := w.observer.mark()
+		w.publish("op1", robotTopic("r1", "cmd/op1/mode/set"), `{"id":"k1","args":{"mode":"str","restart":true}}`)
 		w.awaitState("r1", "executing k1", func(s schema.State) bool { return len(s.Running) == 1 && s.Running[0].ID == "k1" })
-		w.publish("op1", on("r1", "cmd/op1/sys/cancel"), `{"id":"c1","args":{"id":"k1"}}`)
+		w.publish("op1", robotTopic("r1", "cmd/op1/sys/cancel"), `{"id":"c1","args":{"id":"k1"}}`)
 		if a := w.awaitFinalAck(mark, "op1", "r1", "k1"); a.Status != schema.StatusCancelled || a.Reason != schema.ReasonCancelled {
 			w.t.Errorf("the cancelled command is answered %s", jsonText(a))
 		}

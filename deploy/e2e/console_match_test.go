@@ -53,7 +53,7 @@ type variableValue struct {
 
 // maskVariableParts replaces the variable parts of a line by their kinds, and
 // returns their values.
-func plain(line string) (string, []variableValue) {
+func maskVariableParts(line string) (string, []variableValue) {
 	var b strings.Builder
 	var values []variableValue
 	at := 0
@@ -72,8 +72,8 @@ func plain(line string) (string, []variableValue) {
 // equalExceptVariableParts reports whether two lines differ in variable parts
 // only.
 func equalExceptVariableParts(a, b string) bool {
-	x, _ := plain(a)
-	y, _ := plain(b)
+	x, _ := maskVariableParts(a)
+	y, _ := maskVariableParts(b)
 	return x == y
 }
 
@@ -81,7 +81,7 @@ func equalExceptVariableParts(a, b string) bool {
 // in order, and no other line except where the page says that there are more. MQTT
 // promises no order between topics, nor a terminal between a background job and
 // the rest, so none is required there.
-func fit(shown, lines []string) (found []string, ok bool) {
+func matchLines(shown, lines []string) (found []string, ok bool) {
 	order := byTopic(lines)
 	found = slices.Clone(shown)
 	next, free := 0, false
@@ -157,7 +157,7 @@ func TestConsoleLineMatchesWhereOnlyVariablePartsDiffer(t *testing.T) {
 		"more topics":              {"troupe/v1/b 1\n...", "troupe/v1/a 2\ntroupe/v1/b 1\ntroupe/v1/c 3", true},
 		"not that topic":           {"troupe/v1/d 1\n...", "troupe/v1/a 2\ntroupe/v1/b 1\ntroupe/v1/c 3", false},
 	} {
-		if _, ok := fit(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n")); ok != c.fits {
+		if _, ok := matchLines(strings.Split(c.shown, "\n"), strings.Split(c.printed, "\n")); ok != c.fits {
 			t.Errorf("%s: matches: %v", name, ok)
 		}
 	}

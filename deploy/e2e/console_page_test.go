@@ -134,7 +134,7 @@ func (p printed) excerpt(shown []string) []string {
 	if len(parts) == 1 {
 		return p.lines
 	}
-	if found, ok := fit(shown, p.lines); ok {
+	if found, ok := matchLines(shown, p.lines); ok {
 		return found
 	}
 	head, tail := len(parts[0]), len(parts[len(parts)-1])

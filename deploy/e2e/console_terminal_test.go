@@ -55,7 +55,7 @@ func openTerminal(t testing.TB) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.shell = launch(t, "terminal", "/bin/bash", []string{fifo}, nil, ofItsOwnGroup)
+	w.shell = launch(t, "terminal", "/bin/bash", []string{fifo}, nil, inOwnProcessGroup)
 	t.Cleanup(w.close)
 	w.type_("exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT")
 	w.type_("cd " + w.folder)
@@ -73,9 +73,9 @@ func (w *terminal) close() {
 	_ = w.keys.Close()
 	select {
 	case <-w.shell.ended:
-	case <-time.After(patience):
-		w.t.Errorf("the terminal did not close within %v", patience)
-		w.shell.meant = true
+	case <-time.After(waitLimit):
+		w.t.Errorf("the terminal did not close within %v", waitLimit)
+		w.shell.ignoreExit = true
 		_ = syscall.Kill(-w.shell.cmd.Process.Pid, syscall.SIGKILL) // with all programs that it started
 		<-w.shell.ended
 	}
@@ -140,13 +140,13 @@ func (w *terminal) run(command string, limit time.Duration, enough func([]string
 		select {
 		case <-changed:
 		case <-late.C:
-			if !ended && limit < patience {
-				limit = patience
+			if !ended && limit < waitLimit {
+				limit = waitLimit
 				late.Reset(limit)
 				continue
 			}
 			if !ended {
-				w.t.Fatalf("%s did not end within %v; it printed\n%s", command, patience, strings.Join(lines, "\n"))
+				w.t.Fatalf("%s did not end within %v; it printed\n%s", command, waitLimit, strings.Join(lines, "\n"))
 			}
 			w.read += all
 			return lines, status

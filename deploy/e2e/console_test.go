@@ -65,8 +65,8 @@ func TestEveryConsoleLineOfThePages(t *testing.T) {
 func play(t *testing.T, p *page, s *session) []printed {
 	t.Helper()
 	now := &playing{t: t, ports: map[string]string{}, back: map[string]string{}, copied: map[string]string{}}
-	now.tools = newWire(t, "")
-	now.tools.hears = func(packet byte) {
+	now.tools = newProxy(t, "")
+	now.tools.onPacket = func(packet byte) {
 		if packet == suback {
 			now.granted.Add(1)
 		}
@@ -81,7 +81,7 @@ func play(t *testing.T, p *page, s *session) []printed {
 			t.Logf("%s:%d: %v for %s", filepath.Base(p.path), c.line, took.Round(time.Millisecond), c.command)
 		}
 		all = append(all, said)
-		if _, ok := fit(c.shown, said.lines); ok || c.pasted {
+		if _, ok := matchLines(c.shown, said.lines); ok || c.pasted {
 			continue
 		}
 		differs = true
@@ -103,7 +103,7 @@ const suback = 9
 type playing struct {
 	t        *testing.T
 	terminal *terminal
-	tools    *wire // leads the typed clients to the session's broker
+	tools    *proxy // leads the typed clients to the session's broker
 	granted  atomic.Int64
 	world    *world       // around the broker; nil before it runs, and if it asks for passwords
 	closed   bool         // the broker asks for passwords; the page's is "please"
@@ -129,16 +129,16 @@ func (now *playing) do(c *typed) printed {
 	default:
 		mark := 0
 		if now.world != nil {
-			mark = now.world.eye.mark()
+			mark = now.world.observer.mark()
 		}
 		now.provide(c)
 		grants := now.granted.Load() + int64(strings.Count(c.command, "mosquitto_sub "))
 		fits := func(lines []string) bool {
-			_, ok := fit(c.shown, now.asThePage(lines))
+			_, ok := matchLines(c.shown, now.asThePage(lines))
 			return ok
 		}
 		typed := now.here(said.command)
-		limit := patience
+		limit := waitLimit
 		enough := func(lines []string) bool {
 			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
 		}
@@ -150,7 +150,7 @@ func (now *playing) do(c *typed) printed {
 		}
 		lines, status := now.terminal.run(typed, limit, enough)
 		// Repeat a command that only reads, as a reader does, until its output fits.
-		for late := time.Now().Add(min(limit, patience)); looks.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
+		for late := time.Now().Add(min(limit, waitLimit)); looks.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
 			lines, status = now.terminal.run(typed, limit, func([]string) bool { return true })
 		}
 		if c.pasted && status != 0 {
@@ -182,7 +182,7 @@ func (now *playing) demo(command string) []string {
 	said := strings.Split(p.log.String(), "\n")
 	now.learn(command, said)
 	for _, rid := range []string{"r1", "r2", "r3", "r4", "r5"} {
-		now.world.performing(rid)
+		now.world.awaitPerforming(rid)
 	}
 	return said
 }
@@ -309,7 +309,7 @@ func (now *playing) learn(command string, lines []string) {
 // post connects the clients that are typed from now on to the broker on that port.
 func (now *playing) post(ofPage, bound string, closed bool) {
 	now.t.Helper()
-	now.tools.lead("127.0.0.1:" + bound)
+	now.tools.connectTo("127.0.0.1:" + bound)
 	_, near, _ := net.SplitHostPort(now.tools.listener.Addr().String())
 	now.bind(ofPage, near)
 	for _, client := range []string{"pub", "sub", "rr"} {
@@ -319,8 +319,8 @@ func (now *playing) post(ofPage, bound string, closed bool) {
 		}
 	}
 	if now.closed = closed; !closed {
-		now.world = around(now.t, "127.0.0.1:"+bound)
-		for _, filter := range []string{on("+", "cmd/#"), "troupe/v1/fleet/cmd/#", on("+", "event")} {
+		now.world = worldAround(now.t, "127.0.0.1:"+bound)
+		for _, filter := range []string{robotTopic("+", "cmd/#"), "troupe/v1/fleet/cmd/#", robotTopic("+", "event")} {
 			now.world.recorder.Allow(filter) // pages also show mistakes, and replayed events
 		}
 	}
@@ -362,10 +362,10 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		now.terminal.export("TROUPE_ROBOTD_BROKER", now.tools.url())
 	case behind && words[0] == "robotd" && !slices.Contains(words, "--id"): // the page itself waits for its presence
 	case behind && words[0] == "robotd" && now.closed:
-		calibrated(now.t, now.tools.listener.Addr().String())
+		awaitCalibrated(now.t, now.tools.listener.Addr().String())
 	case behind && words[0] == "robotd":
 		rid := words[slices.Index(words, "--id")+1]
-		becomes(now.world, mark, on(rid, "state"), rid+" to be in mnl and calibrated", func(s schema.State) bool {
+		awaitDocumentAfter(now.world, mark, robotTopic(rid, "state"), rid+" to be in mnl and calibrated", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
 		if now.server != "" {
@@ -373,9 +373,9 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 		}
 	case words[0] == "kill" && !now.isRobot(words): // only a robot's end is published
 	case words[0] == "kill":
-		becomes(now.world, mark, on("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
+		awaitDocumentAfter(now.world, mark, robotTopic("+", "presence"), "somebody to be missed", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
-		becomes(now.world, mark, on("+", "reported/story"), "the desired state to be answered for", func(r schema.ReportedStory) bool {
+		awaitDocumentAfter(now.world, mark, robotTopic("+", "reported/story"), "the desired state to be answered for", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
 		})
 	case now.world != nil && strings.HasPrefix(command, "fleetd stop release "):
@@ -383,7 +383,7 @@ func (now *playing) settle(mark int, grants int64, command string, lines []strin
 	case now.world != nil && words[0] == "fleetd":
 		for _, line := range lines {
 			if row := strings.Fields(line); len(row) > 1 && row[1] == string(schema.StatusSucceeded) {
-				now.rests(now.answer(mark, on(row[0], "ack/+"), "the answer of "+row[0], func(a schema.Ack) bool { return a.Status.Final() }))
+				now.rests(now.answer(mark, robotTopic(row[0], "ack/+"), "the answer of "+row[0], func(a schema.Ack) bool { return a.Status.Final() }))
 				if words[1] == "stop" {
 					now.isSeen(row[0])
 				}
@@ -412,7 +412,7 @@ func (now *playing) rests(line string) {
 		}
 		now.begun = nil
 	}
-	becomes(now.world, 0, on("+", "state"), "rest after "+line, func(s schema.State) bool {
+	awaitDocumentAfter(now.world, 0, robotTopic("+", "state"), "rest after "+line, func(s schema.State) bool {
 		return s.Session == a.Session && s.StateSeq >= a.StateSeq && s.Mode.Phase == schema.PhaseRunning &&
 			(s.Safety.State == schema.SafetyEnabled || s.Safety.State == schema.SafetyDisabled || s.Safety.State == schema.SafetyEStop)
 	})
@@ -421,11 +421,11 @@ func (now *playing) rests(line string) {
 // isReleased waits until no robot's newest state has a latch of that id.
 func (now *playing) isReleased(id string) {
 	now.t.Helper()
-	eye := now.world.eye
+	eye := now.world.observer
 	eye.await(now.t, "every robot to release "+id, func() bool {
 		held := map[string]bool{}
 		for _, m := range eye.messages {
-			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(on("+", "state"), m.Topic) && len(problems) == 0 {
+			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(robotTopic("+", "state"), m.Topic) && len(problems) == 0 {
 				held[m.Topic] = slices.ContainsFunc(s.Safety.Latches, func(l schema.StopLatch) bool { return l.ID == id })
 			}
 		}
@@ -438,7 +438,7 @@ func (now *playing) isReleased(id string) {
 func (now *playing) isSeen(rid string) {
 	now.t.Helper()
 	for range 2 {
-		now.world.eye.upon(now.t, now.world.eye.mark(), on(rid, "heartbeat"), "a heartbeat of "+rid, func(message) bool { return true })
+		now.world.observer.awaitMessage(now.t, now.world.observer.mark(), robotTopic(rid, "heartbeat"), "a heartbeat of "+rid, func(message) bool { return true })
 	}
 }
 
@@ -455,7 +455,7 @@ func (now *playing) isRobot(kill []string) bool {
 // lists reports whether a robot belongs to fleetd's fleet and is online there.
 func (now *playing) lists(rid string) bool {
 	now.t.Helper()
-	client := http.Client{Timeout: patience}
+	client := http.Client{Timeout: waitLimit}
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(now.server + "/api/v1/robots/" + rid)
 	if err != nil {
@@ -469,7 +469,7 @@ func (now *playing) lists(rid string) bool {
 // ended waits for the final answer to a command, after a mark.
 func (now *playing) ended(mark int, id string) string {
 	now.t.Helper()
-	return now.answer(mark, on("+", "ack/+"), "the final answer to "+id, func(a schema.Ack) bool {
+	return now.answer(mark, robotTopic("+", "ack/+"), "the final answer to "+id, func(a schema.Ack) bool {
 		return a.ID != nil && *a.ID == id && a.Status.Final()
 	})
 }
@@ -477,7 +477,7 @@ func (now *playing) ended(mark int, id string) string {
 // answer waits for an answer after a mark.
 func (now *playing) answer(mark int, filter, what string, holds func(schema.Ack) bool) string {
 	now.t.Helper()
-	return now.world.eye.upon(now.t, mark, filter, what, func(m message) bool {
+	return now.world.observer.awaitMessage(now.t, mark, filter, what, func(m message) bool {
 		a, problems := schema.Decode[schema.Ack]([]byte(m.Payload))
 		return len(problems) == 0 && holds(a)
 	}).Payload
@@ -485,9 +485,9 @@ func (now *playing) answer(mark int, filter, what string, holds func(schema.Ack)
 
 func (now *playing) until(what string, holds func() bool) {
 	now.t.Helper()
-	for late := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(waitLimit); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(late) {
-			now.t.Fatalf("waited %v for %s", patience, what)
+			now.t.Fatalf("waited %v for %s", waitLimit, what)
 		}
 	}
 }
@@ -511,13 +511,13 @@ func (now *playing) final(mark int, shown, lines []string) []string {
 
 // copy records the ids that a reader copies from output into later commands.
 func (now *playing) copy(shown, lines []string) {
-	found, ok := fit(shown, lines)
+	found, ok := matchLines(shown, lines)
 	if !ok {
 		found = lines // with -update: output that is nearly the same, in the same order
 	}
 	for i := range min(len(shown), len(found)) {
-		_, page := plain(shown[i])
-		_, run := plain(found[i])
+		_, page := maskVariableParts(shown[i])
+		_, run := maskVariableParts(found[i])
 		for j := range min(len(page), len(run)) {
 			if page[j].copied && run[j].copied {
 				now.copied[page[j].text] = run[j].text

@@ -12,7 +12,7 @@ import (
 
 func TestBareWordAndJSONHaveTheSameEffect(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, mode := range []string{"mnl", "dance", "ato"} {
 			word := w.request("op1", "r1", "mode/set", mode)
@@ -31,7 +31,7 @@ func TestExpiredCommandIsNotExecuted(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		becomes(w, 0, on("r1", "heartbeat"), "the fleet's time on the robot", func(h schema.Heartbeat) bool { return h.Clock.Known })
+		awaitDocumentAfter(w, 0, robotTopic("r1", "heartbeat"), "the fleet's time on the robot", func(h schema.Heartbeat) bool { return h.Clock.Known })
 		sent := func(age time.Duration) schema.Ack {
 			return w.request("op1", "r1", "mode/set", fmt.Sprintf(`{"ts":%q,"args":{"mode":"mnl"}}`, schema.TimeOf(time.Now().Add(-age))))
 		}
@@ -48,9 +48,9 @@ func TestExpiredCommandIsNotExecuted(t *testing.T) {
 // refuses it.
 func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		a := w.request("op1", "r1", "mode/set", `{"id":"k1","why":"`+strings.Repeat("x", 9<<10)+`","args":{"mode":"mnl"}}`)
 		if a.Status != schema.StatusRejected || a.Reason != schema.ReasonTooBig {
 			w.t.Errorf("a command of 9 KiB: %s", jsonText(a))
@@ -58,7 +58,7 @@ func TestTooLongCommandKeepsTheConnection(t *testing.T) {
 		if b := w.mustRequest("op1", "r1", "mode/set", "mnl"); b.Session != a.Session {
 			w.t.Errorf("answered in session %s, then in %s", a.Session, b.Session)
 		}
-		if seen := w.eye.since(mark, on("r1", "presence")); len(seen) > 0 {
+		if seen := w.observer.since(mark, robotTopic("r1", "presence")); len(seen) > 0 {
 			w.t.Errorf("meanwhile the presence was %v", seen)
 		}
 	})
@@ -96,21 +96,21 @@ func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "round", "nod", "smile"))
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		for _, c := range []struct{ verb, word string }{
 			{"mode/set", "ato"}, {"safety/enable", ""}, {"auto/pause", ""}, {"auto/continue", ""}, {"safety/stop", ""}, {"mode/set", "mnl"}, {"control/acquire", "manual"}, {"manual/volume", "0.5"},
 		} {
 			w.mustRequest("op1", "r1", c.verb, c.word)
 		}
-		becomes(w, mark, on("r1", "ack/op1"), "the last answer", func(a schema.Ack) bool { return a.Verb == "manual/volume" })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "ack/op1"), "the last answer", func(a schema.Ack) bool { return a.Verb == "manual/volume" })
 		var newest int64
 		answers := 0
-		for _, m := range w.eye.since(mark, on("r1", "#")) {
+		for _, m := range w.observer.since(mark, robotTopic("r1", "#")) {
 			switch {
-			case m.Topic == on("r1", "state"):
+			case m.Topic == robotTopic("r1", "state"):
 				s, _ := schema.Decode[schema.State]([]byte(m.Payload))
 				newest = max(newest, s.StateSeq)
-			case access.Matches(on("r1", "ack/+"), m.Topic):
+			case access.Matches(robotTopic("r1", "ack/+"), m.Topic):
 				a, _ := schema.Decode[schema.Ack]([]byte(m.Payload))
 				if a.Status != schema.StatusSucceeded {
 					continue

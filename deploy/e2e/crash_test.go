@@ -40,13 +40,13 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 
 		w.startBroker()
 		mark := 0 // the new broker has no retained messages: all messages of this boot are new
-		after := becomes(w, mark, on("r1", "state"), "the state of the new boot", func(s schema.State) bool {
+		after := awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "the state of the new boot", func(s schema.State) bool {
 			return s.Boot != before.Boot && s.Mode.Active == schema.ModeAto
 		})
 		if after.Auto.Story == nil || *after.Auto.Story != *before.Auto.Story || after.Safety.State != schema.SafetyDisabled {
 			w.t.Errorf("after the restart: %s", jsonText(after))
 		}
-		for _, m := range w.eye.since(mark, on("r1", "state")) {
+		for _, m := range w.observer.since(mark, robotTopic("r1", "state")) {
 			s, _ := schema.Decode[schema.State]([]byte(m.Payload))
 			if s.Boot != before.Boot && s.Safety.State != schema.SafetyDisabled {
 				w.t.Errorf("the new boot was not DISABLED all the time: %s", m)
@@ -70,10 +70,10 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		for try := range tries {
 			w.runRobotsIn(schema.ModeMnl, "", "r1")
-			mark := w.eye.mark()
+			mark := w.observer.mark()
 			sender := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "op1", ClientID: "op1.many"})
 			for n := range commands {
-				sender.Publish(on("r1", "cmd/op1/interrupter/run"), fmt.Sprintf(`{"id":"%d-%d","args":{"interrupter":"touch"}}`, try, n))
+				sender.Publish(robotTopic("r1", "cmd/op1/interrupter/run"), fmt.Sprintf(`{"id":"%d-%d","args":{"interrupter":"touch"}}`, try, n))
 			}
 			w.robots["r1"].kill()
 			sender.Close()
@@ -96,7 +96,7 @@ func TestCommandCutShortByCrashIsAnsweredAfterRestart(t *testing.T) {
 func (w *world) countCutShort(mark int, rid string) (cut int) {
 	w.t.Helper()
 	ends := map[string]schema.Ack{}
-	for _, m := range w.eye.since(mark, on(rid, "ack/op1")) {
+	for _, m := range w.observer.since(mark, robotTopic(rid, "ack/op1")) {
 		a, problems := schema.Decode[schema.Ack]([]byte(m.Payload))
 		if len(problems) > 0 || a.ID == nil || !a.Status.Final() {
 			continue
@@ -121,28 +121,28 @@ func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
 		story := w.awaitConverged("round", 1, "r1", "r2")
-		before := w.performing("r1")
+		before := w.awaitPerforming("r1")
 
 		w.killBroker()
 		w.awaitRobot("r1", "unknown", func(r api.Robot) bool { return r.Presence.View == "unknown" })
 		w.startBroker()
 
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		topics := []string{
 			schema.DefaultNamespace.Topic(schema.TopicFleetPresence),
 			schema.DefaultNamespace.Topic(schema.TopicBlob, story.SHA256),
 		}
 		for _, rid := range []string{"r1", "r2"} {
 			for _, document := range []string{"presence", "state", "modes", "caps", "acts", "reported/story", "desired/story"} {
-				topics = append(topics, on(rid, document))
+				topics = append(topics, robotTopic(rid, document))
 			}
 		}
 		for _, topic := range topics {
 			// The observer may have reconnected later than the document's publisher.
-			w.eye.upon(w.t, max(0, mark-len(topics)), topic, topic+" to be back", func(m message) bool { return m.Payload != "" })
+			w.observer.awaitMessage(w.t, max(0, mark-len(topics)), topic, topic+" to be back", func(m message) bool { return m.Payload != "" })
 		}
 		w.awaitAdopted("r1", "r2")
-		after := becomes(w, mark, on("r1", "state"), "r1 to go on", isPerforming)
+		after := awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to go on", isPerforming)
 		if after.Boot != before.Boot || after.Mode.Since != before.Mode.Since {
 			w.t.Errorf("r1 did not continue as before: %s, before %s", jsonText(after), jsonText(before))
 		}
@@ -157,14 +157,14 @@ func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
-		w.performing("r1")
+		w.awaitPerforming("r1")
 
 		// The robot's process is suspended, so that its answer comes when fleetd is
 		// not running.
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
-		w.eye.upon(w.t, mark, on("r1", "cmd/fleetd/auto/pause"), "the command to be sent", func(message) bool { return true })
+		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd/auto/pause"), "the command to be sent", func(message) bool { return true })
 		w.fleetd.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })

@@ -32,7 +32,7 @@ func (w *world) startRefused() string {
 	w.t.Helper()
 	p := launch(w.t, "fleetd", program(w.t, "fleetd"), []string{"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(),
 		"--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
-	p.meant = true
+	p.ignoreExit = true
 	if code := p.wait(); code == 0 {
 		w.t.Errorf("fleetd accepted the database and ended with status 0")
 	}

@@ -71,9 +71,9 @@ func (s *secured) retainedTopics(rid string) (topics []string) {
 	s.t.Helper()
 	c := brokertest.Connect(s.t, s.dialerAs("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
 	defer c.Close()
-	c.Subscribe(on(rid, "#"))
+	c.Subscribe(robotTopic(rid, "#"))
 	c.Ping()
-	for _, m := range c.Inbox(on(rid, "#")) {
+	for _, m := range c.Inbox(robotTopic(rid, "#")) {
 		if m.Retain {
 			topics = append(topics, m.Topic)
 		}
@@ -97,18 +97,18 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()
-		mark := w.eye.mark() // the observer reconnects by itself
+		mark := w.observer.mark() // the observer reconnects by itself
 		w.startBroker()
 		w.startFleetd()
 		w.until("r1 to be archived", func() bool {
 			return mustRunJSON[api.Decommission](w, "robot", "decommission", "r1", "--status").Step == "archived"
 		})
 		var order []string
-		w.eye.await(w.t, "all documents of r1 to be removed", func() bool {
+		w.observer.await(w.t, "all documents of r1 to be removed", func() bool {
 			order = nil
-			for _, m := range w.eye.messages[mark:] {
-				if strings.HasPrefix(m.Topic, on("r1", "")) && m.Payload == "" {
-					order = append(order, strings.TrimPrefix(m.Topic, on("r1", "")))
+			for _, m := range w.observer.messages[mark:] {
+				if strings.HasPrefix(m.Topic, robotTopic("r1", "")) && m.Payload == "" {
+					order = append(order, strings.TrimPrefix(m.Topic, robotTopic("r1", "")))
 				}
 			}
 			return strings.Contains(strings.Join(order, " "), "reported/story")

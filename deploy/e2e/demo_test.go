@@ -25,24 +25,24 @@ func startDemo(t *testing.T, args ...string) *process {
 func worldAroundDemo(t *testing.T, p *process) *world {
 	t.Helper()
 	at := p.ready()
-	w := around(t, at["mqtt"])
+	w := worldAround(t, at["mqtt"])
 	w.http = at["http"]
 	return w
 }
 
 // worldAround returns a world around a running broker without passwords.
-func around(t *testing.T, address string) *world {
+func worldAround(t *testing.T, address string) *world {
 	t.Helper()
-	w := &world{t: t, folder: t.TempDir(), address: address, toolsProxy: newWire(t, address)}
+	w := &world{t: t, folder: t.TempDir(), address: address, toolsProxy: newProxy(t, address)}
 	w.recorderScope = &scope{TB: t}
 	t.Cleanup(w.recorderScope.end)
 	w.recorder = brokertest.Record(w.recorderScope, brokertest.TCP(w.address))
-	w.eye = startObserver(t, w.toolsProxy.url())
+	w.observer = startObserver(t, w.toolsProxy.url())
 	return w
 }
 
 // awaitPerforming waits until the robot performs its story.
-func (w *world) performing(rid string) schema.State {
+func (w *world) awaitPerforming(rid string) schema.State {
 	w.t.Helper()
 	return w.awaitState(rid, "performing", isPerforming)
 }
@@ -55,16 +55,16 @@ func isPerforming(s schema.State) bool {
 // presence.
 func (w *world) interruptDemo(p *process, robots ...string) {
 	w.t.Helper()
-	mark := w.eye.mark()
+	mark := w.observer.mark()
 	w.recorderScope.end()
 	began := time.Now()
 	p.signal(syscall.SIGINT)
 	for _, rid := range robots {
-		becomes(w, mark, on(rid, "presence"), rid+" to be offline", func(d schema.Presence) bool {
+		awaitDocumentAfter(w, mark, robotTopic(rid, "presence"), rid+" to be offline", func(d schema.Presence) bool {
 			return d.State == schema.PresenceOffline
 		})
 	}
-	becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be offline", func(d schema.Presence) bool {
+	awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be offline", func(d schema.Presence) bool {
 		return d.State == schema.PresenceOffline
 	})
 	if code := p.wait(); code != 0 {
@@ -88,8 +88,8 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 
 			p := startDemo(t, args...)
 			w := worldAroundDemo(t, p)
-			first := w.performing("r1")
-			w.performing("r2")
+			first := w.awaitPerforming("r1")
+			w.awaitPerforming("r2")
 			if !p.log.contains("NOT PROTECTED") {
 				t.Error("the demo does not print that it is unprotected")
 			}
@@ -97,13 +97,13 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 			w.runPrintedLine(p, "-m mnl")
 			w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
 			w.runPrintedLine(p, "-m ato")
-			w.performing("r1")
+			w.awaitPerforming("r1")
 			w.interruptDemo(p, "r1", "r2")
 
 			restarted := startDemo(t, args...)
 			w = worldAroundDemo(t, restarted)
-			second := w.performing("r1")
-			w.performing("r2")
+			second := w.awaitPerforming("r1")
+			w.awaitPerforming("r2")
 			if *second.Auto.Story != *first.Auto.Story {
 				t.Errorf("r1 performs %v, and performed %v before", second.Auto.Story, first.Auto.Story)
 			}
@@ -125,7 +125,7 @@ func (w *world) runPrintedLine(p *process, with string) {
 
 func (w *world) expectPage() {
 	w.t.Helper()
-	client := http.Client{Timeout: patience}
+	client := http.Client{Timeout: waitLimit}
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(w.http + "/")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestDemoThatCannotStartSaysWhyAndChangesNothing(t *testing.T) {
 			t.Parallel()
 			data, address := t.TempDir(), c.address(t)
 			p := startDemo(t, c.flag, address, "--data", data)
-			p.meant = true
+			p.ignoreExit = true
 			if code := p.wait(); code != 1 {
 				t.Errorf("ended with status %d", code)
 			}
@@ -175,7 +175,7 @@ func TestDataDirectoryBelongsToOneDemo(t *testing.T) {
 	p := startDemo(t, "--robots", "1", "--data", data)
 	p.ready()
 	second := startDemo(t, "--robots", "1", "--data", data)
-	second.meant = true
+	second.ignoreExit = true
 	if code := second.wait(); code != 1 {
 		t.Errorf("the second ended with status %d", code)
 	}

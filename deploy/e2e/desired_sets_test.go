@@ -17,7 +17,7 @@ func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 		w.awaitAdopted("r1")
 
 		w.mustRunCLI("desired", "config", "event_rate=7", "r1")
-		awaitDocument(w, on("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
+		awaitDocument(w, robotTopic("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
 			return r.DesiredRev > 0 && r.Phase == schema.DeployActive && string(r.Applied["event_rate"]) == "7"
 		})
 		if s := w.runCLI("desired", "config", "event_rtae=7", "r1"); s.code == 0 || !strings.Contains(s.err, "there is no setting event_rtae") {
@@ -29,13 +29,13 @@ func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.mustRunCLI("desired", "places", "-f", places, "--id", "hall", "r1")
-		awaitDocument(w, on("r1", "reported/places"), "the report on places", func(r schema.ReportedSet) bool {
+		awaitDocument(w, robotTopic("r1", "reported/places"), "the report on places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
-		awaitDocument(w, on("r1", "caps"), "what r1 can go to", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
+		awaitDocument(w, robotTopic("r1", "caps"), "what r1 can go to", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
 
 		w.mustRunCLI("desired", "mode", "mnl", "r1", "--apply", "now")
-		awaitDocument(w, on("r1", "reported/mode"), "the report on the mode", func(r schema.ReportedMode) bool {
+		awaitDocument(w, robotTopic("r1", "reported/mode"), "the report on the mode", func(r schema.ReportedMode) bool {
 			return r.Phase == schema.DeployActive && r.Mode == schema.ModeMnl && !r.Diverged
 		})
 		w.until("fleetd to show all three as active", func() bool {
@@ -45,9 +45,9 @@ func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 
 		// After a restart the robot applies them from its own disk.
 		w.robots["r1"].kill()
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.runRobot("r1", "")
-		becomes(w, mark, on("r1", "caps"), "r1 to know its places after a restart", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "caps"), "r1 to know its places after a restart", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
 	})
 }
 
@@ -61,14 +61,14 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 		w.awaitAdopted("r1")
 
 		w.mustRunCLI("desired", "config", "event_rate=7", "r1")
-		awaitDocument(w, on("r1", "reported/config"), "the refusal of a signature with another key", func(r schema.ReportedConfig) bool {
+		awaitDocument(w, robotTopic("r1", "reported/config"), "the refusal of a signature with another key", func(r schema.ReportedConfig) bool {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature
 		})
 
 		w.fleetd.kill()
 		w.startFleetd("--sign-key", key)
 		w.mustRunCLI("desired", "config", "event_rate=8", "r1")
-		awaitDocument(w, on("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
+		awaitDocument(w, robotTopic("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {
 			return r.Phase == schema.DeployActive && string(r.Applied["event_rate"]) == "8"
 		})
 	})
@@ -76,7 +76,7 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 
 func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
-		stopTopic, fleetTopic := on("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
+		stopTopic, fleetTopic := robotTopic("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
 		w.recorder.Allow(stopTopic)
 		w.recorder.Allow(fleetTopic)
 		key := filepath.Join(w.folder, "fleetd.key")
@@ -96,11 +96,11 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
 
 		// Another client that may write these topics.
 		forged := `{"rev":9000000000000000,"fleet_id":"` + signed.FleetID + `","ts":"2026-11-21T12:00:00.000Z",`
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.publish("admin", stopTopic, forged+`"stops":[]}`, "-r")
 		w.publish("admin", fleetTopic, forged+`"active":false}`, "-r")
 		for _, cause := range []string{"robot stop", "fleet stop"} {
-			becomes(w, mark, on("r1", "event"), "the refusal of the forged "+cause, func(e schema.Event) bool {
+			awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the refusal of the forged "+cause, func(e schema.Event) bool {
 				return e.Type == string(schema.ReasonBadSignature) && e.Cause == cause && strings.Contains(string(e.Data), "9000000000000000")
 			})
 		}

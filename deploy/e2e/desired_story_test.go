@@ -42,7 +42,7 @@ func TestDesiredStoryThatFailsIsReportedAndTheRobotKeepsItsOwn(t *testing.T) {
 		if r := expectReport("refused for its bytes", 2, schema.DeployRejected, schema.ReasonBadDigest); r.Retry != schema.RetryNever {
 			w.t.Errorf("damaged bytes: %s", jsonText(r))
 		}
-		w.performing("r1")
+		w.awaitPerforming("r1")
 
 		// An act that is missing in the blob is left out; a story without any act is refused.
 		active = setDesired(3, schema.ApplyNow, "round", "nod")
@@ -51,29 +51,29 @@ func TestDesiredStoryThatFailsIsReportedAndTheRobotKeepsItsOwn(t *testing.T) {
 			w.t.Errorf("with an act that is missing: %s", jsonText(r))
 		}
 		// A desired story of another fleet, an older one, and an empty document change nothing.
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.setDesiredStoryAs("00000000-0000-4000-8000-00000000000b", "r1", 90, "tale", "tell", "nod")
 		expectReport("unchanged by another fleet", 3, schema.DeployActive, schema.ReasonWrongFleet)
 		setDesired(4, schema.ApplyNow, "round")
 		expectReport("refused without an act", 4, schema.DeployRejected, schema.ReasonStoryEmpty)
 		setDesired(1, schema.ApplyNow, "tale", "tell", "nod")
-		becomes(w, mark, on("r1", "event"), "the refusal of an older desired state", func(e schema.Event) bool { return e.Type == string(schema.ReasonStaleRevision) })
-		mark = w.eye.mark()
-		w.publish("admin", on("r1", "desired/story"), "", "-r")
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the refusal of an older desired state", func(e schema.Event) bool { return e.Type == string(schema.ReasonStaleRevision) })
+		mark = w.observer.mark()
+		w.publish("admin", robotTopic("r1", "desired/story"), "", "-r")
 		w.mustRequest("op1", "r1", "sys/resync", "") // has the robot publish everything again
-		becomes(w, mark, on("r1", "reported/story"), "the report to be published again", func(r schema.ReportedStory) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "reported/story"), "the report to be published again", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 4 && r.Active != nil && r.Active.SHA256 == active.SHA256
 		})
-		w.performing("r1")
+		w.awaitPerforming("r1")
 
 		// A desired story that waits to be applied is superseded by a newer one.
 		setDesired(5, schema.ApplyNextStart, "tale", "tell", "nod")
 		if r := expectReport("waiting", 5, schema.DeployWaiting, ""); r.Staged == nil || r.Staged.Rev != 5 {
 			w.t.Errorf("while it waits: %s", jsonText(r))
 		}
-		mark = w.eye.mark()
+		mark = w.observer.mark()
 		newer := setDesired(6, schema.ApplyNow, "round", "nod", "smile")
-		becomes(w, mark, on("r1", "reported/story"), "the report that the waiting story is superseded", func(r schema.ReportedStory) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "reported/story"), "the report that the waiting story is superseded", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 5 && r.Phase == schema.DeploySuperseded
 		})
 		w.awaitActiveStory("r1", newer)
@@ -92,7 +92,7 @@ func TestDesiredStoryThatFailsIsReportedAndTheRobotKeepsItsOwn(t *testing.T) {
 		}
 
 		// The story is withdrawn only by a desired document that says so.
-		w.publish("admin", on("r1", "desired/story"), `{"rev":8,"fleet_id":"`+manualFleetID+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
+		w.publish("admin", robotTopic("r1", "desired/story"), `{"rev":8,"fleet_id":"`+manualFleetID+`","story":null,"apply":"now","by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`, "-r")
 		w.awaitReportedStory("r1", "without a story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 8 && r.Phase == schema.DeployWithdrawn && r.Active == nil
 		})

@@ -137,9 +137,9 @@ const latchFileBytes = "262144" // the size of robot.latches, which is allocated
 // sendLiveStop publishes a live stop and returns the robot's answer.
 func (w *world) sendLiveStop(rid, id string) (ack schema.Ack) {
 	w.t.Helper()
-	mark := w.eye.mark()
+	mark := w.observer.mark()
 	w.publish("op1", schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1"), fmt.Sprintf(`{"id":%q,"robots":[%q]}`, id, rid))
-	return becomes(w, mark, on(rid, "ack/op1"), rid+" to answer the stop", func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
+	return awaitDocumentAfter(w, mark, robotTopic(rid, "ack/op1"), rid+" to answer the stop", func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
 }
 
 func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
@@ -159,7 +159,7 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 		w.until("the disk to be full", func() bool { // with journal records, which robotd must keep
 			for range 5 {
 				n++
-				w.publish("op1", on("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
+				w.publish("op1", robotTopic("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
 			}
 			return strings.Contains(w.robots["r1"].log.String(), "the disk refused")
 		})
@@ -169,9 +169,9 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 		}
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.runRobot("r1", "")
-		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 		w.awaitLatches("r1", "gate-7")
 		w.expectEnableRefused("r1", "gate-7")
 	})
@@ -189,9 +189,9 @@ func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 		w.awaitState("r1", "stopped, with a latch that a restart would lose", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.robots["r1"] = launch(t, "r1", "prlimit", []string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.robotProxies["r1"].url(), "--data", filepath.Join(w.folder, "r1")}, nil)
-		becomes(w, mark, on("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 		w.awaitLatches("r1", "unwritable-disk")
 		limitFileSize(t, w.robots["r1"], "unlimited")
 		w.awaitState("r1", "stopped, with a latch that survives a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })

@@ -139,8 +139,8 @@ type mixedReleases struct {
 
 func newMixedReleases(t *testing.T) *mixedReleases {
 	w := &world{
-		t: t, folder: t.TempDir(), toolsProxy: newWire(t, ""), fleetdProxy: newWire(t, ""),
-		robotProxies: map[string]*wire{"r1": newWire(t, "")}, robots: map[string]*process{},
+		t: t, folder: t.TempDir(), toolsProxy: newProxy(t, ""), fleetdProxy: newProxy(t, ""),
+		robotProxies: map[string]*proxy{"r1": newProxy(t, "")}, robots: map[string]*process{},
 	}
 	return &mixedReleases{world: w}
 }
@@ -163,10 +163,10 @@ func (m *mixedReleases) startBroker() {
 	m.broker = launch(m.t, "broker ("+m.fleet.name+")", m.fleet.program(m.t, "broker"), m.expand(m.fleet, m.fleet.commands.broker), nil)
 	m.address = m.broker.ready()["mqtt"]
 	for _, each := range m.allProxies() {
-		each.lead(m.address)
+		each.connectTo(m.address)
 	}
-	if m.eye == nil {
-		m.eye = startObserver(m.t, m.toolsProxy.url())
+	if m.observer == nil {
+		m.observer = startObserver(m.t, m.toolsProxy.url())
 	}
 }
 
@@ -183,11 +183,11 @@ func (m *mixedReleases) startFleetd() (refusal string) {
 
 func (m *mixedReleases) startRobot() (refusal string) {
 	m.t.Helper()
-	mark := m.eye.mark()
+	mark := m.observer.mark()
 	p := launch(m.t, "r1 ("+m.robot.name+")", m.robot.program(m.t, "robotd"), m.expand(m.robot, m.robot.commands.robotd), nil)
 	m.robots["r1"] = p
 	if refusal = p.awaitReadyOrRefusal(); refusal == "" {
-		becomes(m.world, mark, on("r1", "state"), "r1 to be calibrated", func(s schema.State) bool {
+		awaitDocumentAfter(m.world, mark, robotTopic("r1", "state"), "r1 to be calibrated", func(s schema.State) bool {
 			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
 	}
@@ -199,14 +199,14 @@ func (m *mixedReleases) startRobot() (refusal string) {
 // release.
 func (p *process) awaitReadyOrRefusal() string {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		switch {
 		case p.log.contains("ready "):
 			return ""
 		case p.running():
 			continue
 		}
-		p.meant = true // how it ended is looked at here
+		p.ignoreExit = true // how it ended is looked at here
 		output := p.log.String()
 		for _, sign := range []string{"panic", "SIG", "goroutine ", "fatal error", "core dumped"} {
 			if strings.Contains(output, sign) {
@@ -218,7 +218,7 @@ func (p *process) awaitReadyOrRefusal() string {
 		}
 		return output
 	}
-	p.t.Fatalf("%s was neither ready nor did it end within %v", p.name, patience)
+	p.t.Fatalf("%s was neither ready nor did it end within %v", p.name, waitLimit)
 	return ""
 }
 
@@ -279,12 +279,12 @@ func (m *mixedReleases) mustRun(line string, more ...string) {
 func (m *mixedReleases) retryUntilDone(line string) {
 	m.t.Helper()
 	var s cliResult
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if s = m.runCLIOf(line); s.code == 0 {
 			return
 		}
 	}
-	m.t.Fatalf("fleetd (%s) %s: after %v status %d\n%s%s", m.fleet.name, line, patience, s.code, s.out, s.err)
+	m.t.Fatalf("fleetd (%s) %s: after %v status %d\n%s%s", m.fleet.name, line, waitLimit, s.code, s.out, s.err)
 }
 
 func (m *mixedReleases) assignStory() {
@@ -308,7 +308,7 @@ func (m *mixedReleases) enableAndPerform() {
 	m.retryUntilDone(m.fleet.commands.enable) // refused until a heartbeat came after the stop
 	m.awaitState("r1", "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
 	m.mustRun(m.fleet.commands.perform)
-	m.performing("r1")
+	m.awaitPerforming("r1")
 }
 
 // stopRobot stops the robot and returns the id of the latched stop.

@@ -19,9 +19,9 @@ var anyFleetd = []variant{ownBroker, postgres, mosquitto}
 // awaitRobot waits until the condition holds for a robot as fleetd shows it.
 func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Robot {
 	w.t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}
 	var newest string
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		answer, err := client.Get(w.http + api.Prefix + "/robots/" + rid)
 		if err != nil {
 			w.t.Fatal(err)
@@ -37,7 +37,7 @@ func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Rob
 		}
 		newest = jsonText(d.Robot)
 	}
-	w.t.Fatalf("waited %v for fleetd to see %s %s; it sees %s", patience, rid, what, newest)
+	w.t.Fatalf("waited %v for fleetd to see %s %s; it sees %s", waitLimit, rid, what, newest)
 	return api.Robot{}
 }
 
@@ -107,7 +107,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 			w.t.Errorf("batch %s", jsonText(batch))
 		}
 		for _, rid := range []string{"r1", "r2"} {
-			w.performing(rid)
+			w.awaitPerforming(rid)
 			w.awaitRobot(rid, "performing", func(r api.Robot) bool { return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle })
 		}
 
@@ -115,7 +115,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 		if s := w.runCLI("mode", "set", "dance", "r1", "--wait"); s.code != 1 || !strings.Contains(s.out+s.err, "unknown_mode") {
 			w.t.Errorf("mode set dance: status %d\n%s%s", s.code, s.out, s.err)
 		}
-		w.performing("r1")
+		w.awaitPerforming("r1")
 	})
 }
 
@@ -130,7 +130,7 @@ func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 		w.mustRunCLI("safety", "enable", "r1", "r2", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
 		for _, rid := range []string{"r1", "r2"} {
-			s := w.performing(rid)
+			s := w.awaitPerforming(rid)
 			if s.Auto.Story.ID != "museum-welcome" || s.Safety.State != schema.SafetyEnabled {
 				w.t.Errorf("%s: %s", rid, jsonText(s))
 			}
@@ -149,7 +149,7 @@ func TestDeletedActEmptiesItsStory(t *testing.T) {
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
-		w.performing("r1")
+		w.awaitPerforming("r1")
 
 		// First a dry run, then the deletion with the numbers that the dry run printed.
 		dry := mustRunJSON[api.Deletion](w, "act", "delete", "smile", "--dry-run")
@@ -164,14 +164,14 @@ func TestDeletedActEmptiesItsStory(t *testing.T) {
 		if has := w.awaitConverged("round", 2, "r1", "r2"); !slices.Equal(has.EffectiveActs, []string{"nod"}) {
 			w.t.Errorf("the robots perform %v", has.EffectiveActs)
 		}
-		w.performing("r1")
-		w.performing("r2")
+		w.awaitPerforming("r1")
+		w.awaitPerforming("r2")
 
 		// Deleting the last act deletes the story too, so the story has to be named.
 		if s := w.runCLI("act", "delete", "nod", "--expect-stories", "1", "--expect-robots", "2"); s.code != 5 || !strings.Contains(s.err, "--yes-clear-default round") {
 			w.t.Errorf("without the name: status %d\n%s%s", s.code, s.out, s.err)
 		}
-		w.performing("r1")
+		w.awaitPerforming("r1")
 		w.mustRunCLI("act", "delete", "nod", "--expect-stories", "1", "--expect-robots", "2", "--yes-clear-default", "round")
 		for _, rid := range []string{"r1", "r2"} {
 			w.awaitReportedStory(rid, "withdrawn", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployWithdrawn && r.Active == nil })
@@ -207,7 +207,7 @@ func TestCommandToOfflineRobotExpires(t *testing.T) {
 		if b.Commands[0].State != command.Undelivered || s.code == 0 {
 			w.t.Errorf("status %d, %s", s.code, jsonText(b))
 		}
-		if seen := w.eye.since(0, on("r1", "cmd/fleetd/#")); len(seen) > 0 {
+		if seen := w.observer.since(0, robotTopic("r1", "cmd/fleetd/#")); len(seen) > 0 {
 			w.t.Errorf("it was sent: %v", seen)
 		}
 	})

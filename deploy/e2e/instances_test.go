@@ -32,7 +32,7 @@ func (w *world) awaitLeader(p *process, name string) {
 // document after the mark.
 func (w *world) awaitFleetdPresence(mark int, what string, holds func(schema.Presence) bool) schema.Presence {
 	w.t.Helper()
-	return becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
+	return awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), what, holds)
 }
 
 func TestKilledLeaderIsReplaced(t *testing.T) {
@@ -49,19 +49,19 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
-		w.performing("r1")
+		w.awaitPerforming("r1")
 		if says := w.mustRunCLI("version"); !strings.Contains(says, "leader: fleetd-a") {
 			w.t.Errorf("fleetd-b prints\n%s", says)
 		}
 
 		// The leader is killed while one of its commands is under way.
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		atB := w.http
 		w.http = atA
 		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
 		w.http = atB
-		w.eye.upon(w.t, mark, on("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent", func(message) bool { return true })
+		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent", func(message) bool { return true })
 		a.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
@@ -84,7 +84,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		if after.Boot == before.Boot {
 			w.t.Errorf("the presence is that of the killed instance: %s", jsonText(after))
 		}
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
+		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
 			return s.Active && s.ID == latched[0].ID
 		})
 		w.until("the result of the killed instance's command to be known", func() bool {
@@ -117,11 +117,11 @@ func TestHangingLeaderIsReplaced(t *testing.T) {
 		w.mustRunCLI("story", "assign", "tale", "r1")
 		w.awaitLeader(b, "fleetd-b")
 		w.awaitConverged("tale", 1, "r1")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		a.signal(syscall.SIGCONT)
 		a.log.await(w.t, "fleetd-a", "that it follows", func(line string) bool { return strings.Contains(line, `why="fleetd-b leads"`) })
 		w.stopRobots("r1")
-		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
+		for _, m := range w.observer.since(mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence)) {
 			if p, _ := schema.Decode[schema.Presence]([]byte(m.Payload)); p.State == schema.PresenceOnline {
 				w.t.Errorf("the instance that hung publishes: %s", m)
 			}

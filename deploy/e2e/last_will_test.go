@@ -20,10 +20,10 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 		w.awaitAdopted("r1")
 		w.enable("r1")
 		host, port, _ := strings.Cut(strings.TrimPrefix(w.toolsProxy.url(), "mqtt://"), ":")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		button := launch(w.t, "the button", sub, []string{
-			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", on("r1", "ack/op1"),
-			"--will-topic", on("r1", "cmd/op1/safety/stop"), "--will-qos", "1",
+			"-h", host, "-p", port, "-V", "mqttv311", "-u", "op1", "-i", "op1.button", "-q", "1", "-t", robotTopic("r1", "ack/op1"),
+			"--will-topic", robotTopic("r1", "cmd/op1/safety/stop"), "--will-qos", "1",
 		}, nil)
 		// The button is connected once it receives answers to op1.
 		w.until("the button to be connected", func() bool {
@@ -32,7 +32,7 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 		})
 		w.awaitState("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
 		button.kill()
-		becomes(w, mark, on("r1", "ack/op1"), "r1 to answer the stop", func(a schema.Ack) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "ack/op1"), "r1 to answer the stop", func(a schema.Ack) bool {
 			return a.Verb == "safety/stop" && a.Status == schema.StatusSucceeded
 		})
 		w.awaitState("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })

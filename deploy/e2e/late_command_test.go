@@ -29,9 +29,9 @@ func TestLateEnableWithoutTSExpiresAndLateStopStops(t *testing.T) {
 				w.runRobotsIn(schema.ModeMnl, "", "r1")
 				w.awaitLink("r1", "up", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
 				sendLate := func(verb, payload, id string) schema.Ack {
-					mark := w.eye.mark()
+					mark := w.observer.mark()
 					goOn := hang.hang(w)
-					w.publish("op1", on("r1", "cmd/op1/"+verb), payload)
+					w.publish("op1", robotTopic("r1", "cmd/op1/"+verb), payload)
 					time.Sleep(gap)
 					goOn()
 					return w.awaitFinalAck(mark, "op1", "r1", id)

@@ -58,7 +58,7 @@ func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		for try := 1; ; try++ {
 			silence, times := w.flapLink("r1", most)
 			if silence < clientTimeOut && times > 0 {
@@ -70,19 +70,19 @@ func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 			}
 			w.awaitLink("r1", "up again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
 			w.mustRequest("op1", "r1", "mode/set", "mnl")
-			mark = w.eye.mark()
+			mark = w.observer.mark()
 		}
-		becomes(w, mark, on("r1", "event"), "the loss", func(e schema.Event) bool { return e.Type == "link_lost" })
-		becomes(w, mark, on("r1", "event"), "the return", func(e schema.Event) bool { return e.Type == "link_restored" })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the loss", func(e schema.Event) bool { return e.Type == "link_lost" })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the return", func(e schema.Event) bool { return e.Type == "link_restored" })
 		w.awaitLink("r1", "up again", func(l schema.StateLink) bool { return l.State == schema.LinkUp })
 
-		mark = w.eye.mark()
+		mark = w.observer.mark()
 		for range 2 {
-			at := w.eye.mark()
-			w.eye.upon(w.t, at, schema.DefaultNamespace.Topic(schema.TopicFleetHeartbeat, "fleetd"), "a heartbeat of fleetd", func(message) bool { return true })
-			becomes(w, at, on("r1", "heartbeat"), "a heartbeat of r1", func(schema.Heartbeat) bool { return true })
+			at := w.observer.mark()
+			w.observer.awaitMessage(w.t, at, schema.DefaultNamespace.Topic(schema.TopicFleetHeartbeat, "fleetd"), "a heartbeat of fleetd", func(message) bool { return true })
+			awaitDocumentAfter(w, at, robotTopic("r1", "heartbeat"), "a heartbeat of r1", func(schema.Heartbeat) bool { return true })
 		}
-		for _, m := range w.eye.since(mark, on("r1", "heartbeat")) {
+		for _, m := range w.observer.since(mark, robotTopic("r1", "heartbeat")) {
 			if h, _ := schema.Decode[schema.Heartbeat]([]byte(m.Payload)); h.Mode != schema.ModeSafe {
 				w.t.Errorf("the return of fleetd changed the mode from safe: %s", m)
 			}

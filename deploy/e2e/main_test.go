@@ -17,7 +17,7 @@ import (
 
 // waitLimit is how long a test waits for what it expects. A test that waits so
 // long has failed; the value measures nothing.
-const patience = 40 * time.Second
+const waitLimit = 40 * time.Second
 
 // parallelScenarios is how many scenarios run at a time: they wait for other
 // processes more than they compute.

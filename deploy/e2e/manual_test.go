@@ -17,7 +17,7 @@ type speed struct {
 
 // speeds returns the speeds that the robot has published since a mark.
 func (w *world) speeds(mark int, rid string) (all []speed) {
-	for _, m := range w.eye.since(mark, on(rid, "telemetry/drive")) {
+	for _, m := range w.observer.since(mark, robotTopic(rid, "telemetry/drive")) {
 		figures, problems := schema.Decode[schema.Telemetry]([]byte(m.Payload))
 		if len(problems) > 0 {
 			w.t.Fatalf("%s: %v", m, problems)
@@ -37,7 +37,7 @@ func (w *world) speeds(mark int, rid string) (all []speed) {
 // awaitSpeed waits for telemetry and returns the newest speed.
 func (w *world) awaitSpeed(mark int, rid string) speed {
 	w.t.Helper()
-	w.eye.upon(w.t, mark, on(rid, "telemetry/drive"), "the speed of "+rid, func(message) bool { return true })
+	w.observer.awaitMessage(w.t, mark, robotTopic(rid, "telemetry/drive"), "the speed of "+rid, func(message) bool { return true })
 	all := w.speeds(mark, rid)
 	return all[len(all)-1]
 }
@@ -46,7 +46,7 @@ func (w *world) awaitSpeed(mark int, rid string) speed {
 // with one frame for each telemetry message of the robot.
 func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.mustRequest("op1", "r1", "safety/enable", "")
 		lease := w.mustRequest("op1", "r1", "control/acquire", `{"args":{"ttl_ms":60000}}`).Lease
@@ -56,31 +56,31 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 		var seq int64
 		frame := func(client string, vx float64) {
 			seq++
-			w.publish(client, on("r1", "cmd/"+client+"/manual/velocity"),
+			w.publish(client, robotTopic("r1", "cmd/"+client+"/manual/velocity"),
 				fmt.Sprintf(`{"lease":%q,"seq":%d,"vx":%v,"wz":0,"ttl_ms":400,"seen_mono_ms":%d}`, lease.ID, seq, vx, w.awaitSpeed(0, "r1").monoMS))
 		}
 
 		// Frames of another client are refused, which only an event reports.
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		frame("op2", 0.3)
-		becomes(w, mark, on("r1", "event"), "the refusal of the other's frame", func(e schema.Event) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the refusal of the other's frame", func(e schema.Event) bool {
 			return e.Type == "teleop_refused" && e.Source == "op2" && e.Cause == string(schema.ReasonNotInControl)
 		})
 
 		// A joystick must have been at rest once before its frames count.
-		mark = w.eye.mark()
+		mark = w.observer.mark()
 		frame("op1", 0.3)
-		becomes(w, mark, on("r1", "event"), "the refusal of a joystick that was not at rest", func(e schema.Event) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the refusal of a joystick that was not at rest", func(e schema.Event) bool {
 			return e.Type == "teleop_refused" && e.Source == "op1" && e.Cause == string(schema.ReasonPrecondition)
 		})
 		frame("op1", 0)
 
-		mark = w.eye.mark()
+		mark = w.observer.mark()
 		w.until("the robot to drive", func() bool {
 			frame("op1", 0.3)
 			return w.awaitSpeed(mark, "r1").vx > 0
 		})
-		mark = w.eye.mark()
+		mark = w.observer.mark()
 		w.until("the robot to stop", func() bool { return w.awaitSpeed(mark, "r1").vx == 0 })
 		for _, s := range w.speeds(0, "r1") {
 			if s.vx > 0.3+1e-9 {
@@ -108,12 +108,12 @@ func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
 		}
 		w.mustRequest("op1", "r1", "manual/face", "smile")
 
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.mustRequest("op2", "r1", "control/takeover", "manual")
 		if lost := w.awaitFinalAck(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
 			w.t.Errorf("the first was answered %s", jsonText(lost))
 		}
-		becomes(w, mark, on("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
 		if refused := w.request("op1", "r1", "control/renew", first.Lease.ID); refused.Status != schema.StatusRejected {
 			w.t.Errorf("the first renews %s", jsonText(refused))
 		}

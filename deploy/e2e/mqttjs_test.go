@@ -61,7 +61,7 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	robot := launch(t, "r1", robotd, []string{
 		"--id", "r1", "--data", in("r1"), "--broker", "wss://" + addresses["wss"], "--broker-ca", root, "--password-file", in("password"),
 	}, nil)
-	calibrated(t, addresses["mqtt"])
+	awaitCalibrated(t, addresses["mqtt"])
 
 	run := func(environs []string, args ...string) cliResult {
 		t.Helper()
@@ -126,7 +126,7 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 
 // awaitCalibrated waits until r1 is calibrated and in mnl, so that it accepts
 // every mode.
-func calibrated(t *testing.T, address string) {
+func awaitCalibrated(t *testing.T, address string) {
 	t.Helper()
 	sub, err := exec.LookPath("mosquitto_sub")
 	if err != nil {
@@ -136,7 +136,7 @@ func calibrated(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observer := launch(t, "the observer", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.observer", "-P", "please", "-t", on("r1", "state")}, nil)
+	observer := launch(t, "the observer", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.observer", "-P", "please", "-t", robotTopic("r1", "state")}, nil)
 	observer.log.await(t, "the observer", "r1 to be in mnl and calibrated", func(line string) bool {
 		var s schema.State
 		return json.Unmarshal([]byte(line), &s) == nil && s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated

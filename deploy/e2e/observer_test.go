@@ -17,7 +17,7 @@ import (
 
 // An observer is a mosquitto_sub that receives every message, as an administrator
 // could.
-type eye struct {
+type observer struct {
 	mu       sync.Mutex
 	messages []message     // in the order of arrival
 	changed  chan struct{} // closed and replaced with every message
@@ -35,19 +35,19 @@ func (m message) String() string {
 	return fmt.Sprintf("%s (QoS %d, retain %d) %.400s", m.Topic, m.QoS, m.Retain, m.Payload)
 }
 
-func startObserver(t testing.TB, at string) *eye {
+func startObserver(t testing.TB, at string) *observer {
 	t.Helper()
 	path, err := exec.LookPath("mosquitto_sub")
 	if err != nil {
 		t.Fatalf("%v: run deploy/setup/debian.sh", err)
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(at, "mqtt://"), ":")
-	e := &eye{changed: make(chan struct{})}
+	e := &observer{changed: make(chan struct{})}
 	p := launch(t, "the observer", path, []string{
 		"-h", host, "-p", port, "-u", "admin", "-i", "admin.observer", "-k", "60",
 		"-q", "1", "-t", string(schema.DefaultNamespace) + "/v1/#", "-F", "%j",
 	}, e.record)
-	p.meant = true // it is killed at the end
+	p.ignoreExit = true // it is killed at the end
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -61,10 +61,10 @@ func startObserver(t testing.TB, at string) *eye {
 // awaitSubscription publishes until the observer receives it: mosquitto_sub does
 // not report that it has subscribed. The message is a command to a robot that does
 // not exist.
-func (e *eye) awaitSubscription(t testing.TB, at string) {
+func (e *observer) awaitSubscription(t testing.TB, at string) {
 	t.Helper()
-	call := on("no-robot", "cmd/admin/sys/query")
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	call := robotTopic("no-robot", "cmd/admin/sys/query")
+	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); {
 		mosquittotest.Pub(t, at, publishArgs("admin", call, "eye")...)
 		e.mu.Lock()
 		seen, changed := len(e.messages), e.changed
@@ -78,11 +78,11 @@ func (e *eye) awaitSubscription(t testing.TB, at string) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	t.Fatalf("the observer was not subscribed within %v", patience)
+	t.Fatalf("the observer was not subscribed within %v", waitLimit)
 }
 
 // record adds a message as mosquitto_sub writes it.
-func (e *eye) record(line string) {
+func (e *observer) record(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var m message
@@ -95,9 +95,9 @@ func (e *eye) record(line string) {
 }
 
 // await waits until the condition holds; it is called with the lock held.
-func (e *eye) await(t testing.TB, what string, holds func() bool) {
+func (e *observer) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitLimit)
 	defer timeout.Stop()
 	for {
 		e.mu.Lock()
@@ -109,20 +109,20 @@ func (e *eye) await(t testing.TB, what string, holds func() bool) {
 		select {
 		case <-changed:
 		case <-timeout.C:
-			t.Fatalf("waited %v for %s", patience, what)
+			t.Fatalf("waited %v for %s", waitLimit, what)
 		}
 	}
 }
 
 // mark returns a position in the received messages, for since.
-func (e *eye) mark() int {
+func (e *observer) mark() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.messages)
 }
 
 // since returns the messages after the mark whose topics match the filter.
-func (e *eye) since(mark int, filter string) []message {
+func (e *observer) since(mark int, filter string) []message {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var found []message
@@ -136,7 +136,7 @@ func (e *eye) since(mark int, filter string) []message {
 
 // awaitMessage waits for a message after the mark on a topic that matches the
 // filter, for which the condition holds.
-func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(message) bool) message {
+func (e *observer) awaitMessage(t testing.TB, mark int, filter, what string, holds func(message) bool) message {
 	t.Helper()
 	var found message
 	e.await(t, what, func() bool {
@@ -153,7 +153,7 @@ func (e *eye) upon(t testing.TB, mark int, filter, what string, holds func(messa
 
 // markBeforeNewest returns the mark before the newest message on the topic, or
 // else the present one.
-func (e *eye) markBeforeNewest(topic string) int {
+func (e *observer) markBeforeNewest(topic string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := len(e.messages) - 1; i >= 0; i-- {
@@ -164,7 +164,7 @@ func (e *eye) markBeforeNewest(topic string) int {
 	return len(e.messages)
 }
 
-func (e *eye) String() string {
+func (e *observer) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b strings.Builder
@@ -180,15 +180,15 @@ func (e *eye) String() string {
 // newest one, or a later one.
 func awaitDocument[T any](w *world, topic, what string, holds func(T) bool) T {
 	w.t.Helper()
-	return becomes(w, w.eye.markBeforeNewest(topic), topic, what, holds)
+	return awaitDocumentAfter(w, w.observer.markBeforeNewest(topic), topic, what, holds)
 }
 
 // awaitDocumentAfter waits for a document after the mark for which the condition
 // holds.
-func becomes[T any](w *world, mark int, topic, what string, holds func(T) bool) T {
+func awaitDocumentAfter[T any](w *world, mark int, topic, what string, holds func(T) bool) T {
 	w.t.Helper()
 	var found T
-	w.eye.upon(w.t, mark, topic, what, func(m message) bool {
+	w.observer.awaitMessage(w.t, mark, topic, what, func(m message) bool {
 		v, problems := schema.Decode[T]([]byte(m.Payload))
 		if len(problems) > 0 {
 			return false // the recorder reports it

@@ -71,7 +71,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 		returned := time.Now()
 		w.pressStop()
 		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "admin", ClientID: "admin.watch"})
-		watcher.Subscribe(on("+", "presence"), on("+", "state"))
+		watcher.Subscribe(robotTopic("+", "presence"), robotTopic("+", "state"))
 		back, stopped := map[string]time.Duration{}, map[string]time.Duration{}
 		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) && (len(back) < len(ids) || len(stopped) < len(ids)); time.Sleep(20 * time.Millisecond) {
 			watcher.Ping()
@@ -139,7 +139,7 @@ func quantiles(all []time.Duration) string {
 // A flakyLine breaks a proxy every 0.5 to 20 s, for up to 2 s, until its context
 // ends.
 type flakyLine struct {
-	wire    *wire
+	wire    *proxy
 	mu      sync.Mutex
 	outages [][2]time.Time // start and end of each outage, the newest last; the end is zero during it
 }
@@ -159,9 +159,9 @@ func (f *flakyLine) run(ctx context.Context, address string, random *rand.Rand) 
 		f.mu.Lock()
 		f.outages = append(f.outages, [2]time.Time{time.Now(), {}})
 		f.mu.Unlock()
-		f.wire.lead("")
+		f.wire.connectTo("")
 		wait(0, 2*time.Second)
-		f.wire.lead(address)
+		f.wire.connectTo(address)
 		f.mu.Lock()
 		f.outages[len(f.outages)-1][1] = time.Now()
 		f.mu.Unlock()
@@ -260,7 +260,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 						}
 					}
 					for _, id := range still {
-						op.Publish(on(id, "cmd/op1/safety/enable"), "")
+						op.Publish(robotTopic(id, "cmd/op1/safety/enable"), "")
 					}
 				})
 				return len(still) == 0

@@ -29,9 +29,9 @@ func TestInlineActionsArePerformed(t *testing.T) {
 		}
 
 		// A request with clear supersedes the acts that another client requested.
-		mark := w.eye.mark()
-		w.publish("op1", on("r1", "cmd/op1/act/perform"), `{"id":"long","args":{`+forever+`}}`)
-		w.publish("op1", on("r1", "cmd/op1/act/perform"), `{"id":"next","args":{`+blue+`}}`)
+		mark := w.observer.mark()
+		w.publish("op1", robotTopic("r1", "cmd/op1/act/perform"), `{"id":"long","args":{`+forever+`}}`)
+		w.publish("op1", robotTopic("r1", "cmd/op1/act/perform"), `{"id":"next","args":{`+blue+`}}`)
 		w.awaitState("r1", "with one act waiting", func(s schema.State) bool { return len(s.Queue.Waiting) == 1 })
 		w.mustRequest("op2", "r1", "act/perform", `{"args":{`+blue+`,"clear":true}}`)
 		for _, id := range []string{"long", "next"} {

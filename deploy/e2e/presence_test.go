@@ -17,7 +17,7 @@ import (
 func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 	w.t.Helper()
 	if w.robotProxies[id] == nil {
-		w.robotProxies[id] = newWire(w.t, w.address)
+		w.robotProxies[id] = newProxy(w.t, w.address)
 	}
 	args := append([]string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, disk)}, flags...)
 	return launch(w.t, disk, program(w.t, "robotd"), args, nil)
@@ -75,32 +75,32 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
-		before := awaitDocument(w, on("r1", "presence"), "r1 to be online", isOnline)
+		before := awaitDocument(w, robotTopic("r1", "presence"), "r1 to be online", isOnline)
 		will := before
 		will.State, will.TS, will.Since, will.Reason = schema.PresenceLost, 0, 0, "will"
 		var lateWill *brokertest.Client
 		if w.variant.mosquitto {
 			lateWill = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "r1", ClientID: "ghost"},
-				brokertest.WithWill(brokertest.Message{Topic: on("r1", "presence"), Payload: []byte(jsonText(will)), QoS: 1, Retain: true}))
+				brokertest.WithWill(brokertest.Message{Topic: robotTopic("r1", "presence"), Payload: []byte(jsonText(will)), QoS: 1, Retain: true}))
 		}
 
 		w.robotProxies["r1"].hideDisconnects()
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.robots["r1"].kill()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		after := becomes(w, mark, on("r1", "presence"), "r1 to be online again", func(p schema.Presence) bool {
+		after := awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "r1 to be online again", func(p schema.Presence) bool {
 			return isOnline(p) && p.Boot != before.Boot
 		})
 		if lateWill != nil {
 			// Mosquitto publishes the will of a session that is taken over; our broker does not.
-			becomes(w, mark, on("r1", "presence"), "the will of the old session", func(p schema.Presence) bool {
+			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "the will of the old session", func(p schema.Presence) bool {
 				return p.State == schema.PresenceLost && p.Session == before.Session
 			})
-			mark = w.eye.mark()
+			mark = w.observer.mark()
 			lateWill.Cut()
-			becomes(w, mark, on("r1", "presence"), "the late will", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
-			becomes(w, mark, on("r1", "presence"), "its repair", func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
-			becomes(w, mark, on("r1", "event"), "the event of the repair", func(e schema.Event) bool {
+			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "the late will", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "its repair", func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the event of the repair", func(e schema.Event) bool {
 				return e.Type == "presence_repaired" && e.Cause == "late_word_of_an_earlier_session"
 			})
 		}

@@ -22,9 +22,9 @@ type process struct {
 	cmd  *exec.Cmd
 	log  *transcript
 
-	ended chan struct{} // closed once it has ended and its output was read
-	code  int           // its exit status, valid once ended is closed
-	meant bool          // the test expects it to fail, or killed it
+	ended      chan struct{} // closed once it has ended and its output was read
+	code       int           // its exit status, valid once ended is closed
+	ignoreExit bool          // the test expects it to fail, or killed it
 }
 
 // launch starts a program. If onLine is given, it receives the lines of standard
@@ -68,7 +68,7 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 }
 
 // inOwnProcessGroup lets a program be killed together with its children.
-func ofItsOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid = true }
+func inOwnProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid = true }
 
 // processEnv is this process's environment, with a shorter wait than one second at
 // the end of programs with the race detector.
@@ -100,7 +100,7 @@ func (p *process) terminate() {
 // kill ends the process as a power cut does.
 func (p *process) kill() {
 	p.t.Helper()
-	p.meant = true
+	p.ignoreExit = true
 	p.signal(syscall.SIGKILL)
 	p.wait()
 }
@@ -115,7 +115,7 @@ func (p *process) signal(s syscall.Signal) {
 // wait waits for the process to end and returns its exit status.
 func (p *process) wait() int {
 	p.t.Helper()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitLimit)
 	defer timeout.Stop()
 	select {
 	case <-p.ended:
@@ -123,10 +123,10 @@ func (p *process) wait() int {
 		p.signal(syscall.SIGQUIT) // so that the log shows where it hangs
 		select {
 		case <-p.ended:
-		case <-time.After(patience):
+		case <-time.After(waitLimit):
 			p.signal(syscall.SIGKILL)
 		}
-		p.t.Errorf("%s did not end within %v", p.name, patience)
+		p.t.Errorf("%s did not end within %v", p.name, waitLimit)
 		<-p.ended
 	}
 	return p.code
@@ -145,7 +145,7 @@ func (p *process) running() bool {
 func (p *process) cleanUp() {
 	if p.running() {
 		p.terminate()
-	} else if !p.meant && p.code != 0 {
+	} else if !p.ignoreExit && p.code != 0 {
 		p.t.Errorf("%s ended with status %d before its test", p.name, p.code)
 	}
 	if p.log.contains("WARNING: DATA RACE") {
@@ -222,7 +222,7 @@ func (l *transcript) end() {
 // await returns the first line that matches, from the beginning on.
 func (l *transcript) await(t testing.TB, name, what string, matches func(string) bool) string {
 	t.Helper()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(waitLimit)
 	defer timeout.Stop()
 	for read := 0; ; {
 		l.mu.Lock()
@@ -240,7 +240,7 @@ func (l *transcript) await(t testing.TB, name, what string, matches func(string)
 		select {
 		case <-changed:
 		case <-timeout.C:
-			t.Fatalf("%s did not print %s within %v", name, what, patience)
+			t.Fatalf("%s did not print %s within %v", name, what, waitLimit)
 		}
 	}
 }

@@ -12,40 +12,40 @@ import (
 // After a restart on another port the broker is reachable behind the same proxy.
 // When the far side closes, the near side reads everything that was sent before,
 // then the end.
-type wire struct {
+type proxy struct {
 	listener   net.Listener
 	goroutines sync.WaitGroup
 
 	mu               sync.Mutex
 	target           string            // address; empty while cut
 	hidesDisconnects bool              // the far side does not learn that the near side ended
-	hears            func(packet byte) // receives the kind of each MQTT packet from the far side; set before the first connection
+	onPacket         func(packet byte) // receives the kind of each MQTT packet from the far side; set before the first connection
 	conns            map[net.Conn]struct{}
 	requestsHeld     chan struct{} // closed when the near side's bytes are forwarded again; nil while they are
 	responsesHeld    chan struct{} // closed when the far side's bytes are forwarded again; nil while they are
 }
 
-func newWire(t testing.TB, target string) *wire {
+func newProxy(t testing.TB, target string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("start the proxy: %v", err)
 	}
-	w := &wire{listener: l, target: target, conns: map[net.Conn]struct{}{}}
+	w := &proxy{listener: l, target: target, conns: map[net.Conn]struct{}{}}
 	w.goroutines.Go(w.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
-		w.lead("")
+		w.connectTo("")
 		w.goroutines.Wait()
 	})
 	return w
 }
 
-func (w *wire) url() string { return "mqtt://" + w.listener.Addr().String() }
+func (w *proxy) url() string { return "mqtt://" + w.listener.Addr().String() }
 
 // connectTo cuts all connections. New ones are forwarded to the address, or
 // closed at once if it is empty.
-func (w *wire) lead(address string) {
+func (w *proxy) connectTo(address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.target = address
@@ -55,7 +55,7 @@ func (w *wire) lead(address string) {
 	clear(w.conns)
 }
 
-func (w *wire) accept() {
+func (w *proxy) accept() {
 	for {
 		near, err := w.listener.Accept()
 		if err != nil {
@@ -65,7 +65,7 @@ func (w *wire) accept() {
 	}
 }
 
-func (w *wire) relay(near net.Conn) {
+func (w *proxy) relay(near net.Conn) {
 	defer near.Close()
 	w.mu.Lock()
 	address := w.target
@@ -87,8 +87,8 @@ func (w *wire) relay(near net.Conn) {
 	}
 	defer w.unregister(near, far)
 	from := io.Reader(&responseReader{far, w})
-	if w.hears != nil {
-		from = io.TeeReader(from, &packetObserver{onPacket: w.hears})
+	if w.onPacket != nil {
+		from = io.TeeReader(from, &packetObserver{onPacket: w.onPacket})
 	}
 	var back sync.WaitGroup
 	back.Go(func() {
@@ -110,7 +110,7 @@ func (w *wire) relay(near net.Conn) {
 
 // hideDisconnects makes the proxy a network that does not report a disconnect: a
 // client that vanishes at the near side still seems connected at the far side.
-func (w *wire) hideDisconnects() {
+func (w *proxy) hideDisconnects() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hidesDisconnects = true
@@ -118,7 +118,7 @@ func (w *wire) hideDisconnects() {
 
 // hang makes the far side seem to hang: it accepts connections and answers
 // nothing, until resume is called.
-func (w *wire) hang() (resume func()) {
+func (w *proxy) hang() (resume func()) {
 	held := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +134,7 @@ func (w *wire) hang() (resume func()) {
 // A requestReader reads what the near side sends. It blocks while the proxy hangs.
 type requestReader struct {
 	io.Reader
-	wire *wire
+	wire *proxy
 }
 
 func (h *requestReader) Read(b []byte) (int, error) {
@@ -150,7 +150,7 @@ func (h *requestReader) Read(b []byte) (int, error) {
 
 // holdBack makes the proxy a connection that stalls in one direction: it keeps
 // what the far side sends, and delivers it in one burst when resume is called.
-func (w *wire) holdBack() (resume func()) {
+func (w *proxy) holdBack() (resume func()) {
 	held := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *wire) holdBack() (resume func()) {
 // back.
 type responseReader struct {
 	io.Reader
-	wire *wire
+	wire *proxy
 }
 
 func (h *responseReader) Read(b []byte) (int, error) {
@@ -181,7 +181,7 @@ func (h *responseReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (w *wire) isHidingDisconnects() bool {
+func (w *proxy) isHidingDisconnects() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.hidesDisconnects
@@ -189,7 +189,7 @@ func (w *wire) isHidingDisconnects() bool {
 
 // register adds both ends to those that connectTo cuts, unless the target has
 // changed meanwhile.
-func (w *wire) register(address string, ends ...net.Conn) bool {
+func (w *proxy) register(address string, ends ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.target != address {
@@ -201,7 +201,7 @@ func (w *wire) register(address string, ends ...net.Conn) bool {
 	return true
 }
 
-func (w *wire) unregister(ends ...net.Conn) {
+func (w *proxy) unregister(ends ...net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range ends {
@@ -260,7 +260,7 @@ func TestProxyDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 			}
 		}
 	}()
-	near, err := net.Dial("tcp", newWire(t, listener.Addr().String()).listener.Addr().String())
+	near, err := net.Dial("tcp", newProxy(t, listener.Addr().String()).listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const maxRobots = 60
 // They share a proxy and end with the test.
 func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []string) {
 	w.t.Helper()
-	all := newWire(w.t, w.address)
+	all := newProxy(w.t, w.address)
 	w.robotProxies["all"] = all
 	ctx, end := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -50,7 +50,7 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 // holds for each.
 func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) bool) {
 	w.t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}
 	w.until(fmt.Sprintf("%d robots to be %s", len(ids), what), func() bool {
 		answer, err := client.Get(w.http + api.Prefix + "/robots")
 		if err != nil {
@@ -72,9 +72,9 @@ func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) 
 func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 	w.t.Helper()
 	for _, id := range ids {
-		becomes(w, mark, on(id, "presence"), id+" to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
-		becomes(w, mark, on(id, "state"), "the state of "+id, func(s schema.State) bool { return s.Mode.Calibrated })
-		becomes(w, mark, on(id, "reported/story"), id+" to have "+story, func(r schema.ReportedStory) bool {
+		awaitDocumentAfter(w, mark, robotTopic(id, "presence"), id+" to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		awaitDocumentAfter(w, mark, robotTopic(id, "state"), "the state of "+id, func(s schema.State) bool { return s.Mode.Calibrated })
+		awaitDocumentAfter(w, mark, robotTopic(id, "reported/story"), id+" to have "+story, func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == story
 		})
 	}
@@ -100,10 +100,10 @@ func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 
 		w.killBroker()
 		w.awaitAllRobots("unknown", ids, func(r api.Robot) bool { return r.Presence.View == "unknown" })
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.startBroker()
 		for _, id := range ids {
-			w.eye.upon(w.t, mark, on(id, "desired/story"), "the desired story of "+id, func(m message) bool { return m.Payload != "" })
+			w.observer.awaitMessage(w.t, mark, robotTopic(id, "desired/story"), "the desired story of "+id, func(m message) bool { return m.Payload != "" })
 		}
 		w.awaitStoryOnAll(mark, "round", ids)
 		w.awaitAllRobots("online and converged again", ids, converged)

@@ -31,11 +31,11 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.publish("op1", stopTopic, "stop!", "-r")
 		w.awaitLatches("r1", "op1")
 		w.awaitPersistedStops("op1")
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
+		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == stopTopic
 		})
 		w.until("the retained message to be removed", func() bool { return len(w.retainedCommands()) == 0 })
@@ -72,17 +72,17 @@ func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
-		topic := on("r1", "cmd/op1/safety/enable")
+		topic := robotTopic("r1", "cmd/op1/safety/enable")
 		w.recorder.Allow(topic)
 		// With the retain flag it is executed once: a connected robot does not see the flag.
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		w.publish("op1", topic, `{"id":"once"}`, "-r")
 		w.awaitFinalAck(mark, "op1", "r1", "once")
 
 		// After a restart the robot refuses it, and fleetd removes it.
 		w.robots["r1"].kill()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
+		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"), "the notice to op1", func(n schema.Notice) bool {
 			return n.Reason == schema.ReasonRetainedCommand && n.Topic == topic
 		})
 		w.until("the retained message to be removed", func() bool { return len(w.retainedCommands()) == 0 })
@@ -92,7 +92,7 @@ func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 		if s.Safety.State != schema.SafetyDisabled {
 			w.t.Errorf("r1 is %s", s.Safety.State)
 		}
-		for _, m := range w.eye.since(mark, on("r1", "ack/op1")) {
+		for _, m := range w.observer.since(mark, robotTopic("r1", "ack/op1")) {
 			a, _ := schema.Decode[schema.Ack]([]byte(m.Payload))
 			if a.Status == schema.StatusSucceeded && *a.ID != "once" {
 				w.t.Errorf("the removal was executed as a command: %s", jsonText(a))

@@ -15,13 +15,13 @@ func TestModeSetIsAnswered(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "round", "nod", "smile"))
 
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		ack := w.request("op1", "r1", "mode/set", "ato")
 		if ack.Status != schema.StatusSucceeded || ack.Verb != "mode/set" {
 			w.t.Fatalf("answer %s", jsonText(ack))
 		}
 		// The state with the answer's state_seq shows what the answer promised.
-		shown := becomes(w, mark, on("r1", "state"), "the state that the answer names", func(s schema.State) bool {
+		shown := awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "the state that the answer names", func(s schema.State) bool {
 			return s.StateSeq >= ack.StateSeq
 		})
 		if shown.Mode.Active != schema.ModeAto || shown.LastReq == nil || shown.LastReq.Client != "op1" {
@@ -52,7 +52,7 @@ func TestUnknownModeIsRefusedWithTheListOfModes(t *testing.T) {
 
 func TestMalformedRequestIsRefusedWithAPointer(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, c := range []struct{ payload, pointer string }{
 			{`{"id":"k1","args":{"mode":7}}`, "/args/mode"},
@@ -81,7 +81,7 @@ func TestAtoWithoutStoryIsRefusedAndManualModeGoesOn(t *testing.T) {
 		}
 		w.expectStillIn(schema.ModeMnl, "r1")
 		// The document modes says so before a request.
-		awaitDocument(w, on("r1", "modes"), "the modes to say why not", func(m schema.Modes) bool {
+		awaitDocument(w, robotTopic("r1", "modes"), "the modes to say why not", func(m schema.Modes) bool {
 			for _, mode := range m.Modes {
 				if mode.ID == schema.ModeAto {
 					return !mode.Selectable && len(mode.WhyNot) > 0 && mode.WhyNot[0].Reason == schema.ReasonNoDefaultStory
@@ -101,7 +101,7 @@ func (w *world) expectStillIn(mode schema.ModeID, rid string) {
 	w.awaitState(rid, "in "+string(mode), func(s schema.State) bool {
 		return s.Mode.Active == mode && s.Mode.Intended == mode && s.Mode.Phase == schema.PhaseRunning
 	})
-	for _, m := range w.eye.since(0, on(rid, "event")) {
+	for _, m := range w.observer.since(0, robotTopic(rid, "event")) {
 		e, problems := schema.Decode[schema.Event]([]byte(m.Payload))
 		if len(problems) == 0 && e.Type == "mode_changed" && strings.Contains(string(e.Data), `"to":"ato"`) {
 			w.t.Errorf("%s was in ato: %s", rid, m)
@@ -125,7 +125,7 @@ func TestPausedTwiceAndContinuedOnceIsPaused(t *testing.T) {
 
 func TestStopWithAnyPayloadStops(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		for _, client := range []string{"op1", "stop1"} {
 			w.mustRequest("op1", "r1", "safety/enable", "")
@@ -157,11 +157,11 @@ func TestStoryWithMotionWaitsForEnable(t *testing.T) {
 
 func TestRetainedCommandIsNotExecutedOnAnyBroker(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
-		w.recorder.Allow(on("r1", "cmd/#"))
-		w.publish("op1", on("r1", "cmd/op1/mode/set"), "str", "-r")
-		mark := w.eye.mark()
+		w.recorder.Allow(robotTopic("r1", "cmd/#"))
+		w.publish("op1", robotTopic("r1", "cmd/op1/mode/set"), "str", "-r")
+		mark := w.observer.mark()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		becomes(w, mark, on("r1", "ack/op1"), "the refusal", func(a schema.Ack) bool {
+		awaitDocumentAfter(w, mark, robotTopic("r1", "ack/op1"), "the refusal", func(a schema.Ack) bool {
 			return a.Status == schema.StatusRejected && a.Reason == schema.ReasonRetainedCommand
 		})
 		w.awaitState("r1", "in mnl with an alert", func(s schema.State) bool {

@@ -92,11 +92,11 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 			'D': func() { w.fleetd.kill(); w.startFleetd() },
 		}
 		for _, order := range []string{"RBD", "RDB", "BRD", "BDR", "DRB", "DBR"} {
-			mark := w.eye.mark()
+			mark := w.observer.mark()
 			for i := range order {
 				restart[order[i]]()
 			}
-			becomes(w, mark, on("r1", "state"), "r1 to be calibrated again after "+order, func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be calibrated again after "+order, func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 			w.awaitLatches("r1", id)
 			w.awaitAdopted("r1")
 			w.expectEnableRefused("r1", id, "anna", "children on the stage")
@@ -124,13 +124,13 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 		w.awaitAdopted("r1", "r2")
 		for _, payload := range []string{"", "{{{"} {
 			w.enable("r1", "r2")
-			mark := w.eye.mark()
+			mark := w.observer.mark()
 			w.publish("stop1", stopTopic, payload)
 			for _, rid := range []string{"r1", "r2"} {
 				w.awaitLatches(rid, "stop1")
-				becomes(w, mark, on(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
+				awaitDocumentAfter(w, mark, robotTopic(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
 			}
-			becomes(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have persisted it", func(a schema.Ack) bool {
+			awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have persisted it", func(a schema.Ack) bool {
 				return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
 			})
 			w.expectEnableRefused("r1", "stop1")
@@ -157,7 +157,7 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 
 func TestUnreadableStopDocumentLatchesUntilFleetdReleasesIt(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
-		topic := on("r1", "desired/stop")
+		topic := robotTopic("r1", "desired/stop")
 		w.recorder.Allow(topic)
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
@@ -184,7 +184,7 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-		database := newWire(t, socket)
+		database := newProxy(t, socket)
 		u.Host, u.RawQuery = strings.TrimPrefix(database.url(), "mqtt://"), "sslmode=disable"
 		w.store = u.String()
 
@@ -207,7 +207,7 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 		w.awaitLatches("r2")
 		w.enable("r2")
 
-		database.lead("")
+		database.connectTo("")
 		first := w.stopRobots("r1")
 		w.awaitLatches("r1", first)
 		if s := w.runCLI("stop", "release", first, "--why", "clear"); s.code == 0 || !strings.Contains(s.err, "database") {
@@ -225,7 +225,7 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 			w.t.Errorf("stop list: status %d\n%s%s", s.code, s.out, s.err)
 		}
 
-		database.lead(socket)
+		database.connectTo(socket)
 		w.awaitPersistedStops(first, second)
 		w.mustRunCLI("stop", "release", second, "--why", "the drill is over")
 		w.awaitLatches("r1", first)

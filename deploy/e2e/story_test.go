@@ -72,7 +72,7 @@ func (w *world) publishRetained(topic string, bytes []byte) {
 // robot.
 func (w *world) publishDesiredStory(rid, fleetID string, ref schema.StoryRef, size int, apply schema.Apply) {
 	w.t.Helper()
-	w.publish("admin", on(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
+	w.publish("admin", robotTopic(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
 		ref.Rev, fleetID, ref.ID, ref.SHA256, size, apply), "-r")
 }
 

@@ -85,10 +85,10 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 	launch(t, "r1", robotd, []string{
 		"--id", "r1", "--data", in("r1"), "--broker", "wss://localhost:" + port("wss"), "--broker-ca", in("ca/root.pem"), "--password-file", in("password"),
 	}, nil)
-	awaitPresence(on("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+	awaitPresence(robotTopic("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 
 	write("users", op1)
-	awaitPresence(on("r1", "presence"), "r1 to be lost because it was revoked", func(p schema.Presence) bool {
+	awaitPresence(robotTopic("r1", "presence"), "r1 to be lost because it was revoked", func(p schema.Presence) bool {
 		return p.State == schema.PresenceLost && p.Reason == "revoked"
 	})
 	observer.terminate()

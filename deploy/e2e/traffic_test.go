@@ -16,7 +16,7 @@ func TestRobotInManualModePublishesLittle(t *testing.T) {
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
 		for _, rid := range []string{"r1", "r2"} {
-			awaitDocument(w, on(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
+			awaitDocument(w, robotTopic(rid, "modes"), "the modes of "+rid+" to be up to date", func(m schema.Modes) bool {
 				for _, mode := range m.Modes {
 					if mode.ID == schema.ModeMnl {
 						return mode.Running
@@ -25,11 +25,11 @@ func TestRobotInManualModePublishesLittle(t *testing.T) {
 				return false
 			})
 		}
-		mark := w.eye.mark()
+		mark := w.observer.mark()
 		// The test measures the messages of this time.
 		time.Sleep(watched)
 		var lines, beats int
-		for _, m := range w.eye.since(mark, schema.DefaultNamespace.Root()+"#") {
+		for _, m := range w.observer.since(mark, schema.DefaultNamespace.Root()+"#") {
 			if strings.Contains(m.Topic, "/heartbeat") {
 				beats++
 				continue

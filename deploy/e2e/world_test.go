@@ -24,10 +24,10 @@ type world struct {
 
 	broker        *process // nil with a stock Mosquitto
 	address       string   // of the broker itself
-	toolsProxy    *wire    // for clients other than robots and fleetd
-	fleetdProxy   *wire
-	robotProxies  map[string]*wire // by robot id
-	eye           *eye
+	toolsProxy    *proxy   // for clients other than robots and fleetd
+	fleetdProxy   *proxy
+	robotProxies  map[string]*proxy // by robot id
+	observer      *observer
 	recorder      *brokertest.Recorder
 	recorderScope *scope // ends when the broker is killed
 
@@ -76,7 +76,7 @@ func newWorld(t testing.TB, k variant) *world {
 	t.Helper()
 	w := &world{
 		t: t, variant: k, folder: t.TempDir(),
-		toolsProxy: newWire(t, ""), fleetdProxy: newWire(t, ""), robotProxies: map[string]*wire{}, robots: map[string]*process{},
+		toolsProxy: newProxy(t, ""), fleetdProxy: newProxy(t, ""), robotProxies: map[string]*proxy{}, robots: map[string]*process{},
 	}
 	if k.postgres {
 		w.store = pgtest.Start(t)
@@ -84,7 +84,7 @@ func newWorld(t testing.TB, k variant) *world {
 		w.store = "sqlite:" + filepath.Join(w.folder, "fleet.db")
 	}
 	w.startBroker()
-	w.eye = startObserver(t, w.toolsProxy.url())
+	w.observer = startObserver(t, w.toolsProxy.url())
 	return w
 }
 
@@ -104,7 +104,7 @@ func (w *world) startBroker() {
 	w.t.Cleanup(w.recorderScope.end)
 	w.recorder = brokertest.Record(w.recorderScope, brokertest.TCP(w.address))
 	for _, each := range w.allProxies() {
-		each.lead(w.address)
+		each.connectTo(w.address)
 	}
 }
 
@@ -140,15 +140,15 @@ func (w *world) killBroker() {
 	w.t.Helper()
 	w.recorderScope.end()
 	for _, each := range w.allProxies() {
-		each.lead("")
+		each.connectTo("")
 	}
 	if w.broker != nil {
 		w.broker.kill()
 	}
 }
 
-func (w *world) allProxies() []*wire {
-	all := []*wire{w.toolsProxy, w.fleetdProxy}
+func (w *world) allProxies() []*proxy {
+	all := []*proxy{w.toolsProxy, w.fleetdProxy}
 	for _, each := range w.robotProxies {
 		all = append(all, each)
 	}
@@ -176,7 +176,7 @@ func (p *scope) end() {
 func (w *world) runRobot(id, configuration string, more ...string) *process {
 	w.t.Helper()
 	if w.robotProxies[id] == nil {
-		w.robotProxies[id] = newWire(w.t, w.address)
+		w.robotProxies[id] = newProxy(w.t, w.address)
 	}
 	args := []string{"--id", id, "--broker", w.robotProxies[id].url(), "--data", filepath.Join(w.folder, id)}
 	if configuration != "" {
@@ -189,12 +189,12 @@ func (w *world) runRobot(id, configuration string, more ...string) *process {
 // runRobotsIn starts robots and waits until each is calibrated and in the mode.
 func (w *world) runRobotsIn(mode schema.ModeID, configuration string, ids ...string) {
 	w.t.Helper()
-	mark := w.eye.mark()
+	mark := w.observer.mark()
 	for _, id := range ids {
 		w.runRobot(id, configuration)
 	}
 	for _, id := range ids {
-		becomes(w, mark, on(id, "state"), id+" to be in "+string(mode), func(s schema.State) bool {
+		awaitDocumentAfter(w, mark, robotTopic(id, "state"), id+" to be in "+string(mode), func(s schema.State) bool {
 			return s.Mode.Active == mode && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
 		})
 	}
@@ -210,27 +210,27 @@ func (w *world) startFleetd(more ...string) {
 }
 
 // robotTopic returns a topic below robots/rid.
-func on(rid, rest string) string {
+func robotTopic(rid, rest string) string {
 	return schema.DefaultNamespace.Root() + "robots/" + rid + "/" + rest
 }
 
 // awaitState waits until the condition holds for the robot's state.
 func (w *world) awaitState(rid, what string, holds func(schema.State) bool) schema.State {
 	w.t.Helper()
-	return awaitDocument(w, on(rid, "state"), "the state of "+rid+" to be "+what, holds)
+	return awaitDocument(w, robotTopic(rid, "state"), "the state of "+rid+" to be "+what, holds)
 }
 
 // awaitReportedStory waits until the condition holds for the robot's report on its
 // story.
 func (w *world) awaitReportedStory(rid, what string, holds func(schema.ReportedStory) bool) schema.ReportedStory {
 	w.t.Helper()
-	return awaitDocument(w, on(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
+	return awaitDocument(w, robotTopic(rid, "reported/story"), "the report of "+rid+" to be "+what, holds)
 }
 
 // awaitPresence waits until the robot's presence has that state.
 func (w *world) awaitPresence(rid string, state schema.PresenceState) {
 	w.t.Helper()
-	awaitDocument(w, on(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
+	awaitDocument(w, robotTopic(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
 }
 
 // scenarioFile returns the path of a file that the end-to-end tests share.

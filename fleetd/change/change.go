@@ -19,9 +19,9 @@ var (
 	ErrUnknown  = store.ErrUnknown  // it is unknown whether the change was committed
 )
 
-// WithPatience returns a context that bounds how long each answer of the database takes.
+// WithQueryTimeout returns a context that bounds how long each answer of the database takes.
 func WithPatience(ctx context.Context, d time.Duration) context.Context {
-	return store.WithPatience(ctx, d)
+	return store.WithQueryTimeout(ctx, d)
 }
 
 // Deps is what changes need of the running fleetd.

@@ -62,7 +62,7 @@ func (w *world) check(_ any, err error) {
 }
 
 // audit returns the newest entries of the audit, the oldest of them first.
-func (w *world) audit() []store.Noted {
+func (w *world) audit() []store.AuditEntry {
 	w.Helper()
 	all, err := w.db.Audit(w.Context(), 0)
 	w.check(nil, err)

@@ -49,11 +49,11 @@ func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommissi
 	return all, err
 }
 
-// Empty deletes the retained documents of an unknown robot.
+// EnqueueDeletions deletes the retained documents of an unknown robot.
 func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by Person) error {
 	now := d.Now()
 	err := d.transact(ctx, p, func(tx *store.Tx) error {
-		if err := tx.Empty(ctx, robot, now); err != nil {
+		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {
 			return err
 		}
 		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "empty", Target: "documents of robot " + robot})

@@ -201,6 +201,6 @@ func (i *Identities) revoking(ctx context.Context, p auth.Principal, do func(tx 
 	}
 	now := i.Now()
 	return i.transact(ctx, p, func(tx *store.Tx) error {
-		return do(tx, func() error { return tx.TellRevoked(ctx, db.FleetID(), now) })
+		return do(tx, func() error { return tx.EnqueueRevocation(ctx, db.FleetID(), now) })
 	})
 }

@@ -35,7 +35,7 @@ type Auditor struct {
 	room *rate.Limiter
 
 	mu    sync.Mutex
-	notes []store.Noted
+	notes []store.AuditEntry
 	left  int64 // not recorded since the last write
 }
 
@@ -62,7 +62,7 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 			who = r.By + " at " + at.CID
 		}
 	}
-	w.notes = append(w.notes, store.Noted{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}})
+	w.notes = append(w.notes, store.AuditEntry{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}})
 }
 
 // printable removes control characters from untrusted text.
@@ -101,7 +101,7 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 		return
 	}
 	if left > 0 {
-		notes = append(notes, store.Noted{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
+		notes = append(notes, store.AuditEntry{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
 	}
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		for _, n := range notes {

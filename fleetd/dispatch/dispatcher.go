@@ -137,9 +137,9 @@ type Instances interface {
 
 // Store is the part of the database with commands.
 type Store interface {
-	Alone() bool
+	SingleInstance() bool
 	OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
-	OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
+	OpenCommandsOfOthers(ctx context.Context, owner string, then time.Time) ([]command.Command, error)
 	CommandsByID(ctx context.Context, ids []string) ([]command.Command, error)
 	SaveCommands(ctx context.Context, commands []command.Command) error
 	ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error)

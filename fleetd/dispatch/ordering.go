@@ -27,10 +27,10 @@ const (
 // that persists commands. Two such transactions do not overlap, so of two instances'
 // commands to one robot exactly one comes first, and there is no deadlock.
 func (d *Dispatcher) ahead(ctx context.Context, db Store, tx *store.Tx, commands []command.Command) (map[string][]command.Command, error) {
-	if db.Alone() || len(commands) == 0 {
+	if db.SingleInstance() || len(commands) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.OthersCommands(ctx, d.deps.Name, commands[0].CreatedAt.Add(-aheadFor))
+	rows, err := tx.OpenCommandsOfOthers(ctx, d.deps.Name, commands[0].CreatedAt.Add(-aheadFor))
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

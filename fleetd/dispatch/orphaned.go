@@ -69,7 +69,7 @@ func (b *Orphaned) answers(now time.Time) map[string][]observed {
 
 // Run ends orphaned commands until ctx ends.
 func (b *Orphaned) Run(ctx context.Context, db Store) {
-	if db.Alone() {
+	if db.SingleInstance() {
 		return
 	}
 	look := time.NewTicker(orphanLook)
@@ -83,7 +83,7 @@ func (b *Orphaned) Run(ctx context.Context, db Store) {
 			if !b.deps.Leads() {
 				continue
 			}
-			rows, err := db.OthersCommands(ctx, b.deps.Name, now.Add(-takeUpFor))
+			rows, err := db.OpenCommandsOfOthers(ctx, b.deps.Name, now.Add(-takeUpFor))
 			if err != nil {
 				b.deps.Failed("commands of other fleetd instances not read", err)
 				continue

@@ -14,7 +14,7 @@ const changesEvery = 250 * time.Millisecond
 // followChanges takes over what other instances write to the database: robots, labels,
 // desired documents and stops. One number tells whether there is anything to read.
 func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
-	if db.Alone() {
+	if db.SingleInstance() {
 		return
 	}
 	look := time.NewTicker(changesEvery)
@@ -26,7 +26,7 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 			return
 		case <-look.C:
 		}
-		n, err := db.News(ctx)
+		n, err := db.Poll(ctx)
 		if err != nil {
 			f.health.databaseFailed("news not read", err)
 			continue

@@ -30,7 +30,7 @@ func (f *Fleet) CheckDisk() error { return f.stops.CheckDisk() }
 func (f *Fleet) openDatabase(ctx context.Context) error {
 	within := openWithin
 	if strings.HasPrefix(f.cfg.Database, "sqlite:") {
-		within += store.CheckWithin
+		within += store.FileCheckTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -41,7 +41,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	}
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
 	f.view.SetFleetID(db.FleetID())
-	db.Listen(f.view.Heard)
+	db.SetReportedRevisions(f.view.Heard)
 	f.health.opened(db)
 	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
 	return nil

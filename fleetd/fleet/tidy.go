@@ -33,9 +33,9 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 	if !f.leadership.Leads() {
 		return
 	}
-	_, sent := db.ForgetSent(ctx, now.Add(-keepSent))
-	_, files := db.ForgetFiles(ctx, now.Add(-f.cfg.KeepUnused))
-	blobs, told := db.ForgetBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
+	_, sent := db.PruneSent(ctx, now.Add(-keepSent))
+	_, files := db.PruneFiles(ctx, now.Add(-f.cfg.KeepUnused))
+	blobs, told := db.RemoveUnusedBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
 	if err := errors.Join(sent, files, told); err != nil {
 		f.health.databaseFailed("old rows not removed", err)
 	}

@@ -54,7 +54,7 @@ func (s *Stops) publish() {
 func (s *Stops) Complete() bool {
 	db, err := s.deps.Store()
 	l := s.list.Load()
-	known := l.loaded && err == nil && (db.Alone() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < freshFor)
+	known := l.loaded && err == nil && (db.SingleInstance() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < freshFor)
 	// The last state of an unreachable robot may show a stop that was released since.
 	return known && !slices.ContainsFunc(l.unlisted, s.deps.Robots.Reachable)
 }

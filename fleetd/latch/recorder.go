@@ -143,7 +143,7 @@ func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 		ids = append(ids, o.ID)
 	}
 	slices.Sort(ids)
-	ctx = store.WithPatience(ctx, learnPatience)
+	ctx = store.WithQueryTimeout(ctx, learnPatience)
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	var rows stop.Rows
@@ -229,7 +229,7 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 		if err != nil {
 			return err
 		}
-		documents, err := tx.ToldStops(ctx)
+		documents, err := tx.StopDocuments(ctx)
 		if err != nil {
 			return err
 		}

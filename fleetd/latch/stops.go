@@ -101,7 +101,7 @@ type Deps struct {
 
 // Store is the part of the database with stops.
 type Store interface {
-	Alone() bool
+	SingleInstance() bool
 	LatchedStops(ctx context.Context) ([]stop.Latch, error)
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }

@@ -94,7 +94,7 @@ func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []st
 	case err != nil:
 		b.deps.Failed("blob not read", err)
 	default:
-		if err := db.ToldBlob(ctx, digest); err != nil {
+		if err := db.RecordPublishedBlob(ctx, digest); err != nil {
 			b.deps.Failed("blob not noted", err)
 		}
 		b.deps.Log.Info("blob published again", "sha256", digest, "robots", robots)

@@ -91,7 +91,7 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 
 // ask publishes the desired documents of robots once more, and asks for theirs.
 func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now time.Time) {
-	desired, err := db.Desired(ctx)
+	desired, err := db.RetainedDocuments(ctx)
 	if err != nil {
 		d.deps.Failed("desired documents not read", err)
 		return

@@ -199,7 +199,7 @@ func (o *outbox) readAll(ctx context.Context, db Store) bool {
 	if !o.readStops(ctx, db) {
 		return false
 	}
-	all, err := db.Desired(ctx)
+	all, err := db.RetainedDocuments(ctx)
 	if err != nil {
 		o.deps.Failed("desired documents not read", err)
 		return false

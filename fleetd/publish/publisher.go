@@ -47,11 +47,11 @@ type Store interface {
 	Unsent(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
 	UnsentStops(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
-	Desired(ctx context.Context) ([]store.Outgoing, error)
+	RetainedDocuments(ctx context.Context) ([]store.Outgoing, error)
 	DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error)
 	Blob(ctx context.Context, sha256 string) ([]byte, error)
 	File(ctx context.Context, sha256 string) (*store.File, error)
-	ToldBlob(ctx context.Context, sha256 string) error
+	RecordPublishedBlob(ctx context.Context, sha256 string) error
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 

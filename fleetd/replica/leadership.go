@@ -51,7 +51,7 @@ type Deps struct {
 // Store is the database with the lock.
 type Store interface {
 	Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error)
-	Alone() bool
+	SingleInstance() bool
 }
 
 // Conn is the connection on which the leader writes.
@@ -189,7 +189,7 @@ func (l *Leadership) ask(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := &l.facts
-	f.Other, f.DatabaseProblem, f.Alone = "", "", db.Alone()
+	f.Other, f.DatabaseProblem, f.Alone = "", "", db.SingleInstance()
 	switch {
 	case err != nil:
 		f.DatabaseProblem = err.Error()

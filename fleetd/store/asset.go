@@ -171,9 +171,9 @@ const unreferencedFiles = `created_at < $1 AND NOT EXISTS (SELECT 1 FROM assets 
 	AND NOT EXISTS (SELECT 1 FROM revision_files rf WHERE rf.sha256 = files.sha256)
 	AND NOT EXISTS (SELECT 1 FROM desired_set_files sf WHERE sf.sha256 = files.sha256)`
 
-// ForgetFiles deletes the unreferenced files that were saved before then, and returns how
+// PruneFiles deletes the unreferenced files that were saved before then, and returns how
 // many.
-func (s *Store) ForgetFiles(ctx context.Context, then time.Time) (n int64, err error) {
+func (s *Store) PruneFiles(ctx context.Context, then time.Time) (n int64, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		if _, err := tx.exec(ctx, `DELETE FROM file_parts WHERE sha256 IN (SELECT sha256 FROM files WHERE `+unreferencedFiles+`)`, micros(then)); err != nil {
 			return err
@@ -187,8 +187,8 @@ func (s *Store) ForgetFiles(ctx context.Context, then time.Time) (n int64, err e
 	return n, nil
 }
 
-// ToldBlob records that a blob was published past the outbox, so the broker has it.
-func (s *Store) ToldBlob(ctx context.Context, sha256 string) error {
+// RecordPublishedBlob records that a blob was published past the outbox, so the broker has it.
+func (s *Store) RecordPublishedBlob(ctx context.Context, sha256 string) error {
 	err := s.batch(ctx, func(tx *Tx) error {
 		return tx.notePublishedBlobs(ctx, []library.Message{{Topic: schema.TopicBlob, Target: sha256}})
 	})
@@ -217,10 +217,10 @@ func (t *Tx) notePublishedBlobs(ctx context.Context, messages []library.Message)
 
 var digestColumn = []column[string]{text("sha256", func(sha256 string) string { return sha256 })}
 
-// ForgetBlobs enqueues the deletion of retained blobs that no desired document has needed
+// RemoveUnusedBlobs enqueues the deletion of retained blobs that no desired document has needed
 // since then, and returns how many. It looks at the desired documents of all robots, and
 // records now as the time from which a blob is unused.
-func (s *Store) ForgetBlobs(ctx context.Context, then, now time.Time) (n int, err error) {
+func (s *Store) RemoveUnusedBlobs(ctx context.Context, then, now time.Time) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		if _, err := tx.exec(ctx, `UPDATE published_blobs SET unused_at = 0 WHERE unused_at > 0 AND sha256 IN (SELECT sha256 FROM desired_blobs)`); err != nil {
 			return err

@@ -113,7 +113,7 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: gong.SHA256}, {Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}}
 	apply(t, s, c)
 	want := map[string]string{gong.SHA256: string(gong.Body), c.Revisions[0].SHA256: string(c.Revisions[0].Body)}
-	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": must[[]store.Outgoing](t)(s.Desired(t.Context()))} {
+	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))} {
 		got := map[string]string{}
 		for _, o := range out {
 			if o.Topic == schema.TopicBlob {
@@ -144,10 +144,10 @@ func unreferencedFilesAreRemoved(t *testing.T, address string) {
 		return tx.Apply(t.Context(), library.Changes{Files: []library.File{late}}, at(50))
 	})
 	forgotten := must[int64](t)
-	if n := forgotten(s.ForgetFiles(t.Context(), at(3))); n != 0 {
+	if n := forgotten(s.PruneFiles(t.Context(), at(3))); n != 0 {
 		t.Errorf("%d files were deleted too early", n)
 	}
-	if n := forgotten(s.ForgetFiles(t.Context(), at(40))); n != 1 {
+	if n := forgotten(s.PruneFiles(t.Context(), at(40))); n != 1 {
 		t.Errorf("%d files were deleted, want 1", n)
 	}
 	for what, row := range map[string]struct {
@@ -198,7 +198,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	}
 	tell(1, gong, bell)
 	var told []string
-	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+	for _, o := range must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())) {
 		if o.Topic == schema.TopicBlob {
 			told = append(told, o.Target)
 		}
@@ -206,15 +206,15 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	want := []string{gong.SHA256, set}
 	slices.Sort(want)
 	wantEqual(t, "blobs", told, want)
-	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 0 {
+	if n := must[int64](t)(s.PruneFiles(t.Context(), at(100))); n != 0 {
 		t.Errorf("%d files were deleted that a set refers to", n)
 	}
 	tell(2)
-	if n := must[int64](t)(s.ForgetFiles(t.Context(), at(100))); n != 2 {
+	if n := must[int64](t)(s.PruneFiles(t.Context(), at(100))); n != 2 {
 		t.Errorf("%d files were deleted after the set, want 2", n)
 	}
-	must[int](t)(s.ForgetBlobs(t.Context(), at(100), at(200)))
-	if n := must[int](t)(s.ForgetBlobs(t.Context(), at(300), at(300))); n != 2 {
+	must[int](t)(s.RemoveUnusedBlobs(t.Context(), at(100), at(200)))
+	if n := must[int](t)(s.RemoveUnusedBlobs(t.Context(), at(300), at(300))); n != 2 {
 		t.Errorf("%d blobs are removed, want the set and its sound", n)
 	}
 }
@@ -239,7 +239,7 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 	var marked int64
 	forgets := func(when string, then, now int, want ...string) {
 		t.Helper()
-		if n := must[int](t)(s.ForgetBlobs(t.Context(), at(then), at(now))); n != len(want) {
+		if n := must[int](t)(s.RemoveUnusedBlobs(t.Context(), at(then), at(now))); n != len(want) {
 			t.Errorf("%s: %d blobs are removed, want %d", when, n, len(want))
 		}
 		got := map[string]bool{}
@@ -271,9 +271,9 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 	forgets("and is needed again", 40+2*day-day, 40+2*day)
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 6, "", 0), desiredStory("r2", 2, "", 0)}})
 	forgets("nobody performs anything", 50+2*day-day, 50+2*day)
-	if err := s.ToldBlob(t.Context(), "some-other"); err != nil {
+	if err := s.RecordPublishedBlob(t.Context(), "some-other"); err != nil {
 		t.Fatal(err)
 	}
 	forgets("what was told meanwhile stays for its day", 50+2*day, 50+3*day, gong.SHA256, bell.SHA256, two.SHA256)
-	wantEqual(t, "what the broker must hold has no blob", len(must[[]store.Outgoing](t)(s.Desired(t.Context()))), 2)
+	wantEqual(t, "what the broker must hold has no blob", len(must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))), 2)
 }

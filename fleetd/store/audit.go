@@ -11,8 +11,8 @@ import (
 	"troupe/fleetd/library"
 )
 
-// Noted is an entry of the audit log with its time.
-type Noted struct {
+// AuditEntry is an entry of the audit log with its time.
+type AuditEntry struct {
 	ID string
 	At time.Time
 	library.Note
@@ -38,8 +38,8 @@ func (t *Tx) Note(ctx context.Context, now time.Time, notes ...library.Note) err
 }
 
 // Audit lists the newest entries of the audit log, the newest first; limit 0 = 100.
-func (r reads) Audit(ctx context.Context, limit int) ([]Noted, error) {
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (n Noted, err error) {
+func (r reads) Audit(ctx context.Context, limit int) ([]AuditEntry, error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (n AuditEntry, err error) {
 		var at int64
 		err = scan(&n.ID, &at, &n.Who, &n.What, &n.Target, &n.Detail, &n.Principal)
 		n.At = timeOf(at)

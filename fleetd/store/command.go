@@ -215,8 +215,8 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 	return all, nil
 }
 
-// OthersCommands lists the same of all other instances.
-func (r reads) OthersCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
+// OpenCommandsOfOthers lists the same of all other instances.
+func (r reads) OpenCommandsOfOthers(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
 	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands of other fleetd instances: %w", err)

@@ -128,11 +128,11 @@ func commandsHaveAnOwner(t *testing.T, address string) {
 		"fleetd":   {nil, {"b1-r1", "b2-r1", "b3-r1"}},
 	} {
 		wantEqual(t, "of "+owner, names(must[[]command.Command](t)(s.OpenCommands(t.Context(), owner, time.Time{}))), want[0])
-		wantEqual(t, "of others than "+owner, names(must[[]command.Command](t)(s.OthersCommands(t.Context(), owner, time.Time{}))), want[1])
+		wantEqual(t, "of others than "+owner, names(must[[]command.Command](t)(s.OpenCommandsOfOthers(t.Context(), owner, time.Time{}))), want[1])
 	}
 	wantEqual(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))), []string{"b1-r2", "b3-r1"})
 	wantEqual(t, "by no id", len(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), 0)
-	wantEqual(t, "of others, newer", names(must[[]command.Command](t)(s.OthersCommands(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
+	wantEqual(t, "of others, newer", names(must[[]command.Command](t)(s.OpenCommandsOfOthers(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
 }
 
 func names(commands []command.Command) []string {
@@ -169,15 +169,15 @@ func auditKeepsNotes(t *testing.T, address string) {
 		tx.ActFor("local")
 		return tx.Note(t.Context(), at(3), first, named)
 	})
-	acted := must[[]store.Noted](t)(s.Audit(t.Context(), 2))
+	acted := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 2))
 	if len(acted) != 2 || acted[0].Note != named || acted[1].Principal != "local" {
 		t.Fatalf("a transaction for a principal notes %+v", acted)
 	}
-	audit := must[[]store.Noted](t)(s.Audit(t.Context(), 0))
+	audit := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
 	if audit = audit[2:]; len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
 		t.Fatalf("got %+v", audit)
 	}
-	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 1))); n != 1 {
+	if n := len(must[[]store.AuditEntry](t)(s.Audit(t.Context(), 1))); n != 1 {
 		t.Errorf("%d audit entries, want 1", n)
 	}
 }

@@ -42,9 +42,9 @@ func (r reads) Decommission(ctx context.Context, robot string) (decommission.Dec
 	return d, nil
 }
 
-// Told reports whether everything that a decommission enqueued was published: the robot's
+// DecommissionPublished reports whether everything that a decommission enqueued was published: the robot's
 // documents, and the revocation list, which has no target.
-func (r reads) Told(ctx context.Context, robot string) (bool, error) {
+func (r reads) DecommissionPublished(ctx context.Context, robot string) (bool, error) {
 	var open int64
 	err := r.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1
 		WHERE o.sent_at = 0 AND o.seq <= d.outbox_seq AND o.target IN ($1, '')`, robot).Scan(&open)
@@ -143,9 +143,9 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 	return t.countChange(ctx)
 }
 
-// Empty enqueues the deletion of all retained documents of a robot outside the fleet: its
+// EnqueueDeletions enqueues the deletion of all retained documents of a robot outside the fleet: its
 // desired documents, then its own.
-func (t *Tx) Empty(ctx context.Context, robot string, now time.Time) error {
+func (t *Tx) EnqueueDeletions(ctx context.Context, robot string, now time.Time) error {
 	var messages []library.Message
 	for _, kind := range append(decommission.DesiredTopics(), decommission.Documents()...) {
 		messages = append(messages, library.Message{Topic: kind, Target: robot})

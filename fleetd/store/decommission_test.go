@@ -50,7 +50,7 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 	}
 	told := func(want bool) {
 		t.Helper()
-		if got := must[bool](t)(s.Told(t.Context(), "r1")); got != want {
+		if got := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); got != want {
 			t.Errorf("at step %s: published is %v", d.Step, got)
 		}
 	}
@@ -133,7 +133,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	if got := step(decommission.Archived); got.Step != decommission.Emptied || !got.EndedAt.IsZero() {
 		t.Errorf("with a late desired state it is %+v", got)
 	}
-	if told := must[bool](t)(s.Told(t.Context(), "r1")); told {
+	if told := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); told {
 		t.Error("the late desired document is not deleted")
 	}
 	var deletions []int64
@@ -143,7 +143,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	if err := s.MarkSent(t.Context(), deletions, at(43)); err != nil {
 		t.Fatal(err)
 	}
-	if told := must[bool](t)(s.Told(t.Context(), "r1")); !told {
+	if told := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); !told {
 		t.Error("the decommission waits for a document of another robot")
 	}
 	if got := step(decommission.Archived); got.Step != decommission.Archived {
@@ -171,7 +171,7 @@ func leavingRobotHasNoDesiredDocuments(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	beginDecommission(t, s, "r1", at(40))
-	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+	for _, o := range must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())) {
 		if o.Target == "r1" {
 			t.Errorf("a robot under decommission has the desired document %s", o.Topic)
 		}
@@ -180,7 +180,7 @@ func leavingRobotHasNoDesiredDocuments(t *testing.T, address string) {
 
 func documentsOfUnknownRobotsAreDeleted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	transact(t, s, func(tx *store.Tx) error { return tx.Empty(t.Context(), "r9", at(1)) })
+	transact(t, s, func(tx *store.Tx) error { return tx.EnqueueDeletions(t.Context(), "r9", at(1)) })
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if len(unsent) != len(decommission.DesiredTopics())+len(decommission.Documents()) {
 		t.Fatalf("%d documents are deleted", len(unsent))

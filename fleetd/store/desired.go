@@ -19,10 +19,10 @@ func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 	s.key, s.release = key, release
 }
 
-// Listen sets where plans learn the revisions that robots report, so that a new desired
+// SetReportedRevisions sets where plans learn the revisions that robots report, so that a new desired
 // document gets a higher one. heard returns what a robot says of its desired documents on
 // one topic; it is called within transactions.
-func (s *Store) Listen(heard func(robot string, topic schema.TopicKind) schema.ReportedRev) {
+func (s *Store) SetReportedRevisions(heard func(robot string, topic schema.TopicKind) schema.ReportedRev) {
 	s.reported = heard
 }
 

@@ -138,7 +138,7 @@ type everything struct {
 	Desired   []store.Outgoing
 	Batches   []command.Batch
 	Commands  []command.Command
-	Audit     []store.Noted
+	Audit     []store.AuditEntry
 	Assets    []library.Asset
 
 	Tokens        []enrol.Token
@@ -159,10 +159,10 @@ func dump(t testing.TB, s *store.Store) everything {
 		Revisions: must[[]library.Revision](t)(s.Revisions(ctx, library.KindStory, "s1")),
 		Defaults:  must[[]library.Default](t)(s.Defaults(ctx)),
 		Unsent:    must[[]store.Outgoing](t)(s.Unsent(ctx, 0, 0)),
-		Desired:   must[[]store.Outgoing](t)(s.Desired(ctx)),
+		Desired:   must[[]store.Outgoing](t)(s.RetainedDocuments(ctx)),
 		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),
-		Audit:     must[[]store.Noted](t)(s.Audit(ctx, 0)),
+		Audit:     must[[]store.AuditEntry](t)(s.Audit(ctx, 0)),
 		Assets:    must[[]library.Asset](t)(s.Assets(ctx)),
 
 		Tokens:        must[[]enrol.Token](t)(s.Tokens(ctx, "r1")),

@@ -178,10 +178,10 @@ func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.
 	return nil
 }
 
-// TakeRevoked imports a revocation list that brokers have and the database does not: it bars
+// ImportRevocation imports a revocation list that brokers have and the database does not: it bars
 // the robots and revokes the certificates on it, also those that are not in the database.
 // The next list that is published has a higher revision.
-func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) error {
+func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Time) error {
 	const by, why = "fleet/revoked", "on the list that brokers had"
 	for _, name := range l.Names {
 		if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
@@ -204,8 +204,8 @@ func (t *Tx) TakeRevoked(ctx context.Context, l schema.Revoked, now time.Time) e
 	return nil
 }
 
-// TellRevoked writes a new revocation list from what this transaction reads, and enqueues it.
-func (t *Tx) TellRevoked(ctx context.Context, fleetID string, now time.Time) error {
+// EnqueueRevocation writes a new revocation list from what this transaction reads, and enqueues it.
+func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Time) error {
 	rev, _, err := t.Revocation(ctx)
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 		if err := tx.Revoke(t.Context(), enrol.Revoke(held, robot, "anna", "stolen", now)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.FleetID(), now)
+		return tx.EnqueueRevocation(t.Context(), s.FleetID(), now)
 	})
 }
 
@@ -118,10 +118,10 @@ func revocationListIsImported(t *testing.T, address string) {
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
 	revoke(t, s, "r7", at(10))
 	transact(t, s, func(tx *store.Tx) error {
-		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
+		if err := tx.ImportRevocation(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.FleetID(), at(20))
+		return tx.EnqueueRevocation(t.Context(), s.FleetID(), at(20))
 	})
 	rev, payload, err := s.Revocation(t.Context())
 	if err != nil || rev != 31 {
@@ -145,12 +145,12 @@ func fullRevocationListIsNoted(t *testing.T, address string) {
 		names = append(names, fmt.Sprintf("r%062d", n))
 	}
 	transact(t, s, func(tx *store.Tx) error {
-		if err := tx.TakeRevoked(t.Context(), schema.Revoked{Rev: 30, Names: names}, at(20)); err != nil {
+		if err := tx.ImportRevocation(t.Context(), schema.Revoked{Rev: 30, Names: names}, at(20)); err != nil {
 			return err
 		}
-		return tx.TellRevoked(t.Context(), s.FleetID(), at(20))
+		return tx.EnqueueRevocation(t.Context(), s.FleetID(), at(20))
 	})
-	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
+	if notes := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
 		t.Errorf("audit entries %+v", notes)
 	}
 }
@@ -213,14 +213,14 @@ func revocationListIsPublished(t *testing.T, address string) {
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)
 	}
-	wantEqual(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.Desired(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
+	wantEqual(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
 }
 
 func archivedRobotIsAdoptedAgain(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	desired := func() (n int) {
-		for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+		for _, o := range must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())) {
 			if o.Target == "r1" {
 				n++
 			}

@@ -49,7 +49,7 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 	if err != nil {
 		return nil, Leader{}, fmt.Errorf("request the leader lock: %w", err)
 	}
-	news, err := s.News(ctx)
+	news, err := s.Poll(ctx)
 	switch {
 	case err != nil:
 		l.Drop()
@@ -107,7 +107,7 @@ func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lea
 	l, before := &Lead{store: s}, Leader{}
 	taken := !s.leading.CompareAndSwap(false, true)
 	err := s.Tx(ctx, func(tx *Tx) error {
-		news, err := tx.News(ctx)
+		news, err := tx.Poll(ctx)
 		if before = news.Leader; err != nil || taken {
 			return err
 		}
@@ -195,14 +195,14 @@ func (l *Lead) Drop() {
 	_ = l.conn.Close(ctx) // the connection is gone either way
 }
 
-// News is what an instance polls: whether rows changed that it caches, and who leads.
-type News struct {
+// Poll is what an instance polls: whether rows changed that it caches, and who leads.
+type PollResult struct {
 	Changes int64 // differs after every change
 	Leader  Leader
 }
 
-// News reads the News.
-func (r reads) News(ctx context.Context) (n News, err error) {
+// Poll reads the News.
+func (r reads) Poll(ctx context.Context) (n PollResult, err error) {
 	var since, resigned int64
 	err = r.queryRow(ctx, `SELECT f.changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0)
 		FROM fleet f LEFT JOIN leader l ON l.only_row = 1 WHERE f.only_row = 1`).Scan(&n.Changes, &n.Leader.Term, &n.Leader.Name, &since, &resigned)

@@ -32,7 +32,7 @@ func requestLead(t testing.TB, s *store.Store, name string, now int) (*store.Lea
 
 func onlyOneInstanceLeads(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	wantEqual(t, "before anybody led", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{})
+	wantEqual(t, "before anybody led", must[store.PollResult](t)(s.Poll(t.Context())).Leader, store.Leader{})
 	first, before := requestLead(t, s, "fleetd-a", 1)
 	if first == nil || first.Term != 1 {
 		t.Fatalf("the first instance got %+v", first)
@@ -71,7 +71,7 @@ func onlyOneInstanceLeads(t *testing.T, address string) {
 		t.Fatalf("after a resignation: %+v", second)
 	}
 	wantEqual(t, "before the second", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1), ResignedAt: at(3)})
-	wantEqual(t, "who leads now", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
+	wantEqual(t, "who leads now", must[store.PollResult](t)(s.Poll(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
 }
 
 // An instance that ends without resigning, as a killed one does, is recognized by the next
@@ -89,15 +89,15 @@ func droppedLeadIsLost(t *testing.T, address string) {
 	if err := l.Resign(t.Context(), at(3)); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "who leads", must[store.News](t)(s.News(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
+	wantEqual(t, "who leads", must[store.PollResult](t)(s.Poll(t.Context())).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
 }
 
 func changesAreCounted(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	was := must[store.News](t)(s.News(t.Context())).Changes
+	was := must[store.PollResult](t)(s.Poll(t.Context())).Changes
 	rises := func(what string, want bool) {
 		t.Helper()
-		now := must[store.News](t)(s.News(t.Context())).Changes
+		now := must[store.PollResult](t)(s.Poll(t.Context())).Changes
 		if (now > was) != want || now < was {
 			t.Errorf("%s: changes are %d after %d", what, now, was)
 		}

@@ -101,9 +101,9 @@ func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 	return nil
 }
 
-// ForgetSent deletes the messages of the outbox that were sent before then, and returns how
+// PruneSent deletes the messages of the outbox that were sent before then, and returns how
 // many.
-func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err error) {
+func (s *Store) PruneSent(ctx context.Context, then time.Time) (n int64, err error) {
 	err = s.batch(ctx, func(tx *Tx) error {
 		n, err = tx.exec(ctx, `DELETE FROM outbox WHERE sent_at > 0 AND sent_at < $1`, micros(then))
 		return err
@@ -114,11 +114,11 @@ func (s *Store) ForgetSent(ctx context.Context, then time.Time) (n int64, err er
 	return n, nil
 }
 
-// Desired lists all retained documents that fleetd owns, for a broker that lost them, in the
+// RetainedDocuments lists all retained documents that fleetd owns, for a broker that lost them, in the
 // order in which they must be published: the revocation list, stops, the blobs that desired
 // documents need, and the other desired documents. Robots that are being decommissioned, or
 // were, have none.
-func (r reads) Desired(ctx context.Context) ([]Outgoing, error) {
+func (r reads) RetainedDocuments(ctx context.Context) ([]Outgoing, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		o.Topic = schema.TopicBlob
 		return o, scan(&o.Target, &o.Payload)

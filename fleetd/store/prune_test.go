@@ -39,7 +39,7 @@ func oldAuditIsPruned(t *testing.T, address string) {
 	})
 	wantEqual(t, "rows by step", pruned(t, s.PruneAudit, at(5), 2), []int64{2, 2, 1})
 	var left []string
-	for _, n := range must[[]store.Noted](t)(s.Audit(t.Context(), 0)) {
+	for _, n := range must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)) {
 		left = append(left, n.Target)
 	}
 	wantEqual(t, "what is left", left, []string{"7", "6", "5"})

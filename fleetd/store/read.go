@@ -27,9 +27,9 @@ const queryTimeout = 12 * time.Second
 
 type queryTimeoutKey struct{}
 
-// WithPatience returns a context whose queries take at most d, for callers that answer
+// WithQueryTimeout returns a context whose queries take at most d, for callers that answer
 // somebody.
-func WithPatience(ctx context.Context, d time.Duration) context.Context {
+func WithQueryTimeout(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, queryTimeoutKey{}, d)
 }
 
@@ -41,7 +41,7 @@ func queryTimeoutOf(ctx context.Context) time.Duration {
 }
 
 func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, queryTimeoutOf(ctx), ErrSilent)
+	return context.WithTimeoutCause(ctx, queryTimeoutOf(ctx), ErrTimeout)
 }
 
 func (r reads) queryRow(ctx context.Context, query string, args ...any) row {

@@ -17,7 +17,7 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	heard := schema.ReportedRev{}
-	s.Listen(func(robot string, topic schema.TopicKind) schema.ReportedRev {
+	s.SetReportedRevisions(func(robot string, topic schema.TopicKind) schema.ReportedRev {
 		if robot == "r1" && topic == schema.TopicDesiredPlaces {
 			return heard
 		}
@@ -51,7 +51,7 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	if c := tell(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
 		t.Errorf("published again as %+v", c.Documents)
 	}
-	all := must[[]store.Outgoing](t)(s.Desired(t.Context()))
+	all := must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))
 	if !slices.ContainsFunc(all, func(o store.Outgoing) bool { return o.Topic == schema.TopicBlob }) {
 		t.Error("its bytes are no longer needed")
 	}

@@ -11,7 +11,7 @@ import (
 // changes to mode safe after 5 s without one.
 func TestFileCheckLeavesTimeForAHeartbeat(t *testing.T) {
 	const silence = 5 * time.Second
-	if spare := silence - store.CheckWithin; spare < 2*time.Second {
-		t.Errorf("a check of %v leaves %v to start and to connect, want at least 2s", store.CheckWithin, spare)
+	if spare := silence - store.FileCheckTimeout; spare < 2*time.Second {
+		t.Errorf("a check of %v leaves %v to start and to connect, want at least 2s", store.FileCheckTimeout, spare)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// CheckWithin bounds the check of an SQLite file at the start; the rest of a larger file is
+// FileCheckTimeout bounds the check of an SQLite file at the start; the rest of a larger file is
 // not checked. Meanwhile fleetd sends no heartbeat, and robots that are driven manually
 // change to mode safe after 5 s without one.
-const CheckWithin = 3 * time.Second
+const FileCheckTimeout = 3 * time.Second
 
 // ownerOnly is the mode of every file of the database, which holds the audit log and the
 // certificates of robots.
@@ -125,7 +125,7 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	defer db.Close()
 	size, _, _ := sizeOf(path)
 	log.Info("database check started", "file", path, "bytes", size)
-	within, cancel := context.WithTimeout(ctx, CheckWithin)
+	within, cancel := context.WithTimeout(ctx, FileCheckTimeout)
 	defer cancel()
 	var found string
 	err = db.QueryRowContext(within, "PRAGMA quick_check(1)").Scan(&found)
@@ -135,7 +135,7 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	case err == nil:
 		err = errors.New(strings.ReplaceAll(found, "\n", " "))
 	case within.Err() != nil && ctx.Err() == nil:
-		log.Warn("database checked in part; to check all of it, stop fleetd and run sqlite3 FILE 'PRAGMA quick_check'", "file", path, "after", CheckWithin)
+		log.Warn("database checked in part; to check all of it, stop fleetd and run sqlite3 FILE 'PRAGMA quick_check'", "file", path, "after", FileCheckTimeout)
 		return nil
 	default:
 		if code := sqliteCode(err) & 0xff; code != 11 && code != 26 { // SQLITE_CORRUPT, SQLITE_NOTADB

@@ -108,9 +108,9 @@ func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) 
 	return rows, nil
 }
 
-// ToldStops returns the newest stop documents by robot; the one of all robots has the empty
+// StopDocuments returns the newest stop documents by robot; the one of all robots has the empty
 // name.
-func (t *Tx) ToldStops(ctx context.Context) (map[string][]byte, error) {
+func (t *Tx) StopDocuments(ctx context.Context) (map[string][]byte, error) {
 	type document struct {
 		robot   string
 		payload []byte

@@ -72,7 +72,7 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		return tx.ApplyStops(t.Context(), c, at(4))
 	})
 	transact(t, s, func(tx *store.Tx) error {
-		told, err := tx.ToldStops(t.Context())
+		told, err := tx.StopDocuments(t.Context())
 		if v, problems := schema.Decode[schema.DesiredStop](told["r1"]); len(told) != 3 || len(problems) > 0 || len(v.Stops) != 1 {
 			t.Errorf("the newest documents are %s, %s and %s", told[""], told["r1"], told["r2"])
 		}
@@ -97,11 +97,11 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		"fleet_stop ", "desired_stop r1", "desired_stop r2", "fleet_stop ", "desired_stop r1", "desired_stop r2",
 	})
 	var first []string
-	for _, o := range must[[]store.Outgoing](t)(s.Desired(t.Context())) {
+	for _, o := range must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())) {
 		first = append(first, string(o.Topic)+" "+o.Target)
 	}
 	wantEqual(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
-	if notes := must[[]store.Noted](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
+	if notes := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
 		t.Errorf("audit entries %+v", notes)
 	}
 }

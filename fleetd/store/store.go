@@ -29,7 +29,7 @@ var (
 	ErrNewer    = errors.New("the database is newer than this fleetd")        // a later version migrated it
 	ErrOlder    = errors.New("the database is older than this fleetd reads")  // a version before the first release created it
 	ErrDamaged  = errors.New("the database is damaged")                       // found by the check at the start, before any write
-	ErrSilent   = errors.New("the database does not answer")                  // no answer in time; nothing was changed
+	ErrTimeout  = errors.New("the database does not answer")                  // no answer in time; nothing was changed
 	// ErrUnknown: the connection was lost, or timed out, between the request to commit and
 	// the answer to it.
 	ErrUnknown = errors.New("the database did not say whether it committed")
@@ -102,8 +102,8 @@ func (s *Store) FleetID() string { return s.fleetID }
 // Dialect is postgres or sqlite.
 func (s *Store) Dialect() string { return s.dialect.name }
 
-// Alone reports whether no other instance can use the database.
-func (s *Store) Alone() bool { return s.pools.connect == nil }
+// SingleInstance reports whether no other instance can use the database.
+func (s *Store) SingleInstance() bool { return s.pools.connect == nil }
 
 func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) error {
 	files, err := fs.Sub(migrations, "migrations")
@@ -220,12 +220,12 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	timeout := queryTimeoutOf(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(timeout, func() { cancel(ErrSilent) })
+	timer := time.AfterFunc(timeout, func() { cancel(ErrTimeout) })
 	defer timer.Stop()
 	// The driver reports our time-out as context.Canceled, as if the caller had cancelled.
 	withCause := func(err error) error {
-		if errors.Is(context.Cause(ctx), ErrSilent) {
-			return fmt.Errorf("%w: %v", ErrSilent, err)
+		if errors.Is(context.Cause(ctx), ErrTimeout) {
+			return fmt.Errorf("%w: %v", ErrTimeout, err)
 		}
 		return err
 	}

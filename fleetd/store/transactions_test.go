@@ -67,7 +67,7 @@ func concurrentWriters(t *testing.T, address string) {
 			t.Errorf("message %d of the outbox has number %d and payload %s", i+1, o.Seq, o.Payload)
 		}
 	}
-	if n := len(must[[]store.Noted](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
+	if n := len(must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
 		t.Errorf("%d audit entries of %d writes", n, writers*rounds)
 	}
 }
@@ -162,10 +162,10 @@ func outboxKeepsOrder(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	wantEqual(t, "what is left", unsent(s.Unsent(t.Context(), 0, 0)), []store.Outgoing{want[1], want[3]})
-	if n := must[int64](t)(s.ForgetSent(t.Context(), at(5))); n != 0 {
+	if n := must[int64](t)(s.PruneSent(t.Context(), at(5))); n != 0 {
 		t.Errorf("%d rows deleted too early", n)
 	}
-	if n := must[int64](t)(s.ForgetSent(t.Context(), at(6))); n != 2 {
+	if n := must[int64](t)(s.PruneSent(t.Context(), at(6))); n != 2 {
 		t.Errorf("%d rows deleted, want 2", n)
 	}
 	wantEqual(t, "what is left after tidying", unsent(s.Unsent(t.Context(), 0, 0)), []store.Outgoing{want[1], want[3]})
@@ -190,7 +190,7 @@ func desiredDocumentsAreListed(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s) // r1 performs s1 revision 1; the default story of r2 was cleared
 	blob := revision(library.KindStory, "s1", 1)
-	wantEqual(t, "what the broker must hold", must[[]store.Outgoing](t)(s.Desired(t.Context())), []store.Outgoing{
+	wantEqual(t, "what the broker must hold", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())), []store.Outgoing{
 		{Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},
 		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
 		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},

@@ -55,7 +55,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 // next decides the next step of a decommission.
 func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
 	facts := decommission.Facts{Connection: w.deps.Whereabouts(d.Robot, now)}
-	if facts.Confirmed, err = db.Told(ctx, d.Robot); err != nil {
+	if facts.Confirmed, err = db.DecommissionPublished(ctx, d.Robot); err != nil {
 		return next, err
 	}
 	if facts.Barred, err = db.IsBarred(ctx, d.Robot); err != nil {
@@ -78,7 +78,7 @@ func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission
 			if err := tx.Revoke(ctx, enrol.Revoke(held, d.Robot, d.By, "decommissioned: "+d.Why, now)); err != nil {
 				return err
 			}
-			if err := tx.TellRevoked(ctx, db.FleetID(), now); err != nil {
+			if err := tx.EnqueueRevocation(ctx, db.FleetID(), now); err != nil {
 				return err
 			}
 		}

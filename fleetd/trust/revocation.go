@@ -68,7 +68,7 @@ type Store interface {
 	Revocation(ctx context.Context) (rev int64, payload []byte, err error)
 	Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error)
 	Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error)
-	Told(ctx context.Context, robot string) (bool, error)
+	DecommissionPublished(ctx context.Context, robot string) (bool, error)
 	IsBarred(ctx context.Context, robot string) (bool, error)
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
@@ -181,10 +181,10 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 		return
 	case own && list.Rev >= rev:
 		err := db.Tx(ctx, func(tx *store.Tx) error {
-			if err := tx.TakeRevoked(ctx, list, now); err != nil {
+			if err := tx.ImportRevocation(ctx, list, now); err != nil {
 				return err
 			}
-			return tx.TellRevoked(ctx, db.FleetID(), now)
+			return tx.EnqueueRevocation(ctx, db.FleetID(), now)
 		})
 		if err != nil {
 			w.deps.Failed("revoked robots not taken over from the broker", err)
