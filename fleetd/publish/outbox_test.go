@@ -52,7 +52,7 @@ func (s *fakeStore) UnsentStops(_ context.Context, after int64, limit int) ([]st
 	return s.list(after, limit, true)
 }
 
-func (s *fakeStore) Desired(context.Context) ([]store.Outgoing, error) { return nil, nil }
+func (s *fakeStore) RetainedDocuments(context.Context) ([]store.Outgoing, error) { return nil, nil }
 
 func (s *fakeStore) MarkSent(_ context.Context, seqs []int64, _ time.Time) error {
 	s.mu.Lock()
