@@ -17,10 +17,10 @@ const (
 type SafetyState string
 
 const (
-	SafetyDisabled SafetyState = "DISABLED"  // gate closed; nothing that moves accepts commands
+	SafetyDisabled SafetyState = "DISABLED"  // gate closed; units that can move refuse commands
 	SafetyEnabled  SafetyState = "ENABLED"   // gate open
 	SafetySoftStop SafetyState = "SOFT_STOP" // the mode's own shutdown runs, then STOP
-	SafetyStop     SafetyState = "STOP"      // damping to standstill, then DISABLED
+	SafetyStop     SafetyState = "STOP"      // braking to standstill, then DISABLED
 	SafetyHalt     SafetyState = "HALT"      // units halt at once, always ends in E_STOP
 	SafetyEStop    SafetyState = "E_STOP"    // units off; left only by an operator's reset
 	SafetyReset    SafetyState = "RESET"     // units clear their errors, then DISABLED

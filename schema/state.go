@@ -125,7 +125,7 @@ type LinkOutage struct {
 }
 
 // UnitState is the state of one unit. idle: at rest and not allowed to move. run:
-// switched on and allowed to move, whether or not it moves. halt: damping to standstill,
+// switched on and allowed to move, whether or not it moves. halt: braking to standstill,
 // then error. error: off until a reset.
 type UnitState struct {
 	ID     string `json:"id"`

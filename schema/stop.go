@@ -7,7 +7,7 @@ type StopLevel string
 
 const (
 	StopSoft StopLevel = "soft_stop" // let the mode shut down, then stop
-	StopStop StopLevel = "stop"      // damp to standstill
+	StopStop StopLevel = "stop"      // brake to standstill
 	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
 )
 

@@ -50,7 +50,7 @@ type Order string
 const (
 	ToIdle  Order = "idle"
 	ToRun   Order = "run"
-	ToStop  Order = "stop" // damp to standstill, then idle
+	ToStop  Order = "stop" // brake to standstill, then idle
 	ToHalt  Order = "halt" // damp at once by the unit's own means, then error
 	ToError Order = "error"
 	ToReset Order = "reset"

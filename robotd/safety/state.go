@@ -21,7 +21,7 @@ import (
 // Limits holds the time limits of the core.
 type Limits struct {
 	SoftStop time.Duration // for the mode's own shutdown, then STOP
-	Stop     time.Duration // for damping to standstill, then HALT
+	Stop     time.Duration // for braking to standstill, then HALT
 	Halt     time.Duration // for halting units to end in error, then E_STOP
 	Reset    time.Duration // for units to clear their errors, then E_STOP again
 	Settle   time.Duration // wait between the last cause in E_STOP and a reset

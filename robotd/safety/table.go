@@ -62,7 +62,7 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: moving, On: UnitHalted, To: schema.SafetyHalt, Why: "one unit met its own limit, all halt"},
 	{From: moving, On: HaltAsked, To: schema.SafetyHalt, Why: "units halt at once, without the mode's help"},
 
-	{From: fsm.In(schema.SafetyEnabled), On: StopAsked, To: schema.SafetyStop, Why: "damp to standstill"},
+	{From: fsm.In(schema.SafetyEnabled), On: StopAsked, To: schema.SafetyStop, Why: "brake to standstill"},
 	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "the request does not wait for the mode's shutdown"},
 	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "no mode in charge wants to move"},
 

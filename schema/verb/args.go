@@ -275,7 +275,7 @@ type Perform struct {
 	Act     string  `json:"act" doc:"an act that the robot has: one of its story"`
 	Actions Objects `json:"actions" doc:"instead of an act: actions, as an act's file lists them"`
 	With    Values  `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
-	Clear   bool    `json:"clear" doc:"what is performed or waits of earlier requests is called off for it; never the story"`
+	Clear   bool    `json:"clear" doc:"cancels earlier requests, running or waiting; never the story"`
 }
 
 // PerformRequest implements WholeAct.

@@ -16,7 +16,7 @@ var (
 // All is the table.
 var All = []Verb{
 	takes[Stop](Verb{Group: "safety", Name: "stop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
-		Purpose:  "damp to standstill, then DISABLED",
+		Purpose:  "brake to standstill, then DISABLED",
 		Examples: []string{"", "visitor on the stage", `{"args":{"latch":"stage-1","why":"visitor on the stage"}}`}}),
 	takes[Stop](Verb{Group: "safety", Name: "soft-stop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
 		Purpose:  "end the running thing gently, then stop",
@@ -88,7 +88,7 @@ var All = []Verb{
 		Purpose:  "take control from a holder of no higher rank, who is told",
 		Examples: []string{"", "all"}}),
 	takes[StopManual](Verb{Group: "manual", Name: "stop", Class: ClassStop, Roles: operators, TTL: NoTTL, Journal: JournalAfter, Part: PartManual,
-		Purpose:  "end what is done manually; whoever drives has to let the stick go first",
+		Purpose:  "end what is done manually; the driver must release the stick before driving again",
 		Examples: []string{""}}),
 	takes[Goto](Verb{Group: "manual", Name: "goto", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitDrive,
 		Purpose:  "go to a point or a place",
