@@ -40,5 +40,5 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		}
 		return "not sent: the robot is " + string(view) + "; it is sent if the robot is back in time"
 	}
-	return "not sent: it waits until earlier commands to the robot are done"
+	return "saved; fleetd sends it now, or when earlier commands to the robot are done"
 }

@@ -139,6 +139,9 @@ func robotDetail(out io.Writer, d api.Detail) {
 	}
 	line("mode", modeText(d.Robot))
 	line("safety", strings.TrimSpace(string(d.Safety)+" "+d.LatchedBy+" "+string(d.Cause)))
+	for _, l := range d.Latches {
+		line("latched", l.ID+": fleetd stop release "+l.ID+" --why REASON releases it")
+	}
 	if d.StateOutdated {
 		line("state", "out of date: the robot has published a newer one than that of "+d.StateAt.String()+"; mode and safety are from its heartbeat")
 	}

@@ -32,13 +32,20 @@ func disputeText(why string) string {
 	return oneLine(why) + ": two clients with the same name disconnect each other again and again; stop one of them, or start it with another --name"
 }
 
-// safetyText formats the safety state, and marks it if the rest of the robot's state is
-// older.
+// safetyText formats the safety state with the ids of latched stops, and marks it if the
+// rest of the robot's state is older.
 func safetyText(r api.Robot) string {
-	if r.StateOutdated {
-		return strings.TrimSpace(string(r.Safety) + " (state out of date)")
+	var marks []string
+	for _, l := range r.Latches {
+		marks = append(marks, "latched "+l.ID)
 	}
-	return string(r.Safety)
+	if r.StateOutdated {
+		marks = append(marks, "state out of date")
+	}
+	if len(marks) == 0 {
+		return string(r.Safety)
+	}
+	return strings.TrimSpace(string(r.Safety) + " (" + strings.Join(marks, ", ") + ")")
 }
 
 func modeText(r api.Robot) string {

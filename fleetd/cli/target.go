@@ -32,7 +32,8 @@ func (t *targets) selector(names []string) (selector.Selector, error) {
 	}
 	s, problems := selector.Parse(words...)
 	if len(problems) > 0 {
-		return s, usage("%s", problems[0])
+		p := problems[0]
+		return s, usage("%s", strings.TrimPrefix(p.String(), "/: ")) // the arguments have no place to name
 	}
 	return s, nil
 }

@@ -254,7 +254,10 @@ var triggers = map[schema.Status]Trigger{
 func reasonText(a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {
-		parts = append(parts, a.Reason.Describe().Text)
+		text := a.Reason.Describe().Text
+		if a.Detail == "" || !strings.Contains(text, "detail") { // a text that points to the detail would only repeat it
+			parts = append(parts, text)
+		}
 	}
 	if a.Detail != "" && !slices.Contains(parts, a.Detail) { // robots may repeat the reason as detail
 		parts = append(parts, a.Detail)
