@@ -161,9 +161,16 @@ func TestWindowSendsAsItsModel(t *testing.T) {
 				if len(m.all) > robots {
 					t.Skip("there are many")
 				}
+				kind := rapid.SampledFrom([]schema.TopicKind{schema.TopicDesiredStory, schema.TopicDesiredStop, schema.TopicBlob}).Draw(t, "kind")
 				for i := range robots {
-					add(schema.TopicDesiredStory, i, false)
+					add(kind, i, false)
 				}
+			},
+			"blob twice, then a story": func(t *rapid.T) {
+				robot := rapid.IntRange(1, robots).Draw(t, "robot")
+				add(schema.TopicBlob, robot, false)
+				add(schema.TopicBlob, robot, false)
+				add(schema.TopicDesiredStory, robot, false)
 			},
 			"send": func(*rapid.T) { send() },
 			"send all": func(*rapid.T) {
