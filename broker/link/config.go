@@ -128,7 +128,7 @@ type Config struct {
 	Urgent func(topic string) bool
 	// DedupKey returns a key by which urgent messages are deduplicated: if many with one key
 	// arrive within a moment, only the newest is handed over. Messages with an empty key
-	// are never deduplicated, nor is any if Says is nil.
+	// are never deduplicated, nor is any if DedupKey is nil.
 	DedupKey func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds

@@ -86,7 +86,7 @@ func (l *Link) PublishWait(ctx context.Context, m Message) error {
 }
 
 // PublishAsync publishes m and returns a function that waits as PublishWait does, for callers that
-// wait on another goroutine: messages are sent in the order of the calls to Hand.
+// wait on another goroutine: messages are sent in the order of the calls to PublishAsync.
 func (l *Link) PublishAsync(ctx context.Context, m Message) (wait func(context.Context) error, err error) {
 	p := outgoing{Message: m, sent: make(chan mqtt.Token, 1)}
 	s, err := l.enqueue(ctx, p)
