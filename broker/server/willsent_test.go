@@ -55,9 +55,11 @@ func TestWillIsSentAfterPanic(t *testing.T) {
 			t.Fatalf("the will arrived as %v", m)
 		}
 	}
-	if s := b.Status(); s["connections_panicked"] != 3 || s["wills_sent"] != 3 {
-		t.Errorf("status %v", s)
-	}
+	// The broker counts a will after it has published it.
+	eventually(t, "three panics and three wills are counted", func() bool {
+		s := b.Status()
+		return s["connections_panicked"] == 3 && s["wills_sent"] == 3
+	})
 	connect().Close()
 	if ms := watcher.Inbox("#"); len(ms) > 0 {
 		t.Errorf("will of a client that sent DISCONNECT: %v", ms)

@@ -179,6 +179,12 @@ func (f *flakyLine) wasGood(at time.Time) bool {
 	return true
 }
 
+func (f *flakyLine) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.outages)
+}
+
 // bothGoodFor returns for how long, in total, both connections worked between two
 // times.
 func bothGoodFor(a, b *flakyLine, from, to time.Time) (d time.Duration) {
@@ -306,7 +312,7 @@ func TestStopOverFlakyLines(t *testing.T) {
 		}
 		breaks := 0
 		for _, l := range lines {
-			breaks += len(l.outages)
+			breaks += l.count()
 		}
 		w.t.Logf("%v, %d connections that broke %d times", span, len(lines), breaks)
 		w.t.Logf("from request to stop, while both connections worked: %s", quantiles(delays))
