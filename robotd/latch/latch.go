@@ -1,22 +1,21 @@
-// Package latch remembers which stops people hold on the robot, and decides
-// which of them somebody has release.
+// Package latch keeps the stops that are latched on the robot and decides which of
+// them are released.
 //
-// Everybody may add one: the fleet's documents, a live stop that anybody sends
-// who may stop, another fleet's documents, even a document that nobody can read.
-// Only two can take one away. The fleet that the robot obeys releases what it has
-// written down, by a newer revision of the document that leaves it out. And
-// somebody who stands at the robot may reset what no such document holds, so that
-// no robot is stuck for ever when fleetd is gone. What fleetd holds cannot be
-// reset at the robot, and what nobody wrote down cannot be released by a
-// document that never knew of it.
+// Every source may add one: documents of the robot's fleet, a live stop, documents
+// of another fleet, even a document that cannot be decoded. Only two can release
+// one. The robot's fleet releases what its documents latch, by a newer revision that
+// leaves the stop out. A reset at the robot releases what no such document latches,
+// so that no robot is stuck forever when fleetd is gone. A stop that fleetd latches
+// cannot be reset at the robot, and a stop that fleetd has not recorded cannot be
+// released by a document that never knew of it.
 //
-// Documents may come late, twice, out of order or not at all. Of each stop the
-// newest document decides that has spoken of it: one that names it holds it, until
-// a newer one leaves it out. So no stop is lost because something newer came first,
-// and none that was release is held again by an old copy.
+// Documents may arrive late, twice, out of order or not at all. For each stop the
+// newest document that mentioned it decides: one that names it latches it, until a
+// newer one leaves it out. So no stop is lost because something newer came first,
+// and an old copy latches no released stop again.
 //
-// It does not stop anything: what is held is a fact to the safety core, which
-// goes down at once and grants no enable while anything is held.
+// The package stops nothing itself: a latch is a fact for the safety core, which
+// stops at once and grants no enable while one exists.
 package latch
 
 import (
@@ -25,57 +24,56 @@ import (
 	"troupe/schema"
 )
 
-// Phase is where one latch stands.
+// Phase is the state of one latch.
 type Phase string
 
 // The phases.
 const (
-	Free      Phase = "free"      // not held
-	Loose     Phase = "loose"     // held, and no document that could release it has it
-	Written   Phase = "written"   // held by a document of the robot's own fleet
-	Illegible Phase = "illegible" // held because a document cannot be read
+	Free      Phase = "free"      // not latched
+	Loose     Phase = "loose"     // latched, but by no document that could release it
+	Written   Phase = "written"   // latched by a document of the robot's fleet
+	Illegible Phase = "illegible" // latched because a document cannot be decoded
 )
 
 // Phases lists every phase.
 var Phases = []Phase{Free, Loose, Written, Illegible}
 
-// Source is a document that holds latches.
+// Source is a document that contains latches.
 type Source string
 
-// The documents.
+// The sources.
 const (
-	Robot Source = "robot" // desired/stop: those of this robot
-	Fleet Source = "fleet" // fleet/stop: the one of all robots
+	Robot Source = "robot" // desired/stop: the stops of this robot
+	Fleet Source = "fleet" // fleet/stop: the stop of all robots
 )
 
-// illegibleID names the latch of a document that cannot be read.
+// illegibleID returns the id of the latch for a document that cannot be decoded.
 func illegibleID(s Source) string { return "unreadable-" + string(s) + "-stop" }
 
-// MoreID names the latch into which loose ones go beyond MaxLoose.
+// MoreID is the id of the latch that stands for all loose ones beyond MaxLoose.
 const MoreID = schema.MoreStops
 
-// MaxLoose bounds the latches that nobody has written down: senders may make up
-// any number of ids.
+// MaxLoose bounds the loose latches, because senders may invent any number of ids.
 const MaxLoose = 32
 
-// MaxLet bounds the released stops that are remembered of each document.
+// MaxLet bounds the released stops that are remembered for each document.
 const MaxLet = 64
 
 // Latch is one latched stop.
 type Latch struct {
 	schema.StopLatch
 	Phase Phase `json:"phase"`
-	// The newest revisions, of this robot's document and of that of all robots, that
-	// name it; 0 = none holds it.
+	// The newest revision of each document that names the stop; 0 = none does.
 	ByRobot int64 `json:"by_robot,omitzero"`
 	ByFleet int64 `json:"by_fleet,omitzero"`
-	// The newest revisions when it was asked for under an id that names many stops, one
-	// after the other: what they and older ones say is of one before.
+	// The newest revision of each document when the stop was requested, for an id that
+	// is used for one stop after the other: those and older revisions mean an earlier
+	// stop.
 	PastRobot int64 `json:"past_robot,omitzero"`
 	PastFleet int64 `json:"past_fleet,omitzero"`
 }
 
-// by is the newest revision of the document that names the latch.
+// by returns the newest revision of the document that names the latch.
 func (l *Latch) by(s Source) *int64 {
 	if s == Robot {
 		return &l.ByRobot
@@ -83,7 +81,7 @@ func (l *Latch) by(s Source) *int64 {
 	return &l.ByFleet
 }
 
-// past is the newest revision that is older than the latch.
+// past returns the newest revision that is older than the latch.
 func (l *Latch) past(s Source) int64 {
 	if s == Robot {
 		return l.PastRobot
@@ -91,23 +89,23 @@ func (l *Latch) past(s Source) int64 {
 	return l.PastFleet
 }
 
-// Let is a stop that a document release.
+// Let is a stop that a document released.
 type Let struct {
 	ID   string `json:"id"`
 	From Source `json:"from"`
-	Rev  int64  `json:"rev"` // the newest that left it out
+	Rev  int64  `json:"rev"` // the newest revision that left it out
 }
 
-// State is what is kept on the disk, whole. The zero value holds nothing and
-// trusts the first fleet that writes a document.
+// State is stored on disk as a whole. The zero value latches nothing and trusts the
+// first fleet that publishes a document.
 type State struct {
-	FleetID  string  `json:"fleet_id,omitempty"` // whose documents release
-	RobotRev int64   `json:"robot_rev,omitzero"` // newest taken, of that fleet id
+	FleetID  string  `json:"fleet_id,omitempty"` // the fleet whose documents release stops
+	RobotRev int64   `json:"robot_rev,omitzero"` // newest revision accepted from that fleet
 	FleetRev int64   `json:"fleet_rev,omitzero"`
-	Latches  []Latch `json:"latches"`       // in the order of their arrival
+	Latches  []Latch `json:"latches"`       // in order of arrival
 	Let      []Let   `json:"let,omitempty"` // at most MaxLet of each document
-	// Documents below these revisions hold nothing that is not held: which stops were
-	// release in their time is forgotten.
+	// Documents below these revisions latch nothing new: which stops were released in
+	// their time is forgotten.
 	RobotFloor int64 `json:"robot_floor,omitzero"`
 	FleetFloor int64 `json:"fleet_floor,omitzero"`
 }
@@ -126,46 +124,46 @@ func (s *State) floor(of Source) *int64 {
 	return &s.FleetFloor
 }
 
-// Facts are what the robot knows of itself.
+// Facts are what the robot knows about itself.
 type Facts struct {
 	Robot    string
-	FleetID  string            // the fleet it obeys in everything else; empty = none yet
-	Labels   map[string]string // as its fleet told
+	FleetID  string            // the fleet whose desired documents it accepts; empty = none yet
+	Labels   map[string]string // as its fleet published them
 	Labelled bool              // Labels are known
 }
 
 // Input is something that may add or release latches.
 type Input interface{ input() }
 
-// Weight is what a document may do.
+// Weight says what a document may do.
 type Weight int
 
 // The weights.
 const (
-	Word     Weight = iota // it is its fleet's word: it holds and releases
-	Repeated               // it was its fleet's word: it holds what was not release since, and releases nothing
-	Claimed                // nobody vouches for it: it holds as anybody's stop does, and releases nothing
+	Word     Weight = iota // verified: it latches and releases
+	Repeated               // verified earlier: it latches what was not released since, and releases nothing
+	Claimed                // not verified: it latches like any client's stop, and releases nothing
 )
 
 // The inputs.
 type (
-	// Document is desired/stop or fleet/stop as it came.
+	// Document is desired/stop or fleet/stop as it was received.
 	Document struct {
 		From    Source
-		Problem string // why it cannot be read; then the rest says nothing
+		Problem string // why it cannot be decoded; then the other fields are empty
 		Rev     int64
 		FleetID string
-		Stops   []schema.StopLatch // of fleet/stop none or one
+		Stops   []schema.StopLatch // at most one in fleet/stop
 		Weight  Weight
 	}
-	// Asked is a live stop, or one that came as a command.
+	// Asked is a live stop or a stop command.
 	Asked struct {
 		schema.StopLatch
-		// Anew: the id is no stop's own, such as a wall button's name, so that this
-		// one is another one than any before.
+		// Anew means that the id is used for one stop after the other, as the name of a
+		// wall button is: this stop is another one than the ones before.
 		Anew bool
 	}
-	// Reset is somebody at the robot.
+	// Reset is a reset at the robot itself.
 	Reset struct{}
 )
 
@@ -173,7 +171,7 @@ func (Document) input() {}
 func (Asked) input()    {}
 func (Reset) input()    {}
 
-// Move is one edge that a latch took.
+// Move is one transition of a latch.
 type Move struct {
 	Latch Latch
 	From  Phase
@@ -181,26 +179,27 @@ type Move struct {
 	Why   string
 }
 
-// Held and Let report whether the latch began or ceased to be held.
-func (m Move) Held() bool { return m.From == Free }
-func (m Move) Let() bool  { return m.To == Free }
+// Latched reports whether the move latches the stop.
+func (m Move) Latched() bool { return m.From == Free }
 
-// Alteration is a latch that is held otherwise than before: its level, by whom,
-// through which client or why.
+// Released reports whether the move releases the stop.
+func (m Move) Released() bool { return m.To == Free }
+
+// Alteration is a change of a latch's level, person, client or reason.
 type Alteration struct{ From, To schema.StopLatch }
 
-// Decision is what an input came to.
+// Decision is the result of an input.
 type Decision struct {
 	Moves   []Move
 	Altered []Alteration
-	Changed bool          // what is kept is another than before
-	Ignored schema.Reason // stale_revision, wrong_fleet: why a document is not taken for the newest
+	Changed bool          // the state to store has changed
+	Ignored schema.Reason // stale_revision or wrong_fleet: why the document is not the newest one
 	Detail  string
 }
 
-// Applies reports whether a live stop means this robot: it is named, or its
-// labels match, or nobody is named at all. A robot that does not know its labels
-// takes itself to be meant.
+// Applies reports whether a live stop applies to this robot: the stop names it, or its
+// labels match, or the stop names no robot at all. A robot that does not know its
+// labels obeys a stop by labels.
 func Applies(r schema.StopRequest, f Facts) bool {
 	if len(r.Robots) == 0 && len(r.Labels) == 0 {
 		return true
@@ -219,7 +218,7 @@ func Applies(r schema.StopRequest, f Facts) bool {
 	return true
 }
 
-// stronger is the level that permits less.
+// stronger returns the level that permits less motion.
 func stronger(a, b schema.StopLevel) schema.StopLevel {
 	rank := map[schema.StopLevel]int{schema.StopSoft: 0, schema.StopStop: 1, schema.StopHalt: 2}
 	if rank[b] > rank[a] {

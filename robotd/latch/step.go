@@ -7,11 +7,11 @@ import (
 	"troupe/schema"
 )
 
-// Step takes one input.
+// Step handles one input.
 func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 	var d Decision
 	before := slices.Clone(s.Latches)
-	s.obey(f, &d)
+	s.followFleet(f, &d)
 	switch in := in.(type) {
 	case Document:
 		s.document(now, in, &d)
@@ -19,7 +19,7 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 		s.asked(in, &d)
 	case Reset:
 		for i := range s.Latches {
-			s.goes(&s.Latches[i], OnReset, &d)
+			s.transition(&s.Latches[i], OnReset, &d)
 		}
 	default:
 		panic(fmt.Sprintf("latch: no such input: %T", in))
@@ -40,9 +40,9 @@ func (s *State) altered(before []Latch) (all []Alteration) {
 	return all
 }
 
-// obey follows the robot to another fleet: what the old one wrote down, only the
-// new one can release, once it has written it down too.
-func (s *State) obey(f Facts, d *Decision) {
+// followFleet handles a change of the robot's fleet: a stop that the former fleet
+// recorded can be released only by the new one, once it has recorded it too.
+func (s *State) followFleet(f Facts, d *Decision) {
 	if f.FleetID == "" || f.FleetID == s.FleetID {
 		return
 	}
@@ -50,8 +50,8 @@ func (s *State) obey(f Facts, d *Decision) {
 		for i := range s.Latches {
 			l := &s.Latches[i]
 			l.ByRobot, l.ByFleet, l.PastRobot, l.PastFleet = 0, 0, 0, 0
-			l.All = false // the robots of the other fleet were not meant
-			s.goes(l, OnForeign, d)
+			l.All = false // it did not apply to the robots of this fleet
+			s.transition(l, OnForeign, d)
 		}
 		*s = State{Latches: s.Latches}
 		d.Changed = true
@@ -67,36 +67,36 @@ func (s *State) asked(a Asked, d *Decision) {
 	if s.find(a.ID) == nil && s.loose() >= MaxLoose {
 		a.ID = MoreID
 	}
-	l := s.of(a.StopLatch)
+	l := s.findOrAdd(a.StopLatch)
 	if a.Anew && l.Phase != Free {
 		l.Since, d.Changed = a.Since, true
 	}
 	if a.All && !l.All {
 		l.All, d.Changed = true, true
 	}
-	if stronger(l.Level, a.Level) != l.Level { // it is held as whoever asked for most wants it
+	if stronger(l.Level, a.Level) != l.Level { // the strongest request wins
 		l.Level, l.By, l.Client, l.Why = a.Level, a.By, a.Client, a.Why
 	}
 	if a.Anew {
 		l.PastRobot, l.PastFleet = s.RobotRev, s.FleetRev
 	}
-	if s.goes(l, on, d) {
+	if s.transition(l, on, d) {
 		l.ByRobot, l.ByFleet = 0, 0
 	}
 }
 
 func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	if doc.Problem != "" {
-		s.goes(s.of(schema.StopLatch{ID: illegibleID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnIllegib, d)
+		s.transition(s.findOrAdd(schema.StopLatch{ID: illegibleID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnIllegib, d)
 		return
 	}
 	foreign := s.FleetID != "" && doc.FleetID != s.FleetID
 	if foreign {
-		d.Ignored, d.Detail = schema.ReasonWrongFleet, "its stops hold here, and it releases none: the robot obeys "+s.FleetID+", not "+doc.FleetID
+		d.Ignored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+", not to "+doc.FleetID
 	}
 	if foreign || doc.Weight == Claimed {
 		for _, stop := range doc.Stops {
-			stop.All = false // nobody of this fleet vouches that it means the others
+			stop.All = false // not verified by this fleet, so it says nothing about other robots
 			if foreign || !s.overtaken(stop.ID, doc) {
 				s.asked(Asked{StopLatch: stop}, d)
 			}
@@ -108,10 +108,10 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 	newest := s.rev(doc.From)
 	if doc.Rev < *newest {
-		d.Ignored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d was taken before this one of %d, which only tells of stops that no newer one spoke of", *newest, doc.Rev)
+		d.Ignored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d was accepted before this one of %d; only stops that no newer revision mentions are taken from it", *newest, doc.Rev)
 	}
 	for _, stop := range doc.Stops {
-		s.names(doc, stop, d)
+		s.latchNamed(doc, stop, d)
 	}
 	if doc.Weight != Word {
 		return
@@ -122,13 +122,13 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 			continue
 		}
 		if l.ID == illegibleID(doc.From) && doc.Rev > *newest {
-			s.goes(l, OnLegible, d)
+			s.transition(l, OnLegible, d)
 		}
-		if by := l.by(doc.From); *by > 0 && *by < doc.Rev { // of the same revision, told again: even if it says less than it did, it releases nothing
+		if by := l.by(doc.From); *by > 0 && *by < doc.Rev { // the same revision again, even with fewer stops, releases nothing
 			*by, d.Changed = 0, true
-			s.let(Let{l.ID, doc.From, doc.Rev})
+			s.recordRelease(Let{l.ID, doc.From, doc.Rev})
 			if l.Phase == Written && l.ByRobot == 0 && l.ByFleet == 0 {
-				s.goes(l, OnDropped, d)
+				s.transition(l, OnDropped, d)
 			}
 		}
 	}
@@ -137,21 +137,21 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 }
 
-// names takes in one stop that a document of the robot's own fleet names.
-func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
+// latchNamed latches one stop that a document of the robot's fleet names.
+func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	known, newest := s.find(stop.ID), *s.rev(doc.From)
 	switch {
 	case s.overtaken(stop.ID, doc):
 		return
 	case known != nil && known.Phase == Loose && doc.Rev <= known.past(doc.From):
-		return // it is no word about what was asked since
+		return // the document is older than the request
 	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxLoose:
 		stop.ID = MoreID
 		s.asked(Asked{StopLatch: stop}, d)
 		return
 	}
-	l := s.of(stop)
-	all := l.All || stop.All // a robot's own document does not say
+	l := s.findOrAdd(stop)
+	all := l.All || stop.All // desired/stop does not say
 	if by := l.by(doc.From); doc.Rev > *by {
 		*by, d.Changed = doc.Rev, true
 		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
@@ -159,10 +159,10 @@ func (s *State) names(doc Document, stop schema.StopLatch, d *Decision) {
 		}
 		l.All = all
 	}
-	s.goes(l, OnWritten, d)
+	s.transition(l, OnWritten, d)
 }
 
-// overtaken reports whether a newer document release the stop, or may have.
+// overtaken reports whether a newer document released the stop, or may have.
 func (s *State) overtaken(id string, doc Document) bool {
 	if s.find(id) == nil && doc.Rev < *s.floor(doc.From) {
 		return true
@@ -170,9 +170,9 @@ func (s *State) overtaken(id string, doc Document) bool {
 	return slices.ContainsFunc(s.Let, func(l Let) bool { return l.ID == id && l.From == doc.From && doc.Rev < l.Rev })
 }
 
-// let remembers that a document release a stop. Beyond MaxLet the oldest is
-// forgotten, and with it whatever older documents may say.
-func (s *State) let(now Let) {
+// recordRelease remembers that a document released a stop. Beyond MaxLet it forgets the
+// oldest, and from then on ignores documents of that age.
+func (s *State) recordRelease(now Let) {
 	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.ID == now.ID && l.From == now.From })
 	s.Let = append(s.Let, now)
 	oldest, of := -1, 0
@@ -191,8 +191,8 @@ func (s *State) let(now Let) {
 	}
 }
 
-// goes takes the edge that an event leads along, if there is one.
-func (s *State) goes(l *Latch, on Event, d *Decision) bool {
+// transition applies an event to a latch, if the table has a row for it.
+func (s *State) transition(l *Latch, on Event, d *Decision) bool {
 	row, ok := Table.Next(l.Phase, on)
 	if !ok {
 		return false
@@ -203,8 +203,8 @@ func (s *State) goes(l *Latch, on Event, d *Decision) bool {
 	return true
 }
 
-// of finds the latch of this id, or makes a free one.
-func (s *State) of(stop schema.StopLatch) *Latch {
+// findOrAdd returns the latch with this id, or adds a free one.
+func (s *State) findOrAdd(stop schema.StopLatch) *Latch {
 	if l := s.find(stop.ID); l != nil {
 		return l
 	}

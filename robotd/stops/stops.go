@@ -70,9 +70,9 @@ func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.Li
 		out.Changed(effect.FlushNow)
 		out.Note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
 		switch l := m.Latch; {
-		case m.Held():
+		case m.Latched():
 			out.Event("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		case m.Let():
+		case m.Released():
 			if l.ID == LostLatch {
 				out.Clear(memoryLost, "disk")
 			}
