@@ -112,6 +112,12 @@ func (c *fakeConn) PublishAsync(_ context.Context, m link.Message) (func(context
 	}, nil
 }
 
+func (c *fakeConn) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.sent)
+}
+
 func (c *fakeConn) payloads(topic string) (out []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,8 +204,11 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 func TestLostLeadStopsSendingAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, db, conn := newFakes("")
+		var mu sync.Mutex
 		leads, asked := true, 0
 		o.deps.Writer = func() Writer {
+			mu.Lock()
+			defer mu.Unlock()
 			if asked++; !leads || asked > 8 {
 				leads = false
 				return nil
@@ -215,10 +224,12 @@ func TestLostLeadStopsSendingAtOnce(t *testing.T) {
 		o.wake <- struct{}{}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if n := len(conn.sent); n != 7 { // the first question was before all documents
+		if n := conn.count(); n != 7 { // the first question was before all documents
 			t.Errorf("%d documents were sent, want the 7 before the lead was lost", n)
 		}
+		mu.Lock()
 		leads, asked = true, -1_000_000
+		mu.Unlock()
 		time.Sleep(3 * outboxLook)
 		synctest.Wait()
 		if n := db.unsent(); n != 0 {
