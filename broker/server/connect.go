@@ -131,7 +131,7 @@ func (g *guard) connectsTooOften(cl *mqtt.Client, c *client) bool {
 }
 
 // identify authenticates the sender of a CONNECT, by its certificate or else by name and
-// password. Only an authenticated client is told what else is wrong with its CONNECT.
+// password. Only an authenticated client learns what else is wrong with its CONNECT.
 func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal) {
 	req := access.Connect{
 		Protocol: pk.ProtocolVersion, ClientID: pk.Connect.ClientIdentifier, Name: string(pk.Connect.Username),

@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// hungUp is not implemented here: a closed connection waits until it is its turn.
+// hungUp cannot detect a closed connection on this system; it waits in line like any other.
 func hungUp(net.Conn) bool { return false }

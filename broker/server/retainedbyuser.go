@@ -33,7 +33,7 @@ func (g *guard) recordWriter(c *client, pk packets.Packet) {
 	g.byUser.by[pk.TopicName] = c.user
 }
 
-// latchesStop reports whether a document on topic stops robots: whoever published it, the
+// latchesStop reports whether a document on topic stops robots: no matter who published it, the
 // broker must not release them by deleting it.
 func (g *guard) latchesStop(topic string) bool {
 	row, _, ok := g.ns.Match(topic)

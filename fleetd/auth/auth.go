@@ -70,7 +70,7 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }
 
-// Local gives every request all rights: whoever reaches the address commands every robot.
+// Local gives every request all rights: any client that reaches the address can command every robot.
 type Local struct{}
 
 // Authenticate implements Authenticator.

@@ -11,7 +11,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Handle is a batch of commands in progress, for whoever waits for them.
+// Handle is a batch of commands in progress, for the goroutine that waits for them.
 type Handle struct {
 	batch command.Batch
 	ahead map[string][]command.Command // by robot: unfinished commands of other instances that were persisted before
