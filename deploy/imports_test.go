@@ -24,8 +24,8 @@ type layer struct {
 
 // The layers, lowest first.
 var layers = []layer{
-	{what: "golden files, for every test",
-		folders: []string{"schema/golden"}},
+	{what: "golden files and a clock of its own, for every test",
+		folders: []string{"schema/golden", "schema/bubble"}},
 	{what: "which build a program is", pure: true,
 		folders: []string{"schema/build"}},
 	{what: "state machines as tables", pure: true,
@@ -96,6 +96,7 @@ var programImports = map[string][]string{
 // may import the folder.
 var testSupport = map[string]bool{
 	"schema/golden":            true,
+	"schema/bubble":            true,
 	"schema/fsm/fsmtest":       true,
 	"broker/brokertest":        true,
 	"robotd/disk/disktest":     true,

@@ -84,6 +84,8 @@ func TestEveryViolationIsReported(t *testing.T) {
 			`package disk; import "time"; func f() { time.Sleep(1) }`, "sleeps"},
 		{"sleep in a pure package", "robotd/mode/mode.go",
 			`package mode; import "time"; func f() { time.Sleep(1) }`, "waits (time.Sleep)"},
+		{"a bubble that the race detector does not survive", "robotd/disk/disk_test.go",
+			`package disk; import "testing/synctest"; func f() { synctest.Test(nil, nil) }`, "line 1 calls synctest.Test"},
 		{"a component that holds the assembly", "robotd/robot/writer.go",
 			`package robot; type writer struct { name string; r *Robot }`, "line 1: a field holds the assembly"},
 		{"a component that embeds the assembly", "robotd/robot/writer.go",

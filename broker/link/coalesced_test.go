@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"troupe/schema/bubble"
 )
 
 // startDispatcher returns a dispatcher, the messages that it hands over, and its log.
@@ -38,7 +40,7 @@ func (d *dispatcher) press(topic string, i int) {
 }
 
 func TestFloodOfOneStopIsCoalesced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, delivered, log := startDispatcher(t)
 		const presses = 20_000
 		for i := range presses { // in one second
@@ -63,7 +65,7 @@ func TestFloodOfOneStopIsCoalesced(t *testing.T) {
 }
 
 func TestFloodDoesNotDelayAnotherStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, delivered, _ := startDispatcher(t)
 		for i := range 1000 {
 			d.press("a/stop", i)
@@ -80,7 +82,7 @@ func TestFloodDoesNotDelayAnotherStop(t *testing.T) {
 }
 
 func TestHeldStopIsDeliveredBeforeLaterMessages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for _, undo := range []func(d *dispatcher){
 			func(d *dispatcher) { d.pushMessage(Message{Topic: "enable", N: d.nextNumber()}) },
 			func(d *dispatcher) { d.pushUrgent(Message{Topic: "document", N: d.nextNumber()}) },
@@ -101,7 +103,7 @@ func TestHeldStopIsDeliveredBeforeLaterMessages(t *testing.T) {
 }
 
 func TestHeldStopIsDeliveredAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, delivered, _ := startDispatcher(t)
 		for i := range 1000 {
 			d.press("a/stop", i)

@@ -8,10 +8,11 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"troupe/schema/bubble"
 )
 
 // countedConn counts the reads that return bytes.
@@ -85,7 +86,7 @@ func TestOneReadPerPacket(t *testing.T) {
 }
 
 func TestReadDeadlinePassesThroughTheBuffer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		conn, _, broker := pipe(t)
 		began := time.Now()
 		_ = conn.SetReadDeadline(began.Add(time.Second))

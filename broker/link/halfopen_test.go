@@ -14,6 +14,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/schema/bubble"
 )
 
 func TestHalfOpenConnectionIsReplacedWithoutWill(t *testing.T) {
@@ -166,7 +167,7 @@ func TestCloseBeforeEchoPublishesFinalMessages(t *testing.T) {
 
 // The link is closed while the broker has not answered the SUBSCRIBE yet.
 func TestCloseBeforePresencePublishesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		heard := make(chan []byte, 1)
 		subscribed := make(chan struct{})
 		l := open(t, robotConfig(func(context.Context) (net.Conn, error) {

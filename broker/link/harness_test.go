@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"go.uber.org/goleak"
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/schema/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -194,7 +194,7 @@ func (c *faultyConn) Close() error {
 // inBubble runs f in fake time against a broker without sockets.
 func inBubble(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f(t, brokertest.Start(t, brokertest.InProcess))
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/schema/bubble"
 )
 
 func TestInvalidMessagesAreRefused(t *testing.T) {
@@ -43,7 +43,7 @@ func TestMalformedPacketsOfBrokerEndTheConnection(t *testing.T) {
 		"invalid return codes":        {[]byte{0x90, 5, 0, 1, 9, 9, 9}, "refused by the broker"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				u := &userLog{}
 				cfg := robotConfig(func(context.Context) (net.Conn, error) {
 					ours, theirs := net.Pipe()
@@ -95,7 +95,7 @@ func TestOptionalSubscriptionMayBeRefused(t *testing.T) {
 }
 
 func TestUnknownConnackCodeIsNoSuccess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := &userLog{}
 		l := open(t, robotConfig(func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()

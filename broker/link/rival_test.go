@@ -15,6 +15,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/schema/bubble"
 )
 
 const notice = "troupe/v1/clients/r1/notice"
@@ -58,7 +59,7 @@ func (u *userLog) contestedSessions(t *testing.T) (n int) {
 // A broker that crashes again and again ends every session as a second client with the
 // same id would.
 func TestBrokerRestartsAreNoSecondClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(8, 1))
 		var broker atomic.Pointer[brokertest.Broker]
 		broker.Store(brokertest.Start(t, brokertest.InProcess))

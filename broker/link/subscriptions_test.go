@@ -11,6 +11,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/schema/bubble"
 )
 
 // addedTopic is a retained topic that robots may read, and addedMessage a line of userLog.
@@ -156,7 +157,7 @@ func TestAddedSubscriptionThatIsNotGrantedEndsTheSession(t *testing.T) {
 
 // The library panics on a SUBACK with more return codes than its SUBSCRIBE had filters.
 func TestMoreGrantsThanALaterSubscribeRequestsEndTheConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := &userLog{}
 		cfg := robotConfig(func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()

@@ -11,6 +11,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/bubble"
 )
 
 // pausable is a connection whose client stops reading when the test says so.
@@ -109,7 +110,7 @@ func TestAcknowledgingClientReadsEverythingAtClose(t *testing.T) {
 const hangUpTimeout = time.Second
 
 func TestCloseWaitsAtMostDrainTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
 		_, reads := slowSubscriber(t, b, 40)
 		defer reads()
@@ -124,7 +125,7 @@ func TestCloseWaitsAtMostDrainTimeout(t *testing.T) {
 }
 
 func TestClosingBrokerAcceptsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates, func(c *server.Config) { c.WriteTimeout = time.Hour })
 		_, reads := slowSubscriber(t, b, 40)
 		defer reads()

@@ -21,6 +21,7 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // authority is a CA for tests.
@@ -80,7 +81,7 @@ func hello(name string) []byte {
 }
 
 func TestConnectionEndsWithItsCertificate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		a := newAuthority(t)
 		own := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, time.Hour)
 		pool := x509.NewCertPool()

@@ -19,6 +19,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // Provides must list every hook method of the guard, because the library silently never
@@ -82,7 +83,7 @@ func (*acceptAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
 // The library panics on an MQTT 5 SUBSCRIBE that ends before its options. The guard
 // refuses MQTT 5, but MQTT 3.1.1 may have such packets, too.
 func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		srv := mqtt.New(&mqtt.Options{Capabilities: capabilities(Config{MaxClients: 10}), Logger: slog.New(slog.DiscardHandler), SysTopicResendInterval: 60})
 		if err := srv.AddHook(&acceptAll{}, nil); err != nil {
 			t.Fatal(err)
@@ -129,7 +130,7 @@ func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
 }
 
 func TestClientIDIsPassedOnAfterOldConnectionEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newSessions(slots{total: 10, perName: 10})
 		make := func() *conn {
 			ours, _ := newPipe()

@@ -8,8 +8,9 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"troupe/schema/bubble"
 )
 
 func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
@@ -37,7 +38,7 @@ type connFrom struct {
 func (a connFrom) RemoteAddr() net.Addr { return a.remote }
 
 func TestFleetReconnectsDuringConnectFlood(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		cfg, err := Config{Dev: true}.complete()
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +100,7 @@ func (f *flakyListener) Accept() (net.Conn, error) {
 func (f *flakyListener) Close() error { close(f.closed); return nil }
 
 func TestFailingAcceptIsRetried(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := &flakyListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 		f.failures.Store(20)
 		var n counters

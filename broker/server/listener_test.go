@@ -10,17 +10,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/bubble"
 )
 
 // inBubble runs f in fake time with a broker without sockets.
 func inBubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...func(*server.Config)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, start(t, append(options, brokertest.InProcess)...)) })
+	bubble.Test(t, func(t *testing.T) { f(t, start(t, append(options, brokertest.InProcess)...)) })
 }
 
 // closedByPeer waits until the peer has closed c, and reports whether it has.

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"troupe/schema/bubble"
 )
 
 func TestRepeatedLogLinesAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		c := &logThrottle{log: slog.New(slog.NewTextHandler(&out, nil))}
 		lines := func() (got []string) {

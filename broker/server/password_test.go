@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/broker/access"
+	"troupe/schema/bubble"
 )
 
 func hostAddr(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
@@ -39,7 +40,7 @@ func slowPasswords(hashes *[]string) *passwords {
 // A client with the right password is admitted soon, whatever addresses unknown clients
 // try theirs from.
 func TestRightPasswordIsCheckedSoonDuringFlood(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p, hash, over := slowPasswords(nil), dummyHash, make(chan struct{})
 		for a := byte(1); a <= 8; a++ {
 			for i := range 40 {
@@ -81,7 +82,7 @@ func TestRightPasswordIsCheckedSoonDuringFlood(t *testing.T) {
 }
 
 func TestRightPasswordAtFloodingAddressIsCheckedSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p, hash := slowPasswords(nil), dummyHash
 		for range 200 {
 			go p.check(newClaimant(hostAddr(1), "op9"), &hash, []byte("wrong"))
@@ -98,7 +99,7 @@ func TestRightPasswordAtFloodingAddressIsCheckedSoon(t *testing.T) {
 
 // Clients with the name of a button cannot keep operators out either.
 func TestStopClientsAlternateWithOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var order []string
 		p, hash := slowPasswords(&order), dummyHash
 		go p.check(newClaimant(hostAddr(1), "op1"), &hash, []byte("first"))
@@ -122,7 +123,7 @@ func TestStopClientsAlternateWithOthers(t *testing.T) {
 }
 
 func TestPasswordCheckTimesOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPasswords()
 		p.freeHashes = 0
 		began := time.Now()
@@ -136,7 +137,7 @@ func TestPasswordCheckTimesOut(t *testing.T) {
 }
 
 func TestNoHashForClosedConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var hashes []string
 		p, hash := slowPasswords(&hashes), dummyHash
 		for i := range 4 {
@@ -224,7 +225,7 @@ func TestProvenPasswordNeedsNoHash(t *testing.T) {
 }
 
 func TestWrongPasswordsAreDelayedAndRightOnesAreNot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p, hash := slowPasswords(nil), dummyHash
 		const toHash = 40 * time.Millisecond
 		op1 := newClaimant(hostAddr(1), "op1")
@@ -258,7 +259,7 @@ func TestWrongPasswordsAreDelayedAndRightOnesAreNot(t *testing.T) {
 }
 
 func TestDelayedAnswersAreBoundedAndEndAtClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p, hash := newPasswords(), dummyHash
 		p.verify = func(access.Hash, []byte) bool { return false }
 		p.freeHashes = 1 << 20

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/broker/brokertest"
+	"troupe/schema/bubble"
 )
 
 // Under the race detector this fails if the library searches retained documents while one
@@ -71,7 +72,7 @@ func TestDisconnectDuringSearchBlocksNobody(t *testing.T) {
 
 // By default the library deletes retained messages after a day.
 func TestDocumentsOutliveADay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
 		robot := b.Client(t, "r1")
 		robot.Retain(r1+"presence", online)

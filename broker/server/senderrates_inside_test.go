@@ -3,13 +3,13 @@ package server
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"troupe/broker/access"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // flurry is a burst of commands of one sender to a number of robots in turn.
@@ -30,7 +30,7 @@ func TestSenderRatesAreBoundedAndForgotten(t *testing.T) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		said, wrong := rapid.SliceOfN(draw, 1, 40).Draw(rt, "said"), ""
-		synctest.Test(t, func(*testing.T) { wrong = checkRates(said) })
+		bubble.Test(t, func(*testing.T) { wrong = checkRates(said) })
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}

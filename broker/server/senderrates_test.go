@@ -11,6 +11,7 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // packet is a PUBLISH of QoS 0.
@@ -33,7 +34,7 @@ func flood(t *testing.T, c *brokertest.Client, n int, packet func(i int) []byte)
 
 // inFakeTime runs f in fake time, in which sending takes no time.
 func inFakeTime(t *testing.T, f func(t *testing.T, b *brokertest.Broker)) {
-	synctest.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
+	bubble.Test(t, func(t *testing.T) { f(t, start(t, brokertest.InProcess)) })
 }
 
 func TestCommandFloodIsLimitedAndStopArrives(t *testing.T) {
@@ -155,7 +156,7 @@ func TestStopsAreNotRateLimited(t *testing.T) {
 }
 
 func TestRobotOverItsRateStaysConnected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess, func(c *server.Config) { c.RobotRate = 10 })
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1+"cmd/#", "troupe/v1/clients/r1/notice")

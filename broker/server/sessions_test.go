@@ -6,12 +6,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // waitForClients waits until at most n clients are connected.
@@ -80,7 +80,7 @@ func TestSubscribeWithPacketIDOfADeliveryIsGranted(t *testing.T) {
 }
 
 func TestRobotConnectRateIsLimited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
 		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}
 		for i := range 14 {

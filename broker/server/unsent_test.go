@@ -3,10 +3,11 @@ package server
 import (
 	"io"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"troupe/schema/bubble"
 )
 
 // Whatever a client does, its delay is at most one time limit, and a tenth of the time
@@ -73,7 +74,7 @@ func TestSlowReaderIsCutButPoorNetworkIsNot(t *testing.T) {
 		{8 << 10, 900 * time.Millisecond, true}, {1, time.Second, true}, {4 << 10, 90 * time.Millisecond, true},
 		{8 << 10, 100 * time.Millisecond, false}, // 80 KiB a second
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			held, cut := writeToSlowReader(c.bytes, c.pause, 5*time.Minute)
 			if cut != c.cut || cut && held > 4*time.Second {
 				t.Errorf("%d bytes every %v: cut %v, after writes of %v altogether", c.bytes, c.pause, cut, held)

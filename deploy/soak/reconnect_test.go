@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/server"
@@ -16,6 +15,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
+	"troupe/schema/bubble"
 )
 
 // fleetSize is how many robots lose their broker at the same moment.
@@ -67,7 +67,7 @@ func (g *largeFleet) stopBroker(t *testing.T) {
 
 func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 	folder := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		g := &largeFleet{}
 		g.startBroker(t)
 		fleetd, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true})

@@ -18,6 +18,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/verb"
 )
 
@@ -57,7 +58,7 @@ func TestRandomFaultsKeepEveryPromise(t *testing.T) {
 		if err := os.WriteFile(database, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Test(t, func(t *testing.T) { digest = runPlan(t, seed, database) })
+		bubble.Test(t, func(t *testing.T) { digest = runPlan(t, seed, database) })
 		return digest
 	}
 	for seed := first; seed < first+count; seed++ {

@@ -17,6 +17,7 @@ import (
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // testFleet is fleetd, a broker and one robot in one process, in fake time.
@@ -32,7 +33,7 @@ type testFleet struct {
 func inTestFleet(t *testing.T, test func(p *testFleet), options ...func(*robot.Config)) {
 	t.Helper()
 	folder := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
 		p.cable = &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))

@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/verb"
 )
 
@@ -48,7 +49,7 @@ type world struct {
 func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	t.Helper()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := &world{T: t, database: database}
 		w.newBroker()
 		w.config = fleet.Config{Dial: w.dial, Database: database, Dev: true, Logger: logger(t)}

@@ -19,6 +19,7 @@ import (
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // gate is a database that answers only while the gate is open.
@@ -152,7 +153,7 @@ func held(all []api.LatchedStop) (ids []string) {
 func TestReleasedStopsStayReleasedAndOthersStayHeld(t *testing.T) {
 	const events, most = "LHRGX", 4
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +287,7 @@ func (w *world) try(sequence string, n int) {
 
 func TestReleaseIncludesEveryLiveStopThatArrivedBefore(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 const ackLatency = time.Millisecond
@@ -142,7 +143,7 @@ func newFakes(stuck string) (*outbox, *fakeStore, *fakeConn) {
 func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 	for _, robots := range []int{10, 10_000} {
 		t.Run(fmt.Sprint(robots), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				stuck := inFleet.Topic(schema.TopicDesiredStory, "r0")
 				o, db, conn := newFakes(stuck)
 				for _, payload := range []string{"1", "2"} {
@@ -202,7 +203,7 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 // A lead that is lost while many documents wait sends none of them, and the next connection
 // sends those that were not marked, in order.
 func TestLostLeadStopsSendingAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o, db, conn := newFakes("")
 		var mu sync.Mutex
 		leads, asked := true, 0
@@ -241,7 +242,7 @@ func TestLostLeadStopsSendingAtOnce(t *testing.T) {
 }
 
 func TestMessageOutsideTheOutboxIsSentOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		topic := inFleet.Topic(schema.TopicDesiredStory, "r1")
 		o, db, conn := newFakes(topic)
 		ctx, cancel := context.WithCancel(t.Context())

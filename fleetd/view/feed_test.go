@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/link"
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // gather is how long the feeds of these tests gather changes.
@@ -86,7 +86,7 @@ func (f *fleet) changes(happens func()) []view.Delta {
 func TestFeedHandsOutWhatChanged(t *testing.T) {
 	for _, robots := range []int{10, 10_000} {
 		t.Run(fmt.Sprint(robots), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				f := newFleet(t, robots)
 				for _, c := range []struct {
 					name    string
@@ -127,7 +127,7 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 }
 
 func TestSilentRobotIsHandedOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() { time.Sleep(20 * time.Second); f.Tick(time.Now()) })
 		if len(deltas) != 3 || deltas[0].What != view.Presence || deltas[0].Line.Presence.View == "online" {
@@ -137,7 +137,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 }
 
 func TestSlowReaderGetsTheNewestLineOfEachRobot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() {
 			for range 100 {

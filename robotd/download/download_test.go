@@ -17,10 +17,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // content is a file of a few hundred kilobytes.
@@ -291,7 +291,7 @@ func TestSilentServerTimesOut(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				u, err := ParseFleetd("http://127.0.0.1:1")
 				if err != nil {
 					t.Fatal(err)

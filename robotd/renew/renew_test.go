@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/golden"
 )
 
@@ -83,7 +83,7 @@ func TestRenewalsOfAFleetAreSpread(t *testing.T) {
 // The loop of a robot in fake time; fleetd is unreachable for some days or for ever.
 func TestRobotRenewsWhenFleetdReturns(t *testing.T) {
 	for away, want := range map[time.Duration]string{0: "", 10 * aDay: "", 25 * aDay: "", 200 * aDay: string(schema.AlertCritical)} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c, s := certificateOf("r7", time.Now()), State{}
 			began, back := time.Now(), Due(certificateOf("r7", time.Now())).Add(away)
 			asked, renewed, worst := 0, time.Time{}, Alert{}

@@ -15,6 +15,7 @@ import (
 	"troupe/broker/link"
 	"troupe/robotd/identity"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // dead is a clock that began anew.
@@ -120,7 +121,7 @@ func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 }
 
 func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		began, data := time.Now(), t.TempDir()
 		c := openClock(data, slog.New(slog.NewTextHandler(io.Discard, nil)))
 		c.wall = dead

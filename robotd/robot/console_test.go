@@ -2,17 +2,17 @@ package robot
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // All robots hear a fleetd instance's heartbeat, and one alone that of the console beside it:
 // whoever stands at r1 does not see what r2 does.
 func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
 		s.mode(schema.ModeMnl)

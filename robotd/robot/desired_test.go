@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
@@ -108,7 +108,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 func soundOf(rev int64, size int) []byte { return bytes.Repeat([]byte{byte(rev)}, size) }
 
 func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/heartbeat")
 		way := &slowBlobs{dial: s.broker.Dial}
@@ -159,7 +159,7 @@ func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
 }
 
 func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) { c.Pinned = []string{"heartbeat_ms"} })
 		s.mode(schema.ModeMnl)
@@ -193,7 +193,7 @@ func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
 }
 
 func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/caps")
 		s.boot()
@@ -221,7 +221,7 @@ func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
 
 func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		keys := "# fleetd\n" + sign.PublicKey(sign.SignsDesired, key).String() + "\n\n"
 		if err := os.WriteFile(filepath.Join(s.dir, trustFile), []byte(keys), 0o600); err != nil {

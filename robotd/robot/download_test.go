@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // files is a fleetd instance that gives out large files, over pipes, so that it can stand in
@@ -117,7 +117,7 @@ func (s *stand) play() schema.State {
 const megabyte = 1 << 20
 
 func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/heartbeat")
 		fleetd := newFiles(t)
@@ -176,7 +176,7 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 }
 
 func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		fleetd := newFiles(t)
 		way := func(c *Config) { c.DialFleetd = fleetd.dial }
@@ -254,7 +254,7 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 }
 
 func TestPreviousStoryNeedsNoFleetd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		fleetd := newFiles(t)
 		s.boot(func(c *Config) { c.DialFleetd = fleetd.dial })

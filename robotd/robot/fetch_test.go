@@ -19,6 +19,7 @@ import (
 	"troupe/broker/link"
 	"troupe/robotd/event"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/score"
 )
 
@@ -147,7 +148,7 @@ func (s *blobStand) connections(wantMade, wantOpen int) {
 
 func withBlobStand(t *testing.T, f func(t *testing.T, s *blobStand)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := brokertest.Start(t, brokertest.InProcess)
 		f(t, newBlobStand(t, b, b.Dial))
 	})
@@ -354,7 +355,7 @@ func acceptTwo(t *testing.T, to brokertest.Dialer) (addr string) {
 }
 
 func TestARobotFetchesAStoryWithSoundsOverOneConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		way := &slowBlobs{dial: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = way.Dial })

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // latchStore takes latches, slowly, and nothing else.
@@ -30,7 +31,7 @@ func (s *latchStore) keepLatches(value []byte) error {
 }
 
 func TestNewestLatchesAreWrittenAndAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		s, l := &latchStore{}, newLoop(nil, time.Now(), log)
 		s.slow = 10 * time.Millisecond
@@ -65,7 +66,7 @@ func TestNewestLatchesAreWrittenAndAnswered(t *testing.T) {
 // TestStopIsNotAnsweredBeforeItsLatchIsPersisted has a latch file that hangs, and then
 // one that refuses, beside a store that is full.
 func TestStopIsNotAnsweredBeforeItsLatchIsPersisted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
 		s := &latchStore{}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/link"
@@ -16,6 +15,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // bareLoop is a loop around a robot whose effects go into a list.
@@ -33,7 +33,7 @@ func bareLoop(t *testing.T, b driver.Body) (*loop, *[]effect.Effect) {
 var twoMovers = driver.Body{Units: []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}}}
 
 func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l, done := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
 		for i := range eventQueue {
@@ -81,7 +81,7 @@ func TestAFaultOfOursHaltsTheBody(t *testing.T) {
 
 // TestTheLoopEndsEvenIfTheRobotDoesNot holds a unit in run for ever.
 func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
 		inner := l.perform
@@ -120,7 +120,7 @@ func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 
 // TestAQuietRobotHardlyWakes counts the steps of an hour without anybody.
 func TestAQuietRobotHardlyWakes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		steps := 0
 		inner := l.perform
@@ -150,7 +150,7 @@ func TestAStopThatOvertookAnEnableWins(t *testing.T) {
 		{"the enable is newer", 2, 1, schema.SafetyEnabled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				l, done := bareLoop(t, twoMovers)
 				inner := l.perform
 				l.perform = func(effects []effect.Effect) {

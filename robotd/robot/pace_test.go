@@ -16,6 +16,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 func configTold(n int) effect.Publish {
@@ -23,7 +24,7 @@ func configTold(n int) effect.Publish {
 }
 
 func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		began := time.Now()
 		const flood = 400
@@ -65,7 +66,7 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 }
 
 func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
 			h.perform([]effect.Effect{configTold(i)})
@@ -85,7 +86,7 @@ func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
 }
 
 func TestWaitingDocumentsArePublishedBeforeTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
 			h.perform([]effect.Effect{configTold(i)})
@@ -127,7 +128,7 @@ func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		words, wrong := rapid.SliceOfN(draw, 50, 300).Draw(rt, "words"), ""
-		synctest.Test(t, func(*testing.T) { wrong = tooMuch(words) })
+		bubble.Test(t, func(*testing.T) { wrong = tooMuch(words) })
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}

@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // presence waits for a presence document that holds.
@@ -25,7 +26,7 @@ func (s *stand) presence(what string, holds func(schema.Presence) bool) schema.P
 }
 
 func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = line.Dial })
@@ -75,7 +76,7 @@ func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 }
 
 func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = line.Dial })
@@ -116,7 +117,7 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 }
 
 func TestRobotThatEndsBeforeItsEchoPublishesOffline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
 		line.Hold(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
@@ -137,7 +138,7 @@ func TestRobotThatEndsBeforeItsEchoPublishesOffline(t *testing.T) {
 }
 
 func TestOrderlyEndPublishesTheWakeTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		wake, err := ParseWake("08:30")
 		if err != nil {
@@ -209,7 +210,7 @@ func (b *stuck) Order(o driver.Order) {
 }
 
 func TestHungLoopIsReportedByItsConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		hold := make(chan struct{})
 		s.boot(func(c *Config) { c.Driver = &stuck{Driver: sim.New(sim.Config{}), until: hold} })
@@ -253,7 +254,7 @@ func TestHungLoopIsReportedByItsConnection(t *testing.T) {
 // TestTwoRobotsWithOneNameBackOffAndRaiseAlerts boots a robot and its clone, with
 // a disk of its own.
 func TestTwoRobotsWithOneNameBackOffAndRaiseAlerts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
 		end, done := s.end, s.done
@@ -296,7 +297,7 @@ func TestTwoRobotsWithOneNameBackOffAndRaiseAlerts(t *testing.T) {
 }
 
 func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
 		s.mode(schema.ModeMnl)
@@ -330,7 +331,7 @@ func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 // A broker may lose one subscription and bring everything else: heartbeats, the
 // robot's own presence. Such a robot looks well, and a stop would not reach it.
 func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
 		s.boot(func(c *Config) { c.Dial = line.Dial })

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -17,6 +16,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/score"
 )
 
@@ -176,7 +176,7 @@ var (
 )
 
 func TestARobotPerformsItsStoryAndStops(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
 		s.mode(schema.ModeMnl)
@@ -212,7 +212,7 @@ func TestARobotPerformsItsStoryAndStops(t *testing.T) {
 }
 
 func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		ato := func(c *Config) { c.BootMode = schema.ModeAto }
 		s.boot(ato)
@@ -248,7 +248,7 @@ func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
 }
 
 func TestABodyThatHasToBeHomedWaitsForSomebody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) {
 			s.body = sim.New(sim.Config{Homing: true})
@@ -267,7 +267,7 @@ func TestABodyThatHasToBeHomedWaitsForSomebody(t *testing.T) {
 }
 
 func TestALostLinkStopsTheRobot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
 		s.mode(schema.ModeMnl)
@@ -292,7 +292,7 @@ func TestALostLinkStopsTheRobot(t *testing.T) {
 }
 
 func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.at = "entrance"
 		s.boot()
@@ -333,7 +333,7 @@ func (b *lateEnd) Calibrate(ctx context.Context) (driver.Calibration, error) {
 }
 
 func TestACalibrationBeginsWhenTheOneBeforeItHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		body := &lateEnd{}
 		s.boot(func(c *Config) {

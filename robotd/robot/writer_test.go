@@ -19,6 +19,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/sign"
 )
 
@@ -158,7 +159,7 @@ func (l *ledger) want(t *testing.T, lines ...string) {
 }
 
 func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = 10 * time.Millisecond
 		h.perform([]effect.Effect{state(1), record("k1"), answer("k1")})
@@ -176,7 +177,7 @@ func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
 }
 
 func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
 		h.perform([]effect.Effect{record("k1"), state(1)})
@@ -191,7 +192,7 @@ func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
 }
 
 func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
 		h.perform([]effect.Effect{
@@ -210,7 +211,7 @@ func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
 }
 
 func TestBatchesThatWaitShareACommit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
 		for i := range 5 {
@@ -223,7 +224,7 @@ func TestBatchesThatWaitShareACommit(t *testing.T) {
 }
 
 func TestAnswersGoOutInTheirOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
 		var want []string
@@ -249,7 +250,7 @@ func TestAnswersGoOutInTheirOrder(t *testing.T) {
 }
 
 func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
 		h.perform([]effect.Effect{state(1)})
@@ -259,7 +260,7 @@ func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
 }
 
 func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
 		records := 4 * batchesMost
@@ -355,7 +356,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 // hangs: who is refused hears it at once, a stop is obeyed and answered, and in the
 // end everybody got exactly one final answer.
 func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		l := bareWriting(t, h)
 		ctx, end := context.WithCancel(t.Context())
@@ -411,7 +412,7 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 	const long = 6 // commits whose fate is written
 	for pattern := range 1 << long {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			h, led := newWriting(t)
 			l := bareWriting(t, h)
 			ctx, end := context.WithCancel(t.Context())
@@ -495,7 +496,7 @@ func (l *ledger) finals(t *testing.T) map[string]int {
 }
 
 func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 2
 		h.perform([]effect.Effect{first(state(1)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
@@ -505,7 +506,7 @@ func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
 }
 
 func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full, led.slow = true, time.Second
 		h.perform([]effect.Effect{record("k0")}) // the others gather behind it
@@ -518,7 +519,7 @@ func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
 }
 
 func TestAHeartbeatWaitsForNoDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
 		h.perform([]effect.Effect{record("k1"), answer("k1")})

@@ -12,6 +12,7 @@ import (
 
 	"troupe/robotd/driver"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/score"
 )
 
@@ -33,7 +34,7 @@ func Conform(t *testing.T, newBody func() Body) {
 	in := func(name string, f func(*testing.T, *harness)) {
 		t.Run(name, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				s := newHarness(t, newBody())
 				f(t, s)
 				s.close()

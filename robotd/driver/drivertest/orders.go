@@ -3,13 +3,13 @@ package drivertest
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"troupe/robotd/driver"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // randomOrders takes a body through random orders and faults. It checks that a unit
@@ -29,7 +29,7 @@ func randomOrders(t *testing.T, newBody func() Body) {
 				ticks: rapid.IntRange(0, 40).Draw(t, "ticks"),
 			}
 		}), 1, 30).Draw(rt, "steps")
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := newHarness(t, newBody())
 			defer s.close()
 			drive, head := s.unit(schema.UnitDrive), s.unit(schema.UnitHead)

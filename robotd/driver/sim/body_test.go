@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/score"
 )
 
@@ -28,7 +29,7 @@ type robot struct {
 func with(t *testing.T, c sim.Config, f func(*robot)) {
 	t.Helper()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &robot{Sim: sim.New(c), t: t}
 		if err := r.Open(t.Context()); err != nil {
 			t.Fatal(err)
@@ -244,7 +245,7 @@ func TestFaceReturnsAfterHeldFaceStops(t *testing.T) {
 
 func TestHomingWaitsForEnable(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &robot{Sim: sim.New(sim.Config{Homing: true}), t: t}
 		if err := r.Open(t.Context()); err != nil {
 			t.Fatal(err)

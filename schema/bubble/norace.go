@@ -1,0 +1,6 @@
+//go:build !race
+
+package bubble
+
+// race is true in a build with the race detector.
+const race = false
