@@ -95,7 +95,7 @@ func (r *Robot) ack(client string, a schema.Ack) {
 // obey does what is asked, in state only. It is called under the lock.
 func (r *Robot) obey(id string, q verb.Request) []schema.Ack {
 	if a, _ := q.Args.(verb.Stop); a.Latch != "" {
-		r.loose[a.Latch] = schema.StopLatch{ID: a.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())}
+		r.latch(schema.StopLatch{ID: a.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())})
 		r.hold()
 	}
 	switch id {

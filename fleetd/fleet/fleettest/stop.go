@@ -36,12 +36,23 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 				if _, known := r.loose[q.ID]; !known && len(r.loose) >= maxLoose {
 					q.ID = schema.MoreStops
 				}
-				r.loose[q.ID] = schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0}
+				r.latch(schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0})
 			}
 		}
 		r.hold()
 	})
 	r.tellState()
+}
+
+// latch latches a stop that was requested, unless a document latches it already:
+// fleetd may write the document before the robot receives the request. It is
+// called under the lock.
+func (r *Robot) latch(l schema.StopLatch) {
+	inDocument := slices.ContainsFunc(r.desiredStop.Stops, func(s schema.StopLatch) bool { return s.ID == l.ID })
+	if inDocument || r.fleetStop.Active && r.fleetStop.ID == l.ID {
+		return
+	}
+	r.loose[l.ID] = l
 }
 
 // hold shows what is held. It is called under the lock.
