@@ -83,8 +83,8 @@ Each flag can also be set in the environment: --users as TROUPE_BROKER_USERS.`,
 // banner is printed at every log level.
 const banner = `
   ****************************************************************
-  *  NOT PROTECTED: no passwords are asked for. Whoever is on    *
-  *  this machine may operate every robot. Never near people.    *
+  *  NOT PROTECTED: there are no passwords. Everybody on this    *
+  *  machine can operate every robot. Never use it near people.  *
   ****************************************************************
 
 `

@@ -82,7 +82,7 @@ func (l RevocationLists) NextUpdate() time.Time { return l.nextUpdate }
 
 // Revoked holds the names and certificates that fleet ids have revoked. Each fleet id
 // replaces its own list only and never takes back what another one revoked. The zero value
-// revokes nobody.
+// revokes no client.
 type Revoked struct{ byFleetID map[string]list }
 
 // list is the newest list of one fleet id.
@@ -100,7 +100,7 @@ const maxFleets = 16
 // Replace returns why, for the sender.
 func (r *Revoked) Replace(payload []byte) (*Revoked, string) {
 	if len(payload) == 0 {
-		return nil, "an empty message revokes nothing and restores nobody: publish a list with a higher rev instead"
+		return nil, "an empty message changes nothing: publish a list with a higher rev instead"
 	}
 	received, problems := schema.Decode[schema.Revoked](payload)
 	if errs := schema.Errors(problems); len(errs) > 0 {

@@ -134,7 +134,8 @@ func (u Users) Len() int { return len(u.byName) }
 
 // WithoutCredential lists, sorted, the users who cannot authenticate: they have no
 // password and, if certificates are accepted, are not robots or fleetd instances, which
-// can have one. It is empty for Dev, which asks nobody to authenticate.
+// can have one. It is empty for Dev, under which no client has to
+// authenticate.
 func (u Users) WithoutCredential(certificates bool) []string {
 	if u.dev {
 		return nil

@@ -63,8 +63,8 @@ func TestUsersFileDefinesUsers(t *testing.T) {
 			t.Errorf("unknown user %q is found", name)
 		}
 	}
-	var nobody Users
-	if _, ok := nobody.Find(""); ok || nobody.Len() != 0 {
+	var none Users
+	if _, ok := none.Find(""); ok || none.Len() != 0 {
 		t.Error("the zero value has users")
 	}
 }

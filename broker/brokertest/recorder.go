@@ -46,7 +46,7 @@ func (r *Recorder) Allow(filter string) {
 
 // mark is a command to a robot that does not exist; when the recorder receives it, it has
 // seen everything sent before.
-const mark = "troupe/v1/robots/nobody/cmd/admin/sys/ping"
+const mark = "troupe/v1/robots/no-such-robot/cmd/admin/sys/ping"
 
 func record(t testing.TB, dial Dialer) *Recorder {
 	t.Helper()

@@ -168,7 +168,7 @@ func TestCloseBeforeEchoPublishesFinalMessages(t *testing.T) {
 // The link is closed while the broker has not answered the SUBSCRIBE yet.
 func TestCloseBeforePresencePublishesNothing(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		heard := make(chan []byte, 1)
+		received := make(chan []byte, 1)
 		subscribed := make(chan struct{})
 		l := open(t, robotConfig(func(context.Context) (net.Conn, error) {
 			ours, theirs := net.Pipe()
@@ -180,7 +180,7 @@ func TestCloseBeforePresencePublishesNothing(t *testing.T) {
 				_, _ = theirs.Read(buf) // SUBSCRIBE
 				close(subscribed)
 				rest, _ := io.ReadAll(theirs)
-				heard <- rest
+				received <- rest
 			}()
 			return ours, nil
 		}, &userLog{}))
@@ -188,7 +188,7 @@ func TestCloseBeforePresencePublishesNothing(t *testing.T) {
 		if err := l.Close(t.Context(), farewell); err != nil {
 			t.Fatal(err)
 		}
-		if got := <-heard; !bytes.Equal(got, []byte{0xe0, 0}) {
+		if got := <-received; !bytes.Equal(got, []byte{0xe0, 0}) {
 			t.Errorf("sent %x, want only DISCONNECT", got)
 		}
 	})

@@ -61,14 +61,14 @@ func TestMalformedPacketsOfBrokerEndTheConnection(t *testing.T) {
 				l := open(t, cfg)
 				time.Sleep(3 * time.Second)
 				_ = l.Close(t.Context())
-				told := false
+				reported := false
 				for _, st := range u.history() {
-					told = told || st.Err != nil
+					reported = reported || st.Err != nil
 					if st.Phase == link.Up || st.Err != nil && !strings.Contains(st.Err.Error(), c.want) {
 						t.Fatalf("reported %+v, want %q", st, c.want)
 					}
 				}
-				if !told {
+				if !reported {
 					t.Fatalf("reported %s", u.all())
 				}
 			})

@@ -16,8 +16,8 @@ func TestLinkConnectsPublishesAndCloses(t *testing.T) {
 	var u userLog
 	cfg := robotConfig(nil, &u)
 	cfg.URL = b.URL()
-	heard := make(chan struct{}, 9)
-	cfg.OnMessage = func(m link.Message) { u.message(m); heard <- struct{}{} }
+	received := make(chan struct{}, 9)
+	cfg.OnMessage = func(m link.Message) { u.message(m); received <- struct{}{} }
 	l, err := link.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestLinkConnectsPublishesAndCloses(t *testing.T) {
 
 	op := b.Client(t, "op1")
 	op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", "ato")
-	<-heard
+	<-received
 	if err := l.PublishWait(t.Context(), link.Message{Topic: "troupe/v1/robots/r1/event", Payload: []byte("{}"), QoS: 1}); err != nil {
 		t.Fatal(err)
 	}

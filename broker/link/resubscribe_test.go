@@ -24,23 +24,23 @@ func TestLostSubscriptionIsRenewed(t *testing.T) {
 		l := open(t, cfg)
 		waitUp(t, l)
 		session, op := l.Session(), b.Client(t, "op1")
-		heard := func(word string) bool {
+		receives := func(word string) bool {
 			op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", word)
 			synctest.Wait()
 			return strings.HasSuffix(u.all(), "stop="+word)
 		}
-		if !heard("first") {
+		if !receives("first") {
 			t.Fatalf("reported %s", u.all())
 		}
 		for _, s := range cfg.Subscribe {
 			line.Forget(s.Filter)
 		}
 		synctest.Wait()
-		if heard("second") {
+		if receives("second") {
 			t.Fatal("the broker still has the subscription")
 		}
 		time.Sleep(time.Minute + time.Second)
-		if !heard("third") {
+		if !receives("third") {
 			t.Errorf("reported %s", u.all())
 		}
 		if l.Session() != session {

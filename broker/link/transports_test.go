@@ -38,13 +38,13 @@ func TestLinkWorksOverEachTransport(t *testing.T) {
 	} {
 		u := &userLog{}
 		cfg := overURL(u, url, filesOf(ca))
-		heard := make(chan link.Message, 9)
-		cfg.OnMessage = func(m link.Message) { heard <- m }
+		received := make(chan link.Message, 9)
+		cfg.OnMessage = func(m link.Message) { received <- m }
 		l := open(t, cfg)
 		waitUp(t, l)
 		large := strings.Repeat("x", 8<<10)
 		b.Client(t, "fleetd").Retain("troupe/v1/robots/r1/desired/story", large)
-		if m := <-heard; len(m.Payload) != 8<<10 {
+		if m := <-received; len(m.Payload) != 8<<10 {
 			t.Errorf("%s: received %d bytes", kind, len(m.Payload))
 		}
 		if err := l.PublishWait(t.Context(), link.Message{Topic: "troupe/v1/robots/r1/event", Payload: []byte("{}"), QoS: 1}); err != nil {

@@ -253,7 +253,7 @@ func (g *guard) notify(name string, n schema.Notice) {
 	g.counters.add(noticeSent)
 }
 
-// notifyTakenOver tells a connection, if it subscribes to its notices, that a newer one
+// notifyTakenOver notifies a connection, if it subscribes to its notices, that a newer one
 // with the same client id takes its session over. A client that lost its network and
 // reconnects takes over its own old connection and never reads this; a client that does
 // read it has a rival. MQTT 3.1.1 has no other way to say so.

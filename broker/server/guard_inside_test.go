@@ -155,7 +155,7 @@ func TestClientIDIsPassedOnAfterOldConnectionEnded(t *testing.T) {
 		if old, err := s.take("r1", second, neverRead); old != first || err != nil || time.Since(began) != time.Second {
 			t.Fatalf("taken over after %v: %v", time.Since(began), err)
 		}
-		if at := time.Duration(closed.Load()); at < takeOverNotice || at > takeOverNotice+10*time.Millisecond || !first.takenOver.Load() {
+		if at := time.Duration(closed.Load()); at < noticeTimeout || at > noticeTimeout+10*time.Millisecond || !first.takenOver.Load() {
 			t.Errorf("the first connection, which does not read, was closed after %v", at)
 		}
 		if _, err := s.take("r1", third, func(*conn) {}); !errors.Is(err, errOldConnectionOpen) {

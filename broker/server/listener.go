@@ -68,8 +68,8 @@ func (l *listener) open() {
 }
 
 // accept runs until the endpoint is closed. It retries after an error of Accept: a lack of
-// file descriptors passes, and a broker that looks alive but accepts nobody is worse than
-// none.
+// file descriptors passes, and a broker that looks alive but accepts no client is worse
+// than none.
 func (l *listener) accept(d *endpoint) {
 	const least, most = 5 * time.Millisecond, time.Second
 	for pause := least; ; {

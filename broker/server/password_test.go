@@ -360,14 +360,14 @@ func TestUnknownNameCostsAHashToo(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	if no := g.byPassword(&conn{raw: ours}, "nobody", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
+	if no := g.byPassword(&conn{raw: ours}, "no-such-user", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
 		t.Errorf("refused without a hash: %+v", no)
 	}
 	g.passwords.freeHashes = 1
-	if no := g.byPassword(&conn{raw: ours}, "nobody", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
+	if no := g.byPassword(&conn{raw: ours}, "no-such-user", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
 		t.Errorf("unknown name with the password of the dummy hash: %+v", no)
 	}
-	if n := g.passwords.wrong.of[claim{name: "nobody"}].wrong; n != 1 {
+	if n := g.passwords.wrong.of[claim{name: "no-such-user"}].wrong; n != 1 {
 		t.Errorf("%d wrong passwords counted for an unknown name: the delay would show that it does not exist", n)
 	}
 }

@@ -85,8 +85,8 @@ func (p *senderRates) command(c *client, robot string) bool { return p.sender(c)
 func (p *senderRates) frame(c *client, robot string) bool { return p.sender(c).frames.allow(robot) }
 
 // exceedsRate returns why a message exceeds a limit, or nothing. Such a message is omitted
-// and reported, but nobody is disconnected for it, because the next message that the
-// client sends or receives may be a stop.
+// and reported, but its sender stays connected, because the next message that it sends or
+// receives may be a stop.
 //
 // Commands other than stops are limited at their senders, which limits the robots' answers
 // as well. So no answer is omitted: it was acknowledged, and the robot would not send it

@@ -42,7 +42,7 @@ func checkRates(said []flurry) string {
 	p := &senderRates{rates: rates{command: each, frame: each, fleet: fleet}}
 	op := &client{Identity: access.Identity{Name: "op1", Role: schema.RoleOperator}}
 	fleetd := &client{Identity: access.Identity{Name: "fleetd", Role: schema.RoleFleetd}}
-	began, heard := time.Now(), map[string]int{}
+	began, allowed := time.Now(), map[string]int{}
 	for _, f := range said {
 		time.Sleep(f.pause)
 		c := op
@@ -52,7 +52,7 @@ func checkRates(said []flurry) string {
 		for i := range f.messages {
 			robot := fmt.Sprint("r", f.first+i%f.robots)
 			if p.command(c, robot) {
-				heard[c.Name+" to "+robot]++
+				allowed[c.Name+" to "+robot]++
 			}
 			p.frame(c, robot)
 		}
@@ -63,7 +63,7 @@ func checkRates(said []flurry) string {
 		}
 	}
 	most := 2 * (2*each + int(each*time.Since(began).Seconds()) + 1) // its own limit, and the shared one while it was beyond the maximum
-	for who, n := range heard {
+	for who, n := range allowed {
 		if n > most {
 			return fmt.Sprintf("%s: %d commands, at most %d", who, n, most)
 		}

@@ -66,15 +66,15 @@ var errOtherRole = errors.New("a client with this name is connected in another r
 // errOldConnectionOpen refuses a connection that would overlap with an older one.
 var errOldConnectionOpen = errors.New("the older connection with this id does not end")
 
-// takeOverNotice bounds how long the new connection waits while the old one is told why it
-// ends.
-const takeOverNotice = 100 * time.Millisecond
+// noticeTimeout bounds how long the new connection waits until the old one is sent the
+// notice that says why it ends.
+const noticeTimeout = 100 * time.Millisecond
 
 // take assigns id to c, ends the connection that had it, and waits until the library has
 // finished with that one. The older one's will is not sent, since it would no longer be
-// true. A connection that was kicked may be taken over by any role. tell tells the older
-// connection why it ends.
-func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, err error) {
+// true. A connection that was kicked may be taken over by any role. notify sends the older
+// connection the notice that says why it ends.
+func (s *sessions) take(id string, c *conn, notify func(old *conn)) (old *conn, err error) {
 	s.mu.Lock()
 	old = s.byID[id]
 	if old != nil && old.kicked.Load() == nil && old.client.Load().Role != c.client.Load().Role {
@@ -97,15 +97,15 @@ func (s *sessions) take(id string, c *conn, tell func(old *conn)) (old *conn, er
 		return nil, nil
 	}
 	old.takenOver.Store(true)
-	told := make(chan struct{})
+	notified := make(chan struct{})
 	go func() {
-		defer close(told)
-		tell(old)
+		defer close(notified)
+		notify(old)
 	}()
-	t := time.NewTimer(takeOverNotice)
+	t := time.NewTimer(noticeTimeout)
 	defer t.Stop()
 	select {
-	case <-told:
+	case <-notified:
 	case <-old.done:
 	case <-t.C: // it does not read; the close below aborts the write
 	}

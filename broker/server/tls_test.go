@@ -62,8 +62,8 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 	}
 	two := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = append(c.URIs, urn("urn:troupe:robot:r2")) })
 	misnamed := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.Subject.CommonName = "r2" })
-	nobody := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = nil })
-	king := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = []*url.URL{urn("urn:troupe:admin:r1")} })
+	unnamed := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = nil })
+	otherRole := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = []*url.URL{urn("urn:troupe:admin:r1")} })
 	for _, c := range []struct {
 		why   string
 		hello brokertest.Hello
@@ -83,8 +83,8 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 		{"a robot without its certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, 4},
 		{"a certificate with two names", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{two}, 5},
 		{"a certificate with another common name", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{misnamed}, 5},
-		{"a certificate without a URI", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{nobody}, 5},
-		{"a certificate for another role", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{king}, 5},
+		{"a certificate without a URI", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{unnamed}, 5},
+		{"a certificate for another role", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{otherRole}, 5},
 	} {
 		got, code := byTLS(t, b, ca, c.hello, c.own...)
 		if code != c.code {
