@@ -119,7 +119,7 @@ var refusedImports = map[importEdge]string{
 // Exceptions: files or folders of layers without clock that read the clock, each
 // with its reason.
 var allowedClocks = map[string]string{
-	"broker/link": "it is the loop around one connection: its deadlines, pauses and echoes are the network's, not the robot's",
+	"broker/link": "the loop around one connection: its deadlines and pauses are in the network's time; no decision of a robot depends on them",
 }
 
 // Libraries that only one folder may import.

@@ -8,7 +8,7 @@ import (
 )
 
 // variableParts are the parts of the output that differ from run to run. A line of
-// a page stands for every line that differs from it in these parts only.
+// a page matches every line that differs from it in these parts only.
 var variableParts = []struct {
 	what    string
 	pattern string // a regular expression; if it has a group, that is the variable part
@@ -85,9 +85,9 @@ func matchLines(shown, lines []string) (found []string, ok bool) {
 	order := byTopic(lines)
 	found = slices.Clone(shown)
 	next, free := 0, false
-	anywhere := slices.Contains(shown, elsewhere) && slices.ContainsFunc(shown, func(line string) bool { return topicOf(line) != "" })
+	anywhere := slices.Contains(shown, omitted) && slices.ContainsFunc(shown, func(line string) bool { return topicOf(line) != "" })
 	for _, i := range indexByTopic(shown) {
-		if shown[i] == elsewhere {
+		if shown[i] == omitted {
 			free = true
 			continue
 		}

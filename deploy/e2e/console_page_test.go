@@ -9,7 +9,7 @@ import (
 )
 
 // A page is a markdown file. Its blocks marked console show commands, on lines
-// that begin with "$ ", and their output; a line "..." stands for any number of
+// that begin with "$ ", and their output; a line "..." matches any number of
 // lines. Each line of a block marked sh is a command to paste, which must
 // succeed and whose output is not shown. A session begins with make or a fresh
 // folder, and continues over blocks and headings.
@@ -36,8 +36,8 @@ type typed struct {
 // begins matches commands with which a session begins.
 var begins = regexp.MustCompile(`^(make demo|make build|mkdir (\S+) && cd (\S+))$`)
 
-// elsewhere is the line that stands for lines which are left out.
-const elsewhere = "..."
+// omitted is the line of a page that matches any number of lines.
+const omitted = "..."
 
 func readPage(t testing.TB, path string) *page {
 	t.Helper()
@@ -124,7 +124,7 @@ func (p printed) excerpt(shown []string) []string {
 	var parts [][]string
 	part := []string{}
 	for _, line := range shown {
-		if line == elsewhere {
+		if line == omitted {
 			parts, part = append(parts, part), []string{}
 			continue
 		}
@@ -142,5 +142,5 @@ func (p printed) excerpt(shown []string) []string {
 		return p.lines
 	}
 	sorted := byTopic(p.lines)
-	return slices.Concat(sorted[:head], []string{elsewhere}, sorted[len(sorted)-tail:])
+	return slices.Concat(sorted[:head], []string{omitted}, sorted[len(sorted)-tail:])
 }

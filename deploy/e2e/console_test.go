@@ -140,7 +140,7 @@ func (now *playing) do(c *typed) printed {
 		typed := now.here(said.command)
 		limit := waitLimit
 		enough := func(lines []string) bool {
-			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, elsewhere) && len(lines) >= len(c.shown)
+			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, omitted) && len(lines) >= len(c.shown)
 		}
 		switch {
 		case serves.MatchString(c.command): // wait for its line ready, even if the page shows a different one

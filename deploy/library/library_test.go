@@ -36,7 +36,7 @@ func TestEveryFileIsNamedAfterWhatItHolds(t *testing.T) {
 	}
 }
 
-// The shipped sound is generated here, so that it is nobody else's work: water at
+// The shipped sound is generated here, so that nobody else has rights to it: water at
 // 8 kHz, made of noise from a shift register and falling drops.
 func TestShippedSoundIsGenerated(t *testing.T) {
 	const rate, samples = 8000, 12000

@@ -98,8 +98,8 @@ func TestConnectNeedsThePassword(t *testing.T) {
 	connect(t, url, "op1").Ping()
 }
 
-// Mosquitto acknowledges a refused message and notifies nobody. So the test sends
-// an allowed message last: what the broker passed on arrives before that one.
+// Mosquitto acknowledges a refused message and does not notify its sender. So the test
+// sends an allowed message last: what the broker passed on arrives before that one.
 func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 	url := startMosquitto(t)
 	admin := connect(t, url, "admin")

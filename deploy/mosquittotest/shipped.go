@@ -13,8 +13,8 @@ import (
 const shippedPath = "../mosquitto/mosquitto.conf"
 
 // Shipped runs a mosquitto with every line of the shipped configuration, on free
-// ports of 127.0.0.1, until the test ends. The folder stands for /etc/mosquitto
-// and holds the files that the configuration names. Clients with certificates
+// ports of 127.0.0.1, until the test ends. The folder takes the place of
+// /etc/mosquitto and holds the files that the configuration names. Clients with certificates
 // connect to the address robots, clients with passwords to people. The folder's
 // file pid holds the process id.
 func Shipped(t testing.TB, folder string) (robots, people string) {

@@ -29,7 +29,7 @@ type history struct {
 	state       schema.State
 }
 
-// fleetStop stands for the verb in the answer to a live stop of the fleet.
+// fleetStop is the verb in the answer to a live stop of the fleet.
 const fleetStop = "fleet/stop"
 
 func newHistory() *history {

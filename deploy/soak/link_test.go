@@ -90,8 +90,8 @@ func (w *faultyLink) restore(endFaults bool) {
 }
 
 // A connection is named after its client id and the number of the client's earlier
-// connections, which the CONNECT packet tells: a program has several connections
-// at a time, and the scheduler decides which one dials first.
+// connections. The id comes from the CONNECT packet, because a program has several
+// connections at a time, and the scheduler decides which one dials first.
 type connection struct {
 	*faultyLink
 	name string // guarded by the link's mutex

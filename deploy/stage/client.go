@@ -12,8 +12,8 @@ import (
 	"troupe/fleetd/api"
 )
 
-// operator is the name under which the stage sends requests, so that the audit log
-// tells them from those of people.
+// operator is the name under which the stage sends requests, so that they differ in the
+// audit from those of people.
 const operator = "demo"
 
 // A fleetdClient sends requests to fleetd's HTTP API.
