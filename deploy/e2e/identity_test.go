@@ -8,191 +8,20 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
 	"log/slog"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"troupe/deploy/mosquittotest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
-	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/vault"
 )
-
-// secured is a fleet with certificates: no client has a password, and all
-// connections use TLS.
-type secured struct {
-	*world
-	keys         string // folder
-	enrolAddress string // address of fleetd, the same after a restart
-}
-
-func newSecured(t *testing.T) *secured { return newSecuredIn(t, ownBroker) }
-
-func newSecuredIn(t *testing.T, k variant) *secured {
-	t.Helper()
-	folder := t.TempDir()
-	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
-	if k.postgres {
-		s.store = pgtest.Start(t)
-	}
-	s.mustRunCLI("ca", "init", "--dir", s.keys)
-	for _, name := range []string{"broker", "fleetd"} {
-		s.mustRunCLI("ca", "server", "--dir", s.keys, "--ip", "127.0.0.1", "--out", filepath.Join(folder, name))
-	}
-	if err := os.Rename(filepath.Join(s.keys, vault.RootKeyFile), filepath.Join(folder, "in-a-safe")); err != nil {
-		t.Fatal(err)
-	}
-	s.ca = filepath.Join(s.keys, vault.RootFile)
-	s.startBroker("127.0.0.1:0")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.enrolAddress = free.Addr().String() // the same after a restart, because robots remember it
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s.startFleetd()
-	return s
-}
-
-func (s *secured) startBroker(at string) {
-	s.t.Helper()
-	if s.variant.mosquitto {
-		s.address = s.startShippedMosquitto()
-		return
-	}
-	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
-		"--mqtt", "", "--http", "", "--mqtts", at, "--tls-cert", filepath.Join(s.folder, "broker.pem"), "--tls-key", filepath.Join(s.folder, "broker.key.pem"),
-		"--client-ca", filepath.Join(s.keys, vault.IssuersFile), "--crl", filepath.Join(s.keys, vault.ListFile),
-	}, nil)
-	s.address = s.broker.ready()["mqtts"]
-}
-
-// startShippedMosquitto starts a Mosquitto with the shipped configuration, which
-// accepts robots and fleetd instances by their certificates, and returns the
-// address for them.
-func (s *secured) startShippedMosquitto() string {
-	s.t.Helper()
-	etc := filepath.Join(s.folder, "etc")
-	users := filepath.Join(s.folder, "users")
-	err := os.MkdirAll(filepath.Join(etc, "troupe"), 0o700)
-	if err == nil {
-		err = os.WriteFile(users, []byte("fleetd fleetd\nfleetd-b fleetd\nadmin admin\nr7 robot\nr8 robot\n"), 0o600)
-	}
-	var rules []byte
-	if err == nil {
-		rules, err = exec.Command(program(s.t, "broker"), "acl", "--for", "mosquitto", "--users", users).Output()
-	}
-	if err != nil {
-		s.t.Fatalf("write rules for mosquitto: %v", err)
-	}
-	for name, text := range map[string][]byte{"troupe.acl": rules, "troupe.passwd": nil} {
-		if err := os.WriteFile(filepath.Join(etc, name), text, 0o600); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	for name, from := range map[string]string{
-		"cert.pem": filepath.Join(s.folder, "broker.pem"), "key.pem": filepath.Join(s.folder, "broker.key.pem"),
-		"ca.pem": filepath.Join(s.keys, vault.IssuersFile), "crl.pem": filepath.Join(s.keys, vault.ListFile),
-	} {
-		text, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(etc, "troupe", name), text, 0o600)
-		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	robots, _ := mosquittotest.Shipped(s.t, etc)
-	return robots
-}
-
-func (s *secured) startFleetd(more ...string) {
-	s.t.Helper()
-	s.fleetd = launch(s.t, "fleetd", program(s.t, "fleetd"), append([]string{
-		"serve", "--http", "127.0.0.1:0", "--broker", "mqtts://" + s.address, "--database", s.store,
-		"--ca", s.keys, "--http-tls-cert", filepath.Join(s.folder, "fleetd.pem"), "--http-tls-key", filepath.Join(s.folder, "fleetd.key.pem"),
-		"--enrol", s.enrolAddress, "--spool", filepath.Join(s.folder, "fleetd.stops"),
-	}, more...), nil)
-	s.http = s.fleetd.ready()["http"]
-}
-
-func (s *secured) dataDir(rid string) string { return filepath.Join(s.folder, rid) }
-
-// enrol makes a token and runs the enrol command on the robot, as a person does.
-func (s *secured) enrol(rid string, more ...string) string {
-	s.t.Helper()
-	out, err := s.runRobotd(append(s.enrolArgs(rid), more...)...)
-	if err != nil {
-		s.t.Fatalf("enrol %s: %v: %s", rid, err, out)
-	}
-	return out
-}
-
-// enrolArgs returns the command that fleetd robot enrol prints for the robot, with
-// the test's folder.
-func (s *secured) enrolArgs(rid string) []string {
-	s.t.Helper()
-	out := s.mustRunCLI("robot", "enrol", rid)
-	found := regexp.MustCompile(`(?m)^  robotd (enrol .*) --data \./data$`).FindStringSubmatch(out)
-	if found == nil {
-		s.t.Fatalf("no robotd enrol command in\n%s", out)
-	}
-	return append(strings.Fields(found[1]), "--data", s.dataDir(rid))
-}
-
-func (s *secured) runRobotd(args ...string) (string, error) {
-	cmd := exec.Command(program(s.t, "robotd"), args...)
-	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := onStarterThread(cmd.Start)
-	if err == nil {
-		err = cmd.Wait()
-	}
-	return out.String(), err
-}
-
-// runEnrolledRobot starts a robot that knows its id and the broker from its
-// identity.
-func (s *secured) runEnrolledRobot(rid string) {
-	s.t.Helper()
-	s.robots[rid] = launch(s.t, rid, program(s.t, "robotd"), []string{"--data", s.dataDir(rid)}, nil)
-	if r := s.robots[rid].ready(); r["robot"] != rid || r["broker"] != "mqtts://"+s.address {
-		s.t.Errorf("the ready line of %s is %v", rid, r)
-	}
-}
-
-// awaitView waits until fleetd shows the robot adopted and with one of these
-// presence views.
-func (s *secured) awaitView(rid string, views ...string) {
-	s.t.Helper()
-	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
-		result := s.runCLI("robot", "get", rid, "-o", "json")
-		var d api.Detail
-		if result.code != 0 || json.Unmarshal([]byte(result.out), &d) != nil {
-			return false
-		}
-		for _, view := range views {
-			if d.Presence.View == view && d.Adopted {
-				return true
-			}
-		}
-		return false
-	})
-}
 
 // A robot is enrolled, performs fleetd's story, is disconnected at once when it is
 // revoked, and returns with a new token.
