@@ -54,30 +54,30 @@ func TestEveryConsoleLineOfThePages(t *testing.T) {
 // any of them differs, so that ids stay the same within a session.
 func play(t *testing.T, p *page, s *session) []printed {
 	t.Helper()
-	now := &playing{t: t, ports: map[string]string{}, back: map[string]string{}, copied: map[string]string{}}
-	now.tools = newProxy(t, "")
-	now.tools.onPacket = func(packet byte) {
+	r := &sessionRun{t: t, ports: map[string]string{}, back: map[string]string{}, copied: map[string]string{}}
+	r.tools = newProxy(t, "")
+	r.tools.onPacket = func(packet byte) {
 		if packet == suback {
-			now.granted.Add(1)
+			r.granted.Add(1)
 		}
 	}
-	now.terminal = openTerminal(t)
+	r.terminal = openTerminal(t)
 	var all []printed
 	differs := false
 	for _, c := range s.typed {
 		began := time.Now()
-		said := now.do(c)
+		out := r.run(c)
 		if took := time.Since(began); took > time.Second {
 			t.Logf("%s:%d: %v for %s", filepath.Base(p.path), c.line, took.Round(time.Millisecond), c.command)
 		}
-		all = append(all, said)
-		if _, ok := matchLines(c.shown, said.lines); ok || c.pasted {
+		all = append(all, out)
+		if _, ok := matchLines(c.shown, out.lines); ok || c.pasted {
 			continue
 		}
 		differs = true
 		if !golden.Updating() {
 			t.Errorf("%s:%d: $ %s\nprints\n%s\nand the page shows (-update writes it)\n%s",
-				filepath.Base(p.path), c.line, c.command, strings.Join(said.lines, "\n"), strings.Join(c.shown, "\n"))
+				filepath.Base(p.path), c.line, c.command, strings.Join(out.lines, "\n"), strings.Join(c.shown, "\n"))
 		}
 	}
 	if !differs || !golden.Updating() {
@@ -89,11 +89,11 @@ func play(t *testing.T, p *page, s *session) []printed {
 // suback is the type of the packet that confirms a subscription.
 const suback = 9
 
-// playing is the state of a session that runs.
-type playing struct {
+// sessionRun is the state of a session while it runs.
+type sessionRun struct {
 	t        *testing.T
 	terminal *terminal
-	tools    *proxy // leads the typed clients to the session's broker
+	tools    *proxy // between the typed clients and the session's broker
 	granted  atomic.Int64
 	world    *world       // around the broker; nil before it runs, and if it asks for passwords
 	closed   bool         // the broker asks for passwords; the page's is "please"
@@ -107,74 +107,74 @@ type playing struct {
 	copied map[string]string // ids that a reader copies from output: the page's to this run's
 }
 
-// do runs one command and returns the output in the page's terms.
-func (now *playing) do(c *typed) printed {
-	now.t.Helper()
-	said := printed{command: replaced(c.command, now.copied)}
+// run runs one command and returns its output, with the page's ports and ids.
+func (r *sessionRun) run(c *typed) printed {
+	r.t.Helper()
+	out := printed{command: replaced(c.command, r.copied)}
 	switch {
 	case strings.HasPrefix(c.command, "make demo"):
-		said.lines = now.asThePage(now.demo(c.command))
+		out.lines = r.asOnPage(r.demo(c.command))
 	case c.command == "make build":
-		recipe(now.t, c.command) // the programs are in bin already
+		recipe(r.t, c.command) // the programs are in bin already
 	default:
 		mark := 0
-		if now.world != nil {
-			mark = now.world.observer.mark()
+		if r.world != nil {
+			mark = r.world.observer.mark()
 		}
-		now.provide(c)
-		grants := now.granted.Load() + int64(strings.Count(c.command, "mosquitto_sub "))
+		r.writeShownFile(c)
+		grants := r.granted.Load() + int64(strings.Count(c.command, "mosquitto_sub "))
 		fits := func(lines []string) bool {
-			_, ok := matchLines(c.shown, now.asThePage(lines))
+			_, ok := matchLines(c.shown, r.asOnPage(lines))
 			return ok
 		}
-		typed := now.here(said.command)
+		typed := r.adapt(out.command)
 		limit := waitLimit
-		enough := func(lines []string) bool {
+		complete := func(lines []string) bool {
 			return fits(lines) || !golden.Updating() && !slices.Contains(c.shown, omitted) && len(lines) >= len(c.shown)
 		}
 		switch {
-		case serves.MatchString(c.command): // wait for its line ready, even if the page shows a different one
-			enough = func(lines []string) bool { return slices.ContainsFunc(lines, isReady) }
+		case startsProgram.MatchString(c.command): // wait for its line ready, even if the page shows a different one
+			complete = func(lines []string) bool { return slices.ContainsFunc(lines, isReady) }
 		case golden.Updating():
 			limit = 4 * time.Second // the page may show output that will not come
 		}
-		lines, status := now.terminal.run(typed, limit, enough)
+		lines, status := r.terminal.run(typed, limit, complete)
 		// Repeat a command that only reads, as a reader does, until its output fits.
-		for late := time.Now().Add(min(limit, waitLimit)); looks.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
-			lines, status = now.terminal.run(typed, limit, func([]string) bool { return true })
+		for late := time.Now().Add(min(limit, waitLimit)); readsOnly.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
+			lines, status = r.terminal.run(typed, limit, func([]string) bool { return true })
 		}
 		if c.pasted && status != 0 {
-			now.t.Errorf("line %d: %s ended with status %d:\n%s", c.line, c.command, status, strings.Join(lines, "\n"))
+			r.t.Errorf("line %d: %s ended with status %d:\n%s", c.line, c.command, status, strings.Join(lines, "\n"))
 		}
 		if listener.MatchString(c.command) && os.Geteuid() == 0 {
-			now.terminal.type_("echo user root >> mosquitto.conf")
+			r.terminal.type_("echo user root >> mosquitto.conf")
 		}
-		now.learn(c.command, lines)
-		now.settle(mark, grants, said.command, lines)
-		said.lines = now.final(mark, c.shown, now.asThePage(lines))
+		r.readAddresses(c.command, lines)
+		r.settle(mark, grants, out.command, lines)
+		out.lines = r.withFinal(mark, c.shown, r.asOnPage(lines))
 	}
-	now.copy(c.shown, said.lines)
-	return said
+	r.copyIDs(c.shown, out.lines)
+	return out
 }
 
 // demo starts the demo as the Makefile does, on free ports, and waits until all
 // of its robots perform.
-func (now *playing) demo(command string) []string {
-	now.t.Helper()
-	lines := recipe(now.t, command, "MQTT=127.0.0.1:0", "HTTP=127.0.0.1:0", "DATA="+now.t.TempDir())
+func (r *sessionRun) demo(command string) []string {
+	r.t.Helper()
+	lines := recipe(r.t, command, "MQTT=127.0.0.1:0", "HTTP=127.0.0.1:0", "DATA="+r.t.TempDir())
 	args, ok := strings.CutPrefix(lines[len(lines)-1], "exec bin/demo ")
 	if !ok {
-		now.t.Fatalf("make demo does something else:\n%s", strings.Join(lines, "\n"))
+		r.t.Fatalf("make demo does something else:\n%s", strings.Join(lines, "\n"))
 	}
-	p := launch(now.t, "demo", program(now.t, "demo"), strings.Fields(args), nil)
+	p := launch(r.t, "demo", program(r.t, "demo"), strings.Fields(args), nil)
 	p.ready()
-	p.log.await(now.t, "demo", "how to end it", func(line string) bool { return strings.Contains(line, "Ctrl-C") })
-	said := strings.Split(p.log.String(), "\n")
-	now.learn(command, said)
+	p.log.await(r.t, "demo", "how to end it", func(line string) bool { return strings.Contains(line, "Ctrl-C") })
+	out := strings.Split(p.log.String(), "\n")
+	r.readAddresses(command, out)
 	for _, rid := range []string{"r1", "r2", "r3", "r4", "r5"} {
-		now.world.awaitPerforming(rid)
+		r.world.awaitPerforming(rid)
 	}
-	return said
+	return out
 }
 
 // recipe returns the commands that make would run.
@@ -189,28 +189,28 @@ func recipe(t *testing.T, command string, more ...string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// looks matches commands that change nothing.
-var looks = regexp.MustCompile(`^fleetd (audit|version|\w+ (list|get))\b`)
+// readsOnly matches commands that change nothing.
+var readsOnly = regexp.MustCompile(`^fleetd (audit|version|\w+ (list|get))\b`)
 
-// serves matches commands that start a program which prints a line ready.
-var serves = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
+// startsProgram matches commands that start a program which prints a line ready.
+var startsProgram = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
 
 func isReady(line string) bool { return strings.HasPrefix(line, "ready ") }
 
-// provide writes the file that a page shows with "cat FILE", unless it exists.
-func (now *playing) provide(c *typed) {
-	now.t.Helper()
+// writeShownFile writes the file that a page shows with "cat FILE", unless it exists.
+func (r *sessionRun) writeShownFile(c *typed) {
+	r.t.Helper()
 	name, ok := strings.CutPrefix(c.command, "cat ")
 	if !ok || len(c.shown) == 0 {
 		return
 	}
-	now.terminal.type_("[ -e " + name + " ] || mkdir -p $(dirname " + name + ") && cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") + "\nEND")
+	r.terminal.type_("[ -e " + name + " ] || mkdir -p $(dirname " + name + ") && cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") + "\nEND")
 }
 
-// final replaces a robot's first answer by its final one if the page shows that:
+// withFinal replaces a robot's first answer by its final one if the page shows that:
 // on a busy machine a command may take half a second, and is ACCEPTED first.
-func (now *playing) final(mark int, shown, lines []string) []string {
-	if now.world == nil || len(lines) != len(shown) {
+func (r *sessionRun) withFinal(mark int, shown, lines []string) []string {
+	if r.world == nil || len(lines) != len(shown) {
 		return lines
 	}
 	for i, line := range lines {
@@ -219,13 +219,13 @@ func (now *playing) final(mark int, shown, lines []string) []string {
 		if len(problems)+len(others) > 0 || first.ID == nil || first.Status.Final() || !last.Status.Final() {
 			continue
 		}
-		lines[i] = now.ended(mark, *first.ID)
+		lines[i] = r.awaitFinal(mark, *first.ID)
 	}
 	return lines
 }
 
-// copy records the ids that a reader copies from output into later commands.
-func (now *playing) copy(shown, lines []string) {
+// copyIDs records the ids that a reader copies from output into later commands.
+func (r *sessionRun) copyIDs(shown, lines []string) {
 	found, ok := matchLines(shown, lines)
 	if !ok {
 		found = lines // with -update: output that is nearly the same, in the same order
@@ -235,7 +235,7 @@ func (now *playing) copy(shown, lines []string) {
 		_, run := maskVariableParts(found[i])
 		for j := range min(len(page), len(run)) {
 			if page[j].copied && run[j].copied {
-				now.copied[page[j].text] = run[j].text
+				r.copied[page[j].text] = run[j].text
 			}
 		}
 	}
