@@ -16,8 +16,9 @@ type Precondition struct {
 	StoryRev int64  `json:"story_rev,omitzero"` // the active story has this revision
 }
 
-// Unmet returns a problem for the first condition that is does not meet.
-func (p Precondition) Unmet(is Precondition) (Problem, bool) {
+// Unmet returns a problem for the first condition that the robot, which is as in now, does
+// not meet.
+func (p Precondition) Unmet(now Precondition) (Problem, bool) {
 	fault := func(name, want, got string) (Problem, bool) {
 		if got == "" {
 			got = "none"
@@ -25,20 +26,20 @@ func (p Precondition) Unmet(is Precondition) (Problem, bool) {
 		return Fault("/if/"+name, string(ReasonPrecondition), name+" is "+got+", asked for was "+want, "look at the robot's state and decide anew"), true
 	}
 	switch {
-	case p.Mode != "" && p.Mode != is.Mode:
-		return fault("mode", string(p.Mode), string(is.Mode))
-	case p.StateSeq != 0 && p.StateSeq != is.StateSeq:
-		return fault("state_seq", strconv.FormatInt(p.StateSeq, 10), strconv.FormatInt(is.StateSeq, 10))
-	case p.Session != "" && p.Session != is.Session:
-		return fault("session", p.Session, is.Session)
-	case p.StoryRev != 0 && p.StoryRev != is.StoryRev:
-		return fault("story_rev", strconv.FormatInt(p.StoryRev, 10), strconv.FormatInt(is.StoryRev, 10))
+	case p.Mode != "" && p.Mode != now.Mode:
+		return fault("mode", string(p.Mode), string(now.Mode))
+	case p.StateSeq != 0 && p.StateSeq != now.StateSeq:
+		return fault("state_seq", strconv.FormatInt(p.StateSeq, 10), strconv.FormatInt(now.StateSeq, 10))
+	case p.Session != "" && p.Session != now.Session:
+		return fault("session", p.Session, now.Session)
+	case p.StoryRev != 0 && p.StoryRev != now.StoryRev:
+		return fault("story_rev", strconv.FormatInt(p.StoryRev, 10), strconv.FormatInt(now.StoryRev, 10))
 	}
 	return Problem{}, false
 }
 
-// read decodes one member into a pointer, or adds the problem. A null says
-// nothing, and what it would leave out may be what a sender counts upon.
+// read decodes one member into a pointer, or adds the problem. It refuses a null, which
+// contains no value: its sender may rely on one.
 func (c *checks) read(raw jsontext.Value, pointer string, into any) {
 	if raw.Kind() == 'n' {
 		c.add(pointer, "bad_type", "a null does not fit here", "leave it out, or say what it is")

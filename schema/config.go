@@ -59,7 +59,7 @@ func (r *ReportedConfig) Validate() []Problem {
 	return c
 }
 
-// ApplyMode tells when a robot applies a desired mode.
+// ApplyMode says when a robot applies a desired mode.
 type ApplyMode string
 
 const (

@@ -10,7 +10,7 @@ import (
 )
 
 // directive is a message that its reader acts on. A missing field has no default: a
-// fleet stop without "active" releases nobody, and a desired document without "story"
+// fleet stop without "active" releases no robot, and a desired document without "story"
 // withdraws no story. Messages that only report something are read more leniently,
 // because a later version may leave out a field of an earlier one.
 type directive interface{ directive() }

@@ -69,7 +69,7 @@ const (
 	AutoStopped AutoStatus = "stopped" // rewound to the first act; nothing runs
 )
 
-// InterrupterState tells whether an interrupter may request interrupts.
+// InterrupterState says whether an interrupter may request interrupts.
 type InterrupterState string
 
 const (
@@ -136,7 +136,7 @@ const (
 	ResultNotReady Result = "MS_NOTREADY"
 )
 
-// Retry tells whether sending the command again can help.
+// Retry says whether sending the command again can help.
 type Retry string
 
 const (
@@ -165,7 +165,7 @@ const (
 	DeployWithdrawn  DeployPhase = "withdrawn"
 )
 
-// Apply tells when a newly accepted story replaces the running one.
+// Apply says when a newly accepted story replaces the running one.
 type Apply string
 
 const (

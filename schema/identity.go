@@ -6,7 +6,7 @@ import (
 )
 
 // A certificate names its holder in exactly one URI and again in its common name. The
-// URI also tells the role: a robot or a fleetd.
+// URI also names the role: a robot or a fleetd.
 const (
 	robotURN  = "urn:troupe:robot:"
 	fleetdURN = "urn:troupe:fleetd:"

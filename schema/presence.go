@@ -87,7 +87,7 @@ func (h *FleetHeartbeat) Validate() []Problem {
 	return c
 }
 
-// Notice tells a client that the broker rejected a message, or that the broker ends the
+// Notice reports to a client that the broker rejected a message, or that it ends the
 // client's connection because a newer one has the same client id.
 type Notice struct {
 	TS     Time   `json:"ts"`

@@ -37,7 +37,7 @@ func Printable(s string) bool {
 // no document exceeds its size limit. A text that needs no change is returned as it is.
 func SanitizeText(s string) string { return SanitizeTextWithin(s, MaxWord) }
 
-// SanitizeTextWithin is Legible with another limit in bytes.
+// SanitizeTextWithin is SanitizeText with another limit in bytes.
 func SanitizeTextWithin(s string, most int) string {
 	size, clean := 0, true
 	for i, r := range s {

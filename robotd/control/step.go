@@ -99,7 +99,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 		if in.What == Takeover {
 			detail += fmt.Sprintf(" as %s; rank %s cannot take over", s.Lease.Rank, rank)
 		} else if rank >= s.Lease.Rank {
-			detail += "; control/takeover takes it, and tells"
+			detail += "; control/takeover takes it and notifies the holder"
 		}
 		d.Answer = s.refusedByHolder(detail)
 		return

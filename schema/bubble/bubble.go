@@ -1,5 +1,5 @@
-// Package bubble runs tests in bubbles of testing/synctest: with a clock of their
-// own, which moves on when every goroutine waits.
+// Package bubble runs tests in bubbles of testing/synctest: in fake time, which advances
+// when every goroutine of the test waits.
 package bubble
 
 import (

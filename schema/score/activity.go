@@ -20,7 +20,7 @@ const (
 	maxLaunch     = 24 * time.Hour
 )
 
-// Nature tells whether an activity involves people.
+// Nature says whether an activity involves people.
 type Nature string
 
 const (

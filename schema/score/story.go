@@ -99,7 +99,7 @@ func (a Act) speaks(lang string) bool {
 }
 
 // ValidateBlob validates a published revision on its own. A step whose act is missing is
-// not an error here, because the act may be taught on the robot; Fitted checks that.
+// not an error here, because the act may be taught on the robot; FitStory checks that.
 func ValidateBlob(b Blob) []schema.Problem {
 	var c checks
 	if b.Schema != BlobSchema {

@@ -56,7 +56,8 @@ const (
 	FormPlain  Form = "plain"  // up to 64 printable characters
 )
 
-// Table lists every type of action once. The validator, the executor and the editor use it.
+// Table lists every type of action once, for the validator of fleetd and the executor of
+// the robot.
 var Table = []ActionRow{
 	{Type: TypeSay, Unit: schema.UnitSpeaker, Class: ClassSpeech, Method: MethodNoSameType,
 		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when spoken, or at its end",

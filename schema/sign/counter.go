@@ -61,7 +61,7 @@ func (m Marks) Check(w Subject) (Clash, string) {
 	return Fresh, ""
 }
 
-// Note records the counter of a document that Judge found Fresh, and reports whether the
+// Note records the counter of a document that Check found Fresh, and reports whether the
 // mark changed.
 func (m Marks) Note(w Subject) bool {
 	now := Mark{w.Counter, w.Document}

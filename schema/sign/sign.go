@@ -108,7 +108,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// VerifyRelease is what the signature of a release covers: one content.
+// Release is what the signature of a release covers: one content.
 type Release struct {
 	Kind   Kind
 	ID     string

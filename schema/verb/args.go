@@ -8,7 +8,7 @@ import (
 	"troupe/schema/score"
 )
 
-// None is for verbs that are in no table of this release.
+// None is for verbs that this release does not know.
 type None struct{ sealed }
 
 // Stop is for the stops of the safety core.
@@ -250,7 +250,7 @@ type WholeAct interface {
 	Args
 	// PerformRequest returns what to perform, or what is wrong with it.
 	PerformRequest() (score.PerformRequest, []schema.Problem)
-	// Replaces reports whether it takes the place of what is performed or waits.
+	// Replaces reports whether it replaces an act that is performed or waits.
 	Replaces() bool
 }
 
@@ -266,7 +266,7 @@ func (a ManualAct) PerformRequest() (score.PerformRequest, []schema.Problem) {
 	return score.PerformRequestOf(a.Act, "", a.With.Texts())
 }
 
-// Replaces implements WholeAct: what the holder of control asks for always does.
+// Replaces implements WholeAct: a command of the holder of control replaces always.
 func (ManualAct) Replaces() bool { return true }
 
 // Perform is for act/perform.

@@ -26,10 +26,9 @@ type Request struct {
 const maxInteger = 1 << 53
 
 // Decode reads the payload of a command topic for verb v. An empty payload has no
-// arguments, a payload that starts with { is JSON, anything else is a bare word:
-// the verb's first argument. With problems the request is a refusal: only its ID,
-// and of a stop its latch, may be used, if they could be read. Of a verb that is in no
-// table of this release, only the ID means something.
+// arguments, a payload that starts with { is JSON, anything else is a bare word: the verb's
+// first argument. If Decode returns problems, the caller may use only the ID, and the latch
+// of a stop, if they could be read. A request for a verb of a later release has only its ID.
 func Decode(v Verb, payload []byte) (Request, []schema.Problem) {
 	var (
 		r     Request
@@ -90,7 +89,7 @@ func (v Verb) decodeArgs(args reflect.Value, raw jsontext.Value) []schema.Proble
 			i, ok := v.argument(name)
 			switch {
 			case ok:
-				given[name] = string(value) != `""` // which says nothing
+				given[name] = string(value) != `""` // an empty text counts as missing
 				if ps := v.set(args, i, value, "/args/"+name); len(ps) > 0 {
 					found = append(found, ps[0])
 				}
@@ -209,9 +208,9 @@ func Encode(v Verb, r Request) ([]byte, error) {
 	return schema.Encode(wire{r.Envelope, v.Given(r.Args)})
 }
 
-// Given returns the arguments that were given, by name, as a sender would write
-// them: plain values, which compare with those read back from a database. Only an
-// argument of TypeAny stays as it was written.
+// Given returns the arguments that were given, by name, as plain values, which are
+// comparable with those read from a database. Only an argument of TypeAny stays as it was
+// written.
 func (v Verb) Given(args Args) map[string]any {
 	out := map[string]any{}
 	if args == nil {

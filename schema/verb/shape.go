@@ -59,7 +59,7 @@ type (
 	Text string
 	// UUID is written in lower case.
 	UUID string
-	// Number is a number that may be left out: zero is a value, too.
+	// Number is a number that may be left out; zero is a given value.
 	Number struct {
 		Value float64
 		Said  bool
@@ -100,9 +100,9 @@ type shape struct {
 	fields []int // index of each argument's field
 }
 
-// takes completes a row with the struct of its arguments. A field has its name
-// from the tag json, its purpose from the tag doc, and is required if the tag
-// verb says so. The first field is the argument that a bare word stands for.
+// takes completes a row with the struct of its arguments. The tags of a field give the
+// argument's name (json) and purpose (doc), and say if it is required (verb). A payload that
+// is a bare word is the value of the first field.
 func takes[T Args](v Verb) Verb {
 	t := reflect.TypeFor[T]()
 	s := &shape{of: t}

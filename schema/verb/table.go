@@ -85,7 +85,7 @@ var All = []Verb{
 		Purpose:  "give control back",
 		Examples: []string{""}}),
 	takes[TakeOver](Verb{Group: "control", Name: "takeover", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
-		Purpose:  "take control from a holder of no higher rank, who is told",
+		Purpose:  "take control from a holder of no higher rank, who is notified",
 		Examples: []string{"", "all"}}),
 	takes[StopManual](Verb{Group: "manual", Name: "stop", Class: ClassStop, Roles: operators, TTL: NoTTL, Journal: JournalAfter, Part: PartManual,
 		Purpose:  "end what is done manually; the driver must release the stick before driving again",

@@ -1,8 +1,8 @@
-// Package verb is the table of everything that a robot can be asked for. A row
-// holds a verb's typed arguments, its class, who may send it, how long it lives
-// and what part of a robot carries it out. The broker's access rules, the command
-// line, the documentation and robotd's dispatch all read that row: a new verb is
-// one row here, its arguments beside it, and the code that carries it out.
+// Package verb is the table of the commands that a robot understands. A row has a verb's
+// typed arguments, its class, the roles that may send it, its time to live, and the part of
+// the robot that carries it out. The broker's access rules, the command line, the
+// documentation and robotd's dispatch read that row: a new verb is one row here, the struct
+// of its arguments, and the code that carries it out.
 package verb
 
 import (
@@ -54,8 +54,8 @@ const (
 	PartDesired  Part = "desired"
 )
 
-// Need is what a verb requires of control, the lease of a robot that one client has
-// at a time.
+// Need says what control a verb requires. Control is the lease that one client at a time
+// has of a robot.
 type Need string
 
 // The needs, from least to most.
@@ -63,15 +63,15 @@ const (
 	NeedNone          Need = ""
 	NeedNoOtherHolder Need = "not-others" // refused while there is another holder
 	NeedModes         Need = "modes"      // the command changes the mode
-	NeedManual        Need = "hand"       // the command is a manual verb
+	NeedManual        Need = "manual"     // the command is a manual verb
 )
 
 // Verb is one row of the table.
 type Verb struct {
 	Group, Name string
 	Class       Class
-	Roles       []schema.Role // who may send it, beside fleetd and admin who may send all
-	TTL         time.Duration // how long it lives if its sender does not say; NoTTL = for ever
+	Roles       []schema.Role // the roles that may send it, besides fleetd and admin, which may send every verb
+	TTL         time.Duration // its time to live if the command has none; NoTTL = for ever
 	Journal     Journaled
 	Part        Part
 	Need        Need
@@ -84,7 +84,7 @@ type Verb struct {
 // NoTTL marks verbs that never expire.
 const NoTTL time.Duration = 0
 
-// ID is the name of v as it stands in a topic: group/verb.
+// ID is the name of v as in a topic: group/verb.
 func (v Verb) ID() string { return v.Group + "/" + v.Name }
 
 // Allows reports whether role may send v.
@@ -102,7 +102,7 @@ func Of(group, name string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Must is Of for a verb that the table is known to have.
+// Must is Of for a verb that is in the table; it panics for any other.
 func Must(group, name string) Verb {
 	v, ok := Of(group, name)
 	if !ok {
@@ -146,15 +146,14 @@ func ArgumentsOf(verbs []string) map[string][]string {
 	return names
 }
 
-// OpenGroups are the groups of what is asked of a robot in everyday work. A verb
-// that joins one of them later is for operators too, so that a broker that does
-// not know it yet may let an operator's command through and the robot answers. A
-// verb for administrators alone joins another group: an older broker keeps
-// operators from it without knowing it.
+// OpenGroups are the groups whose verbs operators may send, including verbs of later
+// releases: an older broker passes on such a command, and the robot answers it. A verb for
+// administrators only must be in another group, from which an older broker keeps operators
+// out although it does not know the verb.
 var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", IntentGroup, "control", "manual"}
 
-// IntentGroup is of what a story may answer in its own way. All of it is for
-// responders, so a verb that joins it later is for them as for operators.
+// IntentGroup is the group of commands to which each story may react in its own way.
+// Responders may send all of its verbs, including those of later releases.
 const IntentGroup = "intent"
 
 // AllowsUnknown reports whether role may send verbs of group that are in no table
