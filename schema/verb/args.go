@@ -29,19 +29,19 @@ type Allow struct {
 type SetMode struct {
 	sealed
 	Mode    schema.ModeID `json:"mode" verb:"required" doc:"str, mnl or ato"`
-	Restart bool          `json:"restart" doc:"start it anew if it is active already"`
+	Restart bool          `json:"restart" doc:"restart it if it is active already"`
 }
 
 // EnableMode is for mode/enable.
 type EnableMode struct {
 	sealed
-	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch on"`
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to enable"`
 }
 
 // DisableMode is for mode/disable.
 type DisableMode struct {
 	sealed
-	Mode schema.ModeID `json:"mode" verb:"required" doc:"which mode to switch off"`
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to disable"`
 }
 
 // PauseMode is for mode/pause.
@@ -68,14 +68,14 @@ type PauseStory struct {
 // ContinueStory is for auto/continue.
 type ContinueStory struct {
 	sealed
-	Token Text `json:"token" doc:"which operator's token; without it the asker's oldest"`
+	Token Text `json:"token" doc:"the token to release; the sender's oldest if left out"`
 }
 
 // RequestInterrupt is for interrupt/request.
 type RequestInterrupt struct {
 	sealed
-	Handler     string `json:"handler" verb:"required" doc:"which handler shall run"`
-	Interrupter string `json:"interrupter" doc:"who asks: ai, touch, screen, power, operator; operator if left out"`
+	Handler     string `json:"handler" verb:"required" doc:"the handler that shall run"`
+	Interrupter string `json:"interrupter" doc:"on whose behalf: ai, touch, screen, power or operator; operator if left out"`
 }
 
 // CancelInterrupt is for interrupt/cancel.
@@ -99,28 +99,28 @@ type StopInterrupter struct {
 // Acquire is for control/acquire.
 type Acquire struct {
 	sealed
-	Scope string `json:"scope" doc:"manual: what is done manually; all: its modes too; manual if left out"`
-	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
+	Scope string `json:"scope" doc:"manual: manual commands; all: modes too; manual if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"duration of the lease, up to 60000; 30000 if left out"`
 }
 
 // Renew is for control/renew.
 type Renew struct {
 	sealed
-	Lease string `json:"lease" doc:"which; the sender's own if left out"`
-	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; as before if left out"`
+	Lease string `json:"lease" doc:"id of the lease; the sender's own if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"duration of the lease, up to 60000; as before if left out"`
 }
 
 // Release is for control/release.
 type Release struct {
 	sealed
-	Lease string `json:"lease" doc:"which; the sender's own if left out"`
+	Lease string `json:"lease" doc:"id of the lease; the sender's own if left out"`
 }
 
 // TakeOver is for control/takeover.
 type TakeOver struct {
 	sealed
 	Scope string `json:"scope" doc:"manual or all; manual if left out"`
-	TTLMS int64  `json:"ttl_ms" doc:"how long, up to 60000; 30000 if left out"`
+	TTLMS int64  `json:"ttl_ms" doc:"duration of the lease, up to 60000; 30000 if left out"`
 }
 
 // StopManual is for manual/stop.
@@ -145,8 +145,8 @@ type Goto struct {
 	Point    string `json:"point" doc:"a name that caps lists"`
 	XM       Number `json:"x_m" doc:"instead of a point, with y_m"`
 	YM       Number `json:"y_m" doc:"instead of a point, with x_m"`
-	ThetaRad Number `json:"theta_rad" doc:"which way to look there"`
-	SpeedMPS Number `json:"speed_mps" doc:"how fast"`
+	ThetaRad Number `json:"theta_rad" doc:"heading on arrival"`
+	SpeedMPS Number `json:"speed_mps" doc:"speed of the drive"`
 }
 
 // Action implements Action.
@@ -163,7 +163,7 @@ type Head struct {
 	YawRad   Number `json:"yaw_rad" doc:"to the left"`
 	PitchRad Number `json:"pitch_rad" doc:"up"`
 	RollRad  Number `json:"roll_rad" doc:"to the side"`
-	Speed    Number `json:"speed" doc:"0 to 1, a share of what it can"`
+	Speed    Number `json:"speed" doc:"0 to 1, as a share of the maximum"`
 }
 
 // Action implements Action.
@@ -179,9 +179,9 @@ type Say struct {
 	sealed
 	Text     Text   `json:"text" verb:"required" doc:"what to say"`
 	Language string `json:"language" doc:"its BCP 47 tag; the robot's own if left out"`
-	Voice    string `json:"voice" doc:"whose voice, as the robot calls it"`
+	Voice    string `json:"voice" doc:"name of a voice of the robot"`
 	Volume   Number `json:"volume" doc:"0 to 1"`
-	Rate     Number `json:"rate" doc:"0.5 to 2: how fast, of the usual speed"`
+	Rate     Number `json:"rate" doc:"0.5 to 2, relative to the usual speed"`
 }
 
 // Action implements Action.
@@ -197,7 +197,7 @@ type Sound struct {
 	sealed
 	Sound  string `json:"sound" verb:"required" doc:"a name that caps lists"`
 	Volume Number `json:"volume" doc:"0 to 1"`
-	Loop   bool   `json:"loop" doc:"again and again, for a minute at most"`
+	Loop   bool   `json:"loop" doc:"repeat, for a minute at most"`
 }
 
 // Action implements Action.
@@ -234,7 +234,7 @@ type LED struct {
 	Colour   string `json:"colour" doc:"#rrggbb"`
 	Pattern  string `json:"pattern" doc:"solid, blink, breathe or rainbow"`
 	PeriodMS int64  `json:"period_ms" doc:"100 to 10000"`
-	LED      string `json:"led" doc:"which; all if left out"`
+	LED      string `json:"led" doc:"id of the LED; all if left out"`
 }
 
 // Action implements Action.
@@ -257,8 +257,8 @@ type WholeAct interface {
 // ManualAct is for manual/act.
 type ManualAct struct {
 	sealed
-	Act  string `json:"act" verb:"required" doc:"an act that the robot has: one of its story"`
-	With Values `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
+	Act  string `json:"act" verb:"required" doc:"id of an act of the robot's story"`
+	With Values `json:"with" doc:"values of the act's parameters, by name"`
 }
 
 // PerformRequest implements WholeAct.
@@ -272,9 +272,9 @@ func (ManualAct) Replaces() bool { return true }
 // Perform is for act/perform.
 type Perform struct {
 	sealed
-	Act     string  `json:"act" doc:"an act that the robot has: one of its story"`
-	Actions Objects `json:"actions" doc:"instead of an act: actions, as an act's file lists them"`
-	With    Values  `json:"with" doc:"values of the act's parameters, by name: {\"guest\":\"Ann\"}"`
+	Act     string  `json:"act" doc:"id of an act of the robot's story"`
+	Actions Objects `json:"actions" doc:"instead of act: actions as in the file of an act"`
+	With    Values  `json:"with" doc:"values of the act's parameters, by name"`
 	Clear   bool    `json:"clear" doc:"cancels earlier requests, running or waiting; never the story"`
 }
 
@@ -289,19 +289,19 @@ func (a Perform) Replaces() bool { return a.Clear }
 // Ping is for sys/ping.
 type Ping struct {
 	sealed
-	Echo Any `json:"echo" doc:"comes back in detail"`
+	Echo Any `json:"echo" doc:"returned in detail"`
 }
 
 // Query is for sys/query.
 type Query struct {
 	sealed
-	ID string `json:"id" verb:"required" doc:"a command's id"`
+	ID string `json:"id" verb:"required" doc:"id of the command"`
 }
 
 // Cancel is for sys/cancel.
 type Cancel struct {
 	sealed
-	ID string `json:"id" verb:"required" doc:"id of a command of one's own that has not ended"`
+	ID string `json:"id" verb:"required" doc:"id of a command of the sender that has not ended"`
 }
 
 // Resync is for sys/resync.
@@ -312,7 +312,7 @@ type Replay struct {
 	sealed
 	From int64  `json:"from" verb:"required" doc:"seq of the first event"`
 	To   int64  `json:"to" doc:"seq of the last one; the newest if left out"`
-	Boot string `json:"boot" doc:"of which run of the robot; the present one if left out"`
+	Boot string `json:"boot" doc:"boot of the events; the present one if left out"`
 }
 
 // Adopt is for sys/adopt.
