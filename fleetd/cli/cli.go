@@ -124,7 +124,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usage("%s has no %q", use, args[0])
+			return usage("%s has no command %q; it has %s", use, args[0], strings.Join(names(verbs), ", "))
 		}
 		return nil
 	}, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -142,6 +142,14 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 		}
 		return &failure{exitError, err}
 	}
+}
+
+func names(verbs []*cobra.Command) []string {
+	var all []string
+	for _, v := range verbs {
+		all = append(all, v.Name())
+	}
+	return all
 }
 
 // isTerminal reports whether w is a terminal, so that progress may be drawn.

@@ -76,7 +76,7 @@ func (sh *shell) verb(v verb.Verb) *cobra.Command {
 		case verb.TypeBoolean:
 			f.Bool(name, false, a.Purpose)
 		case verb.TypeObject:
-			f.StringArray(name, nil, a.Purpose+"; as `name=value`, each on its own")
+			f.StringArray(name, nil, a.Purpose+": `name=value`; may be repeated")
 		case verb.TypeArray:
 			f.String(name, "", a.Purpose+"; from a `FILE`, - for the standard input")
 		default:

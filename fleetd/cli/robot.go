@@ -138,7 +138,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 		line("adopted", "no: fleetd adopt "+d.ID)
 	}
 	line("mode", modeText(d.Robot))
-	line("safety", strings.TrimSpace(string(d.Safety)+" "+d.LatchedBy+" "+string(d.Cause)))
+	line("safety", safetyDetail(d.Robot))
 	for _, l := range d.Latches {
 		line("latched", l.ID+": fleetd stop release "+l.ID+" --why REASON releases it")
 	}

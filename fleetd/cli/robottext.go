@@ -48,6 +48,21 @@ func safetyText(r api.Robot) string {
 	return strings.TrimSpace(string(r.Safety) + " (" + strings.Join(marks, ", ") + ")")
 }
 
+// safetyDetail formats the safety state with its cause and who caused it.
+func safetyDetail(r api.Robot) string {
+	var why []string
+	if r.Cause != "" {
+		why = append(why, string(r.Cause))
+	}
+	if r.LatchedBy != "" {
+		why = append(why, "by "+r.LatchedBy)
+	}
+	if len(why) == 0 {
+		return string(r.Safety)
+	}
+	return strings.TrimSpace(string(r.Safety) + " (" + strings.Join(why, " ") + ")")
+}
+
 func modeText(r api.Robot) string {
 	s := string(r.Mode)
 	if r.Intended != "" && r.Intended != r.Mode {
