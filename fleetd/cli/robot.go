@@ -137,7 +137,7 @@ func robotDetail(out io.Writer, d api.Detail) {
 	if !d.Adopted {
 		line("adopted", "no: fleetd adopt "+d.ID)
 	}
-	line("mode", modeText(d.Robot))
+	line("mode", longModeText(d.Robot))
 	line("safety", safetyDetail(d.Robot))
 	for _, l := range d.Latches {
 		line("latched", l.ID+": fleetd stop release "+l.ID+" --why REASON releases it")

@@ -71,6 +71,18 @@ func modeText(r api.Robot) string {
 	return s
 }
 
+// modeNames are the long names of the modes; safe is its own.
+var modeNames = map[schema.ModeID]string{schema.ModeStr: "start-up", schema.ModeMnl: "manual", schema.ModeAto: "automatic"}
+
+// longModeText is modeText with the long name of the active mode.
+func longModeText(r api.Robot) string {
+	s := modeText(r)
+	if name := modeNames[r.Mode]; name != "" {
+		s += " (" + name + ")"
+	}
+	return s
+}
+
 // refusalText says why the robot refuses its desired story.
 func refusalText(r *schema.ReportedStory) string {
 	var parts []string

@@ -86,7 +86,7 @@ func TestPageShowsWhichRobotsAreStopped(t *testing.T) {
 	script, _ := page(t, "/live.js")
 	style, _ := page(t, "/live.css")
 	for what, there := range map[string]bool{
-		"mark the card": strings.Contains(script, "dataset.held = r.latches.length > 0") && strings.Contains(style, "article[data-held=true]"),
+		"mark the card": strings.Contains(script, "dataset.latched = r.latches.length > 0") && strings.Contains(style, "article[data-latched=true]"),
 		"count them":    strings.Contains(script, "' stopped by a latched stop'"),
 	} {
 		if !there {
@@ -156,7 +156,7 @@ func TestPageShowsLeader(t *testing.T) {
 func TestPageShowsRetainedCommands(t *testing.T) {
 	html, _ := page(t, "/")
 	script, _ := page(t, "/live.js")
-	if !strings.Contains(html, `id="kept-list"`) || !strings.Contains(html, "without the retain flag") {
+	if !strings.Contains(html, `id="retained-list"`) || !strings.Contains(html, "without the retain flag") {
 		t.Error("the page has no element for it")
 	}
 	for _, want := range []string{"fleetd.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
@@ -169,10 +169,10 @@ func TestPageShowsRetainedCommands(t *testing.T) {
 func TestPageShowsThatStopsMayBeMissing(t *testing.T) {
 	html, _ := page(t, "/")
 	script, _ := page(t, "/live.js")
-	if !strings.Contains(html, `id="held-incomplete" hidden>More stops may be latched`) {
+	if !strings.Contains(html, `id="latched-incomplete" hidden>More stops may be latched`) {
 		t.Error("the page has no element for it")
 	}
-	for _, want := range []string{"byID('held-incomplete').hidden = fleetd.held_complete", "heldRows.size === 0 && fleetd.held_complete"} {
+	for _, want := range []string{"byID('latched-incomplete').hidden = fleetd.held_complete", "latchedRows.size === 0 && fleetd.held_complete"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}

@@ -36,7 +36,7 @@ func TestPageReadsOnlyFieldsOfTheStream(t *testing.T) {
 		script := answer.Body.String()
 		for prefix, of := range map[string]reflect.Type{
 			"r": reflect.TypeFor[api.Robot](), "w": reflect.TypeFor[api.DesiredStory](), "r.presence": reflect.TypeFor[api.Presence](),
-			"fleetd": reflect.TypeFor[api.Status](), "said": reflect.TypeFor[api.Batch](),
+			"fleetd": reflect.TypeFor[api.Status](), "batch": reflect.TypeFor[api.Batch](),
 			"h": reflect.TypeFor[api.LatchedStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
 		} {
 			known := names(of)
@@ -49,7 +49,7 @@ func TestPageReadsOnlyFieldsOfTheStream(t *testing.T) {
 			}
 			for _, u := range used {
 				if !known[u[1]] {
-					w.Errorf("the page reads %s.%s, which is not told", prefix, u[1])
+					w.Errorf("the page reads %s.%s, which the API does not send", prefix, u[1])
 				}
 			}
 		}

@@ -6,9 +6,10 @@ const byID = (id) => document.getElementById(id);
 const rows = new Map(); // robot id -> its newest summary
 const cards = new Map(); // robot id -> its card
 let fleetd = null; // newest status of fleetd
-let heardAt = 0; // when fleetd last sent something, by this machine's clock
+let receivedAt = 0; // when fleetd last sent something, by this machine's clock
 let source = null;
 
+const MODE = { str: 'str (start-up)', mnl: 'mnl (manual)', ato: 'ato (automatic)' }; // safe is its own name
 const MARK = { online: '●', degraded: '◐', lost: '✕', offline: '○', sleeping: '☾', unknown: '?' };
 const AUTO = { idle: 'performing', paused: 'paused', stopped: 'stopped', halt: 'off (not in ato)' };
 const SILENCE = 8000; // ms without a message from fleetd until the connection counts as lost
@@ -82,9 +83,9 @@ function controlText(c) {
 
 function modeText(r) {
   if (!r.mode) return 'not reported yet';
-  let s = r.mode;
-  if (r.intended && r.intended !== r.mode) s += ' → ' + r.intended;
-  if (r.mode_phase && r.mode_phase !== 'running') s += ' (' + r.mode_phase + ')';
+  let s = MODE[r.mode] || r.mode;
+  if (r.intended && r.intended !== r.mode) s += ' → ' + (MODE[r.intended] || r.intended);
+  if (r.mode_phase && r.mode_phase !== 'running') s += ', ' + r.mode_phase;
   if (!r.calibrated) s += ', not calibrated';
   return s;
 }
@@ -135,7 +136,7 @@ function draw(r) {
   }));
 }
 
-const heldRows = new Map(); // id of a latched stop -> its row
+const latchedRows = new Map(); // id of a latched stop -> its row
 
 const NAMED = 4; // up to this many robots of a stop are named, more are counted
 
@@ -147,49 +148,49 @@ function whomText(h) {
 }
 
 // The latched stops: robots, person and reason, and a form to release each.
-function drawHeld() {
+function drawLatched() {
   if (!fleetd) return;
   const now = new Set(fleetd.latched.map((h) => h.id));
-  for (const [id, row] of heldRows) {
-    if (!now.has(id)) { row.remove(); heldRows.delete(id); }
+  for (const [id, row] of latchedRows) {
+    if (!now.has(id)) { row.remove(); latchedRows.delete(id); }
   }
   for (const h of fleetd.latched) {
-    let row = heldRows.get(h.id);
+    let row = latchedRows.get(h.id);
     if (!row) {
-      row = byID('held-stop').content.firstElementChild.cloneNode(true);
+      row = byID('latched-stop').content.firstElementChild.cloneNode(true);
       row.querySelector('form').addEventListener('submit', (e) => { e.preventDefault(); release(h.id, row); });
-      heldRows.set(h.id, row);
-      byID('held-list').append(row);
+      latchedRows.set(h.id, row);
+      byID('latched-list').append(row);
     }
     say(row.querySelector('.whom'), whomText(h));
     say(row.querySelector('.what'), askerText(h) + (h.why ? ': ' + h.why : '') + (h.persisted ? '' : ' (not persisted yet)'));
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
-  const count = heldRows.size + (heldRows.size === 1 ? ' latched stop' : ' latched stops');
-  if (fleetd.held_complete) say(byID('held-title'), count);
-  else say(byID('held-title'), heldRows.size ? 'at least ' + count : 'stops may be latched');
-  byID('held-incomplete').hidden = fleetd.held_complete;
-  byID('held').hidden = heldRows.size === 0 && fleetd.held_complete;
+  const count = latchedRows.size + (latchedRows.size === 1 ? ' latched stop' : ' latched stops');
+  if (fleetd.held_complete) say(byID('latched-title'), count);
+  else say(byID('latched-title'), latchedRows.size ? 'at least ' + count : 'stops may be latched');
+  byID('latched-incomplete').hidden = fleetd.held_complete;
+  byID('latched').hidden = latchedRows.size === 0 && fleetd.held_complete;
 }
 
 // Commands that a broker retained: whether each was removed.
-function keptText(k) {
+function retainedText(k) {
   return k.topic + ', sent by ' + k.client + ': ' + (k.why ? 'not removed yet: ' + k.why : 'removed at ' + clock(k.at));
 }
 
-function drawKept() {
-  const kept = fleetd.kept || [];
-  byID('kept-list').replaceChildren(...kept.map((k) => {
+function drawRetained() {
+  const retained = fleetd.kept || [];
+  byID('retained-list').replaceChildren(...retained.map((k) => {
     const item = document.createElement('li');
-    item.textContent = keptText(k);
+    item.textContent = retainedText(k);
     return item;
   }));
-  byID('kept').hidden = kept.length === 0;
+  byID('retained').hidden = retained.length === 0;
 }
 
 async function release(id, row) {
-  const told = row.querySelector('.told');
-  say(told, 'releasing');
+  const result = row.querySelector('.result');
+  say(result, 'releasing');
   try {
     const answer = await fetch('api/v1/stops/release', {
       method: 'POST',
@@ -201,18 +202,18 @@ async function release(id, row) {
     const refusal = await answer.json();
     throw new Error(refusal.detail || refusal.title || answer.statusText);
   } catch (err) {
-    say(told, 'Not released: ' + errorText(err), 'bad');
+    say(result, 'Not released: ' + errorText(err), 'bad');
   }
 }
 
-const silent = () => !heardAt || Date.now() - heardAt > SILENCE;
+const silent = () => !receivedAt || Date.now() - receivedAt > SILENCE;
 
 // While the connection to fleetd is lost, the presence of every robot is unknown.
 function drawPresence(r, card) {
   const p = r.presence;
   const view = silent() ? 'unknown' : p.view;
   card.dataset.view = view;
-  card.dataset.held = r.latches.length > 0;
+  card.dataset.latched = r.latches.length > 0;
   card.querySelector('.mark').textContent = MARK[view] || '?';
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
   let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
@@ -241,8 +242,8 @@ function drawSummary() {
 function banner() {
   const b = byID('banner');
   let text = '';
-  if (!heardAt) text = 'Not connected to fleetd: the state of robots is unknown. STOP may not arrive: stop robots at the robot.';
-  else if (silent()) text = 'Connection to fleetd lost. This page shows the state of ' + clock(heardAt) + ', which may be wrong now. STOP may not arrive: stop robots at the robot.';
+  if (!receivedAt) text = 'Not connected to fleetd: the state of robots is unknown. STOP may not arrive: stop robots at the robot.';
+  else if (silent()) text = 'Connection to fleetd lost. This page shows the state of ' + clock(receivedAt) + ', which may be wrong now. STOP may not arrive: stop robots at the robot.';
   else if (fleetd && !fleetd.broker.ok) text = 'fleetd is not connected to the broker' + (fleetd.broker.since ? ' since ' + clock(fleetd.broker.since) : '') + ': it cannot reach robots and does not know their state. Stop robots at the robot.';
   else if (fleetd && !fleetd.database.ok) text = 'The database does not answer: robots continue and stops work, everything else waits. ' + (fleetd.database.why || '');
   else if (fleetd && fleetd.disputed) text = fleetd.disputed + ': two fleetd instances with the same name disconnect each other again and again. Stop one of them, or start it with another --name.';
@@ -258,9 +259,9 @@ function leaderText() {
   return led.leader ? 'leader ' + led.leader : 'no leader: ' + led.why;
 }
 
-function heard() {
-  heardAt = Date.now();
-  byID('as-of').textContent = clock(heardAt);
+function noteMessage() {
+  receivedAt = Date.now();
+  byID('as-of').textContent = clock(receivedAt);
 }
 
 // Removes the card of a robot that was removed from the fleet.
@@ -275,7 +276,7 @@ function connect() {
   if (source) source.close();
   source = new EventSource('api/v1/stream');
   source.addEventListener('robots', (e) => {
-    heard();
+    noteMessage();
     const all = JSON.parse(e.data).robots;
     rows.clear();
     for (const r of all) rows.set(r.id, r);
@@ -283,23 +284,23 @@ function connect() {
       if (!rows.has(id)) forget(id);
     }
     for (const r of all) draw(r);
-    drawSummary(); drawHeld(); banner(); // drawHeld names robots from rows
-    });
-    source.addEventListener('changes', (e) => {
-    heard();
+    drawSummary(); drawLatched(); banner(); // drawLatched names robots from rows
+  });
+  source.addEventListener('changes', (e) => {
+    noteMessage();
     for (const r of JSON.parse(e.data).robots) {
       if (r.gone) forget(r.id);
       else { rows.set(r.id, r); draw(r); }
     }
-    drawSummary(); drawHeld(); banner(); // drawHeld names robots from rows
-    });
-    source.addEventListener('fleetd', (e) => {
+    drawSummary(); drawLatched(); banner(); // drawLatched names robots from rows
+  });
+  source.addEventListener('fleetd', (e) => {
     fleetd = JSON.parse(e.data);
     fleetd.at = Date.now();
-    drawHeld();
-    drawKept();
+    drawLatched();
+    drawRetained();
     say(byID('fleetd'), 'fleetd ' + fleetd.name + ' ' + fleetd.version + ', ' + leaderText());
-    heard(); banner();
+    noteMessage(); banner();
   });
 }
 
@@ -316,8 +317,8 @@ function notStopped(c) {
   return c.robot + ' ' + p.view + (p.heard ? ', last seen ' + ago(p.heard) : '');
 }
 
-async function stop(selector, told) {
-  say(told, 'stopping');
+async function stop(selector, result) {
+  say(result, 'stopping');
   try {
     const answer = await fetch('api/v1/stops', {
       method: 'POST',
@@ -325,35 +326,35 @@ async function stop(selector, told) {
       headers: { 'Content-Type': 'application/json', Prefer: 'wait=4' },
       body: JSON.stringify({ selector, by: 'live-page', why: WHY }),
     });
-    const said = await answer.json();
-    if (!answer.ok) throw new Error(said.detail || said.title || answer.statusText);
-    const done = (said.counts && said.counts.SUCCEEDED) || 0;
-    if (said.total === 0) say(told, clock(Date.now()) + ' stop sent; fleetd knows no robot that could confirm it', 'bad');
-    else if (done === said.total) say(told, clock(Date.now()) + ' stopped and latched: ' + done + ' of ' + said.total + ' robots confirmed');
+    const batch = await answer.json();
+    if (!answer.ok) throw new Error(batch.detail || batch.title || answer.statusText);
+    const done = (batch.counts && batch.counts.SUCCEEDED) || 0;
+    if (batch.total === 0) say(result, clock(Date.now()) + ' stop sent; fleetd knows no robot that could confirm it', 'bad');
+    else if (done === batch.total) say(result, clock(Date.now()) + ' stopped and latched: ' + done + ' of ' + batch.total + ' robots confirmed');
     else {
-      const others = said.commands.filter((c) => c.state !== 'SUCCEEDED').map((c) => notStopped(c));
-      say(told, clock(Date.now()) + ' stop sent, ' + done + ' of ' + said.total + ' robots confirmed; check: ' + others.slice(0, 8).join(', '), 'bad');
+      const others = batch.commands.filter((c) => c.state !== 'SUCCEEDED').map((c) => notStopped(c));
+      say(result, clock(Date.now()) + ' stop sent, ' + done + ' of ' + batch.total + ' robots confirmed; check: ' + others.slice(0, 8).join(', '), 'bad');
     }
   } catch (err) {
-    say(told, clock(Date.now()) + ' STOP FAILED: ' + errorText(err) + '. Stop at the robot.', 'bad');
+    say(result, clock(Date.now()) + ' STOP FAILED: ' + errorText(err) + '. Stop at the robot.', 'bad');
   }
 }
 
 function stopOne(id) {
-  stop({ ids: [id] }, cards.get(id).querySelector('.told'));
+  stop({ ids: [id] }, cards.get(id).querySelector('.result'));
 }
 
 function holdToStopAll() {
   const b = byID('stop-all');
-  const said = byID('said');
+  const result = byID('stop-all-result');
   let timer = 0;
   const begin = () => {
     if (timer) return;
     b.classList.add('held');
     timer = setTimeout(() => {
       end();
-      said.hidden = false;
-      stop({ all: true }, said);
+      result.hidden = false;
+      stop({ all: true }, result);
     }, HOLD);
   };
   const end = () => {
@@ -362,7 +363,7 @@ function holdToStopAll() {
     b.classList.remove('held');
   };
   const early = () => {
-    if (timer) { said.hidden = false; say(said, 'Hold STOP all for one second.', 'warn'); }
+    if (timer) { result.hidden = false; say(result, 'Hold STOP all for one second.', 'warn'); }
     end();
   };
   b.addEventListener('pointerdown', (e) => { if (e.button === 0) begin(); });
@@ -378,5 +379,5 @@ setInterval(() => {
   banner();
   for (const [id, card] of cards) drawPresence(rows.get(id), card);
   // A browser stops retrying after some errors, and does not notice a half-open connection.
-  if (source.readyState === EventSource.CLOSED || (heardAt && Date.now() - heardAt > 3 * SILENCE)) connect();
+  if (source.readyState === EventSource.CLOSED || (receivedAt && Date.now() - receivedAt > 3 * SILENCE)) connect();
 }, 1000);
