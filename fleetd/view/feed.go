@@ -17,26 +17,26 @@ import (
 type Change uint16
 
 const (
-	Presence Change = 1 << iota
-	Safety
-	Mode
-	Auto
-	Control
-	Latches
-	Alerts
-	Interrupts
-	Desired
-	Labels // and whether the fleet has adopted the robot
-	Caps
-	Event
+	PresenceFields Change = 1 << iota
+	SafetyFields
+	ModeFields
+	AutoFields
+	ControlFields
+	LatchFields
+	AlertFields
+	InterruptFields
+	DesiredFields
+	LabelFields // and whether the fleet has adopted the robot
+	CapsFields
+	EventFields
 	// Fresh is when the robot was last heard, and the round-trip time. It changes with each
 	// heartbeat.
 	Fresh
-	// Disconnected is a robot that the view has forgotten.
+	// Gone is a robot that the view has forgotten.
 	Gone
 
 	// Everything is all that a page shows.
-	Everything = Presence | Safety | Mode | Auto | Control | Latches | Alerts | Interrupts | Desired | Labels | Caps | Event | Gone
+	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | CapsFields | EventFields | Gone
 )
 
 // difference is the groups in which b differs from a.
@@ -52,20 +52,20 @@ func difference(a, b *api.Robot) (what Change) {
 	if q.View == string(presence.Online) { // pages show of others when they were last heard
 		p.LastSeen = q.LastSeen
 	}
-	group(Presence, p == q && a.ID == b.ID && a.Gone == b.Gone)
-	group(Safety, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.EStopInput == b.EStopInput)
-	group(Mode, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
+	group(PresenceFields, p == q && a.ID == b.ID && a.Gone == b.Gone)
+	group(SafetyFields, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.EStopInput == b.EStopInput)
+	group(ModeFields, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
 		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
-	group(Auto, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex &&
+	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex &&
 		reflect.DeepEqual(a.PauseHolders, b.PauseHolders))
-	group(Control, reflect.DeepEqual(a.Control, b.Control))
-	group(Latches, reflect.DeepEqual(a.Latches, b.Latches))
-	group(Alerts, reflect.DeepEqual(a.Alerts, b.Alerts))
-	group(Interrupts, reflect.DeepEqual(a.Interrupts, b.Interrupts))
-	group(Desired, reflect.DeepEqual(a.Desired, b.Desired))
-	group(Labels, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
-	group(Caps, a.Skew == b.Skew)
-	group(Event, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
+	group(ControlFields, reflect.DeepEqual(a.Control, b.Control))
+	group(LatchFields, reflect.DeepEqual(a.Latches, b.Latches))
+	group(AlertFields, reflect.DeepEqual(a.Alerts, b.Alerts))
+	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
+	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired))
+	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
+	group(CapsFields, a.Skew == b.Skew)
+	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
 	return what
 }
 

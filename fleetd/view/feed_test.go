@@ -96,7 +96,7 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 					{"a round of heartbeats", func() { time.Sleep(2 * time.Second); f.beat() }, nil},
 					{"a second without news", func() { f.Tick(time.Now()) }, nil},
 					{"the same state again", func() { f.state("r3", schema.SafetyDisabled) }, nil},
-					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.Safety|view.Fresh)}},
+					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.Fresh)}},
 					{"a read of the database without news", func() {
 						for i := range f.robots {
 							f.robots[i].LastSeen = time.Now()
@@ -107,7 +107,7 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 						f.robots = slices.Clone(f.robots)
 						f.robots[2].Labels, f.robots[5].Labels = map[string]string{"floor": "2"}, map[string]string{}
 						f.Sync(f.robots)
-					}, []string{fmt.Sprint("r2 ", view.Labels), fmt.Sprint("r5 ", view.Labels)}},
+					}, []string{fmt.Sprint("r2 ", view.LabelFields), fmt.Sprint("r5 ", view.LabelFields)}},
 					{"one that leaves the fleet", func() { f.robots = slices.Delete(f.robots, 7, 8); f.Sync(f.robots) }, []string{fmt.Sprint("r7 ", view.Gone)}},
 				} {
 					var got []string
@@ -130,7 +130,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() { time.Sleep(20 * time.Second); f.Tick(time.Now()) })
-		if len(deltas) != 3 || deltas[0].What != view.Presence || deltas[0].Line.Presence.View == "online" {
+		if len(deltas) != 3 || deltas[0].What != view.PresenceFields || deltas[0].Line.Presence.View == "online" {
 			t.Errorf("after 20 s of silence %d of 3 robots changed: %+v", len(deltas), deltas)
 		}
 	})
