@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/api"
+	"troupe/fleetd/latch"
 	"troupe/schema"
 )
 
@@ -122,12 +122,12 @@ func mustRunJSON[T any](w *world, args ...string) T {
 
 // latchedStops lists the latched stops, once fleetd has read its database: an
 // earlier list may lack some, and says so.
-func (w *world) latchedStops() (stops []api.LatchedStop) {
+func (w *world) latchedStops() (stops []latch.LatchedStop) {
 	w.t.Helper()
 	w.until("a complete list of stops", func() bool {
 		var list struct {
 			Complete bool
-			Stops    []api.LatchedStop
+			Stops    []latch.LatchedStop
 		}
 		s := w.runCLI("stop", "list", "-o", "json")
 		if err := json.Unmarshal([]byte(s.out), &list); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -28,12 +29,12 @@ func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 		w.awaitReportedStory("r1", "back with fleetd's desired story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 71 && r.Phase == schema.DeployActive && r.Active.ID == "tale"
 		})
-		w.awaitRobot("r1", "fulfilled", func(r api.Robot) bool { return r.Desired.Converged && r.Desired.DesiredRev == 71 })
+		w.awaitRobot("r1", "fulfilled", func(r view.Robot) bool { return r.Desired.Converged && r.Desired.DesiredRev == 71 })
 
 		// This fleetd does not decide for a robot of another fleet, and shows why.
 		w.awaitActiveStory("r2", w.setDesiredStory("r2", 3, "round", "smile", "nod"))
 		w.mustRunCLI("story", "assign", "tale", "r2")
-		w.awaitRobot("r2", "another fleet's", func(r api.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
+		w.awaitRobot("r2", "another fleet's", func(r view.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
 	})
 }
 

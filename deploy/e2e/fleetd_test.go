@@ -10,6 +10,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -17,7 +18,7 @@ import (
 var anyFleetd = []variant{ownBroker, postgres, mosquitto}
 
 // awaitRobot waits until the condition holds for a robot as fleetd shows it.
-func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Robot {
+func (w *world) awaitRobot(rid, what string, holds func(view.Robot) bool) view.Robot {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}
 	var newest string
@@ -26,7 +27,7 @@ func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Rob
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		var d api.Detail
+		var d view.Detail
 		err = json.NewDecoder(answer.Body).Decode(&d)
 		_ = answer.Body.Close()
 		if answer.StatusCode == http.StatusOK && err != nil {
@@ -38,14 +39,14 @@ func (w *world) awaitRobot(rid, what string, holds func(api.Robot) bool) api.Rob
 		newest = jsonText(d.Robot)
 	}
 	w.t.Fatalf("waited %v for fleetd to see %s %s; it sees %s", waitLimit, rid, what, newest)
-	return api.Robot{}
+	return view.Robot{}
 }
 
 // awaitAdopted waits until fleetd has adopted the robots and shows them online.
 func (w *world) awaitAdopted(ids ...string) {
 	w.t.Helper()
 	for _, rid := range ids {
-		w.awaitRobot(rid, "online and adopted", func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitRobot(rid, "online and adopted", func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
 	}
 }
 
@@ -82,7 +83,7 @@ func (w *world) awaitConverged(story string, rev int64, ids ...string) schema.Ac
 			w.t.Errorf("%s has another blob than %s", rid, ids[0])
 		}
 		first = *r.Active
-		w.awaitRobot(rid, "converged", func(r api.Robot) bool {
+		w.awaitRobot(rid, "converged", func(r view.Robot) bool {
 			return r.Desired.Converged && r.Desired.Story != nil && r.Desired.Story.Rev == rev
 		})
 	}
@@ -108,7 +109,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 		}
 		for _, rid := range []string{"r1", "r2"} {
 			w.awaitPerforming(rid)
-			w.awaitRobot(rid, "performing", func(r api.Robot) bool { return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle })
+			w.awaitRobot(rid, "performing", func(r view.Robot) bool { return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle })
 		}
 
 		// A refusal reaches the person with its reason, and is an exit code.
@@ -198,7 +199,7 @@ func TestCommandToOfflineRobotExpires(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
 		w.robots["r1"].terminate()
-		w.awaitRobot("r1", "offline", func(r api.Robot) bool { return r.Presence.View == "offline" })
+		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.View == "offline" })
 		s := w.runCLI("mode", "set", "mnl", "r1", "--ttl", "1s", "--wait=30s", "-o", "json")
 		var b api.Batch
 		if err := json.Unmarshal([]byte(s.out), &b); err != nil || len(b.Commands) != 1 {

@@ -9,6 +9,7 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -157,7 +158,7 @@ func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	s.publishStory("round", "nod", "smile")
 	s.mustRunCLI("story", "assign", "round", "r7", "r8", "--wait")
 	for _, rid := range []string{"r7", "r8"} {
-		if d := mustRunJSON[api.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
+		if d := mustRunJSON[view.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
 			t.Errorf("%s has %s", rid, jsonText(d.Reported))
 		}
 	}
@@ -172,7 +173,7 @@ func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 func (s *secured) awaitStopped(rid string, stops int) {
 	s.t.Helper()
 	s.until(rid+" to be stopped", func() bool {
-		d := mustRunJSON[api.Detail](s.world, "robot", "get", rid)
+		d := mustRunJSON[view.Detail](s.world, "robot", "get", rid)
 		return d.State != nil && d.State.Safety.State == schema.SafetyDisabled && len(d.State.Safety.Latches) == stops
 	})
 }

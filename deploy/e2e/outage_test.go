@@ -17,6 +17,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/robotd/robot"
 	"troupe/schema"
 )
@@ -57,7 +58,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			ids = append(ids, id)
 		}
 		w.startFleetd()
-		w.awaitAllRobots("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
 		w.until("all robots enabled", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 
 		for range 10 {
@@ -105,7 +106,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 				w.t.Errorf("%d of %d robots were not %s within %v", late, len(all), what, maxDelay)
 			}
 		}
-		w.awaitAllRobots("undisputed", ids, func(r api.Robot) bool {
+		w.awaitAllRobots("undisputed", ids, func(r view.Robot) bool {
 			return !r.Presence.Disputed && !slices.Contains(alertTypes(r), "duplicate_identity")
 		})
 		if s := w.runCLI("version"); strings.Contains(s.out, "DISPUTED") {
@@ -114,7 +115,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 	})
 }
 
-func alertTypes(r api.Robot) (types []string) {
+func alertTypes(r view.Robot) (types []string) {
 	for _, a := range r.Alerts {
 		types = append(types, a.Type)
 	}

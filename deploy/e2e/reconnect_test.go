@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
 	"troupe/schema"
@@ -48,7 +49,7 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 
 // awaitAllRobots waits until fleetd shows exactly these robots and the condition
 // holds for each.
-func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) bool) {
+func (w *world) awaitAllRobots(what string, ids []string, holds func(view.Robot) bool) {
 	w.t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}
 	w.until(fmt.Sprintf("%d robots to be %s", len(ids), what), func() bool {
@@ -58,12 +59,12 @@ func (w *world) awaitAllRobots(what string, ids []string, holds func(api.Robot) 
 		}
 		defer answer.Body.Close()
 		var list struct {
-			Robots []api.Robot `json:"robots"`
+			Robots []view.Robot `json:"robots"`
 		}
 		if err := json.NewDecoder(answer.Body).Decode(&list); err != nil || answer.StatusCode != http.StatusOK {
 			w.t.Fatalf("status %d: %v", answer.StatusCode, err)
 		}
-		return len(list.Robots) == len(ids) && !slices.ContainsFunc(list.Robots, func(r api.Robot) bool { return !holds(r) })
+		return len(list.Robots) == len(ids) && !slices.ContainsFunc(list.Robots, func(r view.Robot) bool { return !holds(r) })
 	})
 }
 
@@ -89,17 +90,17 @@ func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 		for _, id := range ids {
 			w.awaitPresence(id, schema.PresenceOnline)
 		}
-		w.awaitAllRobots("online", ids, func(r api.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "--all")
 		w.awaitStoryOnAll(0, "round", ids)
-		converged := func(r api.Robot) bool {
+		converged := func(r view.Robot) bool {
 			return r.Presence.View == "online" && r.Desired.Converged && r.Desired.Story != nil
 		}
 		w.awaitAllRobots("online and converged", ids, converged)
 
 		w.killBroker()
-		w.awaitAllRobots("unknown", ids, func(r api.Robot) bool { return r.Presence.View == "unknown" })
+		w.awaitAllRobots("unknown", ids, func(r view.Robot) bool { return r.Presence.View == "unknown" })
 		mark := w.observer.mark()
 		w.startBroker()
 		for _, id := range ids {

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/api"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/vault"
+	"troupe/fleetd/view"
 )
 
 // secured is a fleet with certificates: no client has a password, and all
@@ -168,7 +168,7 @@ func (s *secured) awaitView(rid string, views ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
 		result := s.runCLI("robot", "get", rid, "-o", "json")
-		var d api.Detail
+		var d view.Detail
 		if result.code != 0 || json.Unmarshal([]byte(result.out), &d) != nil {
 			return false
 		}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"troupe/broker/server"
-	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/view"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
 	"troupe/schema/bubble"
@@ -85,19 +85,19 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 				}
 			})
 		}
-		all := func(view string) func() (bool, string) {
+		all := func(want string) func() (bool, string) {
 			return func() (bool, string) {
 				var list struct {
-					Robots []api.Robot `json:"robots"`
+					Robots []view.Robot `json:"robots"`
 				}
 				w.get("/robots", &list)
 				n := 0
 				for _, r := range list.Robots {
-					if string(r.Presence.View) == view {
+					if string(r.Presence.View) == want {
 						n++
 					}
 				}
-				return n == fleetSize, fmt.Sprintf("%d of %d are %s", n, fleetSize, view)
+				return n == fleetSize, fmt.Sprintf("%d of %d are %s", n, fleetSize, want)
 			}
 		}
 		w.until("all robots are online", all("online"))

@@ -17,6 +17,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/bubble"
 	"troupe/schema/verb"
@@ -97,7 +98,7 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		each.restore(true)
 	}
 	w.until("the desired state is fulfilled", func() (bool, string) {
-		var r api.Robot
+		var r view.Robot
 		w.get("/robots/r1", &r)
 		reported := w.history.reportedStory()
 		// While the story does not run, no act ends for which a new story waits.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"troupe/broker/brokertest"
-	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store"
+	"troupe/fleetd/view"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
@@ -67,13 +67,13 @@ func inTestFleet(t *testing.T, test func(p *testFleet), options ...func(*robot.C
 	})
 }
 
-func (p *testFleet) robot() api.Detail {
+func (p *testFleet) robot() view.Detail {
 	d, _ := p.fleetd.Robot("r1")
 	return d
 }
 
 // awaitRobot waits until the condition holds.
-func (p *testFleet) awaitRobot(what string, holds func(api.Detail) bool) api.Detail {
+func (p *testFleet) awaitRobot(what string, holds func(view.Detail) bool) view.Detail {
 	p.Helper()
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		synctest.Wait()
@@ -85,9 +85,9 @@ func (p *testFleet) awaitRobot(what string, holds func(api.Detail) bool) api.Det
 	}
 }
 
-func (p *testFleet) awaitPresence(view string) api.Presence {
+func (p *testFleet) awaitPresence(want string) view.Presence {
 	p.Helper()
-	return p.awaitRobot(view, func(d api.Detail) bool { return d.Presence.View == view }).Presence
+	return p.awaitRobot(want, func(d view.Detail) bool { return d.Presence.View == want }).Presence
 }
 
 // presenceStays checks for a time that the robot's presence does not change.
@@ -117,7 +117,7 @@ func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 	hold := make(chan struct{})
 	release := func() {}
 	inTestFleet(t, func(p *testFleet) {
-		p.awaitRobot("in mnl", func(d api.Detail) bool { return d.Mode == schema.ModeMnl })
+		p.awaitRobot("in mnl", func(d view.Detail) bool { return d.Mode == schema.ModeMnl })
 		p.presenceStays("online", time.Minute)
 		p.broker.Client(p.T, "op1").Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", "")
 		if got := p.awaitPresence("degraded"); !strings.HasPrefix(got.Why, "stalled: ") {
@@ -146,17 +146,17 @@ func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 // everything else arrives, so that the connection itself seems healthy.
 func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 	inTestFleet(t, func(p *testFleet) {
-		p.awaitRobot("linked to fleetd", func(d api.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
+		p.awaitRobot("linked to fleetd", func(d view.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
 		p.cable.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
-		p.awaitRobot("without a link to its operators", func(d api.Detail) bool { return d.State.Link.State == schema.LinkLost })
-		p.awaitRobot("linked to fleetd again", func(d api.Detail) bool { return d.State.Link.State == schema.LinkUp })
+		p.awaitRobot("without a link to its operators", func(d view.Detail) bool { return d.State.Link.State == schema.LinkLost })
+		p.awaitRobot("linked to fleetd again", func(d view.Detail) bool { return d.State.Link.State == schema.LinkUp })
 		if n := p.cable.Dials(); n != 2 {
 			p.Errorf("%d connections were made", n)
 		}
 		if d := p.robot(); d.Mode != schema.ModeSafe {
 			p.Errorf("after the link came back it is in %s", d.Mode)
 		}
-		p.awaitRobot("reported as an event", func(api.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
+		p.awaitRobot("reported as an event", func(view.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
 	})
 }
 
@@ -196,17 +196,17 @@ func TestSleepingRobotIsShownAsleepUntilItIsLate(t *testing.T) {
 
 func TestRoundTripIsMeasured(t *testing.T) {
 	inTestFleet(t, func(p *testFleet) {
-		d := p.awaitRobot("measured", func(d api.Detail) bool {
+		d := p.awaitRobot("measured", func(d view.Detail) bool {
 			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3
 		})
 		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // fake time does not pass in between
 			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.View)
 		}
 		p.cable.Slow(700 * time.Millisecond)
-		p.awaitRobot("slow", func(d api.Detail) bool {
+		p.awaitRobot("slow", func(d view.Detail) bool {
 			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "round trip time ")
 		})
 		p.cable.Slow(0)
-		p.awaitRobot("fast again", func(d api.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
+		p.awaitRobot("fast again", func(d view.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
 	})
 }

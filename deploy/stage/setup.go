@@ -13,6 +13,7 @@ import (
 	"troupe/deploy/library"
 	"troupe/fleetd/api"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -43,7 +44,7 @@ func (o *operatorSetup) run(ctx context.Context) error {
 
 // awaitRobots waits until every robot is online and calibrated.
 func (o *operatorSetup) awaitRobots(ctx context.Context) error {
-	there, err := o.awaitEach(ctx, func(r api.Robot) bool {
+	there, err := o.awaitEach(ctx, func(r view.Robot) bool {
 		return r.Presence.View == "online" && r.Adopted && r.Calibrated && r.ModePhase == schema.PhaseRunning
 	})
 	if err != nil {
@@ -67,7 +68,7 @@ func (o *operatorSetup) labelRobots(ctx context.Context) error {
 			continue
 		}
 		body := map[string]any{"labels": storyFor(o.stories, i).Labels, "by": operator}
-		if _, err := request[api.Robot](ctx, o.fleetd, "PUT", "/robots/"+r.ID+"/labels", nil, body); err != nil {
+		if _, err := request[view.Robot](ctx, o.fleetd, "PUT", "/robots/"+r.ID+"/labels", nil, body); err != nil {
 			return err
 		}
 	}
@@ -186,31 +187,31 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 		}
 		o.cfg.Say(fmt.Sprintf("%s is the default story of %s", s.ID, joinIDs(assigned.Updated)))
 	}
-	_, err = o.awaitEach(ctx, func(r api.Robot) bool { return r.Desired.Converged || r.Desired.Story == nil })
+	_, err = o.awaitEach(ctx, func(r view.Robot) bool { return r.Desired.Converged || r.Desired.Story == nil })
 	return err
 }
 
 // enableRobots enables the robots. They never do that by themselves; here the
 // person who started the stage has asked for it.
 func (o *operatorSetup) enableRobots(ctx context.Context) error {
-	return o.sendCommand(ctx, "safety/enable", "", func(api.Robot) bool { return true },
+	return o.sendCommand(ctx, "safety/enable", "", func(view.Robot) bool { return true },
 		"were enabled by the demo: by starting it you allowed them to move")
 }
 
 // setAto sets mode ato on robots that are not in it.
 func (o *operatorSetup) setAto(ctx context.Context) error {
-	return o.sendCommand(ctx, "mode/set", `{"mode":"ato"}`, func(r api.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
+	return o.sendCommand(ctx, "mode/set", `{"mode":"ato"}`, func(r view.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
 		"were set to mode ato: they perform")
 }
 
 // sendCommand sends a command to the robots that it applies to, and prints which
 // robots refused it.
-func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, applies func(api.Robot) bool, done string) error {
+func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, applies func(view.Robot) bool, done string) error {
 	robots, err := o.listRobots(ctx)
 	if err != nil {
 		return err
 	}
-	robots = slices.DeleteFunc(robots, func(r api.Robot) bool { return !applies(r) })
+	robots = slices.DeleteFunc(robots, func(r view.Robot) bool { return !applies(r) })
 	if len(robots) == 0 {
 		return nil
 	}
@@ -249,10 +250,10 @@ func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, appl
 // awaitPerformances waits until every robot with a story performs it, and prints
 // of each other robot why it does not.
 func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
-	performs := func(r api.Robot) bool {
+	performs := func(r view.Robot) bool {
 		return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
 	}
-	if _, err := o.awaitEach(ctx, func(r api.Robot) bool { return r.Desired.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
+	if _, err := o.awaitEach(ctx, func(r view.Robot) bool { return r.Desired.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
 		return err
 	}
 	robots, err := o.listRobots(ctx)
@@ -271,7 +272,7 @@ func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 
 // awaitEach waits until the condition holds for every robot or setupTimeout is
 // over, and returns the robots for which it holds.
-func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) bool) ([]api.Robot, error) {
+func (o *operatorSetup) awaitEach(ctx context.Context, holds func(view.Robot) bool) ([]view.Robot, error) {
 	timeout := time.NewTimer(setupTimeout)
 	defer timeout.Stop()
 	for {
@@ -279,7 +280,7 @@ func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) boo
 		if err != nil {
 			return nil, err
 		}
-		robots = slices.DeleteFunc(robots, func(r api.Robot) bool { return !holds(r) })
+		robots = slices.DeleteFunc(robots, func(r view.Robot) bool { return !holds(r) })
 		if len(robots) == o.cfg.Robots {
 			return robots, nil
 		}
@@ -295,23 +296,23 @@ func (o *operatorSetup) awaitEach(ctx context.Context, holds func(api.Robot) boo
 
 // listRobots returns this stage's robots as fleetd sees them, in the order of
 // their numbers. fleetd may know others from earlier runs.
-func (o *operatorSetup) listRobots(ctx context.Context) ([]api.Robot, error) {
+func (o *operatorSetup) listRobots(ctx context.Context) ([]view.Robot, error) {
 	list, err := request[struct {
-		Robots []api.Robot `json:"robots"`
+		Robots []view.Robot `json:"robots"`
 	}](ctx, o.fleetd, "GET", "/robots", nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	var ours []api.Robot
+	var ours []view.Robot
 	for i := range o.cfg.Robots {
-		if at := slices.IndexFunc(list.Robots, func(r api.Robot) bool { return r.ID == robotID(i) }); at >= 0 {
+		if at := slices.IndexFunc(list.Robots, func(r view.Robot) bool { return r.ID == robotID(i) }); at >= 0 {
 			ours = append(ours, list.Robots[at])
 		}
 	}
 	return ours, nil
 }
 
-func ids(robots []api.Robot) []string {
+func ids(robots []view.Robot) []string {
 	var out []string
 	for _, r := range robots {
 		out = append(out, r.ID)
@@ -319,7 +320,7 @@ func ids(robots []api.Robot) []string {
 	return out
 }
 
-func joinRobots(robots []api.Robot) string { return joinIDs(ids(robots)) }
+func joinRobots(robots []view.Robot) string { return joinIDs(ids(robots)) }
 
 // joinIDs lists robots; of more than eight only the first and the last.
 func joinIDs(ids []string) string {

@@ -17,6 +17,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
 	"troupe/robotd/robot"
 )
 
@@ -48,7 +49,7 @@ func runStage(t *testing.T, cfg Config, do func(o *operatorSetup)) ([]string, er
 	return lines, err
 }
 
-func (o *operatorSetup) mustListRobots(t *testing.T) []api.Robot {
+func (o *operatorSetup) mustListRobots(t *testing.T) []view.Robot {
 	t.Helper()
 	robots, err := o.listRobots(t.Context())
 	if err != nil {
@@ -94,7 +95,7 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := request[api.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
+		if _, err := request[view.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}); err != nil {

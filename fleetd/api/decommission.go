@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -27,7 +28,7 @@ type Leaving interface {
 	// Leaving says what the removal of a robot waits for; empty = nothing.
 	Leaving(robot string) string
 	// Orphans lists the retained documents of robots that are not in the database.
-	Orphans() []Orphan
+	Orphans() []view.Orphan
 }
 
 // DecommissionRequest asks to remove a robot from the fleet.
@@ -51,16 +52,8 @@ type decommissionList struct {
 	Decommissions []Decommission `json:"decommissions"`
 }
 
-// Orphan lists the retained documents of a robot that is unknown to the fleet.
-type Orphan struct {
-	Robot  string      `json:"robot"`
-	Topics []string    `json:"topics" doc:"retained documents"`
-	View   string      `json:"view" doc:"presence; if the robot is online, adopt or revoke it instead"`
-	Seen   schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
-}
-
 type orphanList struct {
-	Orphans []Orphan `json:"orphans"`
+	Orphans []view.Orphan `json:"orphans"`
 }
 
 type accepted[T any] struct {
@@ -107,7 +100,7 @@ func (s *server) decommissions(h huma.API) {
 		func(ctx context.Context, in *struct {
 			One
 			By string `query:"by" maxLength:"63"`
-		}) (*answer[Orphan], error) {
+		}) (*answer[view.Orphan], error) {
 			return s.deleteOrphan(ctx, in.principal, in.ID, in.By)
 		})
 }
@@ -121,7 +114,9 @@ func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 }
 
 // connected reports whether fleetd sees the robot as connected.
-func connected(r Robot) bool { return r.Presence.View == "online" || r.Presence.View == "degraded" }
+func connected(r view.Robot) bool {
+	return r.Presence.View == "online" || r.Presence.View == "degraded"
+}
 
 func (s *server) decommission(ctx context.Context, p auth.Principal, robot string, in DecommissionRequest) (*accepted[Decommission], error) {
 	seen, known := s.Robots.Robot(robot)
@@ -141,7 +136,7 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
-func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by string) (*answer[Orphan], error) {
+func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by string) (*answer[view.Orphan], error) {
 	for _, o := range s.Leaving.Orphans() {
 		if o.Robot != robot {
 			continue
@@ -152,7 +147,7 @@ func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by s
 		if err := s.Decommissions.Empty(ctx, p, robot, change.Person{Name: by}); err != nil {
 			return nil, s.fail(err, "orphan "+robot)
 		}
-		return &answer[Orphan]{o}, nil
+		return &answer[view.Orphan]{o}, nil
 	}
 	return nil, KindNotFound.Problem("there are no documents of an unknown robot "+robot, "fleetd robot orphans lists them")
 }

@@ -2,11 +2,10 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"log/slog"
 	"time"
 
-	"troupe/fleetd/ca"
+	"troupe/fleetd/trust"
 )
 
 // Deps is what the handlers need of the running fleetd. Each interface is declared beside
@@ -46,14 +45,5 @@ type Instance interface {
 // Issuers makes certificates.
 type Issuers interface {
 	// Issuer returns what is needed to issue certificates, or why this instance cannot.
-	Issuer() (Issuer, error)
-}
-
-// Issuer is what the enrolment of robots needs.
-type Issuer struct {
-	*ca.Authority
-	URL         string            // address for enrolment
-	Fingerprint [sha256.Size]byte // of the server certificate at URL
-	Brokers     []string          // for robots to connect to
-	TrustKeys   []string          // public keys of desired documents and releases
+	Issuer() (trust.Issuer, error)
 }

@@ -139,27 +139,18 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	}}, nil
 }
 
-// ReportOn maps the kind of a desired document to that of the robot's report.
-var ReportOn = map[schema.TopicKind]schema.TopicKind{
-	schema.TopicDesiredStory:      schema.TopicReportedStory,
-	schema.TopicDesiredConfig:     schema.TopicReportedConfig,
-	schema.TopicDesiredMode:       schema.TopicReportedMode,
-	schema.TopicDesiredPlaces:     schema.TopicReportedPlaces,
-	schema.TopicDesiredActivities: schema.TopicReportedActivities,
-}
-
 func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
-	desired, fleetID, err := s.Desired.Of(ctx, robot)
+	documents, fleetID, err := s.Desired.Of(ctx, robot)
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
 	out := desiredList{Desired: []DesiredState{}}
 	for _, row := range schema.Topics { // in the order of the topic table
-		payload, ok := desired[row.Kind]
-		if !ok || ReportOn[row.Kind] == "" {
+		payload, ok := documents[row.Kind]
+		if !ok || desired.ReportOn[row.Kind] == "" {
 			continue
 		}
-		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.Robots.Document(robot, ReportOn[row.Kind])}
+		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.Robots.Document(robot, desired.ReportOn[row.Kind])}
 		told, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)

@@ -1,5 +1,6 @@
 // Package api is fleetd's HTTP API under /api/v1, described by /api/openapi.json, and
-// the types of its answers, which the command line uses too.
+// the types of its answers, which the command line uses too. The types that describe what
+// a component keeps, such as a robot or a latched stop, lie in the component's package.
 //
 // It decides how a request is parsed, who may make it, which of fleetd's components carries
 // it out (see Deps), and how an answer or a problem is written. It does not dispatch

@@ -14,13 +14,14 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
 // Robots is what fleetd sees of robots.
 type Robots interface {
-	Robots() []Robot
-	Robot(id string) (Detail, bool)
+	Robots() []view.Robot
+	Robot(id string) (view.Detail, bool)
 	// Document returns the exact bytes of the newest document of that kind that the robot
 	// published, empty if there is none.
 	Document(robot string, kind schema.TopicKind) []byte
@@ -31,7 +32,7 @@ type Robots interface {
 type Watch interface {
 	// Next waits for changes and returns the newest summary of each robot that changed;
 	// none if atMost passes without a change.
-	Next(ctx context.Context, atMost time.Duration) ([]Robot, error)
+	Next(ctx context.Context, atMost time.Duration) ([]view.Robot, error)
 	Close()
 }
 
@@ -76,9 +77,9 @@ type One struct {
 type answer[T any] struct{ Body T }
 
 type robotList struct {
-	TS       schema.Time `json:"ts"`
-	Robots   []Robot     `json:"robots"`
-	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name; this list may then be incomplete"`
+	TS       schema.Time  `json:"ts"`
+	Robots   []view.Robot `json:"robots"`
+	Disputed string       `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name; this list may then be incomplete"`
 }
 
 type labels struct {
@@ -94,17 +95,17 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel), s.Instance.Status().Disputed}}, nil
 	})
-	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[Detail], error) {
+	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[view.Detail], error) {
 		d, ok := s.Robots.Robot(in.ID)
 		if !ok {
 			return nil, robotNotFound(in.ID)
 		}
-		return &answer[Detail]{d}, nil
+		return &answer[view.Detail]{d}, nil
 	})
 	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Edit, func(ctx context.Context, in *struct {
 		One
 		Body labels
-	}) (*answer[Robot], error) {
+	}) (*answer[view.Robot], error) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 			return nil, refusal(inBody("", found))
 		}
@@ -115,7 +116,7 @@ func (s *server) robots(h huma.API) {
 		if !ok {
 			return nil, robotNotFound(in.ID)
 		}
-		return &answer[Robot]{d.Robot}, nil
+		return &answer[view.Robot]{d.Robot}, nil
 	})
 	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
 		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
@@ -132,8 +133,8 @@ func robotNotFound(id string) *Problem {
 	return KindNotFound.Problem("no robot "+id+" was ever seen", "list the robots, or adopt it")
 }
 
-func (s *server) selected(robots []Robot, sel selector.Selector) []Robot {
-	return slices.DeleteFunc(robots, func(r Robot) bool { return !sel.Match(r.ID, r.Labels) })
+func (s *server) selected(robots []view.Robot, sel selector.Selector) []view.Robot {
+	return slices.DeleteFunc(robots, func(r view.Robot) bool { return !sel.Match(r.ID, r.Labels) })
 }
 
 func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {

@@ -95,7 +95,7 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	switch pkg := path.Base(t.PkgPath()); pkg {
-	case "api", ".":
+	case "api", "view", "latch", ".":
 		return name
 	default:
 		return strings.ToUpper(pkg[:1]) + pkg[1:] + name

@@ -11,6 +11,7 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
+	"troupe/fleetd/latch"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/schema"
@@ -36,16 +37,16 @@ type Stops interface {
 	// HeldComplete reports whether Latched lists every latched stop. Until the database was
 	// read, some may be missing.
 	HeldComplete() bool
-	Latched() []LatchedStop
+	Latched() []latch.LatchedStop
 	// Release releases stops by their ids, all or none.
 	Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error)
 }
 
 type latchedList struct {
-	TS       schema.Time   `json:"ts"`
-	Complete bool          `json:"complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
-	Broker   string        `json:"broker,omitempty" doc:"why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know"`
-	Stops    []LatchedStop `json:"stops"`
+	TS       schema.Time         `json:"ts"`
+	Complete bool                `json:"complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
+	Broker   string              `json:"broker,omitempty" doc:"why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know"`
+	Stops    []latch.LatchedStop `json:"stops"`
 }
 
 func (s *server) stops(h huma.API) {
@@ -155,20 +156,6 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// LatchedStop is one latched stop.
-type LatchedStop struct {
-	ID        string           `json:"id"`
-	Level     schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
-	By        string           `json:"by,omitempty"`
-	Client    string           `json:"client,omitempty" doc:"the MQTT client that sent it without fleetd; by is what this client wrote"`
-	Why       string           `json:"why,omitempty"`
-	Since     schema.Time      `json:"since" doc:"when it was last requested"`
-	All       bool             `json:"all,omitempty" doc:"it applies to every robot, also unknown ones"`
-	Robots    []string         `json:"robots" doc:"robots of the fleet that it applies to"`
-	Count     int              `json:"count" doc:"number of these robots"`
-	Persisted bool             `json:"persisted" doc:"the database has it; until then it is on fleetd's disk"`
-}
-
 // StopOrder asks to stop robots and latch the stop.
 type StopOrder struct {
 	Selector selector.Selector `json:"selector"`
@@ -186,6 +173,6 @@ type ReleaseRequest struct {
 
 // Released is the result of a release.
 type Released struct {
-	IDs          []string      `json:"ids"`
-	StillLatched []LatchedStop `json:"latched" doc:"stops that are still latched"`
+	IDs          []string            `json:"ids"`
+	StillLatched []latch.LatchedStop `json:"latched" doc:"stops that are still latched"`
 }

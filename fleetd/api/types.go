@@ -4,87 +4,11 @@ import (
 	"encoding/json"
 
 	"troupe/fleetd/command"
+	"troupe/fleetd/latch"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
-
-// Robot is the summary of one robot in lists, the stream and the live page. While a robot
-// is offline, the fields from its documents keep their last values; Presence says whether
-// they are current.
-type Robot struct {
-	ID       string            `json:"id"`
-	Labels   map[string]string `json:"labels"`
-	Adopted  bool              `json:"adopted" doc:"the robot belongs to this fleet"`
-	Presence Presence          `json:"presence"`
-
-	StateAt schema.Time `json:"state_at,omitzero" doc:"when fleetd last received the robot's state, by fleetd's clock"`
-	// StateOutdated says that the robot has published a newer state that did not arrive.
-	StateOutdated bool `json:"state_outdated,omitempty" doc:"the heartbeat names a newer state than fleetd has received; mode and safety are from the heartbeat, the rest is old"`
-
-	Mode       schema.ModeID      `json:"mode,omitempty"`
-	Intended   schema.ModeID      `json:"intended,omitempty"`
-	ModePhase  schema.ModePhase   `json:"mode_phase,omitempty"`
-	Calibrated bool               `json:"calibrated,omitempty"`
-	Safety     schema.SafetyState `json:"safety,omitempty"`
-	LatchedBy  string             `json:"latched_by,omitempty"`
-	Cause      schema.Reason      `json:"cause,omitempty"`
-	EStopInput bool               `json:"estop_input,omitempty"`
-
-	Control *schema.StateControl `json:"control,omitempty" doc:"who has control of the robot; nobody if left out"`
-
-	Auto         schema.AutoStatus  `json:"auto,omitempty"`
-	AutoReason   schema.Reason      `json:"auto_reason,omitempty"`
-	Story        *schema.StoryRef   `json:"story,omitempty" doc:"the story that it performs"`
-	Act          string             `json:"act,omitempty"`
-	ActIndex     int                `json:"act_index,omitempty"`
-	PauseHolders []schema.Pause     `json:"pause_holders"`
-	Interrupts   []schema.Interrupt `json:"interrupts"`
-
-	Skew string `json:"skew,omitempty" doc:"how its protocol version differs from fleetd's"`
-
-	Desired   DesiredStory       `json:"desired"`
-	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot reports as latched"`
-	Alerts    []schema.Alert     `json:"alerts"`
-	LastEvent *schema.Event      `json:"last_event,omitempty"`
-
-	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed"`
-}
-
-// Presence is whether fleetd considers a robot connected.
-type Presence struct {
-	View     string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
-	Why      string      `json:"why,omitempty"`
-	Since    schema.Time `json:"since,omitzero"`
-	LastSeen schema.Time `json:"heard,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
-
-	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"round trip time of a message from fleetd to the robot and back"`
-	Disputed    bool  `json:"disputed,omitempty" doc:"two clients connect under this robot's name"`
-}
-
-// DesiredStory is the default story of a robot, and what the robot reported about it.
-type DesiredStory struct {
-	Story       *schema.StoryRef   `json:"story,omitempty"`
-	DesiredRev  int64              `json:"desired_rev,omitempty" doc:"revision of the desired document; 0 = there is none"`
-	ReportedRev int64              `json:"reported_rev,omitempty" doc:"revision of the desired document that the robot reports about"`
-	Phase       schema.DeployPhase `json:"phase,omitempty"`
-	Reason      schema.Reason      `json:"reason,omitempty"`
-	Detail      string             `json:"detail,omitempty"`
-	Progress    *int               `json:"progress,omitempty" doc:"while it downloads: per cent of the bytes of the story and its files"`
-	Active      *schema.StoryRef   `json:"active,omitempty" doc:"the story that the robot has"`
-	Pruned      []string           `json:"pruned,omitempty" doc:"acts that the robot left out"`
-	Converged   bool               `json:"converged" doc:"the robot has the desired story"`
-}
-
-// Detail is everything that is known of one robot: its summary and its last documents.
-type Detail struct {
-	Robot
-	Heartbeat *schema.Heartbeat     `json:"heartbeat,omitempty"`
-	State     *schema.State         `json:"state,omitempty"`
-	Modes     *schema.Modes         `json:"modes,omitempty"`
-	Caps      *schema.Caps          `json:"caps,omitempty"`
-	Acts      *schema.Acts          `json:"acts,omitempty"`
-	Reported  *schema.ReportedStory `json:"reported,omitempty"`
-}
 
 // Status is the state of this fleetd instance.
 type Status struct {
@@ -97,8 +21,8 @@ type Status struct {
 
 	Leadership Leadership `json:"leadership"`
 
-	Latched      []LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
-	HeldComplete bool          `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
+	Latched      []latch.LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
+	HeldComplete bool                `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 
 	RetainedCommands []RetainedCommand `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
 	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
@@ -343,12 +267,12 @@ type Assigned struct {
 
 // Snapshot lists every robot, at the start of the stream.
 type Snapshot struct {
-	TS     schema.Time `json:"ts"`
-	Robots []Robot     `json:"robots"`
+	TS     schema.Time  `json:"ts"`
+	Robots []view.Robot `json:"robots"`
 }
 
 // Changes lists the robots that changed since the last event of the stream.
 type Changes struct {
-	TS     schema.Time `json:"ts"`
-	Robots []Robot     `json:"robots"`
+	TS     schema.Time  `json:"ts"`
+	Robots []view.Robot `json:"robots"`
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -167,12 +168,12 @@ func (sh *shell) awaitConvergence(ctx context.Context, query url.Values, wait ti
 
 // hasRefused reports whether the robot has refused the present desired story for good. A
 // robot of another fleet refuses everything, and reports no revision of this fleet.
-func hasRefused(w api.DesiredStory) bool {
+func hasRefused(w view.DesiredStory) bool {
 	return !w.Converged && w.Reason == schema.ReasonWrongFleet ||
 		w.ReportedRev == w.DesiredRev && (w.Phase == schema.DeployRejected || w.Phase == schema.DeployRolledBack)
 }
 
-func convergenceTable(out io.Writer, robots []api.Robot) {
+func convergenceTable(out io.Writer, robots []view.Robot) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tWHY")
 	for _, r := range robots {

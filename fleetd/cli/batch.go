@@ -16,6 +16,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -69,7 +70,7 @@ func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
 		if c.State != command.Rejected || c.Answer == nil || c.Answer.Reason != schema.ReasonInvalidTransition {
 			continue
 		}
-		var d api.Detail
+		var d view.Detail
 		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
 			continue // the refusal is shown already; this is only advice
 		}

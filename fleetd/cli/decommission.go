@@ -14,6 +14,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/view"
 )
 
 func (sh *shell) decommissionCommand() *cobra.Command {
@@ -103,7 +104,7 @@ the named robots. They are never deleted automatically.`,
 				return sh.deleteOrphans(cmd.Context(), args)
 			}
 			var l struct {
-				Orphans []api.Orphan `json:"orphans"`
+				Orphans []view.Orphan `json:"orphans"`
 			}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "orphans"}, &l); err != nil {
 				return err
@@ -120,7 +121,7 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 		return usage("--delete: name the robots whose documents to delete")
 	}
 	for _, name := range names {
-		var o api.Orphan
+		var o view.Orphan
 		path := "orphans/" + url.PathEscape(name)
 		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
 	return nil
 }
 
-func orphanTable(out io.Writer, all []api.Orphan) {
+func orphanTable(out io.Writer, all []view.Orphan) {
 	if len(all) == 0 {
 		fmt.Fprintln(out, "no documents of unknown robots")
 		return

@@ -9,19 +9,20 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/cli"
+	"troupe/fleetd/view"
 )
 
 func TestDisputedNameIsShown(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		twins := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
+		twins := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
 		var answer any
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/version"):
 			answer = api.Status{Name: "fleetd", Broker: api.Health{OK: true}, Disputed: "another client connects under the name fleetd", Leadership: api.Leadership{Leader: "fleetd-a", Why: "fleetd-a leads"}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
-			answer = api.Detail{Robot: twins}
+			answer = view.Detail{Robot: twins}
 		default:
-			answer = map[string]any{"robots": []api.Robot{twins}, "disputed": "another client connects under the name fleetd"}
+			answer = map[string]any{"robots": []view.Robot{twins}, "disputed": "another client connects under the name fleetd"}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/cli"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
 func TestLatchedStopIsNamedWithTheWayOut(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r1 := api.Robot{ID: "r1", Safety: schema.SafetyDisabled, Latches: []schema.StopLatch{{ID: "stop-1"}, {ID: "lost-disk"}}}
-		var answer any = map[string]any{"robots": []api.Robot{r1}}
+		r1 := view.Robot{ID: "r1", Safety: schema.SafetyDisabled, Latches: []schema.StopLatch{{ID: "stop-1"}, {ID: "lost-disk"}}}
+		var answer any = map[string]any{"robots": []view.Robot{r1}}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
-			answer = api.Detail{Robot: r1}
+			answer = view.Detail{Robot: r1}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)

@@ -10,19 +10,20 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/cli"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
 func TestAssignDoesNotWaitForRobotOfAnotherFleet(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
-		robot := api.Robot{ID: "r1", Adopted: true, Presence: api.Presence{View: "online"}, Desired: api.DesiredStory{
+		robot := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{View: "online"}, Desired: view.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
 			Reason: schema.ReasonWrongFleet, Detail: "this robot belongs to another fleet",
 		}}
 		var answer any = api.Assigned{Story: "museum", Rev: 1, Total: 1, Updated: []string{"r1"}}
 		if r.Method == http.MethodGet {
-			answer = map[string]any{"robots": []api.Robot{robot}}
+			answer = map[string]any{"robots": []view.Robot{robot}}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)

@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
 type robotList struct {
-	TS       schema.Time `json:"ts"`
-	Robots   []api.Robot `json:"robots"`
-	Disputed string      `json:"disputed,omitempty"`
+	TS       schema.Time  `json:"ts"`
+	Robots   []view.Robot `json:"robots"`
+	Disputed string       `json:"disputed,omitempty"`
 }
 
 func (sh *shell) robotCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 	get := &cobra.Command{
 		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var d api.Detail
+			var d view.Detail
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 }
 
 func (sh *shell) label(ctx context.Context, robot string, changes []string) error {
-	var d api.Detail
+	var d view.Detail
 	path := "robots/" + url.PathEscape(robot)
 	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: path}, &d); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (sh *shell) label(ctx context.Context, robot string, changes []string) erro
 			return usage("%q is not a label: write key=value, or key- to remove one", c)
 		}
 	}
-	var r api.Robot
+	var r view.Robot
 	body := map[string]any{"labels": labels, "by": sh.by}
 	if err := sh.call(ctx, apiRequest{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
 		return err
@@ -118,7 +118,7 @@ func robotTable(out io.Writer, l robotList) {
 	_ = w.Flush() // a write error shows at the next write
 }
 
-func robotDetail(out io.Writer, d api.Detail) {
+func robotDetail(out io.Writer, d view.Detail) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
 // viewText formats the presence of a robot, and whether two robots use its name or it is
 // not adopted.
-func viewText(r api.Robot) string {
+func viewText(r view.Robot) string {
 	var marks []string
 	if r.Presence.Disputed {
 		marks = append(marks, "two robots")
@@ -34,7 +34,7 @@ func disputeText(why string) string {
 
 // safetyText formats the safety state with the ids of latched stops, and marks it if the
 // rest of the robot's state is older.
-func safetyText(r api.Robot) string {
+func safetyText(r view.Robot) string {
 	var marks []string
 	for _, l := range r.Latches {
 		marks = append(marks, "latched "+l.ID)
@@ -49,7 +49,7 @@ func safetyText(r api.Robot) string {
 }
 
 // safetyDetail formats the safety state with its cause and who caused it.
-func safetyDetail(r api.Robot) string {
+func safetyDetail(r view.Robot) string {
 	var why []string
 	if r.Cause != "" {
 		why = append(why, string(r.Cause))
@@ -63,7 +63,7 @@ func safetyDetail(r api.Robot) string {
 	return strings.TrimSpace(string(r.Safety) + " (" + strings.Join(why, " ") + ")")
 }
 
-func modeText(r api.Robot) string {
+func modeText(r view.Robot) string {
 	s := string(r.Mode)
 	if r.Intended != "" && r.Intended != r.Mode {
 		s += "->" + string(r.Intended)
@@ -75,7 +75,7 @@ func modeText(r api.Robot) string {
 var modeNames = map[schema.ModeID]string{schema.ModeStr: "start-up", schema.ModeMnl: "manual", schema.ModeAto: "automatic"}
 
 // longModeText is modeText with the long name of the active mode.
-func longModeText(r api.Robot) string {
+func longModeText(r view.Robot) string {
 	s := modeText(r)
 	if name := modeNames[r.Mode]; name != "" {
 		s += " (" + name + ")"
@@ -99,7 +99,7 @@ func refusalText(r *schema.ReportedStory) string {
 }
 
 // autoText formats the status of the performance as the live page does.
-func autoText(r api.Robot) string {
+func autoText(r view.Robot) string {
 	s := string(r.Auto)
 	switch r.Auto {
 	case schema.AutoIdle:
@@ -140,7 +140,7 @@ func holder(p schema.Pause) string {
 	return orElse(p.By, orElse(client, kind))
 }
 
-func storyText(r api.Robot) string {
+func storyText(r view.Robot) string {
 	if r.Story == nil {
 		return ""
 	}
@@ -152,7 +152,7 @@ func storyText(r api.Robot) string {
 }
 
 // convergenceText is empty when the robot has its desired story.
-func convergenceText(w api.DesiredStory) string {
+func convergenceText(w view.DesiredStory) string {
 	if w.Converged {
 		return ""
 	}
@@ -174,7 +174,7 @@ func convergenceText(w api.DesiredStory) string {
 	return s
 }
 
-func alertText(r api.Robot) string {
+func alertText(r view.Robot) string {
 	types := make([]string, len(r.Alerts))
 	for i, a := range r.Alerts {
 		types[i] = a.Type

@@ -9,6 +9,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/cli"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -17,10 +18,10 @@ import (
 func TestUntrustedTextIsEscaped(t *testing.T) {
 	const nasty = "ann\x1b[2J\x1b]0;x\x07\nr2     online\tENABLED \u202e\u009b2J"
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r1 := api.Robot{ID: "r1", Presence: api.Presence{View: "online", Why: nasty}, Safety: "STOP", LatchedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
-		var answer any = map[string]any{"robots": []api.Robot{r1}, "disputed": nasty}
+		r1 := view.Robot{ID: "r1", Presence: view.Presence{View: "online", Why: nasty}, Safety: "STOP", LatchedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
+		var answer any = map[string]any{"robots": []view.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
-			answer = api.Detail{Robot: r1}
+			answer = view.Detail{Robot: r1}
 		} else if strings.HasSuffix(r.URL.Path, "/desired") {
 			reported, err := json.Marshal(map[string]any{"desired_rev": 1, "phase": "rejected", "detail": nasty})
 			if err != nil {

@@ -26,6 +26,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -241,7 +242,7 @@ func TestInterruptedCallIsNotReportedAsUnreachable(t *testing.T) {
 
 func TestPausesAreShownWithTheirHolders(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		robot := api.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
+		robot := view.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
 		rejected := schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition}
@@ -250,12 +251,12 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 		case r.Method == http.MethodPost:
 			answer = api.Batch{ID: "b", Verb: "auto/continue", Total: 1, Outcome: command.OutcomeFailed, Commands: []api.Command{{Robot: "r1", State: command.Rejected, Answer: &rejected}}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
-			answer = api.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
+			answer = view.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
 				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
 				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story"}}},
 			}}}
 		default:
-			answer = map[string]any{"robots": []api.Robot{robot}}
+			answer = map[string]any{"robots": []view.Robot{robot}}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)

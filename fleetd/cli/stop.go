@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/latch"
 	"troupe/schema"
 )
 
@@ -82,10 +83,10 @@ func (sh *shell) sendStop(ctx context.Context, level string, names []string, o c
 }
 
 type latchedStops struct {
-	TS       schema.Time       `json:"ts"`
-	Complete bool              `json:"complete"`
-	Broker   string            `json:"broker,omitempty"`
-	Stops    []api.LatchedStop `json:"stops"`
+	TS       schema.Time         `json:"ts"`
+	Complete bool                `json:"complete"`
+	Broker   string              `json:"broker,omitempty"`
+	Stops    []latch.LatchedStop `json:"stops"`
 }
 
 func (sh *shell) stopListCommand() *cobra.Command {
@@ -143,7 +144,7 @@ keeps who released the stop and why.`,
 	return c
 }
 
-func stopTable(out io.Writer, stops []api.LatchedStop) {
+func stopTable(out io.Writer, stops []latch.LatchedStop) {
 	if len(stops) == 0 {
 		fmt.Fprintln(out, "no latched stops")
 		return

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -49,7 +49,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	}
 }
 
-func (sh *shell) printChange(at schema.Time, r api.Robot, shown map[string]string) error {
+func (sh *shell) printChange(at schema.Time, r view.Robot, shown map[string]string) error {
 	if sh.output == "json" {
 		return json.NewEncoder(sh.Out).Encode(r)
 	}

@@ -23,6 +23,15 @@ const (
 	CodeReserved     = "reserved"
 )
 
+// ReportOn maps the kind of a desired document to that of the robot's report.
+var ReportOn = map[schema.TopicKind]schema.TopicKind{
+	schema.TopicDesiredStory:      schema.TopicReportedStory,
+	schema.TopicDesiredConfig:     schema.TopicReportedConfig,
+	schema.TopicDesiredMode:       schema.TopicReportedMode,
+	schema.TopicDesiredPlaces:     schema.TopicReportedPlaces,
+	schema.TopicDesiredActivities: schema.TopicReportedActivities,
+}
+
 // Current is the newest desired document of one kind. Payload is empty if there is none.
 type Document struct {
 	Rev     int64

@@ -9,10 +9,12 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/latch"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
+	"troupe/fleetd/trust"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -39,10 +41,10 @@ func (f *Fleet) deps() api.Deps {
 func (f *Fleet) Now() time.Time { return time.Now() }
 
 // Robots lists all robots.
-func (f *Fleet) Robots() []api.Robot { return f.view.Robots() }
+func (f *Fleet) Robots() []view.Robot { return f.view.Robots() }
 
 // Robot is everything about one robot.
-func (f *Fleet) Robot(id string) (api.Detail, bool) { return f.view.Robot(id) }
+func (f *Fleet) Robot(id string) (view.Detail, bool) { return f.view.Robot(id) }
 
 // Document is the newest document of that kind that a robot published.
 func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
@@ -50,10 +52,10 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 }
 
 // Orphans are the retained documents of robots that the database does not know.
-func (f *Fleet) Orphans() []api.Orphan { return f.view.Orphans() }
+func (f *Fleet) Orphans() []view.Orphan { return f.view.Orphans() }
 
 // Issuer is what certificates are issued with, or why none are.
-func (f *Fleet) Issuer() (api.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
+func (f *Fleet) Issuer() (trust.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
 
 // Leaving says what the decommission of a robot waits for; empty if for nothing.
 func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
@@ -68,9 +70,9 @@ func (f *Fleet) Watch() api.Watch { return watch{f.view.Subscribe(view.Everythin
 type watch struct{ *view.Feed }
 
 // Next returns the newest line of each robot that changed.
-func (w watch) Next(ctx context.Context, atMost time.Duration) ([]api.Robot, error) {
+func (w watch) Next(ctx context.Context, atMost time.Duration) ([]view.Robot, error) {
 	changed, err := w.Feed.Next(ctx, atMost)
-	lines := make([]api.Robot, 0, len(changed))
+	lines := make([]view.Robot, 0, len(changed))
 	for _, d := range changed {
 		lines = append(lines, d.Line)
 	}
@@ -182,7 +184,7 @@ func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, com
 }
 
 // Latched lists the latched stops.
-func (f *Fleet) Latched() []api.LatchedStop { return f.stops.Latched() }
+func (f *Fleet) Latched() []latch.LatchedStop { return f.stops.Latched() }
 
 // HeldComplete reports whether Latched lists all of them.
 func (f *Fleet) HeldComplete() bool { return f.stops.Complete() }

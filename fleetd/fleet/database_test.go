@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/view"
 )
 
 // gate stands between a fleetd instance and its PostgreSQL: a database that can be lost.
@@ -116,7 +117,7 @@ func withoutDatabase(w *world, stopped func() int) {
 	if b.Outcome != "succeeded" || !b.Unpersisted || stopped() != before+1 {
 		w.Errorf("a stop without a database came to %+v", b)
 	}
-	var list struct{ Robots []api.Robot }
+	var list struct{ Robots []view.Robot }
 	w.must("GET", "/robots", nil, &list)
 	if len(list.Robots) != 1 || list.Robots[0].Presence.View != "online" {
 		w.Errorf("without a database the robots are %+v", list.Robots)

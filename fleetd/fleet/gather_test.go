@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/api"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/latch"
 	"troupe/schema"
 )
 
@@ -78,7 +78,7 @@ func TestStopsOfOneClientAreBounded(t *testing.T) {
 			admin.press(fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
 		}
 		w.until("all are persisted", func() bool {
-			return !slices.ContainsFunc(w.Latched(), func(h api.LatchedStop) bool { return !h.Persisted })
+			return !slices.ContainsFunc(w.Latched(), func(h latch.LatchedStop) bool { return !h.Persisted })
 		})
 		w.sleep(5 * time.Second)
 		var ids []string

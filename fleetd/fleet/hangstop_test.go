@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"troupe/fleetd/api"
+	"troupe/fleetd/latch"
 )
 
 // A live stop that arrives while the database hangs does not wait for it.
@@ -19,7 +19,7 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 	wall.Subscribe("troupe/v1/fleet/ack/stop1")
 	listed := func(id string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(w.Latched(), func(h api.LatchedStop) bool { return h.ID == id })
+			return slices.ContainsFunc(w.Latched(), func(h latch.LatchedStop) bool { return h.ID == id })
 		}
 	}
 	h.hold()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/latch"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -35,9 +37,9 @@ func TestPageReadsOnlyFieldsOfTheStream(t *testing.T) {
 		w.Handler().ServeHTTP(answer, r)
 		script := answer.Body.String()
 		for prefix, of := range map[string]reflect.Type{
-			"r": reflect.TypeFor[api.Robot](), "w": reflect.TypeFor[api.DesiredStory](), "r.presence": reflect.TypeFor[api.Presence](),
+			"r": reflect.TypeFor[view.Robot](), "w": reflect.TypeFor[view.DesiredStory](), "r.presence": reflect.TypeFor[view.Presence](),
 			"fleetd": reflect.TypeFor[api.Status](), "batch": reflect.TypeFor[api.Batch](),
-			"h": reflect.TypeFor[api.LatchedStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
+			"h": reflect.TypeFor[latch.LatchedStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
 		} {
 			known := names(of)
 			for _, own := range []string{"at", "hidden", "detail", "title"} { // the page's own, and a problem's

@@ -21,6 +21,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/bubble"
 	"troupe/schema/verb"
@@ -138,13 +139,13 @@ func (w *world) sleep(d time.Duration) {
 }
 
 // view waits until a robot is seen so.
-func (w *world) view(id, view string) api.Presence {
+func (w *world) view(id, want string) view.Presence {
 	w.Helper()
-	var p api.Presence
-	w.until(id+" is "+view, func() bool {
+	var p view.Presence
+	w.until(id+" is "+want, func() bool {
 		d, _ := w.Robot(id)
 		p = d.Presence
-		return p.View == view
+		return p.View == want
 	})
 	return p
 }
@@ -270,9 +271,9 @@ func (w *world) assign(story string, robots ...string) (a api.Assigned) {
 }
 
 // converged waits until a robot has what it should have.
-func (w *world) converged(id string) api.DesiredStory {
+func (w *world) converged(id string) view.DesiredStory {
 	w.Helper()
-	var desired api.DesiredStory
+	var desired view.DesiredStory
 	w.until(id+" has what it should have", func() bool {
 		d, _ := w.Robot(id)
 		desired = d.Desired

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/spool"
 	"troupe/schema"
 )
@@ -16,9 +15,23 @@ import (
 // second.
 const freshFor = 3 * time.Second
 
+// LatchedStop is one latched stop.
+type LatchedStop struct {
+	ID        string           `json:"id"`
+	Level     schema.StopLevel `json:"level" enum:"soft_stop,stop,halt"`
+	By        string           `json:"by,omitempty"`
+	Client    string           `json:"client,omitempty" doc:"the MQTT client that sent it without fleetd; by is what this client wrote"`
+	Why       string           `json:"why,omitempty"`
+	Since     schema.Time      `json:"since" doc:"when it was last requested"`
+	All       bool             `json:"all,omitempty" doc:"it applies to every robot, also unknown ones"`
+	Robots    []string         `json:"robots" doc:"robots of the fleet that it applies to"`
+	Count     int              `json:"count" doc:"number of these robots"`
+	Persisted bool             `json:"persisted" doc:"the database has it; until then it is on fleetd's disk"`
+}
+
 // listing is a snapshot of the state for other goroutines.
 type listing struct {
-	latched  []api.LatchedStop
+	latched  []LatchedStop
 	loaded   bool
 	unlisted []string // robots that show a stop which is not in latched
 	waiting  map[waitingKey]bool
@@ -76,13 +89,13 @@ func (s *Stops) Unchanged() { s.fresh.Store(s.deps.Now().UnixNano()) }
 
 // Latched lists the latched stops, the newest first, and those that wait to be
 // persisted.
-func (s *Stops) Latched() []api.LatchedStop { return slices.Clone(s.list.Load().latched) }
+func (s *Stops) Latched() []LatchedStop { return slices.Clone(s.list.Load().latched) }
 
-func (s *Stops) listed() []api.LatchedStop {
-	byID := map[string]*api.LatchedStop{}
-	of := func(id string) *api.LatchedStop {
+func (s *Stops) listed() []LatchedStop {
+	byID := map[string]*LatchedStop{}
+	of := func(id string) *LatchedStop {
 		if byID[id] == nil {
-			byID[id] = &api.LatchedStop{ID: id, Robots: []string{}}
+			byID[id] = &LatchedStop{ID: id, Robots: []string{}}
 		}
 		return byID[id]
 	}
@@ -102,12 +115,12 @@ func (s *Stops) listed() []api.LatchedStop {
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
 		}
 	}
-	out := make([]api.LatchedStop, 0, len(byID))
+	out := make([]LatchedStop, 0, len(byID))
 	for _, h := range byID {
 		h.Count = len(h.Robots)
 		out = append(out, *h)
 	}
-	slices.SortFunc(out, func(a, b api.LatchedStop) int {
+	slices.SortFunc(out, func(a, b LatchedStop) int {
 		return cmp.Or(cmp.Compare(b.Since, a.Since), strings.Compare(a.ID, b.ID))
 	})
 	return out

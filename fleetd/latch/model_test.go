@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/latch"
@@ -139,7 +138,7 @@ func (w *world) release(ctx context.Context, ids ...string) *releasing {
 	return r
 }
 
-func held(all []api.LatchedStop) (ids []string) {
+func held(all []latch.LatchedStop) (ids []string) {
 	for _, h := range all {
 		ids = append(ids, h.ID)
 	}

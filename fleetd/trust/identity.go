@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/api"
+	"troupe/fleetd/ca"
 	"troupe/fleetd/vault"
 	"troupe/schema/sign"
 )
@@ -52,20 +52,29 @@ type IdentityDeps struct {
 // NewIdentity makes an identity.
 func NewIdentity(d IdentityDeps) *Identity { return &Identity{d} }
 
+// Issuer is what the enrolment of robots needs.
+type Issuer struct {
+	*ca.Authority
+	URL         string            // address for enrolment
+	Fingerprint [sha256.Size]byte // of the server certificate at URL
+	Brokers     []string          // for robots to connect to
+	TrustKeys   []string          // public keys of desired documents and releases
+}
+
 // Issuer is what certificates are issued with, or the reason why none are. url is where
 // robots request them; empty if there is no such address.
-func (i *Identity) Issuer(url string) (api.Issuer, error) {
+func (i *Identity) Issuer(url string) (Issuer, error) {
 	switch {
 	case i.deps.Vault == nil:
-		return api.Issuer{}, errors.New("fleetd has no keys to issue certificates with")
+		return Issuer{}, errors.New("fleetd has no keys to issue certificates with")
 	case url == "":
-		return api.Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
+		return Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
 	}
 	pair, err := i.deps.Certificate.Current()
 	if err != nil {
-		return api.Issuer{}, err
+		return Issuer{}, err
 	}
-	return api.Issuer{
+	return Issuer{
 		Authority: i.deps.Vault.Authority, URL: url, Fingerprint: sha256.Sum256(pair.Certificate[0]), Brokers: i.deps.RobotBrokers,
 		TrustKeys: i.trustKeys(),
 	}, nil

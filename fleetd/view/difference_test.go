@@ -3,8 +3,6 @@ package view
 import (
 	"reflect"
 	"testing"
-
-	"troupe/fleetd/api"
 )
 
 // A field that belongs to no group would change on no page.
@@ -40,6 +38,6 @@ func TestEveryFieldOfALineBelongsToAGroup(t *testing.T) {
 			field.Set(was)
 		}
 	}
-	var a, b api.Robot
+	var a, b Robot
 	each("", reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), func() Change { return difference(&a, &b) })
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
 )
@@ -40,7 +39,7 @@ const (
 )
 
 // difference is the groups in which b differs from a.
-func difference(a, b *api.Robot) (what Change) {
+func difference(a, b *Robot) (what Change) {
 	group := func(c Change, same bool) {
 		if !same {
 			what |= c
@@ -79,7 +78,7 @@ func sameRobot(a, b store.Robot) bool {
 type Delta struct {
 	ID   string
 	What Change
-	Line api.Robot // the newest
+	Line Robot // the newest
 }
 
 // Feed reports changes to one reader. It merges the changes of a robot and hands out its

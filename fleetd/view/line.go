@@ -5,15 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/schema"
 )
 
 // makeLine is the robot as lists and the stream show it.
-func (e *entry) makeLine(id, fleetID string) api.Robot {
-	r := api.Robot{
+func (e *entry) makeLine(id, fleetID string) Robot {
+	r := Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
-		Presence: api.Presence{
+		Presence: Presence{
 			View: string(e.shown.View), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.heard()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
@@ -55,8 +54,8 @@ func (e *entry) heard() time.Time {
 }
 
 // desiredStory compares the story that is desired of the robot with what it reports.
-func (e *entry) desiredStory(fleetID string) api.DesiredStory {
-	w := api.DesiredStory{DesiredRev: e.kept.DesiredRev}
+func (e *entry) desiredStory(fleetID string) DesiredStory {
+	w := DesiredStory{DesiredRev: e.kept.DesiredRev}
 	if e.kept.Story != "" {
 		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev, SHA256: e.kept.SHA256}
 	}

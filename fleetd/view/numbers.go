@@ -1,7 +1,7 @@
 package view
 
 import (
-	"troupe/fleetd/api"
+	"troupe/fleetd/desired"
 	"troupe/schema"
 )
 
@@ -20,12 +20,12 @@ func (v *View) SetFleetID(fleetID string) {
 
 // hear records which revisions of a desired document a robot's report names.
 func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
-	for desired, reported := range api.ReportOn {
-		if reported == kind {
+	for topic, report := range desired.ReportOn {
+		if report == kind {
 			if e.numbers == nil {
 				e.numbers = map[schema.TopicKind]schema.ReportedRev{}
 			}
-			e.numbers[desired] = schema.ReportedRevIn(fleetID, body)
+			e.numbers[topic] = schema.ReportedRevIn(fleetID, body)
 		}
 	}
 }

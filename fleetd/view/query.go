@@ -5,23 +5,31 @@ import (
 	"strings"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/desired"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
+// Orphan lists the retained documents of a robot that is unknown to the fleet.
+type Orphan struct {
+	Robot  string      `json:"robot"`
+	Topics []string    `json:"topics" doc:"retained documents"`
+	View   string      `json:"view" doc:"presence; if the robot is online, adopt or revoke it instead"`
+	Seen   schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
+}
+
 // Orphans are the retained documents of robots that the database does not know.
-func (v *View) Orphans() []api.Orphan {
+func (v *View) Orphans() []Orphan {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var out []api.Orphan
+	var out []Orphan
 	for id, e := range v.robots {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
-		o := api.Orphan{Robot: id, View: string(e.shown.View)}
+		o := Orphan{Robot: id, View: string(e.shown.View)}
 		for kind, d := range e.documents {
 			o.Topics = append(o.Topics, v.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
@@ -31,7 +39,7 @@ func (v *View) Orphans() []api.Orphan {
 		slices.Sort(o.Topics)
 		out = append(out, o)
 	}
-	slices.SortFunc(out, func(a, b api.Orphan) int { return strings.Compare(a.Robot, b.Robot) })
+	slices.SortFunc(out, func(a, b Orphan) int { return strings.Compare(a.Robot, b.Robot) })
 	return out
 }
 
@@ -63,9 +71,9 @@ func (v *View) forget(id string) {
 }
 
 // gone is the line of a robot that the view has forgotten.
-func gone(id string) api.Robot {
-	return api.Robot{
-		ID: id, Gone: true, Labels: map[string]string{}, Presence: api.Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
+func gone(id string) Robot {
+	return Robot{
+		ID: id, Gone: true, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	}
 }
@@ -118,14 +126,14 @@ func (v *View) Lacking(desired map[string]map[schema.TopicKind]int64, now time.T
 // unanswered reports whether the robot has not reported on the newest revision of some
 // desired document, whatever its report says.
 func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
-	for desired, reported := range api.ReportOn {
-		rev := revs[desired]
+	for topic, report := range desired.ReportOn {
+		rev := revs[topic]
 		if rev == 0 {
 			continue
 		}
 		said, problems := schema.Decode[struct {
 			DesiredRev int64 `json:"desired_rev"`
-		}](e.documents[reported].Body)
+		}](e.documents[report].Body)
 		if len(problems) > 0 || said.DesiredRev != rev {
 			return true
 		}

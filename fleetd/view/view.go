@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/library"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
@@ -43,7 +42,7 @@ type entry struct {
 	kept    store.Robot
 	facts   presence.Facts
 	shown   presence.Status
-	line    api.Robot // as lists and feeds show it; what it points to is never changed
+	line    Robot // as lists and feeds show it; what it points to is never changed
 
 	heartbeat *schema.Heartbeat
 	state     *schema.State
@@ -275,26 +274,26 @@ func (v *View) unknownRobots() []string {
 }
 
 // Robots lists all robots, in the order of their ids.
-func (v *View) Robots() []api.Robot {
+func (v *View) Robots() []Robot {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	out := make([]api.Robot, 0, len(v.robots))
+	out := make([]Robot, 0, len(v.robots))
 	for _, e := range v.robots {
 		out = append(out, e.line)
 	}
-	slices.SortFunc(out, func(a, b api.Robot) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
 // Robot returns everything about one robot.
-func (v *View) Robot(id string) (api.Detail, bool) {
+func (v *View) Robot(id string) (Detail, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[id]
 	if e == nil {
-		return api.Detail{}, false
+		return Detail{}, false
 	}
-	return api.Detail{
+	return Detail{
 		Robot: e.line, Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
 }
