@@ -10,45 +10,53 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/latch"
+	"troupe/schema"
 )
 
-// History is what fleetd keeps of the past.
-type History interface {
-	// Events lists the newest events of robots, the newest first.
-	Events(ctx context.Context, q EventQuery) ([]Event, error)
-	// Audit lists the newest entries of the audit, the newest first.
-	Audit(ctx context.Context, limit int) ([]AuditEntry, error)
+// Status is the state of this fleetd instance.
+type Status struct {
+	TS       schema.Time `json:"ts"`
+	Version  string      `json:"version"`
+	Name     string      `json:"name"`
+	Broker   Health      `json:"broker"`
+	Database Health      `json:"database"`
+	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name"`
+
+	Leadership Leadership `json:"leadership"`
+
+	Latched      []latch.LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
+	HeldComplete bool                `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
+
+	RetainedCommands []RetainedCommand `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
+	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
+	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
 
-// EventQuery selects events; zero values select all.
-type EventQuery struct {
-	Robot string
-	Type  string
-	Since time.Time // received at or after
-	Until time.Time // received before
-	Limit int
+// RetainedCommand is a command or live stop that the broker retained although it must not be.
+type RetainedCommand struct {
+	At     schema.Time `json:"at" doc:"when it was removed, or last seen"`
+	Topic  string      `json:"topic" doc:"without the namespace and version"`
+	Client string      `json:"client" doc:"the client that sent it"`
+	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; empty once it is removed"`
 }
 
-type eventList struct {
-	Events []Event `json:"events"`
+// Leadership says which of several fleetd instances on one database is the leader, which
+// publishes desired documents, latched stops and fleetd's presence. Every instance sends
+// commands and stops.
+type Leadership struct {
+	Leads  bool        `json:"leads" doc:"this instance is the leader"`
+	Leader string      `json:"leader,omitempty" doc:"name of the leader; empty = none known"`
+	Why    string      `json:"why,omitempty" doc:"why this instance is the leader, or is not"`
+	Since  schema.Time `json:"since,omitzero" doc:"since when it is the leader, or is not"`
 }
 
-func (s *server) events(h huma.API) {
-	register(h, op("list-events", http.MethodGet, "/events", "robots", "List events of robots, the newest first"), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Robot string    `query:"robot"`
-			Type  string    `query:"type"`
-			Since time.Time `query:"since"`
-			Until time.Time `query:"until"`
-			Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*answer[eventList], error) {
-			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Since: in.Since, Until: in.Until, Limit: in.Limit})
-			if err != nil {
-				return nil, s.fail(err, "events")
-			}
-			return &answer[eventList]{eventList{nonNil(events)}}, nil
-		})
+// Health is the state of the broker connection or the database.
+type Health struct {
+	OK    bool        `json:"ok"`
+	Why   string      `json:"why,omitempty"`
+	Since schema.Time `json:"since,omitzero"`
+	Kind  string      `json:"kind,omitempty"`
 }
 
 // about registers the version and health of this instance.

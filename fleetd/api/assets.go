@@ -18,6 +18,34 @@ import (
 	"troupe/schema/score"
 )
 
+// Asset is a sound or an image under the name that acts use.
+type Asset struct {
+	Name   string      `json:"name"`
+	Kind   string      `json:"kind" enum:"sound,face" doc:"type of the actions that may use it"`
+	Media  string      `json:"media" doc:"media type, detected from the bytes"`
+	SHA256 string      `json:"sha256" doc:"digest of the bytes; GET /assets/sha256/{digest} downloads them"`
+	Size   int64       `json:"size" doc:"bytes"`
+	At     schema.Time `json:"at"`
+	By     string      `json:"by,omitempty"`
+	Uses   []AssetUse  `json:"uses" doc:"published stories that use it"`
+}
+
+// AssetUse is a published story that uses an asset: the newest revision, or an
+// older one that robots perform.
+type AssetUse struct {
+	Story  string   `json:"story"`
+	Rev    int64    `json:"rev"`
+	Newest bool     `json:"newest"`
+	Robots []string `json:"robots" doc:"robots whose default story it is"`
+}
+
+// Uploaded is the result of an upload.
+type Uploaded struct {
+	Asset     Asset    `json:"asset"`
+	Unchanged bool     `json:"unchanged" doc:"the asset had these bytes already"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision uses other bytes of this asset; publish them again to update them"`
+}
+
 const (
 	// maxUploads bounds concurrent uploads: each is in memory.
 	maxUploads = 4

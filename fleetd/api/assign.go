@@ -10,7 +10,29 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
+	"troupe/schema"
 )
+
+// Assignment sets the default story of robots.
+type Assignment struct {
+	Story         string            `json:"story,omitempty" doc:"empty = remove the default story"`
+	Rev           int64             `json:"rev,omitempty" minimum:"0" doc:"0 = the newest"`
+	Selector      selector.Selector `json:"selector"`
+	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
+	DryRun        bool              `json:"dry_run,omitempty"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
+	Signed
+}
+
+// Assigned is the result of an assignment.
+type Assigned struct {
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Story     string   `json:"story,omitempty"`
+	Rev       int64    `json:"rev,omitempty"`
+	Total     int      `json:"total" doc:"robots selected"`
+	Updated   []string `json:"told" doc:"robots that get a new desired story"`
+	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
+}
 
 func (s *server) assignments(h huma.API) {
 	register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the default story of robots",

@@ -56,11 +56,6 @@ type orphanList struct {
 	Orphans []view.Orphan `json:"orphans"`
 }
 
-type accepted[T any] struct {
-	Status int
-	Body   T
-}
-
 func (s *server) decommissions(h huma.API) {
 	register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Remove a robot from the fleet",
 		"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",

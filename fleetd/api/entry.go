@@ -2,8 +2,84 @@ package api
 
 import (
 	"troupe/fleetd/library"
+	"troupe/schema"
 	"troupe/schema/score"
 )
+
+// Entry is one act or story of the library.
+type Entry struct {
+	Kind      string           `json:"kind" enum:"act,story"`
+	ID        string           `json:"id"`
+	Name      string           `json:"name,omitempty"`
+	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
+	Rev       int64            `json:"rev" doc:"newest published revision; 0 = none"`
+	Edited    bool             `json:"edited" doc:"the draft differs from the published revision"`
+	Problems  []schema.Problem `json:"problems"`
+	ChangedAt schema.Time      `json:"changed_at"`
+	ChangedBy string           `json:"changed_by,omitempty"`
+	Robots    int              `json:"robots" doc:"robots whose default story it is"`
+
+	DeletedAt  schema.Time `json:"deleted_at,omitzero"`
+	DeletedBy  string      `json:"deleted_by,omitempty"`
+	DeletedWhy string      `json:"deleted_why,omitempty"`
+
+	Draft     string     `json:"draft,omitempty" doc:"as its author wrote it; left out in lists"`
+	Revisions []Revision `json:"revisions,omitempty"`
+}
+
+// Revision is one published revision of an act or story.
+type Revision struct {
+	Rev    int64       `json:"rev"`
+	SHA256 string      `json:"sha256"`
+	Size   int64       `json:"size"`
+	At     schema.Time `json:"at"`
+	By     string      `json:"by,omitempty"`
+	Why    string      `json:"why,omitempty"`
+}
+
+// Saved is the result of saving a draft.
+type Saved struct {
+	Entry     Entry `json:"entry"`
+	Unchanged bool  `json:"unchanged" doc:"the draft had the same text already"`
+}
+
+// Validity lists the problems of a text.
+type Validity struct {
+	ID       string           `json:"id,omitempty" doc:"name of the act or story, if it could be parsed"`
+	Valid    bool             `json:"valid" doc:"it could be published"`
+	Problems []schema.Problem `json:"problems"`
+}
+
+// Published is the result of publishing: the new revision, or the newest if nothing
+// changed.
+type Published struct {
+	Kind      string   `json:"kind"`
+	ID        string   `json:"id"`
+	Revision  Revision `json:"revision"`
+	Unchanged bool     `json:"unchanged" doc:"the newest revision has the same contents"`
+	Stale     []string `json:"stale" doc:"stories whose newest revision uses an earlier revision of this act; publish them again to update them"`
+}
+
+// Deletion is what a deletion does, or would do.
+type Deletion struct {
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Kind    string        `json:"kind"`
+	ID      string        `json:"id"`
+	Stories []StoryImpact `json:"stories" doc:"stories that change"`
+	Robots  int           `json:"robots" doc:"robots that get a new desired story"`
+	Clears  []string      `json:"clears" doc:"stories whose robots would be left without a default story"`
+}
+
+// StoryImpact is what the deletion of an act does to one story.
+type StoryImpact struct {
+	Story     string   `json:"story"`
+	Before    int      `json:"acts_before"`
+	After     int      `json:"acts_after" doc:"0 = the story is deleted too"`
+	Rev       int64    `json:"rev" doc:"its newest revision afterwards"`
+	Repinned  []string `json:"repinned" doc:"robots that get the revision without the act"`
+	Cleared   []string `json:"cleared" doc:"robots that are left without a default story"`
+	DraftOnly bool     `json:"draft_only"`
+}
 
 func entryOf(e library.Entry) Entry {
 	out := Entry{
@@ -35,12 +111,4 @@ func deletionOf(i library.Impact) Deletion {
 		})
 	}
 	return out
-}
-
-// nonNil makes a nil list empty, so that JSON has [] and not null.
-func nonNil[T any](in []T) []T {
-	if in == nil {
-		return []T{}
-	}
-	return in
 }

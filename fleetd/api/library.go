@@ -195,8 +195,6 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	return &entryAnswer{ETag: strconv.Quote(strconv.FormatInt(row.DraftRev, 10)), Body: e}, nil
 }
 
-func (b Signed) person() change.Person { return change.Person{Name: b.By, Why: b.Why} }
-
 func (s *server) save(ctx context.Context, p auth.Principal, kind library.Kind, id string, body []byte, over *int64, by string) (*answer[Saved], error) {
 	saved, problems, err := s.Library.Save(ctx, p, kind, id, body, over, change.Person{Name: by})
 	return s.saved(saved, problems, err, string(kind)+" "+id)

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/sse"
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
@@ -26,14 +24,6 @@ type Robots interface {
 	// published, empty if there is none.
 	Document(robot string, kind schema.TopicKind) []byte
 	Watch() Watch
-}
-
-// Watch reports changes of robots.
-type Watch interface {
-	// Next waits for changes and returns the newest summary of each robot that changed;
-	// none if atMost passes without a change.
-	Next(ctx context.Context, atMost time.Duration) ([]view.Robot, error)
-	Close()
 }
 
 // Labels replaces the labels of robots.
@@ -67,14 +57,6 @@ func (c robotQuery) selector() (selector.Selector, error) {
 	}
 	return s, nil
 }
-
-// One is the path parameter of a robot, act, story, command or batch.
-type One struct {
-	caller
-	ID string `path:"id" maxLength:"64"`
-}
-
-type answer[T any] struct{ Body T }
 
 type robotList struct {
 	TS       schema.Time  `json:"ts"`
@@ -149,43 +131,6 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}
 	return s.issue(ctx, p, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
-}
-
-// statusInterval is the period of Status in the stream, which is also its keep-alive.
-const statusInterval = 2 * time.Second
-
-func (s *server) stream(h huma.API) {
-	sse.Register(h, permit(op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
-		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
-		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
-		func(ctx context.Context, in *robotQuery, send sse.Sender) {
-			sel, err := in.selector()
-			if err != nil {
-				return // cannot happen: Resolve checked the parameters
-			}
-			w := s.Robots.Watch()
-			defer w.Close()
-			if send.Data(s.Instance.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel)}) != nil {
-				return
-			}
-			for told := s.Now(); ; {
-				changed, err := w.Next(ctx, statusInterval)
-				if err != nil {
-					return
-				}
-				if changed = s.selected(changed, sel); len(changed) > 0 {
-					if send.Data(Changes{schema.TimeOf(s.Now()), changed}) != nil {
-						return
-					}
-				}
-				if now := s.Now(); now.Sub(told) >= statusInterval {
-					if send.Data(s.Instance.Status()) != nil {
-						return
-					}
-					told = now
-				}
-			}
-		})
 }
 
 // Resolve refuses an invalid selector before the answer begins.

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
 	"troupe/schema/verb"
 )
 
@@ -106,4 +109,48 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
 	})
+}
+
+// One is the path parameter of a robot, act, story, command or batch.
+type One struct {
+	caller
+	ID string `path:"id" maxLength:"64"`
+}
+
+type answer[T any] struct{ Body T }
+
+type accepted[T any] struct {
+	Status int
+	Body   T
+}
+
+// Signed says who makes a request, and why.
+type Signed struct {
+	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+	Why string `json:"why,omitempty" maxLength:"256"`
+}
+
+func (b Signed) person() change.Person { return change.Person{Name: b.By, Why: b.Why} }
+
+// nonNil makes a nil list empty, so that JSON has [] and not null.
+func nonNil[T any](in []T) []T {
+	if in == nil {
+		return []T{}
+	}
+	return in
+}
+
+// timeOf converts t; the zero time is omitted from JSON.
+func timeOf(t time.Time) schema.Time {
+	if t.IsZero() {
+		return 0
+	}
+	return schema.TimeOf(t)
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
 }

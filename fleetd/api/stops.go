@@ -149,13 +149,6 @@ func labelsOf(s selector.Selector) map[string]string {
 	return out
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // StopOrder asks to stop robots and latch the stop.
 type StopOrder struct {
 	Selector selector.Selector `json:"selector"`

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/presence"
+	"troupe/schema"
+)
+
+// Batch is the commands of one order and their results.
+type Batch struct {
+	ID          string                `json:"id,omitempty"`
+	DryRun      bool                  `json:"dry_run,omitempty"`
+	Verb        string                `json:"verb"`
+	Args        map[string]any        `json:"args,omitempty"`
+	Selector    string                `json:"selector" doc:"as written on a command line"`
+	At          schema.Time           `json:"at,omitzero"`
+	By          string                `json:"by,omitempty"`
+	Why         string                `json:"why,omitempty"`
+	Total       int                   `json:"total"`
+	Counts      map[command.State]int `json:"counts"`
+	Outcome     command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
+	Commands    []Command             `json:"commands"`
+	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not connected; the command is sent if they are back in time"`
+	Skipped     []Skip                `json:"skipped,omitempty"`
+	NeverSeen   []string              `json:"never_seen,omitempty" doc:"names to which the stop was sent although fleetd never saw such a robot"`
+	Latch       string                `json:"latch,omitempty" doc:"id of the latched stop, with which it is released"`
+	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd could not write the stop to its disk; robots hold it, and fleetd may have to restore it from their reports"`
+	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, but the database does not have it yet"`
+}
+
+// Skip is a selected robot to which the command is not sent.
+type Skip struct {
+	Robot  string        `json:"robot"`
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+}
+
+// Command is one command to one robot and its state.
+type Command struct {
+	ID       string        `json:"id,omitempty"`
+	Batch    string        `json:"batch,omitempty"`
+	Robot    string        `json:"robot"`
+	Instance string        `json:"fleetd,omitempty" doc:"name of the fleetd instance that received the request: only that instance sends it, and the robot answers to it"`
+	Verb     string        `json:"verb"`
+	State    command.State `json:"state,omitempty"`
+	Because  string        `json:"because,omitempty"`
+	At       schema.Time   `json:"at,omitzero"`
+	Expires  schema.Time   `json:"expires,omitzero"`
+	Sends    int           `json:"sends,omitempty"`
+	Ended    schema.Time   `json:"ended,omitzero"`
+	Answer   *schema.Ack   `json:"answer,omitempty" doc:"the robot's newest answer"`
+}
+
+// storedBatch reads a batch with its commands.
+func (s *server) storedBatch(ctx context.Context, id string) (Batch, error) {
+	b, rows, err := s.Commands.Batch(ctx, id)
+	if err != nil {
+		return Batch{}, s.fail(err, "batch "+id)
+	}
+	out := batchOf(b, rows)
+	s.explainQueued(out.Commands)
+	return out, nil
+}
+
+func batchOf(b command.Batch, rows []command.Command) Batch {
+	rows = slices.SortedFunc(slices.Values(rows), func(a, b command.Command) int { return cmp.Compare(a.Robot, b.Robot) })
+	states := make([]command.State, len(rows))
+	for i, c := range rows {
+		states[i] = c.State
+	}
+	sum := command.Summarise(states)
+	return Batch{
+		ID: b.ID, Verb: b.Verb, Args: b.Args, Selector: b.Selector, At: schema.TimeOf(b.CreatedAt), By: b.By, Why: b.Why,
+		Total: b.Total, Counts: sum.By, Outcome: sum.Outcome, Commands: toCommands(rows),
+	}
+}
+
+func toCommands(rows []command.Command) []Command {
+	out := make([]Command, len(rows))
+	for i, c := range rows {
+		out[i] = toCommand(c)
+	}
+	return out
+}
+
+func toCommand(c command.Command) Command {
+	return Command{
+		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Instance: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
+		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,
+	}
+}
+
+func skipped(in []command.Skip) []Skip {
+	out := make([]Skip, len(in))
+	for i, s := range in {
+		out[i] = Skip(s)
+	}
+	return out
+}
+
+// explainQueued sets the reason why commands were not sent yet. The reason depends on the
+// present state, so it is computed per request and never stored.
+func (s *server) explainQueued(commands []Command) {
+	var fleetd *Status
+	for i := range commands {
+		c := &commands[i]
+		if c.State != command.Queued || c.ID == "" {
+			continue
+		}
+		if fleetd == nil {
+			now := s.Instance.Status()
+			fleetd = &now
+		}
+		c.Because = s.waitReason(c, fleetd)
+	}
+}
+
+func (s *server) waitReason(c *Command, fleetd *Status) string {
+	if c.Instance != "" && c.Instance != fleetd.Name {
+		return "not sent: fleetd instance " + c.Instance + " received the request and has not sent it yet"
+	}
+	if !fleetd.Broker.OK {
+		why := "not sent: fleetd is not connected to the broker; it is sent if the connection is back in time"
+		if fleetd.Broker.Why != "" {
+			why += " (" + fleetd.Broker.Why + ")"
+		}
+		return why
+	}
+	r, seen := s.Robots.Robot(c.Robot)
+	if view := presence.View(r.Presence.View); !seen || !view.Reachable() {
+		if !seen {
+			view = presence.Unknown
+		}
+		return "not sent: the robot is " + string(view) + "; it is sent if the robot is back in time"
+	}
+	return "saved; fleetd sends it now, or when earlier commands to the robot are done"
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/schema"
+)
+
+// History is what fleetd keeps of the past.
+type History interface {
+	// Events lists the newest events of robots, the newest first.
+	Events(ctx context.Context, q EventQuery) ([]Event, error)
+	// Audit lists the newest entries of the audit, the newest first.
+	Audit(ctx context.Context, limit int) ([]AuditEntry, error)
+}
+
+// EventQuery selects events; zero values select all.
+type EventQuery struct {
+	Robot string
+	Type  string
+	Since time.Time // received at or after
+	Until time.Time // received before
+	Limit int
+}
+
+// Event is one event of one robot.
+type Event struct {
+	Robot    string      `json:"robot"`
+	Received schema.Time `json:"received"`
+	schema.Event
+}
+
+type eventList struct {
+	Events []Event `json:"events"`
+}
+
+func (s *server) events(h huma.API) {
+	register(h, op("list-events", http.MethodGet, "/events", "robots", "List events of robots, the newest first"), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Robot string    `query:"robot"`
+			Type  string    `query:"type"`
+			Since time.Time `query:"since"`
+			Until time.Time `query:"until"`
+			Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[eventList], error) {
+			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Since: in.Since, Until: in.Until, Limit: in.Limit})
+			if err != nil {
+				return nil, s.fail(err, "events")
+			}
+			return &answer[eventList]{eventList{nonNil(events)}}, nil
+		})
+}
+
+// AuditEntry is one line of the audit.
+type AuditEntry struct {
+	At     schema.Time `json:"at"`
+	Who    string      `json:"who"`
+	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
+	Target string      `json:"target"`
+	Detail string      `json:"detail,omitempty"`
+}
+
+type audit struct {
+	Notes []AuditEntry `json:"notes"`
+}
+
+func (s *server) audit(h huma.API) {
+	register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
+		"Requests to fleetd, and commands that other MQTT clients sent to robots."), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[audit], error) {
+			notes, err := s.History.Audit(ctx, in.Limit)
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			return &answer[audit]{audit{nonNil(notes)}}, nil
+		})
+}
