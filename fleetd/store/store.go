@@ -145,7 +145,8 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	})
 }
 
-// oldestVersion is the oldest schema version that this fleetd can read.
+// oldestVersion is the oldest schema version that this fleetd can read: that of the first
+// release, which the first migration creates.
 const oldestVersion = 10
 
 // refuseUnreadable returns ErrNewer if a later version of fleetd migrated the database, since

@@ -77,7 +77,8 @@ func TestDatabaseFromBeforeTheFirstReleaseIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := raw(t, address)
-		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 9`)
+		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 0`)
+		execute(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9, $1)`, true)
 		if _, err := open(t, address); !errors.Is(err, store.ErrOlder) || !strings.Contains(err.Error(), "empty database") {
 			t.Errorf("a database of version 9: got %v, want %v", err, store.ErrOlder)
 		}
