@@ -154,6 +154,9 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 			string(v.Kind), v.ID, v.Rev, v.SHA256, micros(v.CreatedAt), v.CreatedBy, v.Why); err != nil {
 			return fmt.Errorf("publish revision %d of %s %s: %w", v.Rev, v.Kind, v.ID, err)
 		}
+		if err := t.saveRefs(ctx, library.Ref{Kind: v.Kind, ID: v.ID}, v.Rev, library.RefsOfRevision(v.Kind, v.Body)); err != nil {
+			return err
+		}
 		for _, sha := range v.Files {
 			if _, err := t.exec(ctx, `INSERT INTO revision_files (kind, id, rev, sha256) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, id, rev, sha256) DO NOTHING`,
 				string(v.Kind), v.ID, v.Rev, sha); err != nil {
@@ -191,7 +194,10 @@ func (t *Tx) saveEntry(ctx context.Context, e library.Entry) error {
 		WHERE entries.draft_rev <= excluded.draft_rev AND entries.rev <= excluded.rev`,
 		string(e.Kind), e.ID, neverNil(e.Draft), e.DraftRev, e.DraftSHA256, problems, e.Rev, micros(e.ChangedAt), e.ChangedBy,
 		micros(e.DeletedAt), e.DeletedBy, e.DeletedWhy)
-	return expectOne(n, err, fmt.Sprintf("%s %s", e.Kind, e.ID))
+	if err := expectOne(n, err, fmt.Sprintf("%s %s", e.Kind, e.ID)); err != nil {
+		return err
+	}
+	return t.saveRefs(ctx, library.Ref{Kind: e.Kind, ID: e.ID}, 0, library.RefsOfDraft(e.Kind, e.Draft))
 }
 
 func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error {

@@ -110,7 +110,7 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true)}
+	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(s.fillRefs())}
 	if s.dialect.migrateLocked {
 		locker, err := s.dialect.locker()
 		if err != nil {

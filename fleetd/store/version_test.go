@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
+	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
@@ -86,6 +87,49 @@ func TestDatabaseFromBeforeTheFirstReleaseIsRefused(t *testing.T) {
 		if err := db.QueryRowContext(t.Context(), `SELECT max(version_id) FROM goose_db_version`).Scan(&version); err != nil || version != 9 {
 			t.Errorf("the refused database has version %d: %v", version, err)
 		}
+	})
+}
+
+// A database of the first release knows no references: the update finds them in its drafts
+// and revisions.
+func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		publish(t, s, library.KindAct, "a", "act: a\nactions: [{type: sound, start_ms: 0, timeout_ms: 900, sound: gong}]\n")
+		act(t, s, "b")
+		story(t, s, "x", "a", "b")
+		story(t, s, "x", "b")
+		apply(t, s, library.Changes{Entries: []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1, ChangedAt: at(1)}}})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		refs := func(db *sql.DB) (all []string) {
+			rows, err := db.QueryContext(t.Context(), `SELECT kind || ' ' || id || ' ' || rev || ': ' || ref_kind || ' ' || ref_id FROM refs ORDER BY 1`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var one string
+				if err := rows.Scan(&one); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, one)
+			}
+			return all
+		}
+		want := []string{
+			"act a 0: asset gong", "act a 1: asset gong",
+			"story x 0: act b", "story x 1: act a", "story x 1: act b", "story x 2: act b", "story y 0: act a",
+		}
+		db := raw(t, address)
+		wantEqual(t, "references", refs(db), want)
+		execute(t, db, `DROP TABLE refs`)
+		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 11`)
+		if err := storetest.Open(t, address).Close(); err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "references after the update", refs(db), want)
 	})
 }
 

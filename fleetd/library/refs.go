@@ -1,0 +1,59 @@
+package library
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"troupe/schema/score"
+)
+
+// KindAsset is the kind of a Ref to an asset. An asset is no entry.
+const KindAsset Kind = "asset"
+
+// Ref names an act, a story or an asset.
+type Ref struct {
+	Kind Kind
+	ID   string
+}
+
+// RefsOfDraft lists what a draft refers to: the acts of a story, or the sounds and faces of
+// an act, which may be assets. A text that cannot be parsed refers to nothing.
+func RefsOfDraft(kind Kind, text []byte) []Ref {
+	found := map[Ref]bool{}
+	if kind == KindStory {
+		s, _ := score.ParseStory(text)
+		for _, step := range s.Acts {
+			found[Ref{KindAct, step.Act}] = true
+		}
+	} else {
+		a, _ := score.ParseAct(text)
+		for _, n := range a.Named() {
+			found[Ref{KindAsset, n.Name}] = true
+		}
+	}
+	return sortedRefs(found)
+}
+
+// RefsOfRevision lists what a published revision refers to: the acts and assets that a story
+// contains, or the sounds and faces of an act.
+func RefsOfRevision(kind Kind, body []byte) []Ref {
+	if kind != KindStory {
+		return RefsOfDraft(kind, body)
+	}
+	b, _ := score.ParseBlob(body)
+	found := map[Ref]bool{}
+	for id := range b.Acts {
+		found[Ref{KindAct, id}] = true
+	}
+	for _, f := range b.Assets {
+		found[Ref{KindAsset, f.Name}] = true
+	}
+	return sortedRefs(found)
+}
+
+func sortedRefs(found map[Ref]bool) []Ref {
+	return slices.SortedFunc(maps.Keys(found), func(a, b Ref) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+}
