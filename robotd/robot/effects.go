@@ -35,13 +35,15 @@ type effects struct {
 	work sync.WaitGroup // goroutines that bring events
 
 	published   int64 // publications so far
+	batch       batch // of the steps since the last that no other followed at once
 	calibrating context.CancelFunc
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
 // perform carries out the effects of one step: the body's commands here and now, the rest
-// in goroutines that may take their time.
-func (h *effects) perform(effects []effect.Effect) {
+// in goroutines that may take their time. While more steps follow at once, what is to be
+// saved and published waits for them, so that one event makes one commit.
+func (h *effects) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -93,8 +95,10 @@ func (h *effects) perform(effects []effect.Effect) {
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
 		}
 	}
-	if len(b.saves)+len(b.publish)+len(b.reads) > 0 {
-		h.writer.in.put(b)
+	b.bind()
+	if h.batch.join(b); !more && !h.batch.empty() {
+		h.writer.in.put(h.batch)
+		h.batch = batch{}
 	}
 }
 

@@ -28,8 +28,8 @@ type loop struct {
 	stops       chan event.Event
 	events      chan event.Event
 	pulse       pulse
-	perform     func([]effect.Effect)
-	behind      func() bool // the disk does not keep up: nothing more may be begun
+	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
+	behind      func() bool                          // the disk does not keep up: nothing more may be begun
 	onFleetTime func(fleet time.Time)
 	halt        func() // the body stands still when this returns, whatever the state says
 	log         *slog.Logger
@@ -66,10 +66,11 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		}
 		for {
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
-			l.perform(out)
+			more := l.state.Pending()
+			l.perform(out, more)
 			over = over || ends(out)
 			l.pulse.beat(time.Since(l.start))
-			if clear(out); !l.state.Pending() {
+			if clear(out); !more {
 				break
 			}
 			ev = event.Follow{}

@@ -19,13 +19,13 @@ import (
 )
 
 // bareLoop is a loop around a robot whose effects go into a list.
-func bareLoop(t *testing.T, b driver.Body) (*loop, *[]effect.Effect) {
+func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 	cfg := config.Defaults("r1")
 	start := time.Now()
 	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	var done []effect.Effect
-	l.perform = func(effects []effect.Effect) { done = append(done, effects...) }
+	l.perform = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }
 	l.halt = func() {}
 	return l, &done
 }
@@ -85,8 +85,8 @@ func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
 		inner := l.perform
-		l.perform = func(effects []effect.Effect) {
-			inner(effects)
+		l.perform = func(effects []effect.Effect, more bool) {
+			inner(effects, more)
 			for _, e := range effects {
 				switch e := e.(type) {
 				case effect.Calibrate:
@@ -124,7 +124,7 @@ func TestAQuietRobotHardlyWakes(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		steps := 0
 		inner := l.perform
-		l.perform = func(effects []effect.Effect) { steps++; inner(effects) }
+		l.perform = func(effects []effect.Effect, more bool) { steps++; inner(effects, more) }
 		ctx, end := context.WithCancel(t.Context())
 		go func() {
 			time.Sleep(time.Hour)
@@ -153,8 +153,8 @@ func TestAStopThatOvertookAnEnableWins(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				l, done := bareLoop(t, twoMovers)
 				inner := l.perform
-				l.perform = func(effects []effect.Effect) {
-					inner(effects)
+				l.perform = func(effects []effect.Effect, more bool) {
+					inner(effects, more)
 					for _, e := range effects {
 						switch e := e.(type) {
 						case effect.Calibrate:

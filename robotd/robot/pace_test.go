@@ -29,7 +29,7 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 		began := time.Now()
 		const flood = 400
 		for i := range flood {
-			h.perform([]effect.Effect{configTold(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
+			h.step([]effect.Effect{configTold(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
 			synctest.Wait() // as fast as it goes: no time passes
 			for len(h.loop.events) > 0 {
 				<-h.loop.events
@@ -69,10 +69,10 @@ func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.perform([]effect.Effect{configTold(i)})
+			h.step([]effect.Effect{configTold(i)})
 			synctest.Wait()
 		}
-		h.perform([]effect.Effect{state(7), first(state(8))})
+		h.step([]effect.Effect{state(7), first(state(8))})
 		synctest.Wait()
 		led.mu.Lock()
 		defer led.mu.Unlock()
@@ -89,7 +89,7 @@ func TestWaitingDocumentsArePublishedBeforeTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.perform([]effect.Effect{configTold(i)})
+			h.step([]effect.Effect{configTold(i)})
 		}
 		synctest.Wait()
 		h.writer.in.close()

@@ -16,7 +16,7 @@ const (
 	loose       = 1000 // messages of one kind that are kept although nothing needs them
 )
 
-// batch is what one step wants saved and then published.
+// batch is what the steps of one event want saved and then published.
 type batch struct {
 	saves     []effect.Effect
 	publish   []numberedPublish
@@ -45,11 +45,8 @@ type saveQueue struct {
 
 func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
 
-// put adds what a step wants. It never waits.
+// put adds a batch. It never waits.
 func (l *saveQueue) put(b batch) {
-	for i := range b.publish {
-		b.publish[i].bound = b.saving(b.publish[i])
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.batches) < batchesMost {
@@ -59,6 +56,15 @@ func (l *saveQueue) put(b batch) {
 	}
 	l.poke()
 }
+
+// bind marks the publications of a step that are bound to what the same step saves.
+func (b *batch) bind() {
+	for i := range b.publish {
+		b.publish[i].bound = b.saving(b.publish[i])
+	}
+}
+
+func (b *batch) empty() bool { return len(b.saves)+len(b.publish)+len(b.reads) == 0 }
 
 // saving reports whether b saves what p is about: the final answer to a command that was
 // taken, or what became of a desired document. What else it saves is no reason to hold p

@@ -192,7 +192,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 			renewed: func() { h.link.Renew(errors.New("the robot shows its new certificate")) },
 		}).run(running)
 	})
-	h.perform(first)
+	h.perform(first, false)
 	err = h.loop.run(ctx, endGrace, cfg.Ready)
 
 	// The body first. Then nobody waits for the loop any more.

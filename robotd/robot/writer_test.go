@@ -135,6 +135,9 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	return h, led
 }
 
+// step performs the effects of a step that no other follows at once.
+func (h *effects) step(effects []effect.Effect) { h.perform(effects, false) }
+
 func state(n int) effect.Publish {
 	return effect.Publish{Topic: schema.TopicState, Payload: []byte(fmt.Sprint(n))}
 }
@@ -162,7 +165,7 @@ func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = 10 * time.Millisecond
-		h.perform([]effect.Effect{state(1), record("k1"), answer("k1")})
+		h.step([]effect.Effect{state(1), record("k1"), answer("k1")})
 		synctest.Wait()
 		led.want(t)
 		time.Sleep(20 * time.Millisecond)
@@ -180,12 +183,12 @@ func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
-		h.perform([]effect.Effect{record("k1"), state(1)})
-		h.perform([]effect.Effect{first(state(2)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
+		h.step([]effect.Effect{record("k1"), state(1)})
+		h.step([]effect.Effect{first(state(2)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
 		led.want(t, "state 2", "op1 stop")
 		time.Sleep(2 * time.Second)
 		led.want(t, "state 2", "op1 stop", "kept 1")
-		h.perform([]effect.Effect{state(3)})
+		h.step([]effect.Effect{state(3)})
 		synctest.Wait()
 		led.want(t, "state 2", "op1 stop", "kept 1", "state 3")
 	})
@@ -195,7 +198,7 @@ func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
-		h.perform([]effect.Effect{
+		h.step([]effect.Effect{
 			record("k1"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Rev: 7, Blobs: []delivery.Blob{{Bytes: []byte("{}")}}}},
 			state(1), answer("k1"), effect.Publish{Topic: schema.TopicReportedStory, Payload: []byte("active")},
 		})
@@ -215,7 +218,7 @@ func TestBatchesThatWaitShareACommit(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
 		for i := range 5 {
-			h.perform([]effect.Effect{effect.SaveEvent{}, state(i)})
+			h.step([]effect.Effect{effect.SaveEvent{}, state(i)})
 			synctest.Wait() // the first is at the disk when the others come
 		}
 		time.Sleep(3 * time.Second)
@@ -230,7 +233,7 @@ func TestAnswersGoOutInTheirOrder(t *testing.T) {
 		var want []string
 		for n := range 20 {
 			id := fmt.Sprint("c", n)
-			h.perform([]effect.Effect{record(id), answer(id)})
+			h.step([]effect.Effect{record(id), answer(id)})
 			want = append(want, "op1 "+id)
 		}
 		synctest.Wait()
@@ -253,7 +256,7 @@ func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
-		h.perform([]effect.Effect{state(1)})
+		h.step([]effect.Effect{state(1)})
 		time.Sleep(100 * time.Millisecond)
 		led.want(t, "state 1")
 	})
@@ -265,9 +268,9 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 		led.slow = time.Hour
 		records := 4 * batchesMost
 		for i := range records {
-			h.perform([]effect.Effect{record(fmt.Sprint("k", i)), state(i)})
+			h.step([]effect.Effect{record(fmt.Sprint("k", i)), state(i)})
 		}
-		h.perform([]effect.Effect{first(state(5000))})
+		h.step([]effect.Effect{first(state(5000))})
 		led.want(t, "state 5000")
 		if !h.writer.in.full() {
 			t.Error("the robot would take more commands")
@@ -294,10 +297,12 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 	}
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
-		l.put(batch{
+		b := batch{
 			saves:   []effect.Effect{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
-		})
+		}
+		b.bind()
+		l.put(b)
 	}
 	var held int
 	onDisk, want := map[request.Key]int64{}, map[request.Key]int64{}
@@ -460,7 +465,7 @@ func bareWriting(t *testing.T, h *effects) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.writer.in.full
 	l.events = h.loop.events
-	l.perform = func(effects []effect.Effect) {
+	l.perform = func(effects []effect.Effect, more bool) {
 		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
 			switch e.(type) {
 			case effect.SaveRequests, effect.SaveEvent, effect.SaveSetting, effect.Publish:
@@ -469,7 +474,7 @@ func bareWriting(t *testing.T, h *effects) *loop {
 				return h.latches == nil
 			}
 			return true // there is no body
-		}))
+		}), more)
 	}
 	return l
 }
@@ -499,7 +504,7 @@ func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 2
-		h.perform([]effect.Effect{first(state(1)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
+		h.step([]effect.Effect{first(state(1)), first(effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("stop")})})
 		time.Sleep(time.Second)
 		led.want(t, "state 1", "op1 stop")
 	})
@@ -509,10 +514,10 @@ func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full, led.slow = true, time.Second
-		h.perform([]effect.Effect{record("k0")}) // the others gather behind it
+		h.step([]effect.Effect{record("k0")}) // the others gather behind it
 		synctest.Wait()
-		h.perform([]effect.Effect{record("k1"), answer("k1")})
-		h.perform([]effect.Effect{answer("k2")})
+		h.step([]effect.Effect{record("k1"), answer("k1")})
+		h.step([]effect.Effect{answer("k2")})
 		time.Sleep(3 * time.Second)
 		led.want(t, "op1 k2")
 	})
@@ -522,9 +527,9 @@ func TestAHeartbeatWaitsForNoDisk(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
-		h.perform([]effect.Effect{record("k1"), answer("k1")})
+		h.step([]effect.Effect{record("k1"), answer("k1")})
 		synctest.Wait()
-		h.perform([]effect.Effect{first(effect.Publish{Topic: schema.TopicHeartbeat, Payload: []byte("1")})})
+		h.step([]effect.Effect{first(effect.Publish{Topic: schema.TopicHeartbeat, Payload: []byte("1")})})
 		led.want(t, "heartbeat 1")
 		time.Sleep(2 * time.Hour)
 	})
