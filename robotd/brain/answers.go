@@ -32,7 +32,7 @@ func (t *step) stepRequests(in request.Input) {
 			t.do(effect.SaveRequests{Save: e})
 		case request.SendAck:
 			keep = append(keep, e)
-			t.changed(effect.FlushSoon) // last_req
+			t.changed(effect.FlushRequests)
 		case request.Alert:
 			t.alarms = append(t.alarms, e)
 		}
@@ -62,22 +62,32 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 
 // releaseReplies passes verdicts on to the journal of requests: refusals at once, for
 // they touched nothing; successes when the state that shows them is published in this
-// step, or was before.
+// step, or was before. For them it is published as soon as all that belongs to one event
+// has been done. An order that changed nothing does not wait if that state is not due.
 func (t *step) releaseReplies() {
+	shown := func(r *answered) bool {
+		return t.report.Clean() || r.Reason == schema.ReasonUnchanged && t.report.CleanButRequests()
+	}
+	for i := range t.replies {
+		if r := &t.replies[i]; r.Status == schema.StatusSucceeded && !shown(r) {
+			t.changed(effect.FlushAnswer)
+		}
+	}
 	due := !t.Pending() && (t.report.Session() == "" || t.reports().StateDue())
 	keep := t.replies[:0]
 	for _, r := range t.replies {
-		shown := t.report.StateSeq()
-		if !t.report.Clean() && !r.AtOnce {
-			if r.Status == schema.StatusSucceeded && !due {
-				keep = append(keep, r)
-				continue
-			}
-			shown++
+		seq := t.report.StateSeq()
+		switch {
+		case shown(&r):
+		case due || r.Status != schema.StatusSucceeded:
+			seq++
+		case r.Reason != schema.ReasonUnchanged:
+			keep = append(keep, r)
+			continue
 		}
 		t.stepRequests(request.Outcome{
 			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			Refs: r.Refs, Lease: r.Lease, StateSeq: shown, Current: t.current(), StartsMotion: r.Moves,
+			Refs: r.Refs, Lease: r.Lease, StateSeq: seq, Current: t.current(), StartsMotion: r.Moves,
 		})
 	}
 	t.replies = keep

@@ -25,13 +25,23 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.noteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.late(ev)}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.late(ev), InForce: t.inForce()}
 	if isStop(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
 		a.Overtaken = ev.N != 0 && ev.N < t.stopped
 	}
 	t.stepRequests(a)
+}
+
+// inForce is the order of the mode supervisor that would change nothing now. It needs no
+// record on the disk before it is answered: repeating it does no harm.
+func (t *step) inForce() verb.Args {
+	m := &t.mode
+	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == t.cfg.Mode.Calibration || t.toMode.Len() > 0 {
+		return nil
+	}
+	return verb.SetMode{Mode: m.Active}
 }
 
 // dispatch hands an order to the machine that decides it. The machine answers in this

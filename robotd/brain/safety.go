@@ -46,8 +46,7 @@ func (t *step) safetyFacts() safety.Facts {
 
 func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	a := d.Answer
-	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail,
-		AtOnce: v.Stops() && a.Reason == schema.ReasonUnchanged}
+	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
 	switch {
 	case !a.Taken:
 		r.Status, r.Result = schema.StatusRejected, ""

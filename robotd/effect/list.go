@@ -10,9 +10,11 @@ type Urgency uint8
 
 // The urgencies, the least first.
 const (
-	Clean     Urgency = iota
-	FlushSoon         // gathered with what else changes
-	FlushNow          // at once: the robot may or may not move
+	Clean         Urgency = iota
+	FlushRequests         // gathered; only which commands run and were answered differs
+	FlushSoon             // gathered with what else changes
+	FlushAnswer           // at once within a rate: it shows what an answer says
+	FlushNow              // at once: the robot may or may not move
 )
 
 // Intent is what a part of the robot leaves to the others: an Effect, or one of the

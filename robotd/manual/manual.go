@@ -137,7 +137,7 @@ func (t Step) stop(o request.Perform, asker string) {
 	r := request.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()
 	if !drove && len(t.entries) == 0 {
-		r.Reason, r.Detail, r.AtOnce = schema.ReasonUnchanged, "nothing was done manually", true
+		r.Reason, r.Detail = schema.ReasonUnchanged, "nothing was done manually"
 	} else {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.Event("manual_stopped", "manual", asker, string(o.Key), nil)

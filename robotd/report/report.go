@@ -60,7 +60,13 @@ type stateTiming struct {
 	changed     effect.Urgency
 	seq         int64
 	publishedAt time.Duration
+	earned      time.Duration // when the gathering times of all states so far are over
 }
+
+// answeredStates is how many states may be published at once because answers wait for
+// them, before their rate is that of gathered ones: the broker drops what exceeds a
+// robot's rate.
+const answeredStates = 20
 
 // modesTiming is when the catalogue of modes was published, and what.
 type modesTiming struct {
@@ -114,6 +120,9 @@ func (s *State) Changed(u effect.Urgency) {
 // Clean reports whether the newest state shows the robot as it is.
 func (s *State) Clean() bool { return s.state.changed == effect.Clean }
 
+// CleanButRequests is Clean, whichever commands run and were answered since.
+func (s *State) CleanButRequests() bool { return s.state.changed <= effect.FlushRequests }
+
 // StateSeq is the number of the newest state.
 func (s *State) StateSeq() int64 { return s.state.seq }
 
@@ -126,7 +135,9 @@ func (s *State) due() time.Duration {
 	switch s.state.changed {
 	case effect.FlushNow:
 		return 0
-	case effect.FlushSoon:
+	case effect.FlushAnswer:
+		return min(s.state.publishedAt+s.cfg.Gather, s.state.earned-answeredStates*s.cfg.Gather)
+	case effect.FlushSoon, effect.FlushRequests:
 		return s.state.publishedAt + s.cfg.Gather
 	}
 	return s.state.publishedAt + s.cfg.AtLatest
@@ -136,6 +147,7 @@ func (s *State) due() time.Duration {
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
+	t.state.earned = max(t.state.earned, t.Now.Mono) + t.cfg.Gather
 	t.state.seq++
 	return t.state.seq, urgent
 }

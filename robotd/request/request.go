@@ -122,6 +122,7 @@ type (
 		Overtaken           bool          // a stop that arrived later was already processed
 		DiskBehind          bool          // the disk does not keep up with the commands
 		Late                time.Duration // it may have been sent up to this long before it arrived
+		InForce             verb.Args     // arguments that would change nothing now; nil = unknown
 	}
 	// Saved reports that the records of these commands are on disk, or that the
 	// disk refused them.

@@ -111,6 +111,14 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	}
 	forget = append(forget, j.add(s, e)...)
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
+	if a.InForce != nil && req.Args == a.InForce && !a.Overtaken {
+		e.take(OnTakeNow)
+		s.open = append(s.open, e)
+		if len(forget) > 0 {
+			out = append(out, s.save(forget))
+		}
+		return append(out, e.perform)
+	}
 	e.take(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))

@@ -17,8 +17,6 @@ type Verdict struct {
 	Lease *schema.Lease
 	// StartsMotion: something begins to move. Its ACCEPTED does not wait for the end.
 	Moves bool
-	// AtOnce: a stop that found the robot stopped already. It waits for nothing.
-	AtOnce bool
 }
 
 // Unmet is the refusal of an order whose condition does not hold.
