@@ -82,6 +82,17 @@ type Unit struct {
 	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when it brakes by itself
 }
 
+// FindUnit returns the unit of a kind that an order means: the one that it names, or else
+// the first of units.
+func FindUnit(units []Unit, kind UnitKind, id string) (Unit, bool) {
+	for _, u := range units {
+		if u.Kind == kind && (id == "" || id == u.ID) {
+			return u, true
+		}
+	}
+	return Unit{}, false
+}
+
 // Range is a closed interval.
 type Range struct {
 	Min float64 `json:"min"`

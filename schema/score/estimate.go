@@ -42,7 +42,7 @@ func (c *checks) rehearse(a Act) {
 	r.group("", a.Actions, 0)
 	for i, late := range r.all {
 		for _, early := range r.all {
-			if early.row.Class != late.row.Class || late.row.Shares() || early.from >= late.from || late.from >= early.to {
+			if early.row.Class != late.row.Class || early.action.Unit != late.action.Unit || late.row.Shares() || early.from >= late.from || late.from >= early.to {
 				continue
 			}
 			c.warn(at(r.all[i].pointer, "start_ms"), CodeMayWait, fmt.Sprintf("will probably wait for %s, which takes until about %d ms", early.pointer, early.to), "start it later if its time matters")

@@ -32,6 +32,7 @@ func (x *Action) setFields() []setField {
 	if x.Text != nil {
 		out = append(out, setField{name: "text"})
 	}
+	word("unit", x.Unit)
 	word("voice", x.Voice)
 	number("volume", x.Volume)
 	number("rate", x.Rate)

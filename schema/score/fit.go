@@ -13,22 +13,52 @@ import (
 // truncated one, because the name may be in the part that was left out.
 func Fit(a Act, caps schema.Caps) []schema.Problem {
 	var c checks
+	named := false // an action names its unit
 	a.walk(func(p string, x *Action, _ int) {
 		row, ok := RowOf(x.Type)
 		if !ok || row.Unit == "" {
 			return
 		}
-		i := slices.IndexFunc(caps.Units, func(u schema.Unit) bool { return u.Kind == row.Unit })
-		if i < 0 && caps.Truncated {
-			return
-		}
-		if i < 0 {
+		u, found := schema.FindUnit(caps.Units, row.Unit, x.Unit)
+		named = named || x.Unit != ""
+		switch names := unitNames(caps.Units, row.Unit); {
+		case found:
+			c.unit(p, x, caps, u)
+		case caps.Truncated:
+		case len(names) == 0:
 			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot has not", x.Type, row.Unit), "leave the action out for this robot")
-			return
+		default:
+			hint := "it has " + strings.Join(names, ", ")
+			if near := Closest(x.Unit, names); near != "" {
+				hint = "did you mean " + near + "? " + hint
+			}
+			c.add(at(p, "unit"), CodeNoUnit, fmt.Sprintf("this robot has no %s %q", row.Unit, x.Unit), hint)
 		}
-		c.unit(p, x, caps, caps.Units[i])
 	})
+	if named && c.errors == 0 {
+		c.layOut("", namingUnits(a.Actions, caps.Units))
+	}
 	return c.found
+}
+
+// namingUnits returns a copy of list in which each action names the unit that performs it.
+func namingUnits(list []Action, units []schema.Unit) []Action {
+	out := slices.Clone(list)
+	for i := range out {
+		row, _ := RowOf(out[i].Type)
+		u, _ := schema.FindUnit(units, row.Unit, out[i].Unit)
+		out[i].Unit, out[i].Actions = u.ID, namingUnits(out[i].Actions, units)
+	}
+	return out
+}
+
+func unitNames(units []schema.Unit, k schema.UnitKind) (names []string) {
+	for _, u := range units {
+		if u.Kind == k {
+			names = append(names, u.ID)
+		}
+	}
+	return names
 }
 
 func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {

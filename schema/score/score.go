@@ -97,6 +97,7 @@ type Action struct {
 	TimeoutMS *int64     `json:"timeout_ms,omitzero"`
 	Method    Method     `json:"method,omitempty"`
 	OnResume  OnResume   `json:"on_resume,omitempty"`
+	Unit      string     `json:"unit,omitempty"` // id of the unit that performs it, default the first of its kind
 
 	Text   Text     `json:"text,omitempty"`   // say
 	Voice  string   `json:"voice,omitempty"`  // say

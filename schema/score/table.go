@@ -7,7 +7,7 @@ import (
 )
 
 // Class is the resource of an action, such as the voice or the face. Two actions of one
-// class cannot run at the same time unless their method is multiple.
+// class on one unit cannot run at the same time unless their method is multiple.
 type Class string
 
 const (
@@ -56,6 +56,9 @@ const (
 	FormPlain  Form = "plain"  // up to 64 printable characters
 )
 
+// unitField names the unit, for a robot that has several of the kind.
+var unitField = Field{Name: "unit", Form: FormName}
+
 // Table lists every type of action once, for the validator of fleetd and the executor of
 // the robot.
 var Table = []ActionRow{
@@ -66,6 +69,7 @@ var Table = []ActionRow{
 			{Name: "voice", Form: FormPlain},
 			{Name: "volume", Min: 0, Max: 1},
 			{Name: "rate", Min: 0.5, Max: 2},
+			unitField,
 		}},
 	{Type: TypeSound, Unit: schema.UnitSpeaker, Class: ClassSound, Method: MethodMultiple,
 		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "when played, or at its end",
@@ -73,10 +77,14 @@ var Table = []ActionRow{
 			{Name: "sound", Required: true, Form: FormName},
 			{Name: "volume", Min: 0, Max: 1},
 			{Name: "loop"},
+			unitField,
 		}},
 	{Type: TypeFace, Unit: schema.UnitFace, Class: ClassFace, Method: MethodNoSameType,
 		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at its end: then the face before it returns",
-		Fields: []Field{{Name: "face", Required: true, Form: FormName}}},
+		Fields: []Field{
+			{Name: "face", Required: true, Form: FormName},
+			unitField,
+		}},
 	{Type: TypeLED, Unit: schema.UnitLED, Class: ClassLED, Method: MethodNoSameType,
 		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at its end",
 		Fields: []Field{
@@ -84,6 +92,7 @@ var Table = []ActionRow{
 			{Name: "colour", Form: FormColour},
 			{Name: "pattern", OneOf: []string{"solid", "blink", "breathe", "rainbow"}},
 			{Name: "period_ms", Min: 100, Max: 10_000},
+			unitField,
 		}},
 	{Type: TypeHead, Unit: schema.UnitHead, Class: ClassHead, Method: MethodNoSameType,
 		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when reached, or at its end",
@@ -92,6 +101,7 @@ var Table = []ActionRow{
 			{Name: "pitch_rad", Min: -1.6, Max: 1.6},
 			{Name: "roll_rad", Min: -1.6, Max: 1.6},
 			{Name: "speed", Min: 0, Max: 1},
+			unitField,
 		}},
 	{Type: TypeGoto, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
 		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "arrived, failed, or at its end",
@@ -101,6 +111,7 @@ var Table = []ActionRow{
 			{Name: "y_m", Min: -10_000, Max: 10_000},
 			{Name: "theta_rad", Min: -3.2, Max: 3.2},
 			{Name: "speed_mps", Min: 0.05, Max: 3},
+			unitField,
 		}},
 	{Type: TypeWait, Class: ClassWait, Method: MethodMultiple,
 		End: true, OnResume: ResumeContinue, Ends: "at its end"},

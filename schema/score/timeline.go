@@ -17,6 +17,7 @@ func (w window) fixed() bool          { return w.lo == w.hi }
 type moment struct {
 	pointer string
 	row     ActionRow
+	unit    string // as the action names it
 	start   window
 	length  int64
 }
@@ -31,7 +32,9 @@ type child struct {
 	busy    int64 // if alone: when, on the group's clock, all previous actions are over
 }
 
-// timeline refuses an act in which actions with fixed times overlap. Each group has a
+// timeline refuses an act in which actions with fixed times overlap on one unit. Whether an
+// action that names no unit and one that names a unit meet on the same one depends on the
+// robot: Fit decides that. Each group has a
 // clock that runs from its start and stops while an exclusive child of the group runs. An
 // exclusive child that is due while others of its group run waits, and the clock goes on.
 //
@@ -100,7 +103,7 @@ func (c *checks) measure(p string, x *Action) child {
 		return ch
 	}
 	row, _ := RowOf(x.Type)
-	m := moment{pointer: p, row: row}
+	m := moment{pointer: p, row: row, unit: x.Unit}
 	switch {
 	case x.EndMS != nil:
 		m.length = *x.EndMS - x.StartMS
@@ -195,7 +198,7 @@ func firstOverlap(children []child, i int, m moment) (moment, bool) {
 		}
 		for _, o := range other.moments {
 			o.start = o.start.plus(window{clock, clock})
-			if o.row.Class == m.row.Class && o.overlaps(m) {
+			if o.row.Class == m.row.Class && o.unit == m.unit && o.overlaps(m) {
 				return o, true
 			}
 		}

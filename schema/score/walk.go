@@ -65,14 +65,13 @@ func resolve(list []Action, r *strings.Replacer) []Action {
 	return out
 }
 
-// UnitKinds lists the kinds of units that a needs, each once.
-func (a Act) UnitKinds() []schema.UnitKind {
-	var kinds []schema.UnitKind
+// UsesUnit reports whether u, one of units, performs an action of a.
+func (a Act) UsesUnit(u schema.Unit, units []schema.Unit) bool {
+	uses := false
 	a.walk(func(_ string, action *Action, _ int) {
-		if row, ok := RowOf(action.Type); ok && row.Unit != "" && !slices.Contains(kinds, row.Unit) {
-			kinds = append(kinds, row.Unit)
-		}
+		row, _ := RowOf(action.Type)
+		used, ok := schema.FindUnit(units, row.Unit, action.Unit)
+		uses = uses || ok && used.ID == u.ID
 	})
-	slices.Sort(kinds)
-	return kinds
+	return uses
 }

@@ -147,11 +147,12 @@ type Goto struct {
 	YM       Number `json:"y_m" doc:"instead of a point, with x_m"`
 	ThetaRad Number `json:"theta_rad" doc:"heading on arrival"`
 	SpeedMPS Number `json:"speed_mps" doc:"speed of the drive"`
+	Unit     string `json:"unit" doc:"which drive, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a Goto) Action([]string) score.Action {
-	return score.Action{Type: score.TypeGoto, Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}
+	return score.Action{Type: score.TypeGoto, Unit: a.Unit, Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}
 }
 
 // Patience implements Action.
@@ -164,11 +165,12 @@ type Head struct {
 	PitchRad Number `json:"pitch_rad" doc:"up"`
 	RollRad  Number `json:"roll_rad" doc:"to the side"`
 	Speed    Number `json:"speed" doc:"0 to 1, as a share of the maximum"`
+	Unit     string `json:"unit" doc:"which head, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a Head) Action([]string) score.Action {
-	return score.Action{Type: score.TypeHead, YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer(), Speed: a.Speed.Pointer()}
+	return score.Action{Type: score.TypeHead, Unit: a.Unit, YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer(), Speed: a.Speed.Pointer()}
 }
 
 // Patience implements Action.
@@ -182,11 +184,12 @@ type Say struct {
 	Voice    string `json:"voice" doc:"name of a voice of the robot"`
 	Volume   Number `json:"volume" doc:"0 to 1"`
 	Rate     Number `json:"rate" doc:"0.5 to 2, relative to the usual speed"`
+	Unit     string `json:"unit" doc:"which speaker, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a Say) Action(languages []string) score.Action {
-	return score.Action{Type: score.TypeSay, Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}
+	return score.Action{Type: score.TypeSay, Unit: a.Unit, Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}
 }
 
 // Patience implements Action.
@@ -198,11 +201,12 @@ type Sound struct {
 	Sound  string `json:"sound" verb:"required" doc:"a name that caps lists"`
 	Volume Number `json:"volume" doc:"0 to 1"`
 	Loop   bool   `json:"loop" doc:"repeat, for a minute at most"`
+	Unit   string `json:"unit" doc:"which speaker, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a Sound) Action([]string) score.Action {
-	return score.Action{Type: score.TypeSound, Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}
+	return score.Action{Type: score.TypeSound, Unit: a.Unit, Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}
 }
 
 // Patience implements Action.
@@ -218,11 +222,12 @@ type SetVolume struct {
 type Face struct {
 	sealed
 	Face string `json:"face" verb:"required" doc:"a name that caps lists"`
+	Unit string `json:"unit" doc:"which face, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a Face) Action([]string) score.Action {
-	return score.Action{Type: score.TypeFace, Face: a.Face}
+	return score.Action{Type: score.TypeFace, Unit: a.Unit, Face: a.Face}
 }
 
 // Patience implements Action.
@@ -235,11 +240,12 @@ type LED struct {
 	Pattern  string `json:"pattern" doc:"solid, blink, breathe or rainbow"`
 	PeriodMS int64  `json:"period_ms" doc:"100 to 10000"`
 	LED      string `json:"led" doc:"id of the LED; all if left out"`
+	Unit     string `json:"unit" doc:"which strip of leds, by its id in caps; the first if left out"`
 }
 
 // Action implements Action.
 func (a LED) Action([]string) score.Action {
-	return score.Action{Type: score.TypeLED, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
+	return score.Action{Type: score.TypeLED, Unit: a.Unit, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
 }
 
 // Patience implements Action.

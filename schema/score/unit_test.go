@@ -1,0 +1,78 @@
+package score
+
+import (
+	"slices"
+	"testing"
+
+	"troupe/schema"
+)
+
+// twoHeads is a robot with two units of a kind.
+var twoHeads = schema.Caps{Units: []schema.Unit{
+	{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1, Max: 1}},
+	{ID: "head-2", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -2, Max: 2}},
+	{ID: "speaker", Kind: schema.UnitSpeaker},
+}}
+
+// turn is a turn of a head from one time to another.
+func turn(unit string, yaw float64, from, to int64) Action {
+	return Action{Type: TypeHead, Unit: unit, YawRad: &yaw, StartMS: from, EndMS: &to}
+}
+
+func TestConflictIsJudgedPerUnit(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		actions []Action
+		act     string // code of the error of the act itself; empty = none
+		robot   string // code of the error for this robot
+		at      string // its pointer
+	}{
+		{"two units at once", []Action{turn("head", 0.5, 0, 1000), turn("head-2", 0.5, 0, 1000)}, "", "", ""},
+		{"one unit twice", []Action{turn("head-2", 0.5, 0, 1000), turn("head-2", 1, 500, 1500)}, CodeOverlap, "", ""},
+		{"the first unit, by its name and by none", []Action{turn("", 0.5, 0, 1000), turn("head", 1, 500, 1500)}, "", CodeOverlap, "/actions/1/start_ms"},
+		{"the first unit and the second", []Action{turn("", 0.5, 0, 1000), turn("head-2", 1, 500, 1500)}, "", "", ""},
+		{"in a group", []Action{turn("", 0.5, 0, 1000), {Type: TypeGroup, StartMS: 500, Actions: []Action{turn("head", 0.5, 0, 1000)}}}, "", CodeOverlap, "/actions/1/actions/0/start_ms"},
+		{"a unit that the robot has not", []Action{turn("head-3", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
+		{"a unit of another kind", []Action{turn("speaker", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
+		{"within the limits of the second", []Action{turn("head-2", 1.5, 0, 1000)}, "", "", ""},
+		{"outside those of the first", []Action{turn("", 1.5, 0, 1000)}, "", CodeBeyondUnit, "/actions/0/yaw_rad"},
+		{"a wait has no unit", []Action{{Type: TypeWait, Unit: "head", EndMS: new(int64(100))}}, CodeWrongField, "", ""},
+		{"no id", []Action{turn("Head 2", 0.5, 0, 1000)}, CodeBadID, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := Act{ID: "a", Actions: c.actions}
+			if got := firstCode(ValidateAct(a)); got != c.act {
+				t.Fatalf("the act: %q, want %q", got, c.act)
+			}
+			if c.act != "" {
+				return
+			}
+			found := schema.Errors(Fit(a, twoHeads))
+			if got := firstCode(found); got != c.robot || got != "" && found[0].Pointer != c.at {
+				t.Errorf("this robot: %+v, want %q at %q", found, c.robot, c.at)
+			}
+		})
+	}
+}
+
+func firstCode(found []schema.Problem) string {
+	if found = schema.Errors(found); len(found) > 0 {
+		return found[0].Code
+	}
+	return ""
+}
+
+func TestActUsesTheUnitsThatItNames(t *testing.T) {
+	for unit, want := range map[string][]string{"": {"head"}, "head": {"head"}, "head-2": {"head-2"}, "head-3": nil} {
+		a := Act{ID: "a", Actions: []Action{{Type: TypeGroup, Actions: []Action{turn(unit, 0.5, 0, 1000)}}}}
+		var uses []string
+		for _, u := range twoHeads.Units {
+			if a.UsesUnit(u, twoHeads.Units) {
+				uses = append(uses, u.ID)
+			}
+		}
+		if !slices.Equal(uses, want) {
+			t.Errorf("an act for %q uses %v, want %v", unit, uses, want)
+		}
+	}
+}
