@@ -29,7 +29,7 @@ const MaxModes = 12
 // Config is the part of the robot's configuration that concerns modes. It does not
 // change while the robot runs.
 type Config struct {
-	Modes       []Mode        // in registration order, so that their indexes are stable
+	Modes       []Rule        // in registration order, so that their indexes are stable
 	Calibration schema.ModeID // runs by itself at boot
 	Default     schema.ModeID // replaces a mode that fails
 	Safe        schema.ModeID // entered without any check; cannot be requested
@@ -38,8 +38,8 @@ type Config struct {
 	StartTime   time.Duration // limit of a start; then the start has failed
 }
 
-// Mode is one mode as configured.
-type Mode struct {
+// Rule is what the configuration says of one mode.
+type Rule struct {
 	ID        schema.ModeID
 	Moves     bool            // it wants the safety core ENABLED
 	Off       bool            // disabled until a request enables it
@@ -52,7 +52,7 @@ type Mode struct {
 // minute, so that the broker may restart.
 func Defaults() Config {
 	return Config{
-		Modes: []Mode{
+		Modes: []Rule{
 			{ID: schema.ModeStr, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
 			{ID: schema.ModeMnl, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
 			{ID: schema.ModeAto, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
@@ -84,7 +84,7 @@ func (c *Config) Check() []string {
 			faults = append(faults, fmt.Sprintf("the %s mode %q is not among the modes", role.name, role.mode))
 		}
 	}
-	if c.Safe == c.Default || c.Safe == c.Calibration || c.Safe == c.Boot || c.mode(c.Safe).Moves {
+	if c.Safe == c.Default || c.Safe == c.Calibration || c.Safe == c.Boot || c.Rule(c.Safe).Moves {
 		faults = append(faults, "the safe mode has to be one of its own that does not move")
 	}
 	return faults
@@ -99,11 +99,11 @@ func (c *Config) index(m schema.ModeID) int {
 	return -1
 }
 
-func (c *Config) mode(m schema.ModeID) Mode {
+func (c *Config) Rule(m schema.ModeID) Rule {
 	if i := c.index(m); i >= 0 {
 		return c.Modes[i]
 	}
-	return Mode{}
+	return Rule{}
 }
 
 // State is what the supervisor remembers between steps.
@@ -171,9 +171,9 @@ func (s *State) SafetyMode(c *Config) (active, wants, switching bool) {
 	case Starting:
 		return false, false, s.handsOver(c, s.Left)
 	}
-	return true, c.mode(s.Active).Moves, false
+	return true, c.Rule(s.Active).Moves, false
 }
 
 func (s *State) handsOver(c *Config, left schema.ModeID) bool {
-	return left != c.Calibration && c.mode(left).Moves && c.mode(s.Next).Moves
+	return left != c.Calibration && c.Rule(left).Moves && c.Rule(s.Next).Moves
 }

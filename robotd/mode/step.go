@@ -274,7 +274,7 @@ func (s *State) linkLossApplies(c *Config, f Facts) bool {
 	if m == c.Safe || s.ByBoot && m == c.Calibration && !f.Enabled {
 		return false
 	}
-	rule := c.mode(m)
+	rule := c.Rule(m)
 	return rule.LinkLoss != schema.LinkLossContinue && f.LostFor >= rule.LostAfter
 }
 
