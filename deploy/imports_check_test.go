@@ -25,10 +25,18 @@ type importRules struct {
 	allowedClocks  map[string]string
 	onlyImporter   map[string]string
 	assemblies     map[string]string
+	modes          modeNames
 	maySleep       []string
 
 	// used holds the keys of the exceptions that some file needed.
 	used map[any]bool
+}
+
+// modeNames says who may name a mode of operation: constants of schema, and values as
+// they are written.
+type modeNames struct {
+	program, within   string // a folder each
+	constants, values []string
 }
 
 // importEdge is an import of one folder of this module by another.
@@ -156,7 +164,33 @@ func (rules importRules) checkFile(s *source) (found []string) {
 	rules.checkTime(s, at, report)
 	checkBubbles(s, report)
 	rules.checkFields(s, report)
+	rules.checkModeNames(s, report)
 	return found
+}
+
+// checkModeNames reports what names a mode. Tests may.
+func (rules importRules) checkModeNames(s *source, report func(string, ...any)) {
+	m := rules.modes
+	if s.test || !isWithin(s.folder, []string{m.program}) || isWithin(s.folder, []string{m.within}) {
+		return
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		named := ""
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == s.imports[module+"schema"] && slices.Contains(m.constants, n.Sel.Name) {
+				named = n.Sel.Name
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && slices.Contains(m.values, text) {
+				named = text
+			}
+		}
+		if named != "" {
+			report("line %d: names the mode %s: let its package below %s say what is different about it, see mode.Installed", s.set.Position(n.Pos()).Line, named, m.within)
+		}
+		return true
+	})
 }
 
 // checkFields reports struct fields that hold an assembly. Tests may have them.

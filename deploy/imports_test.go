@@ -43,6 +43,8 @@ var layers = []layer{
 			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader",
 		}},
+	{what: "modes of operation", pure: true,
+		folders: []string{"robotd/mode/str", "robotd/mode/mnl", "robotd/mode/ato", "robotd/mode/safe"}},
 	{what: "the robot's configuration", pure: true,
 		folders: []string{"robotd/config"}},
 	{what: "events and effects of a robot", pure: true,
@@ -135,6 +137,15 @@ var assemblies = map[string]string{
 	"fleetd/fleet": "Fleet",
 }
 
+// The modes of operation, whose names are constants of schema, and the folder of the
+// program that may name one. All else in that program treats modes alike, so that a new
+// mode is a package and a line in the table of modes.
+var modes = modeNames{
+	program: "robotd", within: "robotd/mode",
+	constants: []string{"ModeStr", "ModeMnl", "ModeAto", "ModeSafe"},
+	values:    []string{"str", "mnl", "ato"}, // "safe" is a reaction to link loss too
+}
+
 // Folders whose tests run real processes against real time, and may sleep.
 var maySleep = []string{"deploy/e2e"}
 
@@ -142,7 +153,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	rules := importRules{
 		layers: layers, programImports: programImports, testSupport: testSupport,
 		allowedImports: allowedImports, refusedImports: refusedImports, allowedClocks: allowedClocks,
-		onlyImporter: onlyImporter, assemblies: assemblies, maySleep: maySleep,
+		onlyImporter: onlyImporter, assemblies: assemblies, modes: modes, maySleep: maySleep,
 	}
 	found, files, err := rules.check(os.DirFS(".."))
 	if err != nil {

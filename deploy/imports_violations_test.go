@@ -27,6 +27,7 @@ func sampleRules() importRules {
 		},
 		refusedImports: map[importEdge]string{{"robotd/robot", "robotd/act"}: "the mode decides"},
 		assemblies:     map[string]string{"robotd/robot": "Robot"},
+		modes:          modeNames{program: "robotd", within: "robotd/mode", constants: []string{"ModeAto"}, values: []string{"ato"}},
 		maySleep:       []string{"deploy/e2e"},
 	}
 }
@@ -92,6 +93,10 @@ func TestEveryViolationIsReported(t *testing.T) {
 			`package robot; type writer struct { *Robot }`, "a field holds the assembly"},
 		{"a field of another package that holds assemblies", "robotd/main.go",
 			`package main; import all "troupe/robotd/robot"; type program struct { robots map[string]*all.Robot }`, "a field holds the assembly"},
+		{"the name of a mode outside its package", "robotd/robot/robot.go",
+			`package robot; import wire "troupe/schema"; func f(m wire.ModeID) bool { return m == wire.ModeAto }`, "line 1: names the mode ModeAto"},
+		{"a mode by its value", "robotd/robot/robot.go",
+			`package robot; var performs = map[string]bool{"ato": true}`, "line 1: names the mode ato"},
 		{"a package named util", "fleetd/util/x.go",
 			`package util`, "does not say what"},
 		{"a package not named like its folder", "robotd/mode/mode.go",
@@ -112,7 +117,7 @@ func TestEveryViolationIsReported(t *testing.T) {
 func TestAllowedImportIsNotReported(t *testing.T) {
 	found, files, err := sampleRules().check(fstest.MapFS{
 		"schema/word.go":              {Data: []byte(`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
-		"robotd/mode/mode.go":         {Data: []byte(`package mode; import (_ "troupe/schema"; _ "strings")`)},
+		"robotd/mode/mode.go":         {Data: []byte(`package mode; import ("troupe/schema"; _ "strings"); const ato = schema.ModeAto + "ato"`)},
 		"robotd/mode/mode_test.go":    {Data: []byte(`package mode_test; import (_ "os"; _ "troupe/robotd/mode"; _ "troupe/broker/brokertest")`)},
 		"robotd/mode/bubble_test.go":  {Data: []byte(`package mode; import ("time"; "testing/synctest"); var _ = synctest.Wait; func f() { time.Sleep(1) }`)},
 		"robotd/mode/testdata/bad.go": {Data: []byte(`this is not Go`)},
@@ -123,7 +128,7 @@ func TestAllowedImportIsNotReported(t *testing.T) {
 		"broker/link/link.go":         {Data: []byte(`package link; import _ "github.com/eclipse/paho.mqtt.golang"`)},
 		"broker/server/server.go":     {Data: []byte(`package server; import _ "github.com/mochi-mqtt/server/v2"`)},
 		"deploy/e2e/whole_test.go":    {Data: []byte(`package e2e; import ("time"; _ "troupe/robotd/robot"); func f() { time.Sleep(1) }`)},
-		"robotd/robot/robot_test.go":  {Data: []byte(`package robot; type world struct { *Robot }`)},
+		"robotd/robot/robot_test.go":  {Data: []byte(`package robot; import "troupe/schema"; type world struct { *Robot }; var mode = schema.ModeAto`)},
 		"robotd/main.go":              {Data: []byte(`package main; import _ "troupe/robotd/robot"`)},
 	})
 	if err != nil || len(found) != 0 || files != 12 {

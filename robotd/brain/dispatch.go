@@ -81,18 +81,18 @@ func (t *step) unknownVerb(o request.Perform) {
 }
 
 func (t *step) takeMode(o request.Perform) {
-	ato := t.mode.Active == schema.ModeAto
+	performs := t.inCharge().Performs // the pauses of the story are its tokens, whoever asks
 	switch a := o.Args.(type) {
 	case verb.SetMode:
 		t.askMode(o, mode.Input{Kind: mode.Set, Mode: a.Mode, Restart: a.Restart})
 	case verb.PauseMode:
-		if ato {
-			t.perform.AskAuto(o, auto.Input{What: auto.Pause}) // the pauses of ato are its tokens, whoever asks
+		if performs {
+			t.perform.AskAuto(o, auto.Input{What: auto.Pause})
 			return
 		}
 		t.askMode(o, mode.Input{Kind: mode.Pause})
 	case verb.ResumeMode:
-		if ato {
+		if performs {
 			t.perform.AskAuto(o, auto.Input{What: auto.Continue})
 			return
 		}
@@ -132,7 +132,7 @@ func (t *step) takeStory(o request.Perform) {
 }
 
 func (t *step) takeManual(o request.Perform) {
-	if a, ok := o.Args.(verb.Perform); ok && t.mode.Active == schema.ModeAto {
+	if a, ok := o.Args.(verb.Perform); ok && t.inCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
 	}

@@ -84,10 +84,10 @@ func (t *step) phase() schema.ModePhase {
 	return t.mode.DocumentPhase()
 }
 
-// modePaused reports whether the active mode is paused. Ato is paused by its tokens, the
-// other modes by the supervisor.
+// modePaused reports whether the active mode is paused. One that performs is paused by
+// the tokens of the story, the others by the supervisor.
 func (t *step) modePaused() bool {
-	if t.mode.Active == schema.ModeAto {
+	if t.inCharge().Performs {
 		return t.perform.Auto().Status == schema.AutoPaused
 	}
 	return t.mode.Paused(&t.cfg.Mode)
@@ -98,20 +98,16 @@ func (t *step) current() *schema.Now {
 	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
-var modeNames = map[schema.ModeID]string{
-	schema.ModeStr: "start-up", schema.ModeMnl: "manual", schema.ModeAto: "automatic", schema.ModeSafe: "safe",
-}
-
 // modesDocument is the catalogue of modes, with the reasons why each cannot be
 // selected now.
 func (t *step) modesDocument() *schema.Modes {
 	d := &schema.Modes{Session: t.report.Session()}
-	f := t.modeFacts()
+	f := t.modeFacts(mode.Input{})
 	for i, m := range t.cfg.Mode.Modes {
 		doc := schema.Mode{
-			ID: m.ID, N: i, Name: modeNames[m.ID], Kind: "builtin",
+			ID: m.ID, N: i, Name: t.modes.Installed(m.ID).Name, Kind: "builtin",
 			Status:     t.mode.Status[i],
-			NeedsLease: t.cfg.Control.Required == control.RequireAll && m.ID != schema.ModeSafe,
+			NeedsLease: t.cfg.Control.Required == control.RequireAll && m.ID != t.cfg.Mode.Safe,
 			Enabled:    t.mode.Status[i] != schema.ModeRegistered,
 			Running:    t.mode.Active == m.ID && (t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe || t.mode.Phase == mode.Calibrating || t.mode.Phase == mode.Uncalibrated),
 			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
@@ -131,11 +127,7 @@ func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
 		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,
 		BudgetMS: link.Remaining(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
-	}
-	for _, m := range t.cfg.Mode.Modes {
-		if m.ID == t.activeMode() {
-			d.Policy = m.LinkLoss
-		}
+		Policy:   t.cfg.Mode.Rule(t.activeMode()).LinkLoss,
 	}
 	if o := t.link.Outage; o != (link.Outage{}) {
 		d.LastOutage = &schema.LinkOutage{From: t.now.At(o.From)}

@@ -2,13 +2,16 @@ package brain
 
 import (
 	"cmp"
+	"fmt"
 
 	"troupe/robotd/desired"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -21,7 +24,7 @@ func (t *step) stepMode() {
 		in, by = next.In, next.By
 	}
 	was := t.mode.Active
-	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(), in)
+	d := mode.Step(&t.mode, t.now.Mono, &t.cfg.Mode, t.modeFacts(in), in)
 	if d.Changed {
 		t.changed(effect.FlushSoon)
 		t.log("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
@@ -51,60 +54,69 @@ func (t *step) stepMode() {
 		t.requestStop("mode", "no mode is in charge")
 	}
 	for _, o := range d.Orders() {
-		t.obey(o)
+		t.modes.Obey(&t.cfg.Mode, o)
+		t.settleModes()
 	}
 }
 
-// modeFacts is what the supervisor has to know of the others.
-func (t *step) modeFacts() mode.Facts {
+// modeFacts is what the supervisor has to know of the others, to decide about in.
+func (t *step) modeFacts(in mode.Input) mode.Facts {
 	f := mode.Facts{Enabled: t.safety.At == schema.SafetyEnabled}
 	if safety.Latched(t.safety.At) {
 		f.Forbid = schema.ReasonSafetyLatched
 	}
 	f.LinkLost, f.LostFor = t.linkLost()
-	if why, detail, ok := t.performs().Ready(); !ok {
-		t.notReady[0] = mode.NotReady{Mode: schema.ModeAto, Reason: why, Detail: detail}
-		f.NotReady = t.notReady[:]
+	t.lookForModes()
+	f.NotReady = t.modes.NotReady()
+	if in.Kind == mode.Pause {
+		f.NoPause = t.modes.MayPause()
+		t.settleModes()
 	}
 	return f
 }
 
-// obey carries out what the supervisor orders a mode. A mode answers in a later step, for
-// the supervisor takes one input a step.
-func (t *step) obey(o mode.Order) {
-	switch o.Mode {
-	case schema.ModeAto:
-		t.obeyAto(o.Do)
-		return
-	case schema.ModeStr:
-		switch o.Do {
-		case mode.DoCalibrate:
-			t.calibration++
-			t.do(effect.Calibrate{Run: t.calibration})
-		case mode.DoStop, mode.DoKill, mode.DoEndCalibration:
-			t.calibration++ // what still comes of it is late
-			t.do(effect.EndCalibration{})
-		}
+// lookForModes gives the modes what they know of the robot.
+func (t *step) lookForModes() {
+	r := mode.Robot{MayMove: t.safety.At == schema.SafetyEnabled, Units: t.body.Units()}
+	if why, detail, ok := t.performs().Ready(); !ok {
+		r.Story = mode.Refusal{Reason: why, Detail: detail}
 	}
-	switch o.Do {
-	case mode.DoStart:
-		t.queueMode(mode.Input{Kind: mode.Started, Mode: o.Mode})
-	case mode.DoStop:
-		t.queueMode(mode.Input{Kind: mode.Stopped, Mode: o.Mode})
-	}
+	t.modes.Look(t.now.Mono, r)
 }
 
-// obeyAto starts and ends ato; whether it could start is known once it was entered.
-func (t *step) obeyAto(do mode.Do) {
-	switch do {
-	case mode.DoStart:
-		t.perform.Enter()
-	case mode.DoStop, mode.DoKill:
-		t.perform.Leave()
-		if do == mode.DoStop {
-			t.queueMode(mode.Input{Kind: mode.Stopped, Mode: schema.ModeAto})
+// tellMode hands a notice to the mode that lives.
+func (t *step) tellMode(n mode.Notice) {
+	t.lookForModes()
+	t.modes.Tell(n)
+	t.settleModes()
+}
+
+// settleModes carries out what the modes want done. The supervisor takes a report in a
+// later step, for it takes one input a step.
+func (t *step) settleModes() {
+	for _, e := range t.modes.Effects() {
+		switch e := e.(type) {
+		case mode.Report:
+			t.toMode.Add(e.Input)
+		case mode.Calibrate:
+			t.do(effect.Calibrate{Run: e.Run})
+		case mode.EndCalibration:
+			t.do(effect.EndCalibration{})
+		case mode.Enter:
+			t.perform.Enter()
+		case mode.Leave:
+			t.perform.Leave()
+		case mode.Drive:
+			if safety.Gate(t.safety.At, safety.Moves, safety.Act) == "" {
+				t.do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
+			}
+		case mode.Stop:
+			t.toSafety.Add(safety.Request{Verb: stops.VerbOf(e.Level), Source: "mode", Why: e.Why})
+		default:
+			panic(fmt.Sprintf("brain: no such effect of a mode: %T", e))
 		}
 	}
+	t.modes.Done()
 }
 
 // settleBootMode notes that start-up has ended, and how.
@@ -115,7 +127,7 @@ func (t *step) settleBootMode() {
 	t.toDesired(func(d desired.Step) { d.Landed(t.mode.Reason) })
 }
 
-// performAuto gives ato one input, and tells the supervisor whether it runs.
+// performAuto gives ato one input, and tells the mode whether the story is performed.
 func (t *step) performAuto() {
 	from := t.list.Len()
 	r := t.performs().StepAuto()
@@ -123,22 +135,14 @@ func (t *step) performAuto() {
 	switch {
 	case !r.Entered:
 	case r.Refused != "":
-		t.queueMode(mode.Input{Kind: mode.StartFailed, Mode: schema.ModeAto, Reason: r.Refused, Detail: r.Refused.Describe().Text})
+		t.tellMode(mode.Entered{Refusal: mode.Refusal{Reason: r.Refused, Detail: r.Refused.Describe().Text}})
 	default:
-		t.queueMode(mode.Input{Kind: mode.Started, Mode: schema.ModeAto})
+		t.tellMode(mode.Entered{})
 	}
 }
 
-func (t *step) linkLossOf(m schema.ModeID) schema.LinkLoss {
-	for i := range t.cfg.Mode.Modes {
-		if t.cfg.Mode.Modes[i].ID == m {
-			return t.cfg.Mode.Modes[i].LinkLoss
-		}
-	}
-	return schema.LinkLossSafe
-}
-
-func (t *step) queueMode(in mode.Input) { t.toMode.Add(in) }
+// inCharge is the row of the active mode.
+func (t *step) inCharge() *mode.Installed { return t.modes.Installed(t.mode.Active) }
 
 // calibrating tells the sender of the request how far the calibration is.
 func (t *step) calibrating(share float64) {
@@ -148,24 +152,22 @@ func (t *step) calibrating(share float64) {
 	}
 }
 
-// calibrated hands the end of a calibration to the supervisor, unless a later one was
-// ordered.
+// calibrated hands the end of a calibration to the mode that waits for it.
 func (t *step) calibrated(ev event.Calibrated) {
-	if ev.Run != t.calibration {
+	if !t.modes.Awaits(ev.Run) {
 		return
 	}
-	ev.Reason, ev.Detail = schema.Reason(schema.SanitizeText(string(ev.Reason))), schema.SanitizeText(ev.Detail)
-	in := mode.Input{Kind: mode.CalibOK, Mode: schema.ModeStr, Reason: ev.Reason, Detail: ev.Detail}
+	why := mode.Refusal{Reason: schema.Reason(schema.SanitizeText(string(ev.Reason))), Detail: schema.SanitizeText(ev.Detail)}
 	for _, u := range t.body.Units() {
 		t.clear("calibration_waits", u.ID)
 	}
-	if ev.Reason != "" {
-		in.Kind = mode.CalibFailed
-		t.raise("calibration_failed", schema.AlertError, "str", cmp.Or(ev.Detail, string(ev.Reason)), "see to the cause, then send mode/set str")
+	m := string(t.cfg.Mode.Calibration)
+	if why.Reason != "" {
+		t.raise("calibration_failed", schema.AlertError, m, cmp.Or(why.Detail, string(why.Reason)), "see to the cause, then send mode/set "+m)
 	} else {
-		t.clear("calibration_failed", "str")
+		t.clear("calibration_failed", m)
 	}
-	t.queueMode(in)
+	t.tellMode(mode.CalibrationEnded{Refusal: why})
 }
 
 // fallback is what an event tells of a mode that was left for the safe one.

@@ -111,7 +111,7 @@ func (t *step) manuals() manual.Step {
 	lost, _ := t.linkLost()
 	f := manual.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
-		InMnl:     t.mode.Active == schema.ModeMnl && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
+		Manual:    t.inCharge().Manual && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
 		Reachable: !lost && t.report.Session() != "",
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
@@ -129,7 +129,7 @@ func (t *step) performs() perform.Step {
 	lost, _ := t.linkLost()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
-		LinkLost: lost && t.linkLossOf(schema.ModeAto) != schema.LinkLossContinue,
+		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		Running:  t.mode.System == schema.SystemRunning,
 		Battery:  perform.Battery(t.body.Battery()), Body: &t.body,
 	}}
@@ -196,7 +196,7 @@ func (s *others) ModeFacts() desiredmode.Facts {
 	case len(s.stops.Latches()) > 0:
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(s.stops.Latches()))
 	case waits != "": // leaving ato would forget it
-		f.Others, f.Detail = waits, string(schema.ModeAto)+" was stopped or lost its link; only auto/continue lets it go on"
+		f.Others, f.Detail = waits, string(s.mode.Active)+" was stopped or lost its link; only auto/continue lets it go on"
 	case c.At == control.Held:
 		f.Others, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
 	}

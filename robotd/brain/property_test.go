@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
+	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -347,7 +348,7 @@ func TestTheSameWorldGivesTheSameRobot(t *testing.T) {
 		delete(actions, "restart")
 		t.Repeat(actions)
 		cfg := w.r.cfg
-		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, clock.Now{Wall: epoch})
+		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, mode.NewRunner(modes, mode.Unguarded), clock.Now{Wall: epoch})
 		for i, st := range w.a.history {
 			if got := said(Step(twin, st.now, st.ev, nil)); got != st.said {
 				t.Fatalf("step %d, %T: the second time the robot does otherwise\n%s", i, st.ev, firstDifference(got, st.said))

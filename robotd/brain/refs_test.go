@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -115,7 +116,7 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 		cfg, body := config.Defaults("r1"), newBench(&rig{}).about()
 		body.Hardware = "rev B"
 		c.set(&cfg, &body)
-		s, _ := New(&cfg, "boot-1", body, Memory{}, clock.Now{})
+		s, _ := New(&cfg, "boot-1", body, Memory{}, mode.NewRunner(modes, mode.Unguarded), clock.Now{})
 		d := s.body.Caps(s.cfg, manual.Verbs(&s.body))
 		if want := append(slices.Clone(always), c.want...); !slices.Equal(d.Features, want) || d.Robot.HW != "rev B" {
 			t.Errorf("a robot %s has %v (hw %q), want %v", c.what, d.Features, d.Robot.HW, want)

@@ -14,6 +14,11 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/mode"
+	"troupe/robotd/mode/ato"
+	"troupe/robotd/mode/mnl"
+	"troupe/robotd/mode/safe"
+	"troupe/robotd/mode/str"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -66,6 +71,9 @@ type coming struct {
 	do func() // instead of an event: something in the world
 }
 
+// modes are those of a robot.
+var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode}
+
 // epoch is when the rig's first boot begins, on the wall.
 const epoch schema.Time = 1_800_000_000_000
 
@@ -91,7 +99,7 @@ func (r *rig) boot() {
 	})
 	r.body.stand()
 	var first []effect.Effect
-	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, r.wall())
+	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, mode.NewRunner(modes, mode.Unguarded), r.wall())
 	r.done(nil, first)
 	for _, u := range r.body.about().Units {
 		r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle}})

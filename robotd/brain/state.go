@@ -31,6 +31,7 @@ type State struct {
 	safety   safety.State
 	toSafety request.Inbox[safety.Request]
 	mode     mode.State
+	modes    *mode.Runner
 	toMode   request.Inbox[mode.Input]
 	link     link.State
 	requests *request.State
@@ -47,10 +48,8 @@ type State struct {
 	list    effect.List // what they leave to be done
 
 	// Modes.
-	modeSince   schema.Time
-	lastMode    schema.ModeID
-	calibration int64            // the newest that was ordered
-	notReady    [1]mode.NotReady // room for modeFacts
+	modeSince schema.Time
+	lastMode  schema.ModeID
 
 	// The fleet.
 	beats link.Heartbeats
@@ -84,15 +83,16 @@ type Memory struct {
 }
 
 // New is a robot that has just started: it has its story and its journal, and
-// may not move whatever it was doing before. base is kept and not changed. The
-// effects are to be performed before Begin.
-func New(base *config.Config, id string, b driver.Body, m Memory, now clock.Now) (*State, []effect.Effect) {
+// may not move whatever it was doing before. base is kept and not changed. modes
+// has a mode for every rule of base, and is the robot's own from now on. The effects are
+// to be performed before Begin.
+func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}
 	s.desired = desired.New(base, (*others)(s), m.Settings)
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode),
+		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode), modes: modes,
 		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id),
 		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()})},

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/control"
+	"troupe/robotd/mode"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -20,9 +21,6 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 	"labels":           into(func(c *Config, v map[string]string) { c.Labels = v }),
 	"languages":        into(func(c *Config, v []string) { c.Languages = v }),
 	"boot_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Boot = v }),
-	"link_loss.str":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeStr, v) }),
-	"link_loss.mnl":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeMnl, v) }),
-	"link_loss.ato":    into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(schema.ModeAto, v) }),
 	"on_link_return":   into(func(c *Config, v string) { c.ContinueOnReturn = v == "continue" }),
 	"require_sight":    into(func(c *Config, v bool) { c.Safety.RequireSight = v }),
 	"control.required": into(func(c *Config, v control.Required) { c.Control.Required = v }),
@@ -38,6 +36,13 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 	"charged":      into(func(c *Config, v float64) { c.Charged = v }),
 	"heartbeat_ms": into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
 	"event_rate":   into(func(c *Config, v int64) { c.EventRate = float64(v) }),
+}
+
+func init() {
+	rules := mode.Defaults()
+	for _, m := range rules.Selectable() {
+		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(m, v) })
+	}
 }
 
 func into[T any](set func(*Config, T)) func(*Config, jsontext.Value) error {

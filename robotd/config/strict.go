@@ -26,7 +26,7 @@ func (c *Config) Strictest() {
 	if free("control.required") && c.Control.Required == control.RequireNone {
 		c.Control.Required = control.RequireManual
 	}
-	for _, m := range []schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto} {
+	for _, m := range c.Mode.Selectable() {
 		if free("link_loss." + string(m)) {
 			c.LinkLoss(m, schema.LinkLossSafe)
 		}

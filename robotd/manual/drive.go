@@ -104,7 +104,7 @@ func (t Step) teleopFacts() teleop.Facts {
 func (t Step) forbids(k schema.UnitKind) schema.Reason {
 	shut := safety.Gate(t.Safety, safety.ClassOf(k), safety.Act)
 	switch {
-	case !t.InMnl:
+	case !t.Manual:
 		return schema.ReasonNotInMnl
 	case shut != "":
 		return shut

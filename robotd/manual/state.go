@@ -57,7 +57,7 @@ type Step struct {
 type Facts struct {
 	Standing  schema.Precondition
 	Safety    schema.SafetyState
-	InMnl     bool   // the mode of manual control is ready, and not paused
+	Manual    bool   // the mode in charge takes what is asked manually, and is not paused
 	Reachable bool   // somebody can be relied on to reach the robot
 	Session   string // with the broker; empty while nobody listens
 	Body      Body

@@ -1,10 +1,6 @@
 package mode
 
-import (
-	"strings"
-
-	"troupe/schema"
-)
+import "troupe/schema"
 
 // Why is one reason why a mode cannot be selected.
 type Why struct {
@@ -63,13 +59,14 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 
 // modeNames lists the modes that a request may name.
 func (c *Config) modeNames() string {
-	ids := make([]string, 0, len(c.Modes))
-	for _, m := range c.Modes {
-		if m.ID != c.Safe {
-			ids = append(ids, string(m.ID))
+	names := ""
+	for i, m := range c.Selectable() {
+		if i > 0 {
+			names += ", "
 		}
+		names += string(m)
 	}
-	return strings.Join(ids, ", ")
+	return names
 }
 
 func rejected(w Why) Answer {

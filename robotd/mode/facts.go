@@ -18,8 +18,8 @@ type Facts struct {
 	LostFor  time.Duration
 	// NotReady lists the modes whose own entry check fails, in any order.
 	NotReady []NotReady
-	// NoPause is why the active mode refuses to pause; empty if it does not.
-	NoPause schema.Reason
+	// NoPause is why the active mode refuses to pause, when a request asks for it.
+	NoPause Refusal
 }
 
 // NotReady is a mode whose own entry check fails now.
@@ -64,10 +64,10 @@ type Input struct {
 	Detail  string
 }
 
-// Do is the kind of an order to a mode.
+// Do is the kind of an order to a mode, or of another call of it.
 type Do string
 
-// The orders.
+// The orders, and the calls that no order makes.
 const (
 	DoStart     Do = "start"
 	DoStop      Do = "stop" // end in an orderly way
@@ -77,6 +77,10 @@ const (
 	DoCalibrate Do = "calibrate"
 	// DoEndCalibration ends a calibration whose result is ignored.
 	DoEndCalibration Do = "end-calibration"
+
+	DoReady    Do = "ready"
+	DoMayPause Do = "may-pause"
+	DoStep     Do = "step"
 )
 
 // Order is an order to one mode.

@@ -1,6 +1,7 @@
 package mode
 
 import (
+	"cmp"
 	"time"
 
 	"troupe/schema"
@@ -111,8 +112,8 @@ func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
 	switch {
 	case in.Kind == Pause && paused, in.Kind == Resume && !paused:
 		d.Answer = unchanged(string(s.Active) + " already is " + string(s.Status[c.index(s.Active)]))
-	case in.Kind == Pause && f.NoPause != "":
-		d.Answer = rejectedWith(schema.ResultNotReady, f.NoPause, string(s.Active)+" cannot pause now")
+	case in.Kind == Pause && f.NoPause.Reason != "":
+		d.Answer = rejectedWith(schema.ResultNotReady, f.NoPause.Reason, cmp.Or(f.NoPause.Detail, string(s.Active)+" cannot pause now"))
 	case in.Kind == Pause:
 		s.changeStatus(c, d, s.Active, LifePause)
 		d.order(DoPause, s.Active)

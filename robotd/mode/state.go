@@ -7,18 +7,20 @@
 // replaces it; if that fails, safe does; if even safe fails, the supervisor asks the
 // safety core to stop the body.
 //
-// Modes have no parameters of their own. Their settings, such as the reaction to link
-// loss, are configuration: the fleet publishes it in desired documents and the robot
-// stores it. So no verb sets a parameter of a mode.
+// A mode is a value that implements the interface Mode, in a package of its own below
+// this one. The supervisor, Step, returns orders and calls no mode; a Runner carries them
+// out and brings the modes' reports. The parameters of a mode, and its settings such as
+// the reaction to link loss, are configuration. So no verb sets a parameter of a mode.
 //
-// The package runs no mode itself: it returns orders, and the modes report how they
-// ended. It keeps no copy of the safety core's state, knows no messages and reads no
-// clock; time is an argument, counted from boot. State is comparable.
+// The supervisor keeps no copy of the safety core's state, knows no messages and reads no
+// clock; time is an argument, counted from boot. Its State is comparable.
 package mode
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
 )
@@ -45,9 +47,10 @@ type Rule struct {
 	Off       bool            // disabled until a request enables it
 	LinkLoss  schema.LinkLoss // the reaction when no operator's heartbeat arrives
 	LostAfter time.Duration   // how long the link has to be lost for it
+	Params    map[string]jsontext.Value
 }
 
-// Defaults returns the four modes and their rules. After 5 s, link loss ends the modes
+// Defaults returns the rules of the four modes on which every robot falls back. After 5 s, link loss ends the modes
 // in which an operator steers by sight. ato stops moving by itself first and gets a
 // minute, so that the broker may restart.
 func Defaults() Config {
@@ -61,6 +64,12 @@ func Defaults() Config {
 		Calibration: schema.ModeStr, Default: schema.ModeMnl, Safe: schema.ModeSafe, Boot: schema.ModeMnl,
 		StopTime: 5 * time.Second, StartTime: 10 * time.Second,
 	}
+}
+
+// DefaultRule returns the rule that Defaults has of a mode.
+func DefaultRule(m schema.ModeID) Rule {
+	c := Defaults()
+	return c.Rule(m)
 }
 
 // Check returns one sentence for each error in the configuration.
@@ -90,6 +99,17 @@ func (c *Config) Check() []string {
 	return faults
 }
 
+// Selectable lists the modes that people may ask for.
+func (c *Config) Selectable() []schema.ModeID {
+	ids := make([]schema.ModeID, 0, len(c.Modes))
+	for _, m := range c.Modes {
+		if m.ID != c.Safe {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
 func (c *Config) index(m schema.ModeID) int {
 	for i := range c.Modes {
 		if c.Modes[i].ID == m {
@@ -99,6 +119,7 @@ func (c *Config) index(m schema.ModeID) int {
 	return -1
 }
 
+// Rule returns the rule of a mode, which is empty if there is no such mode.
 func (c *Config) Rule(m schema.ModeID) Rule {
 	if i := c.index(m); i >= 0 {
 		return c.Modes[i]

@@ -72,7 +72,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "all-ready":
 		w.f.NotReady, in.Kind = nil, Tick
 	case "no-pause":
-		w.f.NoPause, in.Kind = in.Reason, Tick
+		w.f.NoPause, in.Kind = Refusal{Reason: in.Reason}, Tick
 	case "forbid":
 		w.f.Forbid, in.Kind = in.Reason, Tick
 	case "why-not":

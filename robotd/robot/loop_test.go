@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/mode"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -22,7 +23,7 @@ import (
 func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 	cfg := config.Defaults("r1")
 	start := time.Now()
-	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, nowAt(start))
+	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, mode.NewRunner(modes, mode.Unguarded), nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	var done []effect.Effect
 	l.perform = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }

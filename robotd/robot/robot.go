@@ -31,6 +31,7 @@ import (
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/event"
 	"troupe/robotd/identity"
+	"troupe/robotd/mode"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -86,9 +87,10 @@ func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
-	for i := range b.Mode.Modes {
-		m := &b.Mode.Modes[i]
+	b.Mode.Modes = nil
+	for _, m := range modes {
 		m.LinkLoss = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss)
+		b.Mode.Modes = append(b.Mode.Modes, m.Rule)
 	}
 	b.ContinueOnReturn = c.ContinueOnReturn
 	if len(c.Languages) > 0 {
@@ -161,7 +163,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, closeBody()) }()
 
 	start, boot := time.Now(), uuid.NewString()
-	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, nowAt(start))
+	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(modes, mode.Unguarded), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	h := &effects{ctx: running, body: body, log: log}

@@ -20,6 +20,7 @@ import (
 
 	"troupe/robotd/control"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/mode"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -44,7 +45,7 @@ var settings = []setting{
 	{"model", "troupe-sim", "the body's model, told in caps"},
 	{"serial", "", "the body's serial number, told in caps"},
 	{"languages", []string{"en"}, "what the robot speaks, the preferred first"},
-	{"boot_mode", string(schema.ModeMnl), "mode after calibration at boot: mnl or ato"},
+	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
 	{"link_loss.str", string(schema.LinkLossSafe), "when no operator is heard in str: safe or continue"},
 	{"link_loss.mnl", string(schema.LinkLossSafe), "when no operator is heard in mnl: safe or continue"},
 	{"link_loss.ato", string(schema.LinkLossSafe), "when no operator is heard in ato: safe or continue"},
@@ -227,7 +228,8 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	for _, m := range []schema.ModeID{schema.ModeStr, schema.ModeMnl, schema.ModeAto} {
+	rules := mode.Defaults()
+	for _, m := range rules.Selectable() {
 		key := "link_loss." + string(m)
 		switch v := schema.LinkLoss(k.String(key)); v {
 		case schema.LinkLossSafe, schema.LinkLossContinue:

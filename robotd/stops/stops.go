@@ -107,11 +107,12 @@ type held struct {
 func (s *State) setFacts() {
 	s.facts = s.facts[:0]
 	for _, l := range s.latches.Latches {
-		s.facts = append(s.facts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: verbOf(l.Level)})
+		s.facts = append(s.facts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: VerbOf(l.Level)})
 	}
 }
 
-func verbOf(l schema.StopLevel) safety.Verb {
+// VerbOf is the verb of the safety core for a level.
+func VerbOf(l schema.StopLevel) safety.Verb {
 	switch l {
 	case schema.StopSoft:
 		return safety.SoftStop

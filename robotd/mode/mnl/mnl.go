@@ -1,0 +1,15 @@
+// Package mnl is the manual mode: people who have control act through the robot.
+package mnl
+
+import (
+	"troupe/robotd/mode"
+	"troupe/schema"
+)
+
+// Mode is the row of the mode.
+var Mode = mode.Installed{
+	Rule: mode.DefaultRule(schema.ModeMnl), Name: "manual", Manual: true,
+	New: func() mode.Mode { return manual{} },
+}
+
+type manual struct{ mode.Plain }
