@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -31,6 +32,11 @@ type Config struct {
 	Name     string // MQTT name and client id; fleetd
 	HTTP     string // address, such as 127.0.0.1:8080 or :0; empty: only Handler
 	Database string // sqlite:PATH or postgres://...
+
+	// DialDatabase and Listen take the place of the network, for PostgreSQL and for HTTP; nil:
+	// the network.
+	DialDatabase store.Dialer
+	Listen       func(ctx context.Context, network, address string) (net.Listener, error)
 
 	Broker   string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
 	Others   []string // brokers to try when Broker fails, in order
@@ -95,6 +101,9 @@ func (c *Config) complete() error {
 		c.Spool = path + ".stops"
 	}
 	text(&c.Spool, c.Name+".stops")
+	if c.Listen == nil {
+		c.Listen = new(net.ListenConfig).Listen
+	}
 	if c.Heartbeat == 0 {
 		c.Heartbeat = time.Second
 	}

@@ -34,7 +34,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	db, err := store.Open(ctx, f.cfg.Database, time.Now(), f.log)
+	db, err := store.OpenOver(ctx, f.cfg.Database, time.Now(), f.log, f.cfg.DialDatabase)
 	if err != nil {
 		f.health.databaseFailed("database not opened", err)
 		return err

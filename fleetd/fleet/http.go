@@ -44,8 +44,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	if f.cfg.HTTP == "" {
 		return nil
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", f.cfg.HTTP)
+	l, err := f.cfg.Listen(ctx, "tcp", f.cfg.HTTP)
 	if err != nil {
 		return fmt.Errorf("listen for HTTP on %s: %w", f.cfg.HTTP, err)
 	}
@@ -129,8 +128,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
 		return nil // without certificate or keys the start has failed already
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", f.cfg.Enrol)
+	l, err := f.cfg.Listen(ctx, "tcp", f.cfg.Enrol)
 	if err != nil {
 		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
 	}

@@ -102,22 +102,25 @@ func sqliteCode(err error) int {
 }
 
 // open opens the database of an address.
-func open(ctx context.Context, address string, log *slog.Logger) (dialect, pools, error) {
+func open(ctx context.Context, address string, log *slog.Logger, dial Dialer) (dialect, pools, error) {
 	switch {
 	case strings.HasPrefix(address, "sqlite:"):
 		p, err := openSQLite(ctx, strings.TrimPrefix(address, "sqlite:"), log)
 		return sqlite3, p, err
 	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		p, err := openPostgres(ctx, address)
+		p, err := openPostgres(ctx, address, dial)
 		return postgres, p, err
 	}
 	return dialect{}, pools{}, errors.New("unknown kind of database: write sqlite:PATH, or a postgres:// address")
 }
 
-func openPostgres(ctx context.Context, address string) (pools, error) {
+func openPostgres(ctx context.Context, address string, dial Dialer) (pools, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return pools{}, fmt.Errorf("parse the database's address: %w", withoutPassword(address, err))
+	}
+	if dial != nil {
+		config.ConnConfig.DialFunc = pgconn.DialFunc(dial)
 	}
 	if config.PingTimeout == 0 {
 		config.PingTimeout = 2 * time.Second // the default is none

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,15 @@ type Store struct {
 // the migrations that it lacks. A new database gets its own fleet id and now as its time of
 // creation. Errors never contain the password of the address.
 func Open(ctx context.Context, address string, now time.Time, log *slog.Logger) (*Store, error) {
-	d, p, err := open(ctx, address, log)
+	return OpenOver(ctx, address, now, log, nil)
+}
+
+// Dialer opens a connection to a PostgreSQL server.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// OpenOver is Open with the connections of dial to PostgreSQL; nil is the network's.
+func OpenOver(ctx context.Context, address string, now time.Time, log *slog.Logger, dial Dialer) (*Store, error) {
+	d, p, err := open(ctx, address, log, dial)
 	if err != nil {
 		return nil, err
 	}
