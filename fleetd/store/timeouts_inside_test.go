@@ -9,7 +9,7 @@ import (
 // The server must end a statement that hangs before the caller times out, since that costs
 // the pool the connection.
 func TestPostgresTimeoutsAreShorterThanTheCallers(t *testing.T) {
-	p, err := openPostgres(t.Context(), pgtest.Start(t))
+	p, err := openPostgres(t.Context(), pgtest.Start(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
