@@ -43,6 +43,9 @@ type node struct {
 
 const none = -1
 
+// competes reports whether two nodes do the same thing with the same unit.
+func (n *node) competes(with *node) bool { return n.class == with.class && n.unit == with.unit }
+
 // performance is one queued or current entry: the compiled act, which does not
 // change, and the state of each node.
 type performance struct {
@@ -180,7 +183,12 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 	if row.Unit == "" {
 		return n, nil
 	}
-	if n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.kind == row.Unit }); n.unit == none {
+	n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.kind == row.Unit && (a.Unit == "" || a.Unit == u.id) })
+	switch {
+	case n.unit != none:
+	case a.Unit != "":
+		return refuse("/unit", schema.ReasonBadRequest, "this robot has no %s %q", row.Unit, a.Unit)
+	default:
 		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", row.Unit)
 	}
 	return n, nil

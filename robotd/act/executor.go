@@ -25,7 +25,7 @@ func Defaults() Limits {
 
 // Config lists the units and lanes.
 type Config struct {
-	Units  []schema.Unit // the first of each kind is used
+	Units  []schema.Unit // an action that names none uses the first of its kind
 	Lanes  []LaneConfig  // highest priority first
 	Limits Limits
 }

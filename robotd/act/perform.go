@@ -202,7 +202,7 @@ func (x *Executor) start(li, i int) {
 	if n.unit != none {
 		x.claim(li, n.unit, n.span == instant)
 		for j := range p.runs {
-			if p.runs[j].stopNextTick && p.nodes[j].class == n.class {
+			if p.runs[j].stopNextTick && n.competes(&p.nodes[j]) {
 				x.stop(l, p, j)
 			}
 		}

@@ -10,7 +10,7 @@ type obstacle uint8
 const (
 	unblocked obstacle = iota
 	groupBusy          // it is exclusive, and siblings are running
-	sameClass          // another action of its class is running
+	sameClass          // another action of its class is running on its unit
 	unitTaken          // a higher lane owns the unit
 	gateClosed
 	unitDisabled
@@ -50,7 +50,7 @@ func (x *Executor) blockerOf(li, i int) blocker {
 		return blocker{}
 	}
 	for j := range p.nodes {
-		if j == i || p.nodes[j].class != n.class || n.shares && p.nodes[j].shares {
+		if j == i || !n.competes(&p.nodes[j]) || n.shares && p.nodes[j].shares {
 			continue
 		}
 		// An interrupted action resumes before another one of its class starts.

@@ -142,14 +142,14 @@ func (b *State) Volume() verb.Number { return b.volume }
 // Ordered is the newest order to the units that move.
 func (b *State) Ordered() driver.Order { return b.ordered }
 
-// Broken finds a unit of a kind that is out of order, and says why.
-func (b *State) Broken(k schema.UnitKind) (id, why string) {
+// Broken returns why a unit is out of order; empty = it is not.
+func (b *State) Broken(id string) (why string) {
 	for i, u := range b.units {
-		if u.Kind == k && b.states[i].state == driver.Error {
-			return u.ID, cmp.Or(b.states[i].detail, "it waits for a reset")
+		if u.ID == id && b.states[i].state == driver.Error {
+			return cmp.Or(b.states[i].detail, "it waits for a reset")
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // Refs name what of the body a reason is about.
@@ -217,15 +217,8 @@ func Finite(v float64) float64 {
 	return math.Round(v*1000) / 1000
 }
 
-// Of finds the unit of a kind that is used: the first.
-func (b *State) Of(k schema.UnitKind) (schema.Unit, bool) {
-	for _, u := range b.units {
-		if u.Kind == k {
-			return u, true
-		}
-	}
-	return schema.Unit{}, false
-}
+// First returns the first unit of a kind, which is used where none is named.
+func (b *State) First(k schema.UnitKind) (schema.Unit, bool) { return schema.FindUnit(b.units, k, "") }
 
 // Has reports whether a unit has that id.
 func (b *State) Has(id string) bool {

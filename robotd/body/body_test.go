@@ -60,8 +60,11 @@ func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {
 	var out effect.List
 	Step(&b, driver.Event{Kind: driver.Unit, Unit: "lift", State: driver.Error, Detail: "stuck"}, &out)
 	b.Look(&out)
-	if id, why := b.Broken(schema.UnitDrive); id != "lift" || why != "stuck" {
-		t.Errorf("broken is %q, %q", id, why)
+	if why := b.Broken("lift"); why != "stuck" {
+		t.Errorf("the lift is broken: %q", why)
+	}
+	if why := b.Broken("drive"); why != "" {
+		t.Errorf("the drive is broken: %q", why)
 	}
 	if refs := b.Refs(schema.ReasonUnitError); len(refs) != 1 || refs[0].ID != "lift" {
 		t.Errorf("refs %+v", refs)

@@ -38,7 +38,7 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 // configuration allow.
 func (b *State) features(c *config.Config) []schema.Feature {
 	all := []schema.Feature{schema.FeatureInlineActions, schema.FeatureReplay, schema.FeatureAssets}
-	_, drives := b.Of(schema.UnitDrive)
+	_, drives := b.First(schema.UnitDrive)
 	for _, f := range []struct {
 		feature schema.Feature
 		has     bool

@@ -72,7 +72,7 @@ type snapshot struct {
 func (a *auditor) look() snapshot {
 	s := a.r.s
 	lanes := ""
-	for _, l := range lanesOf(s.cfg) {
+	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
 	return snapshot{s.safety, s.mode, *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), lanes}

@@ -40,18 +40,26 @@ func (b *bench) stand() {
 }
 
 func (b *bench) about() driver.Body {
-	return driver.Body{Model: "bench", Driver: "bench", Points: []string{"dock", "entrance"}, Units: []schema.Unit{
+	body := driver.Body{Model: "bench", Driver: "bench", Points: []string{"dock", "entrance"}, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
 		{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery},
 	}}
+	if _, second := b.state["head-2"]; second {
+		body.Units = append(body.Units, schema.Unit{ID: "face-2", Kind: schema.UnitFace}, schema.Unit{ID: "head-2", Kind: schema.UnitHead})
+	}
+	return body
 }
+
+// addSeconds gives the body a second head and a second face.
+func (b *bench) addSeconds() { b.state["head-2"] = driver.Idle }
 
 // order moves the units as their table says, each in its own time.
 func (b *bench) order(o driver.Order) {
 	b.told = o
 	b.since++
-	for _, u := range []string{"drive", "head"} {
+	for _, u := range []string{"drive", "head", "head-2"} {
 		switch s := b.state[u]; {
+		case s == "": // the body has no such unit
 		case o == driver.ToRun && s == driver.Idle:
 			b.set(u, driver.Run, 0)
 		case (o == driver.ToStop || o == driver.ToIdle) && s == driver.Run:

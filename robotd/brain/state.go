@@ -95,7 +95,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode), modes: modes,
 		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id),
-		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg), Limits: act.Defaults()})},
+		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:      body.New(b),
 		modeSince: now.Wall,
 		report:    report.New(cfg, id, now),

@@ -114,6 +114,8 @@ func (p *player) happen(text, word string, args []string) {
 		for _, a := range args {
 			p.configure(a)
 		}
+	case "body": // with-seconds: two heads and two faces
+		r.body.addSeconds()
 	case "boot", "restart":
 		p.eventSeq = 0
 		r.memory.Lost, r.memory.LatchesLost, r.memory.Refused = arg(0) == "lost", arg(0) == "latches-lost", ""

@@ -100,7 +100,9 @@ func (s *State) feeding() bool {
 }
 
 // lanesOf lists the lanes of a robot, highest priority first.
-func lanesOf(c *config.Config) []act.LaneConfig { return append(manual.Lanes(), perform.Lanes(c)...) }
+func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
+	return append(manual.Lanes(units), perform.Lanes(c)...)
+}
 
 // setGate tells the executor what may be started from now on. It stops in this step what
 // may not run any more.

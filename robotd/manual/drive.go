@@ -23,7 +23,7 @@ const (
 	unsaidRadPS = 0.5
 )
 
-// Stick moves the set-point of the drive. It comes after control, safety and the mode in
+// Stick moves the set-point of the drive, the first if there are several. It comes after control, safety and the mode in
 // every step: what forbids driving ends it in the same step.
 func (t Step) Stick() {
 	f := t.teleopFacts()
@@ -44,7 +44,7 @@ func (t Step) Stick() {
 	t.frames = t.frames[:0]
 	if !drove && t.stick.At == teleop.Driving { // the drive is taken from acts
 		t.cancel(schema.ReasonSuperseded, func(h entry) bool {
-			return h.lane == laneOf(score.ClassBody) || h.lane == Acts && h.moves
+			return h.class == score.ClassBody || h.lane == Acts && h.moves
 		})
 	}
 	if drove && t.stick.At != teleop.Driving {
@@ -90,7 +90,7 @@ func (t Step) teleopFacts() teleop.Facts {
 	if t.control.At == control.Held {
 		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
 	}
-	drive, ok := t.Body.Of(schema.UnitDrive)
+	drive, ok := t.Body.First(schema.UnitDrive)
 	if !ok {
 		f.Forbid = schema.ReasonUnknownVerb
 		return f
@@ -135,6 +135,6 @@ func (t Step) Telemetry() {
 }
 
 func (s *State) telemetryDue(b Body, session string) (time.Duration, bool) {
-	_, drives := b.Of(schema.UnitDrive)
+	_, drives := b.First(schema.UnitDrive)
 	return s.drive.sentAt + telemetryEvery, drives && session != "" && s.control.At == control.Held
 }

@@ -14,23 +14,32 @@ import (
 	"troupe/schema/verb"
 )
 
-// What is done manually has a lane for each thing that can be done at a time, so that a
-// robot can speak while it drives. All lanes are one occupant, which takes no unit from
+// What is done manually has a lane for each thing that each unit can do at a time, so that
+// a robot can speak while it drives, and turn one head while it turns another. All lanes are one occupant, which takes no unit from
 // itself.
 const (
 	occupant          = "manual"
 	Acts     act.Lane = "manual-act"
 )
 
-var classes = []score.Class{score.ClassSpeech, score.ClassSound, score.ClassFace, score.ClassLED, score.ClassHead, score.ClassBody}
-
-func laneOf(c score.Class) act.Lane { return act.Lane("manual-" + c) }
+// laneOf is the lane of a class of actions on a unit, one of units.
+func laneOf(c score.Class, unit schema.Unit, units []schema.Unit) act.Lane {
+	lane := act.Lane("manual-" + c)
+	if first, _ := schema.FindUnit(units, unit.Kind, ""); first.ID != unit.ID {
+		lane += act.Lane("-" + unit.ID)
+	}
+	return lane
+}
 
 // Lanes are above all others: a person outranks every script.
-func Lanes() []act.LaneConfig {
+func Lanes(units []schema.Unit) []act.LaneConfig {
 	lanes := []act.LaneConfig{{Lane: Acts}}
-	for _, c := range classes {
-		lanes = append(lanes, act.LaneConfig{Lane: laneOf(c)})
+	for _, row := range score.Table {
+		for _, u := range units {
+			if u.Kind == row.Unit {
+				lanes = append(lanes, act.LaneConfig{Lane: laneOf(row.Class, u, units)})
+			}
+		}
 	}
 	for i := range lanes {
 		lanes[i].Occupant, lanes[i].AwaitsReports = occupant, true
@@ -46,6 +55,7 @@ const instantPatience = 5 * time.Second
 type entry struct {
 	id    string
 	lane  act.Lane
+	class score.Class // of one action; empty = a whole act
 	key   request.Key
 	who   control.Who
 	need  verb.Need     // of who
@@ -83,15 +93,19 @@ func (t Step) Hands() {
 		t.stop(o, w.In.asker)
 		return
 	}
-	unit := o.Verb.Unit
-	_, has := t.Body.Of(unit)
+	kind, name := o.Verb.Unit, ""
+	if a, ok := o.Args.(verb.Action); ok {
+		name = a.Action(t.cfg.Languages).Unit
+	}
+	_, has := t.Body.First(kind)
+	unit, _ := schema.FindUnit(t.Body.Units(), kind, name)
 	switch {
 	case t.unmet(o) || t.Uncontrolled(o):
 		return
-	case unit != "" && !has:
-		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(unit))
+	case kind != "" && !has:
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
 		return
-	case t.refuseManual(o, unit):
+	case t.refuseManual(o, kind, unit.ID):
 		return
 	}
 	switch a := o.Args.(type) {
@@ -119,14 +133,14 @@ func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail strin
 	t.Out.Refuse(o.Key, why, pointer, detail)
 }
 
-// refuseManual refuses what cannot be done manually now.
-func (t Step) refuseManual(o request.Perform, k schema.UnitKind) bool {
+// refuseManual refuses what cannot be done manually now with a unit of a kind.
+func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bool {
 	if why := t.forbids(k); why != "" {
 		t.refuse(o, why, "", why.Describe().Text)
 		return true
 	}
-	if id, why := t.Body.Broken(k); id != "" {
-		t.refuse(o, schema.ReasonUnitError, "", "the "+id+" is out of order: "+why)
+	if why := t.Body.Broken(unit); why != "" {
+		t.refuse(o, schema.ReasonUnitError, "", "the "+unit+" is out of order: "+why)
 		return true
 	}
 	return false
@@ -209,7 +223,9 @@ func (t Step) performAction(o request.Perform, asked verb.Action) {
 		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
 		return
 	}
-	h := entry{lane: laneOf(row.Class), moves: row.Unit.Moves(), until: t.Now.Mono + patience}
+	units := t.Body.Units()
+	unit, _ := schema.FindUnit(units, row.Unit, do.Unit)
+	h := entry{lane: laneOf(row.Class, unit, units), class: row.Class, moves: row.Unit.Moves(), until: t.Now.Mono + patience}
 	languages := t.cfg.Languages
 	if say, ok := asked.(verb.Say); ok {
 		languages = append([]string{say.Language}, languages...)
@@ -248,8 +264,9 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 	}
 	moves := e.Act.Moves()
 	if moves {
-		for _, k := range []schema.UnitKind{schema.UnitDrive, schema.UnitHead} {
-			if _, has := t.Body.Of(k); has && t.refuseManual(o, k) {
+		units := t.Body.Units()
+		for _, u := range units {
+			if u.Kind.Moves() && e.Act.UsesUnit(u, units) && t.refuseManual(o, u.Kind, u.ID) {
 				return
 			}
 		}

@@ -66,8 +66,9 @@ type Facts struct {
 
 // Body is what it has to know of the units.
 type Body interface {
-	Of(schema.UnitKind) (schema.Unit, bool)
-	Broken(schema.UnitKind) (id, why string)
+	Units() []schema.Unit
+	First(schema.UnitKind) (schema.Unit, bool)
+	Broken(id string) (why string)
 	Capabilities(languages []string) schema.Caps
 	Volume() verb.Number
 	SetVolume(verb.Number)

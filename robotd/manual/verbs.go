@@ -13,11 +13,11 @@ const byFrames = "manual/velocity"
 func Verbs(b Body) []string {
 	var known []string
 	for _, v := range verb.All {
-		if _, has := b.Of(v.Unit); v.Unit == "" || has {
+		if _, has := b.First(v.Unit); v.Unit == "" || has {
 			known = append(known, v.ID())
 		}
 	}
-	if _, drives := b.Of(schema.UnitDrive); drives {
+	if _, drives := b.First(schema.UnitDrive); drives {
 		known = append(known, byFrames)
 	}
 	return known

@@ -104,7 +104,8 @@ func (t Step) fitting(a score.Act, still bool) score.Act {
 		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
 			return false
 		}
-		return slices.ContainsFunc(t.Body.Units(), func(u schema.Unit) bool { return u.Kind == row.Unit && able(u, do) })
+		u, has := schema.FindUnit(t.Body.Units(), row.Unit, do.Unit)
+		return has && able(u, do)
 	}
 	kept := make([]score.Action, 0, len(a.Actions))
 	for _, do := range a.Actions {
@@ -116,7 +117,7 @@ func (t Step) fitting(a score.Act, still bool) score.Act {
 	return a
 }
 
-// able reports whether a unit of the right kind can do what is asked of it.
+// able reports whether the unit can do what is asked of it.
 func able(u schema.Unit, do score.Action) bool {
 	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
 	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
