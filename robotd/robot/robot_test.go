@@ -354,3 +354,45 @@ func TestACalibrationBeginsWhenTheOneBeforeItHasEnded(t *testing.T) {
 		s.shutDown()
 	})
 }
+
+func TestAnActUsesBothHeadsAtOnce(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.op.Subscribe("troupe/v1/robots/r1/caps")
+		s.boot(func(c *Config) {
+			s.body = sim.New(sim.Config{Pairs: true})
+			c.Driver = s.body
+		})
+		s.mode(schema.ModeMnl)
+		s.op.ExpectThat("troupe/v1/robots/r1/caps", func(m brokertest.Message) bool {
+			caps, _ := schema.Decode[schema.Caps](m.Payload)
+			heads := 0
+			for _, u := range caps.Units {
+				if u.Kind == schema.UnitHead {
+					heads++
+				}
+			}
+			return heads == 2
+		})
+		s.must("control/acquire", "")
+		s.must("safety/enable", "")
+		began := time.Now()
+		s.must("act/perform", `{"actions":[
+			{"type":"head","start_ms":0,"yaw_rad":1,"timeout_ms":5000},
+			{"type":"head","unit":"head-2","start_ms":0,"yaw_rad":-1,"timeout_ms":5000},
+			{"type":"face","start_ms":0,"face":"smile"},
+			{"type":"face","unit":"face-2","start_ms":0,"face":"wink"}]}`)
+		l := s.body.Snapshot()
+		if l.Yaws["head"] != 1 || l.Yaws["head-2"] != -1 || l.Faces["face"] != "smile" || l.Faces["face-2"] != "wink" {
+			t.Errorf("the body shows %v and %v", l.Yaws, l.Faces)
+		}
+		if took := time.Since(began); took > 1500*time.Millisecond { // one head needs a second
+			t.Errorf("it took %v: the heads turned one after the other", took)
+		}
+		s.must("manual/head", `{"yaw_rad":0,"unit":"head-2"}`)
+		if l := s.body.Snapshot(); l.Yaws["head"] != 1 || l.Yaws["head-2"] != 0 {
+			t.Errorf("the heads are at %v", l.Yaws)
+		}
+		s.shutDown()
+	})
+}

@@ -57,6 +57,7 @@ func Conform(t *testing.T, newBody func() Body) {
 	in("a reset waits for the cause to be gone", resetNeedsCauseGone)
 	in("a stop input stops what moves", stopInput)
 	in("a unit that hangs can be stopped", hangStops)
+	in("units of one kind work side by side", unitsOfOneKind)
 	in("a velocity ends after its TTL", velocityEnds)
 	in("the standstill after a velocity is reported", reportsStandstill)
 	in("a velocity is clamped to the drive's limits", velocityLimited)
@@ -95,6 +96,39 @@ func everyCommandAnswered(t *testing.T, s *harness) {
 	s.pass(30 * time.Second)
 	for _, k := range keys {
 		s.wantAnswer(k, driver.Done, "")
+	}
+}
+
+// unitsOfOneKind holds for bodies with several heads: each turns, is superseded and is
+// stopped by itself.
+func unitsOfOneKind(t *testing.T, s *harness) {
+	var heads []string
+	for _, u := range s.b.Body().Units {
+		if u.Kind == schema.UnitHead {
+			heads = append(heads, u.ID)
+		}
+	}
+	s.order(driver.ToRun)
+	var first, newer []uint64
+	for _, h := range heads {
+		first = append(first, s.start(h, look(0.5)))
+	}
+	for i, h := range heads {
+		newer = append(newer, s.start(h, look(-0.5)))
+		for j := range heads {
+			if got := len(s.answers(first[j])); (got > 0) != (j <= i) {
+				t.Errorf("after a newer command for %s, that for %s was answered %d times", h, heads[j], got)
+			}
+		}
+	}
+	s.b.Stop(newer[0])
+	s.pass(2 * time.Second)
+	for i, k := range newer {
+		if i > 0 {
+			s.wantAnswer(k, driver.Done, "")
+		} else if got := s.answers(k); len(got) != 0 {
+			t.Errorf("a stopped command was answered with %+v", got)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	drive   = "drive"
 	screen  = "screen"
 	battery = "battery"
+
+	second = "-2" // follows the id of a unit in that of its twin
 )
 
 // place is a position on the map in metres with a heading in radians, counted
@@ -92,13 +94,35 @@ func (s *Sim) Body() driver.Body {
 		Points:    []string{},
 		Languages: []string{"en", "de", "fr", "es"},
 	}
+	if s.config.Pairs {
+		for _, u := range b.Units {
+			switch u.Kind {
+			case schema.UnitHead, schema.UnitFace, schema.UnitLED, schema.UnitScreen:
+				u.ID += second
+				b.Units = append(b.Units, u)
+			}
+		}
+	}
 	if !s.config.NoMap {
 		b.Points = names(points)
 	}
 	if s.config.Homing {
 		b.Homing = []string{head, drive}
+		if s.config.Pairs {
+			b.Homing = append(b.Homing, head+second)
+		}
 	}
 	return b
+}
+
+// kindOf returns the kind of a unit; empty if there is no such unit.
+func (s *Sim) kindOf(id string) schema.UnitKind {
+	for _, u := range s.units {
+		if u.ID == id {
+			return u.Kind
+		}
+	}
+	return ""
 }
 
 func names[T any](m map[string]T) []string {

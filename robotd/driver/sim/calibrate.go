@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"troupe/robotd/driver"
@@ -12,11 +13,11 @@ import (
 // calibration is a running calibration.
 type calibration struct {
 	answer   chan driver.Calibration
-	loading  time.Duration // remaining, as homing
-	homing   [2]time.Duration
-	waiting  [2]bool       // the Waits event was sent
-	work     time.Duration // total
-	reported float64       // progress in the last report
+	loading  time.Duration   // remaining, as homing
+	homing   []time.Duration // of each mover
+	waiting  []bool          // the Waits event was sent
+	work     time.Duration   // total
+	reported float64         // progress in the last report
 }
 
 // left returns the remaining work.
@@ -33,7 +34,7 @@ func (c *calibration) left(movers []mover) time.Duration {
 // Calibrate loads the map and homes the units that need it, as soon as they are
 // enabled.
 func (s *Sim) Calibrate(ctx context.Context) (driver.Calibration, error) {
-	c := &calibration{answer: make(chan driver.Calibration, 1), loading: loadingTime, homing: [2]time.Duration{homingTime, homingTime}}
+	c := &calibration{answer: make(chan driver.Calibration, 1), loading: loadingTime}
 	taken := make(chan bool, 1)
 	if !s.enqueue(false, func() { taken <- s.beginCalibration(c) }) {
 		return driver.Calibration{}, errClosed
@@ -64,17 +65,20 @@ func (s *Sim) beginCalibration(c *calibration) bool {
 		return false
 	}
 	s.calib = c
+	c.homing, c.waiting = slices.Repeat([]time.Duration{homingTime}, len(s.movers)), make([]bool, len(s.movers))
 	for i := range s.movers {
 		s.movers[i].homed = !s.config.Homing
 	}
-	c.work = c.left(s.movers[:])
+	c.work = c.left(s.movers)
 	return true
 }
 
 func (s *Sim) endCalibration(c *calibration) {
 	if s.calib == c {
 		s.calib = nil
-		s.gaze.active = false
+		for i := range s.heads() {
+			s.heads()[i].gaze.active = false
+		}
 	}
 }
 
@@ -98,8 +102,8 @@ func (s *Sim) advanceCalibration(dt time.Duration) {
 			}
 		case s.hung[m.id]:
 		default:
-			if m.id == head && s.gaze.now != [3]float64{} {
-				s.gaze.to, s.gaze.speed, s.gaze.active = [3]float64{}, headSpeed/2, true
+			if g := &m.gaze; g.now != [3]float64{} {
+				g.to, g.speed, g.active = [3]float64{}, headSpeed/2, true
 			}
 			if c.homing[i] -= dt; c.homing[i] <= 0 {
 				m.homed = true
@@ -108,7 +112,7 @@ func (s *Sim) advanceCalibration(dt time.Duration) {
 		}
 		open = true
 	}
-	if far := 1 - float64(c.left(s.movers[:]))/float64(c.work); far >= c.reported+0.1 {
+	if far := 1 - float64(c.left(s.movers))/float64(c.work); far >= c.reported+0.1 {
 		c.reported = far
 		s.emit(driver.Event{Kind: driver.Calibrating, Level: far})
 	}

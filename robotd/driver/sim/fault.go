@@ -36,16 +36,14 @@ func (s *Sim) setBroken(unit, what string) {
 		return
 	}
 	s.brokenUnits[unit] = what
-	switch unit {
-	case speaker:
+	switch l := s.lamps[unit]; {
+	case unit == speaker:
 		for _, v := range s.voices {
 			s.failed(v.key, schema.ReasonUnitError, what)
 		}
 		s.voices = nil
-	case face:
-		s.breakLamp(&s.face, what)
-	case led:
-		s.breakLamp(&s.led, what)
+	case l != nil:
+		s.breakLamp(l, what)
 	}
 	s.emit(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Error, Detail: what})
 }

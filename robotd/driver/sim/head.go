@@ -10,7 +10,7 @@ import (
 	"troupe/schema/score"
 )
 
-// gaze is the present and the wanted direction of the head: yaw, pitch, roll in
+// gaze is the present and the wanted direction of a head: yaw, pitch, roll in
 // radians.
 type gaze struct {
 	now, to [3]float64
@@ -20,8 +20,8 @@ type gaze struct {
 	turning bool
 }
 
-func (s *Sim) startGaze(c driver.Command) {
-	if why, detail := s.motionRefusal(&s.movers[1]); why != "" {
+func (s *Sim) startGaze(m *mover, c driver.Command) {
+	if why, detail := s.motionRefusal(m); why != "" {
 		s.failed(c.Key, why, detail)
 		return
 	}
@@ -29,7 +29,8 @@ func (s *Sim) startGaze(c driver.Command) {
 		s.failed(c.Key, schema.ReasonBadRequest, "the head knows no "+string(c.Do.Type))
 		return
 	}
-	to := s.gaze.now
+	g := &m.gaze
+	to := g.now
 	for i, axis := range []struct {
 		want *float64
 		in   schema.Range
@@ -44,18 +45,18 @@ func (s *Sim) startGaze(c driver.Command) {
 			to[i] = *axis.want
 		}
 	}
-	s.abort(head, schema.ReasonSuperseded, "a newer command moves the head")
-	s.gaze.to, s.gaze.speed, s.gaze.key, s.gaze.active = to, headSpeed/2, c.Key, true
+	s.abort(m.id, schema.ReasonSuperseded, "a newer command moves the "+m.id)
+	g.to, g.speed, g.key, g.active = to, headSpeed/2, c.Key, true
 	if c.Do.Speed != nil {
-		s.gaze.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
+		g.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
 	}
 }
 
-// turnHead simulates dt of the head. The head is light, so it needs no ramp.
-func (s *Sim) turnHead(dt time.Duration) {
-	g := &s.gaze
+// turnHead simulates dt of a head. It is light, so it needs no ramp.
+func (s *Sim) turnHead(m *mover, dt time.Duration) {
+	g := &m.gaze
 	g.turning = false
-	if !g.active || s.hung[head] || s.movers[1].state != driver.Run {
+	if !g.active || s.hung[m.id] || m.state != driver.Run {
 		return
 	}
 	step := g.speed * dt.Seconds()

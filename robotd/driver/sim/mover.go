@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"troupe/robotd/driver"
@@ -17,7 +18,17 @@ type mover struct {
 	broken string
 	input  bool // a stop input is pressed
 	unfed  bool // it was not fed while it moved, and has not been fed since
+	gaze   gaze // of a head
 }
+
+// mover returns the unit of that id.
+func (s *Sim) mover(id string) *mover {
+	i := slices.IndexFunc(s.movers, func(m mover) bool { return m.id == id })
+	return &s.movers[i]
+}
+
+// heads returns the movers that are heads.
+func (s *Sim) heads() []mover { return s.movers[1:] }
 
 func (m *mover) presentFault() string {
 	switch {
@@ -164,26 +175,28 @@ func (s *Sim) atRest(id string) bool {
 	if id == drive {
 		return s.v == 0 && s.w == 0
 	}
-	return !s.gaze.turning
+	return !s.mover(id).gaze.turning
 }
 
-func (s *Sim) moving() bool { return !s.atRest(drive) || !s.atRest(head) }
+func (s *Sim) moving() bool {
+	return slices.ContainsFunc(s.movers, func(m mover) bool { return !s.atRest(m.id) })
+}
 
 // abort fails the command that a unit is carrying out.
 func (s *Sim) abort(id string, why schema.Reason, detail string) {
-	switch id {
-	case drive:
+	if id == drive {
 		s.velocity = nil
 		if s.trip != nil {
 			s.failed(s.trip.key, why, detail)
 			s.trip = nil
 		}
-	case head:
-		s.gaze.active = false
-		if s.gaze.key != 0 {
-			s.failed(s.gaze.key, why, detail)
-			s.gaze.key = 0
-		}
+		return
+	}
+	g := &s.mover(id).gaze
+	g.active = false
+	if g.key != 0 {
+		s.failed(g.key, why, detail)
+		g.key = 0
 	}
 }
 

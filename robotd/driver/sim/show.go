@@ -125,7 +125,7 @@ func (s *Sim) startFace(c driver.Command) {
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
 		return
 	}
-	s.setLamp(&s.face, c, c.Do.Face)
+	s.setLamp(s.lamps[c.Unit], c, c.Do.Face)
 }
 
 func (s *Sim) startLED(c driver.Command) {
@@ -139,5 +139,5 @@ func (s *Sim) startLED(c driver.Command) {
 	if c.Do.LED != "" {
 		what += " on " + c.Do.LED
 	}
-	s.setLamp(&s.led, c, strings.TrimSpace(what))
+	s.setLamp(s.lamps[c.Unit], c, strings.TrimSpace(what))
 }

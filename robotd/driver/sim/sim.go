@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,12 +37,14 @@ type Config struct {
 	Homing  bool    // head and drive need homing, which moves them
 	Battery float64 // initial charge, 0..1; 0 means full
 	At      string  // point to start from; empty = dock
+	Pairs   bool    // two heads, faces, leds and screens; the second ones are head-2 and so on
 	Assets  string  // directory of the stories' files; empty: every asset is accepted and lasts a second
 }
 
 // Sim is the simulated body.
 type Sim struct {
 	config Config
+	units  []schema.Unit
 	events chan driver.Event
 	wake   chan struct{} // capacity 1
 	fed    atomic.Bool
@@ -59,7 +62,7 @@ type Sim struct {
 	out            []driver.Event
 	droppables     int // number of droppable events in out
 	order          driver.Order
-	movers         [2]mover // drive, head
+	movers         []mover // the drive, then the heads
 	unfed          int
 	pressed        map[string]bool // stop inputs that are pressed
 	at             place
@@ -68,9 +71,8 @@ type Sim struct {
 	velocity       *driver.Velocity
 	sinceSpeed     time.Duration // since the last speed report
 	reportedMoving bool
-	gaze           gaze
 	voices         []*voice
-	face, led      lamp
+	lamps          map[string]*lamp // faces and leds, by unit
 	level          float64
 	reportedLevel  float64 // level in the last report
 	charging       bool
@@ -89,11 +91,25 @@ func New(c Config) *Sim {
 		wake:   make(chan struct{}, 1),
 		closed: make(chan struct{}),
 		order:  driver.ToIdle,
-		movers: [2]mover{{id: drive, state: driver.Idle, homed: !c.Homing}, {id: head, state: driver.Idle, homed: !c.Homing}},
+		lamps:  map[string]*lamp{},
 		at:     points["dock"],
-		face:   lamp{base: "neutral"}, led: lamp{base: "off"},
-		level: c.Battery, pace: 1,
+		level:  c.Battery, pace: 1,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
+	}
+	s.movers = append(s.movers, mover{id: drive})
+	s.units = s.Body().Units
+	for _, u := range s.units {
+		switch u.Kind {
+		case schema.UnitHead:
+			s.movers = append(s.movers, mover{id: u.ID})
+		case schema.UnitFace:
+			s.lamps[u.ID] = &lamp{base: "neutral"}
+		case schema.UnitLED:
+			s.lamps[u.ID] = &lamp{base: "off"}
+		}
+	}
+	for i := range s.movers {
+		s.movers[i].state, s.movers[i].homed = driver.Idle, !c.Homing
 	}
 	if p, ok := points[c.At]; ok {
 		s.at = p
@@ -237,7 +253,9 @@ func (s *Sim) advance(dt time.Duration) {
 		own := time.Duration(float64(driver.Tick) * s.pace)
 		s.moveDrive(own)
 		s.emitSpeed(driver.Tick)
-		s.turnHead(own)
+		for i := range s.heads() {
+			s.turnHead(&s.heads()[i], own)
+		}
 		s.playVoices(own)
 		s.drainBattery(driver.Tick)
 		s.advanceCalibration(driver.Tick)
@@ -247,7 +265,7 @@ func (s *Sim) advance(dt time.Duration) {
 // busy reports whether the body has to simulate every tick.
 func (s *Sim) busy() bool {
 	return s.calib != nil || len(s.voices) > 0 || s.moving() || s.trip != nil || s.velocity != nil ||
-		s.movers[0].awaitsTime(s.order) || s.movers[1].awaitsTime(s.order)
+		slices.ContainsFunc(s.movers, func(m mover) bool { return m.awaitsTime(s.order) })
 }
 
 // start hands a command to its unit.
@@ -265,16 +283,16 @@ func (s *Sim) start(c driver.Command) {
 		s.failed(c.Key, schema.ReasonBadRequest, "the command has no action")
 		return
 	}
-	switch c.Unit {
-	case drive:
+	switch kind := s.kindOf(c.Unit); kind {
+	case schema.UnitDrive:
 		s.startTrip(c)
-	case head:
-		s.startGaze(c)
-	case speaker:
+	case schema.UnitHead:
+		s.startGaze(s.mover(c.Unit), c)
+	case schema.UnitSpeaker:
 		s.startVoice(c)
-	case face:
+	case schema.UnitFace:
 		s.startFace(c)
-	case led:
+	case schema.UnitLED:
 		s.startLED(c)
 	default:
 		s.failed(c.Key, schema.ReasonBadRequest, "the "+c.Unit+" knows no "+string(c.Do.Type))
@@ -286,12 +304,15 @@ func (s *Sim) stop(key uint64) {
 	if s.trip != nil && s.trip.key == key {
 		s.trip = nil
 	}
-	if s.gaze.key == key {
-		s.gaze.key, s.gaze.active = 0, false
+	for i := range s.heads() {
+		if g := &s.heads()[i].gaze; g.key == key {
+			g.key, g.active = 0, false
+		}
 	}
 	s.stopVoice(key)
-	s.face.release(key)
-	s.led.release(key)
+	for _, l := range s.lamps {
+		l.release(key)
+	}
 }
 
 func (s *Sim) emit(e driver.Event) {
@@ -351,14 +372,26 @@ type Snapshot struct {
 	Charging         bool
 	Drive, Head      driver.State
 	Pressed          map[string]bool
+	Yaws             map[string]float64 // of each head
+	Faces            map[string]string  // of each face
 }
 
 func (s *Sim) look() Snapshot {
+	first := s.mover(head)
 	l := Snapshot{
 		X: s.at.x, Y: s.at.y, Theta: s.at.theta, V: s.v, W: s.w,
-		Yaw: s.gaze.now[0], Pitch: s.gaze.now[1], Roll: s.gaze.now[2],
-		Face: s.face.shown(), LED: s.led.shown(), Battery: s.level, Charging: s.charging,
-		Drive: s.movers[0].state, Head: s.movers[1].state, Pressed: maps.Clone(s.pressed),
+		Yaw: first.gaze.now[0], Pitch: first.gaze.now[1], Roll: first.gaze.now[2],
+		Face: s.lamps[face].shown(), LED: s.lamps[led].shown(), Battery: s.level, Charging: s.charging,
+		Drive: s.mover(drive).state, Head: first.state, Pressed: maps.Clone(s.pressed),
+		Yaws: map[string]float64{}, Faces: map[string]string{},
+	}
+	for _, m := range s.heads() {
+		l.Yaws[m.id] = m.gaze.now[0]
+	}
+	for id, lamp := range s.lamps {
+		if s.kindOf(id) == schema.UnitFace {
+			l.Faces[id] = lamp.shown()
+		}
 	}
 	for _, v := range s.voices {
 		l.Saying = append(l.Saying, v.what)

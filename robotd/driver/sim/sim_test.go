@@ -10,3 +10,7 @@ import (
 func TestSimulatedBodyConforms(t *testing.T) {
 	drivertest.Conform(t, func() drivertest.Body { return sim.New(sim.Config{At: "entrance"}) })
 }
+
+func TestSimulatedBodyWithSeveralUnitsOfAKindConforms(t *testing.T) {
+	drivertest.Conform(t, func() drivertest.Body { return sim.New(sim.Config{At: "entrance", Pairs: true}) })
+}
