@@ -42,7 +42,6 @@ const (
 	ReasonLinkLost           Reason = "link_lost"
 	ReasonEStopInput         Reason = "estop_input"
 	ReasonLocalOnly          Reason = "local_only"
-	ReasonWakeForbidden      Reason = "wake_forbidden"
 	ReasonResetSettling      Reason = "reset_settling"
 	ReasonUnitError          Reason = "unit_error"
 	ReasonResourceBusy       Reason = "resource_busy"
@@ -119,7 +118,6 @@ var Reasons = []ReasonText{
 	{ReasonLinkLost, RetryAfterFix, "no operator can reach the robot"},
 	{ReasonEStopInput, RetryAfterFix, "a physical stop input is still pressed"},
 	{ReasonLocalOnly, RetryNever, "a stop that came from a physical input is reset at the robot"},
-	{ReasonWakeForbidden, RetryAfterFix, "a critical device forbids waking up"},
 	{ReasonResetSettling, RetryLater, "the units are still settling"},
 	{ReasonUnitError, RetryAfterFix, "a unit reports an error"},
 	{ReasonResourceBusy, RetryLater, "another occupant owns the unit"},

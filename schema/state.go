@@ -26,13 +26,12 @@ type State struct {
 
 // StateSafety is the state of the safety core.
 type StateSafety struct {
-	State         SafetyState `json:"state"`
-	LatchedBy     string      `json:"latched_by,omitempty"` // the person or device that requested the stop in force
-	Cause         Reason      `json:"cause,omitempty"`
-	WakeForbidden bool        `json:"wake_forbidden"`
-	EStopInput    bool        `json:"estop_input"`            // a physical stop input is pressed
-	Latches       []StopLatch `json:"latches,omitempty"`      // latched stops; the robot cannot be enabled before they are released
-	NotPersisted  bool        `json:"not_persisted,omitzero"` // latches or E_STOP are not on the robot's disk; a restart would lose them
+	State        SafetyState `json:"state"`
+	LatchedBy    string      `json:"latched_by,omitempty"` // the person or device that requested the stop in force
+	Cause        Reason      `json:"cause,omitempty"`
+	EStopInput   bool        `json:"estop_input"`            // a physical stop input is pressed
+	Latches      []StopLatch `json:"latches,omitempty"`      // latched stops; the robot cannot be enabled before they are released
+	NotPersisted bool        `json:"not_persisted,omitzero"` // latches or E_STOP are not on the robot's disk; a restart would lose them
 }
 
 // StateMode is the state of the mode supervisor.

@@ -31,9 +31,6 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	for _, l := range f.Latches {
 		out = append(out, Cause{Event: latchEvent(l.Level), Reason: schema.ReasonLatched, Source: "latch", Key: l.ID, By: l.By, Why: l.Why})
 	}
-	if f.WakeForbidden != "" {
-		out = append(out, Cause{Event: WakeForbidden, Reason: schema.ReasonWakeForbidden, Source: "core", Why: f.WakeForbidden})
-	}
 	return out
 }
 

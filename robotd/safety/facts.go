@@ -48,11 +48,10 @@ type Mode struct {
 // Facts is the present situation. The core keeps no facts from step to step: a fact
 // that a step does not name is no longer true.
 type Facts struct {
-	Units         []Unit   // in configuration order, the same in every step; at most MaxUnits
-	Inputs        []string // names of the stop inputs that are pressed
-	WakeForbidden string   // why a diagnosis forbids enabling; empty if it does not
-	Latches       []Latch
-	Mode          Mode
+	Units   []Unit   // in configuration order, the same in every step; at most MaxUnits
+	Inputs  []string // names of the stop inputs that are pressed
+	Latches []Latch
+	Mode    Mode
 }
 
 // Verb is a request to the core. The values are those of the wire.

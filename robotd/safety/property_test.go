@@ -35,9 +35,6 @@ func drawFacts(t *rapid.T) Facts {
 	if rapid.IntRange(0, 4).Draw(t, "latched") == 0 {
 		f.Latches = []Latch{{ID: "l", Level: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, "?"}).Draw(t, "level")}}
 	}
-	if rapid.IntRange(0, 4).Draw(t, "forbidden") == 0 {
-		f.WakeForbidden = "hot"
-	}
 	return f
 }
 
@@ -78,14 +75,12 @@ func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f
-			switch rapid.IntRange(0, 3).Draw(t, "which") {
+			switch rapid.IntRange(0, 2).Draw(t, "which") {
 			case 0:
 				worse.Inputs = []string{"door"}
 			case 1:
-				worse.WakeForbidden = "hot"
-			case 2:
 				worse.Latches = append([]Latch{{ID: "x", Level: Stop}}, f.Latches...)
-			case 3:
+			case 2:
 				worse.Units = append(append([]Unit{}, f.Units...), Unit{ID: "x", State: UnitError, Fault: "hot"})
 			}
 			other := was

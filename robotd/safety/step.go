@@ -85,9 +85,6 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 	if c, ok := latchCause(f.Latches, SoftStopAsked); ok && can(SoftStopAsked) {
 		return SoftStopAsked, c
 	}
-	if f.WakeForbidden != "" && can(WakeForbidden) {
-		return WakeForbidden, Cause{Event: WakeForbidden, Reason: schema.ReasonWakeForbidden, Source: "core", Why: f.WakeForbidden}
-	}
 	return s.progress(now, l, f, r, asked)
 }
 

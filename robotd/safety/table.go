@@ -20,7 +20,6 @@ const (
 	StopAsked     Event = "stop"
 	ModeMissing   Event = "no-mode" // no active mode wants to move
 	SoftStopAsked Event = "soft-stop"
-	WakeForbidden Event = "wake-forbidden"
 	ShutdownDone  Event = "shutdown-done"
 	SoftTimeout   Event = "soft-stop-timeout"
 	StopTimeout   Event = "stop-timeout"
@@ -67,7 +66,6 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "no mode in charge wants to move"},
 
 	{From: fsm.In(schema.SafetyEnabled), On: SoftStopAsked, To: schema.SafetySoftStop, Why: "the mode brings the body to rest first"},
-	{From: fsm.In(schema.SafetyEnabled), On: WakeForbidden, To: schema.SafetySoftStop, Why: "a critical device sends the body to rest"},
 
 	{From: fsm.In(schema.SafetySoftStop), On: ShutdownDone, To: schema.SafetyStop, Why: "the mode's shutdown is over"},
 	{From: fsm.In(schema.SafetySoftStop), On: SoftTimeout, To: schema.SafetyStop, Why: "the mode's shutdown took too long"},

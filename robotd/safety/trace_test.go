@@ -67,8 +67,6 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.Latches = append(w.f.Latches, Latch{ID: words[0], By: args["by"], Why: args["why"], Level: Verb(args["level"])})
 	case "unlatch":
 		w.f.Latches = nil
-	case "wake-forbidden":
-		w.f.WakeForbidden = args["why"]
 	case "mode":
 		w.f.Mode = map[string]Mode{
 			"wants": {Active: true, Wants: true}, "rests": {Active: true}, "none": {},
