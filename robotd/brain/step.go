@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/manual"
@@ -55,6 +56,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.toReport(report.Step.DiskCalms)
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.Push)
+		t.tellMode(mode.TimePassed{})
 		if t.feeding() {
 			t.do(effect.Feed{})
 		}
@@ -89,7 +91,11 @@ func (t *step) react(ev event.Event) {
 	t.settle(0)
 	t.raiseAlarms()
 	switch ev := ev.(type) {
-	case event.Tick, event.Follow, event.Reported, event.Delivered, event.StopDocument, event.LiveStop:
+	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop:
+	case event.Reported:
+		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
+			t.tellMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
+		}
 	case event.Command:
 		if t.isRemoval(ev) {
 			t.removed(ev)
