@@ -33,6 +33,7 @@ func (t *step) stepMode() {
 		t.modeSince = t.now.Wall
 		t.recordEvent("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.lastMode), To: string(t.mode.Active)})
 		t.lastMode = t.mode.Active
+		t.clear(hungAlert, string(t.mode.Active))
 	}
 	if d.Fallback != "" {
 		t.recordEvent("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
@@ -125,6 +126,9 @@ func (t *step) settleBootMode() {
 		return
 	}
 	t.toDesired(func(d desired.Step) { d.Landed(t.mode.Reason) })
+	if t.modes.StartedUp() {
+		t.do(effect.SaveSetting{Name: HungSetting})
+	}
 }
 
 // performAuto gives ato one input, and tells the mode whether the story is performed.

@@ -16,6 +16,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/mode/ato"
+	"troupe/robotd/mode/follow"
 	"troupe/robotd/mode/mnl"
 	"troupe/robotd/mode/safe"
 	"troupe/robotd/mode/str"
@@ -53,7 +54,8 @@ type rig struct {
 	unheard   []event.RequestsSaved
 	calibBad  bool
 	calibTime time.Duration
-	over      bool // the robot has said Exit
+	over      bool              // the robot has said Exit
+	faults    map[string]string // of the next call of a mode, by its name
 
 	events [][]byte // the newest ring of them
 	ring   int
@@ -72,7 +74,7 @@ type coming struct {
 }
 
 // modes are those of a robot.
-var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode}
+var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode}
 
 // epoch is when the rig's first boot begins, on the wall.
 const epoch schema.Time = 1_800_000_000_000
@@ -99,7 +101,7 @@ func (r *rig) boot() {
 	})
 	r.body.stand()
 	var first []effect.Effect
-	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, mode.NewRunner(modes, mode.Unguarded), r.wall())
+	r.s, first = New(&r.cfg, "boot-"+string(rune('0'+r.memory.Boots)), r.body.about(), r.memory, mode.NewRunner(modes, r.guard), r.wall())
 	r.done(nil, first)
 	for _, u := range r.body.about().Units {
 		r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle}})
@@ -119,6 +121,18 @@ func (r *rig) give(ev event.Event) {
 		ev = event.Follow{}
 	}
 	r.t.Fatalf("after %T the robot does not come to rest", ev)
+}
+
+// guard makes a call of a mode, and finds the fault in it that the script wants.
+func (r *rig) guard(c mode.Call) mode.Refusal {
+	c.Run()
+	if why, ok := r.faults[c.String()]; ok {
+		if c.Do != mode.DoReady { // it is asked in every step
+			delete(r.faults, c.String())
+		}
+		return mode.Refusal{Reason: schema.ReasonModeFailed, Detail: c.String() + " " + why}
+	}
+	return mode.Refusal{}
 }
 
 // soon sends an event after d.

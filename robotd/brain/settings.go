@@ -19,6 +19,10 @@ const (
 	switchedOff = "off"
 )
 
+// HungSetting names the mode that did not return from a call and for which robotd was
+// ended. Start-up takes it for failed, and forgets it then.
+const HungSetting = "hung_mode"
+
 // Boots are those that the robot knows as its own, the present one among them.
 func (s *State) Boots() []string { return s.report.Boots() }
 
@@ -32,8 +36,16 @@ func (t *step) restoreSettings(saved map[string]string) {
 			t.mode.Status[i] = schema.ModeRegistered
 		}
 	}
+	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
+		t.mode.Failed(&t.cfg.Mode, hung)
+		t.modes.Hung(hung)
+		t.raise(hungAlert, schema.AlertError, string(hung), string(hung)+" did not return from a call, and robotd was ended for it", "read robotd's log; mode/set "+string(hung)+" tries it again")
+	}
 	t.perform.Restore(t.now, saved)
 }
+
+// hungAlert is the alert of the mode that hung, until it is in charge again.
+const hungAlert = "mode_hung"
 
 // keepMode saves that a mode was switched on or off.
 func (t *step) keepMode(in mode.Input, a mode.Answer) {

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
+	"troupe/robotd/mode/follow"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -200,6 +201,12 @@ func (p *player) happen(text, word string, args []string) {
 		r.give(event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
 		r.give(event.Contested{Why: "as the script says"})
+	case "mode-fails": // in its next call of a kind: ATO step took 412 ms
+		r.faults = map[string]string{arg(1) + " of " + arg(0): strings.Join(args[2:], " ")}
+	case "mode-hung": // before the robot boots
+		r.memory.Settings[HungSetting] = arg(0)
+	case "touch":
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: arg(0), On: arg(1) == "on"}})
 	case "shutdown":
 		r.give(event.Shutdown{Why: "asked to"})
 	case "run":
@@ -262,6 +269,8 @@ func (p *player) configure(setting string) {
 				c.Mode.Modes[i].LinkLoss = schema.LinkLoss(value)
 			}
 		}
+	case "installed": // beside those of every robot
+		c.Mode.Modes = append(c.Mode.Modes, follow.Mode.Rule)
 	case "on_link_return":
 		c.ContinueOnReturn = value == "continue"
 	case "control":

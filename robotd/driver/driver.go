@@ -158,8 +158,9 @@ func (c Calibration) OK() bool {
 	return true
 }
 
-// Driver controls a body. One goroutine may call its methods while Calibrate runs in
-// another.
+// Driver controls a body. Its methods are called one after another while Calibrate may
+// run in another goroutine. The last calls, Order and Close, may come from another
+// goroutine than the ones before: robotd makes them also when its loop hangs.
 type Driver interface {
 	// Body describes the body; it may be called before Open.
 	Body() Body

@@ -14,6 +14,9 @@ type Call struct {
 	r      *Runner
 }
 
+// String names the call for people.
+func (c Call) String() string { return string(c.Do) + " of " + string(c.Mode) }
+
 // Guard makes a call by its method Run, and returns why the call failed: a panic, or a
 // call that took too long. A guard that does not make the call says that it failed.
 type Guard func(Call) Refusal
@@ -38,6 +41,7 @@ type Runner struct {
 	starting bool // it has not reported Started
 	paused   bool
 	refused  Refusal // of the present call
+	hung     schema.ModeID
 
 	notReady []NotReady // room for NotReady
 }
@@ -65,6 +69,16 @@ func (r *Runner) Performer() *Installed {
 		}
 	}
 	return &Installed{}
+}
+
+// Hung notes that a mode did not return from a call the last time, and robotd was ended
+// for it: until start-up is over, the mode does not start.
+func (r *Runner) Hung(m schema.ModeID) { r.hung = m }
+
+// StartedUp notes that start-up is over, and reports whether a mode had hung before it.
+func (r *Runner) StartedUp() (hung bool) {
+	hung, r.hung = r.hung != "", ""
+	return hung
 }
 
 // Look gives the modes what they know of the robot from now on.
@@ -109,6 +123,11 @@ func (r *Runner) Obey(c *Config, o Order) {
 		r.at, r.mode = r.Installed(o.Mode), nil
 		r.starting, r.paused = true, false
 		r.host.params = c.Rule(o.Mode).Params
+		if o.Mode == r.hung {
+			r.at, r.host.id = nil, o.Mode
+			r.host.StartFailed(Refusal{schema.ReasonModeFailed, string(o.Mode) + " did not return from a call, and robotd was ended for it"})
+			return
+		}
 	} else if r.at == nil || r.at.ID != o.Mode {
 		return // it has ended, and that was reported
 	}

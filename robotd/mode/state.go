@@ -156,6 +156,13 @@ func Boot(c *Config) State {
 	return s
 }
 
+// Failed notes, before the robot begins, that a mode had failed when robotd ended.
+func (s *State) Failed(c *Config, m schema.ModeID) {
+	if i := c.index(m); i >= 0 && s.Status[i] == schema.ModeAvailable {
+		s.Status[i] = schema.ModeFailed
+	}
+}
+
 // Paused reports whether the active mode is paused.
 func (s *State) Paused(c *Config) bool {
 	i := c.index(s.Active)

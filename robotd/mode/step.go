@@ -72,6 +72,7 @@ func (s *State) start(c *Config, d *Decision, m, left schema.ModeID) {
 func (s *State) startFallback(now time.Duration, c *Config, d *Decision, from schema.ModeID, why schema.Reason) {
 	s.FellFrom, s.Reason = from, why
 	d.Fallback, d.Reason = from, why
+	s.ByBoot = false
 	next := c.Default
 	if i := c.index(next); from == next || !s.Calibrated || i < 0 || s.Status[i] == schema.ModeRegistered {
 		next = c.Safe

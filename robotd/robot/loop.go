@@ -28,6 +28,7 @@ type loop struct {
 	stops       chan event.Event
 	events      chan event.Event
 	pulse       pulse
+	begin       func()                                   // of a step; may be nil
 	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: nothing more may be begun
 	onFleetTime func(fleet time.Time)
@@ -65,6 +66,9 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			ev = c
 		}
 		for {
+			if l.begin != nil {
+				l.begin()
+			}
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			more := l.state.Pending()
 			l.perform(out, more)

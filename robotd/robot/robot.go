@@ -4,7 +4,8 @@
 // link to the broker, the disk, the body's driver.
 //
 // Three goroutines matter. The loop alone touches the state and never waits: it
-// hands the body its commands itself, for they do not wait either. The writer
+// hands the body its commands itself, for they do not wait either. Run waits beside it,
+// and ends robotd without it if a mode hangs. The writer
 // writes to the disk and then publishes; what waits for a commit waits there. The
 // link and the driver bring events. A stop has a way of its own through all of
 // them.
@@ -29,6 +30,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/robotd/mode"
@@ -56,7 +58,8 @@ type Config struct {
 	Languages        []string
 	BootMode         schema.ModeID
 	LinkLoss         map[schema.ModeID]schema.LinkLoss
-	ContinueOnReturn bool // ato goes on by itself when a heartbeat of an operator comes again
+	ContinueOnReturn bool             // ato goes on by itself when a heartbeat of an operator comes again
+	Modes            []mode.Installed // beside those of every robot
 	LowBattery       float64
 	Charged          float64
 	RequireSight     bool
@@ -88,7 +91,7 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
 	b.Mode.Modes = nil
-	for _, m := range modes {
+	for _, m := range c.modes() {
 		m.LinkLoss = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss)
 		b.Mode.Modes = append(b.Mode.Modes, m.Rule)
 	}
@@ -163,7 +166,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, closeBody()) }()
 
 	start, boot := time.Now(), uuid.NewString()
-	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(modes, mode.Unguarded), nowAt(start))
+	guard := newGuard(log)
+	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	h := &effects{ctx: running, body: body, log: log}
@@ -173,6 +177,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.writer = newScribe(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
+	h.loop.begin = guard.step
 	h.loop.behind = h.writer.in.full
 	h.loop.onFleetTime = cfg.clock.hear
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
@@ -195,10 +200,19 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		}).run(running)
 	})
 	h.perform(first, false)
-	err = h.loop.run(ctx, endGrace, cfg.Ready)
+	ended := make(chan error, 1)
+	go func() { ended <- h.loop.run(ctx, endGrace, cfg.Ready) }()
 
 	// The body first. Then nobody waits for the loop any more.
-	body.Order(driver.ToStop)
+	select {
+	case err = <-ended:
+		body.Order(driver.ToStop)
+	case call := <-guard.hung:
+		body.Order(driver.ToError)
+		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
+		h.writer.in.put(batch{saves: []effect.Effect{effect.SaveSetting{Name: brain.HungSetting, Value: string(call.Mode)}}})
+		err = fmt.Errorf("%s did not return within %v; the robot's body was halted", call, modeHung)
+	}
 	end()
 	h.fetcher.close()
 	h.downloads.close()
@@ -224,6 +238,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	return err
 }
+
+// modes are those of every robot, and those that this one has beside them.
+func (c *Config) modes() []mode.Installed { return slices.Concat(modes, c.Modes) }
 
 // about is the body with what the configuration says of it.
 func about(c *Config, b driver.Body) driver.Body {

@@ -50,6 +50,7 @@ func Conform(t *testing.T, newBody func() Body) {
 	in("an order to stop brakes to standstill and ends in idle", stopEndsIdle)
 	in("a halt ends in error", haltEndsInError)
 	in("an order to error works in every state", errorFromEveryState)
+	in("an order from another goroutine ends motion", orderFromBeside)
 	in("an unknown order grants no permission", unknownOrder)
 	in("the watchdog puts an unfed moving unit into error", watchdog)
 	in("the watchdog trips although nobody reads events", watchdogUnread)
@@ -206,6 +207,21 @@ func neverBlocks(t *testing.T, s *harness) {
 			t.Fatalf("command %d was answered with %+v", k, s.answers(k))
 		}
 	}
+}
+
+func orderFromBeside(t *testing.T, s *harness) {
+	drive := s.unit(schema.UnitDrive)
+	s.order(driver.ToRun)
+	s.b.Move(driver.Velocity{VX: 0.1, TTL: driver.VelocityTTL})
+	s.pass(driver.Tick)
+	ordered := make(chan struct{})
+	go func() {
+		defer close(ordered)
+		s.b.Order(driver.ToError)
+	}()
+	<-ordered
+	s.read()
+	s.wantState(drive, driver.Error)
 }
 
 func calibrates(t *testing.T, s *harness) {
