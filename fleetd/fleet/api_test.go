@@ -364,15 +364,15 @@ func commandOf(w *world, verb string) string {
 }
 
 func TestChangedStateReachesTheStream(t *testing.T) {
-	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
-	w.startFleetd()
-	r := w.robot("r1")
-	w.robot("r2")
-	s := w.stream("?id=r1")
-	if first := s.next("robots"); !strings.Contains(first, `"id":"r1"`) || strings.Contains(first, `"id":"r2"`) {
-		w.Fatalf("the stream begins with %s", first)
-	}
-	r.Change(func(st *schema.State) { st.Mode.Active = schema.ModeSafe })
-	s.until("changes", `"mode":"safe"`)
-	s.next("fleetd")
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.robot("r2")
+		s := w.stream("?id=r1")
+		if first := s.next("robots"); !strings.Contains(first, `"id":"r1"`) || strings.Contains(first, `"id":"r2"`) {
+			w.Fatalf("the stream begins with %s", first)
+		}
+		r.Change(func(st *schema.State) { st.Mode.Active = schema.ModeSafe })
+		s.until("changes", `"mode":"safe"`)
+		s.next("fleetd")
+	}, withAddress)
 }

@@ -19,7 +19,7 @@ import (
 // dialHTTP opens a connection to fleetd's address and sends some bytes.
 func (w *world) dialHTTP(text string) net.Conn {
 	w.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(w.URL(), "http://"))
+	c, err := w.dialAddress()
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -114,74 +114,77 @@ func (w *world) slowly(head string, every time.Duration) (answer string, took ti
 }
 
 func TestConnectionWithAHalfSentBodyIsEvicted(t *testing.T) {
-	w := serving(t)
-	var all sync.WaitGroup
-	for path, c := range map[string]struct {
-		method string
-		most   time.Duration
-	}{
-		api.StopPath:                {"POST", 15 * time.Second},
-		api.Prefix + "/commands":    {"POST", 10 * time.Second},
-		api.Prefix + "/assets/gong": {"PUT", 20 * time.Second},
-		api.Prefix + "/robots":      {"GET", 20 * time.Second},
-	} {
-		for _, every := range []time.Duration{time.Hour, time.Second} {
-			all.Go(func() {
-				answer, took := w.slowly(c.method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx", every)
-				if took > c.most {
-					t.Errorf("%s %s with a byte every %v: %q after %v", c.method, path, every, answer, took)
-				}
-			})
+	inWorld(t, func(w *world) {
+		var all sync.WaitGroup
+		for path, c := range map[string]struct {
+			method string
+			most   time.Duration
+		}{
+			api.StopPath:                {"POST", 15 * time.Second},
+			api.Prefix + "/commands":    {"POST", 10 * time.Second},
+			api.Prefix + "/assets/gong": {"PUT", 20 * time.Second},
+			api.Prefix + "/robots":      {"GET", 20 * time.Second},
+		} {
+			for _, every := range []time.Duration{time.Hour, time.Second} {
+				all.Go(func() {
+					answer, took := w.slowly(c.method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx", every)
+					if took > c.most {
+						w.Errorf("%s %s with a byte every %v: %q after %v", c.method, path, every, answer, took)
+					}
+				})
+			}
 		}
-	}
-	all.Wait()
+		all.Wait()
+	}, withAddress)
 }
 
 func TestSlowUploadOfAnAssetSucceeds(t *testing.T) {
-	w := serving(t)
-	sound := soundOf("gong", 1<<20)
-	in, out := io.Pipe()
-	go func() {
-		pace := time.NewTicker(500 * time.Millisecond)
-		defer pace.Stop()
-		for rest := sound; rest != ""; { // 80 kB/s: the largest asset comes in time
-			n := min(len(rest), 40_000)
-			_, _ = io.WriteString(out, rest[:n])
-			rest = rest[n:]
-			<-pace.C
+	inWorld(t, func(w *world) {
+		sound := soundOf("gong", 1<<20)
+		in, out := io.Pipe()
+		go func() {
+			pace := time.NewTicker(500 * time.Millisecond)
+			defer pace.Stop()
+			for rest := sound; rest != ""; { // 80 kB/s: the largest asset comes in time
+				n := min(len(rest), 40_000)
+				_, _ = io.WriteString(out, rest[:n])
+				rest = rest[n:]
+				<-pace.C
+			}
+			out.Close()
+		}()
+		r, err := http.NewRequest("PUT", w.URL()+api.Prefix+"/assets/gong", in)
+		if err != nil {
+			w.Fatal(err)
 		}
-		out.Close()
-	}()
-	r, err := http.NewRequest("PUT", w.URL()+api.Prefix+"/assets/gong", in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
-		t.Errorf("it is answered %s", fmt.Sprint(answer.Status, string(text)))
-	}
+		answer, err := w.client().Do(r)
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if text, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
+			w.Errorf("it is answered %s", fmt.Sprint(answer.Status, string(text)))
+		}
+	}, withAddress)
 }
 
 func TestStopSucceedsAfterItsBodyStalled(t *testing.T) {
-	w := serving(t)
-	w.robot("r1")
-	c := w.dialHTTP(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		api.StopPath, len(stopAll), stopAll[:5]))
-	// A radio link is lost for a moment: nothing is answered meanwhile.
-	c.SetReadDeadline(time.Now().Add(4 * time.Second))
-	answer := bufio.NewReader(c)
-	if early, err := answer.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("half of a stop is answered %q, %v", early, err)
-	}
-	if _, err := io.WriteString(c, stopAll[5:]); err != nil {
-		t.Fatal(err)
-	}
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
-	if line, err := answer.ReadString('\n'); !strings.Contains(line, "202") {
-		t.Errorf("the stop is answered %q, %v", line, err)
-	}
+	inWorld(t, func(w *world) {
+		w.robot("r1")
+		c := w.dialHTTP(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			api.StopPath, len(stopAll), stopAll[:5]))
+		// A radio link is lost for a moment: nothing is answered meanwhile.
+		c.SetReadDeadline(time.Now().Add(4 * time.Second))
+		answer := bufio.NewReader(c)
+		if early, err := answer.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
+			w.Fatalf("half of a stop is answered %q, %v", early, err)
+		}
+		if _, err := io.WriteString(c, stopAll[5:]); err != nil {
+			w.Fatal(err)
+		}
+		c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if line, err := answer.ReadString('\n'); !strings.Contains(line, "202") {
+			w.Errorf("the stop is answered %q, %v", line, err)
+		}
+	}, withAddress)
 }

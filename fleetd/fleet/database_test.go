@@ -2,95 +2,37 @@ package fleet_test
 
 import (
 	"context"
-	"io"
 	"net"
-	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/view"
+	"troupe/schema/bubble"
 )
 
-// gate stands between a fleetd instance and its PostgreSQL: a database that can be lost.
-type gate struct {
-	t       *testing.T
-	socket  string
-	address string
-	dsn     string
-
-	mu       sync.Mutex
-	listener net.Listener
-	open     []net.Conn
-	all      sync.WaitGroup
-}
-
-func newGate(t *testing.T) *gate { return gateTo(t, pgtest.Start(t)) }
-
-// gateTo is a way to a database that another instance may reach by another one.
-func gateTo(t *testing.T, dsn string) *gate {
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &gate{t: t, socket: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), address: "127.0.0.1:0"}
-	g.raise()
-	u.Host, u.RawQuery = g.address, "sslmode=disable"
-	g.dsn = u.String()
-	t.Cleanup(g.lower)
-	return g
-}
-
-// raise lets connections through.
-func (g *gate) raise() {
-	l, err := net.Listen("tcp", g.address)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.listener, g.address = l, l.Addr().String()
-	g.all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			db, err := net.Dial("unix", g.socket)
-			if err != nil {
-				c.Close()
-				continue
-			}
-			g.mu.Lock()
-			g.open = append(g.open, c, db)
-			g.mu.Unlock()
-			for _, pair := range [][2]net.Conn{{c, db}, {db, c}} {
-				g.all.Go(func() {
-					_, _ = io.Copy(pair[0], pair[1]) // until one side closes
-					pair[0].Close()
-				})
-			}
+// onPostgres runs a test in fake time, with a broker, and a fleetd instance that the test
+// starts and whose way to PostgreSQL it can cut.
+func onPostgres(t *testing.T, test func(w *world, g *pgtest.Way), options ...func(*fleet.Config)) {
+	t.Helper()
+	dsn, spool := pgtest.Start(t), filepath.Join(t.TempDir(), "stops")
+	bubble.Test(t, func(t *testing.T) {
+		g := pgtest.NewWay()
+		w := &world{T: t, database: dsn}
+		w.Cleanup(g.Cut) // the driver may still close connections that hung
+		w.newBroker()
+		w.Cleanup(g.Release) // before fleetd ends
+		w.config = fleet.Config{
+			Dial: w.dial, Database: dsn, DialDatabase: g.Dial, Listen: w.listen, Spool: spool, Dev: true, Logger: logger(t),
 		}
+		for _, o := range options {
+			o(&w.config)
+		}
+		test(w, g)
 	})
-}
-
-// lower cuts all connections and lets none through.
-func (g *gate) lower() {
-	g.mu.Lock()
-	if g.listener != nil {
-		g.listener.Close()
-		g.listener = nil
-	}
-	for _, c := range g.open {
-		c.Close()
-	}
-	g.open = nil
-	g.mu.Unlock()
-	g.all.Wait()
 }
 
 // withoutDatabase holds what a fleetd instance does while its database is away.
@@ -125,29 +67,29 @@ func withoutDatabase(w *world, stopped func() int) {
 }
 
 func TestDatabaseThatStartsAfterFleetd(t *testing.T) {
-	g := newGate(t)
-	g.lower()
-	w := realWorld(t, g.dsn)
-	w.startFleetd()
-	r := startUnknownRobot(w, "r1")
-	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
-	g.raise()
-	w.until("the database is open", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil })
-	w.until("the robot is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted })
-	w.must("POST", "/commands", setMode("ato", "r1"), nil)
+	onPostgres(t, func(w *world, g *pgtest.Way) {
+		g.Cut()
+		w.startFleetd()
+		r := startUnknownRobot(w, "r1")
+		withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
+		g.Mend()
+		w.until("the database is open", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil })
+		w.until("the robot is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted })
+		w.must("POST", "/commands", setMode("ato", "r1"), nil)
+	})
 }
 
 func TestDatabaseThatIsLostAndComesBack(t *testing.T) {
-	g := newGate(t)
-	w := realWorld(t, g.dsn)
-	w.startFleetd()
-	r := w.robot("r1")
-	g.lower()
-	w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
-	withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
-	g.raise()
-	w.until("the database is back", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil && w.Status().Database.OK })
-	w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // persisted later
+	onPostgres(t, func(w *world, g *pgtest.Way) {
+		w.startFleetd()
+		r := w.robot("r1")
+		g.Cut()
+		w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+		withoutDatabase(w, func() int { return count(r.Received(), "safety/stop") })
+		g.Mend()
+		w.until("the database is back", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil && w.Status().Database.OK })
+		w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // persisted later
+	})
 }
 
 func TestUnusableConfigurationFailsTheStart(t *testing.T) {

@@ -3,7 +3,7 @@ package fleet_test
 import (
 	"testing"
 
-	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/pgtest"
 )
 
 // listed are the stops that the API lists, and whether it says that those are all.
@@ -36,36 +36,34 @@ func (w *world) listedAll(n int) {
 }
 
 func TestStopListSaysWhenTheDatabaseWasNotRead(t *testing.T) {
-	h := newHanging(t)
-	w := realWorld(t, h.dsn, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
-	w.Cleanup(h.release)
-	w.startFleetd()
-	w.robot("r1")
-	hold := map[string]any{"selector": map[string]any{"all": true}, "by": "ann"}
-	w.must("POST", "/stops", hold, nil)
-	w.listedAll(1)
-	first, _ := w.listed()
-	w.persisted(first...)
-	w.stopFleetd()
+	hanging(t, func(w *world, h *pgtest.Way) {
+		w.robot("r1")
+		hold := map[string]any{"selector": map[string]any{"all": true}, "by": "ann"}
+		w.must("POST", "/stops", hold, nil)
+		w.listedAll(1)
+		first, _ := w.listed()
+		w.persisted(first...)
+		w.stopFleetd()
 
-	question := "FROM stops"
-	h.at.Store(&question)
-	w.startFleetd()
-	if ids, complete := w.listed(); complete || len(ids) > 0 {
-		t.Errorf("a fleetd instance that has not read its database lists %q, complete: %v", ids, complete)
-	}
-	w.must("POST", "/stops", hold, nil)
-	if ids, complete := w.listed(); complete || len(ids) != 1 {
-		t.Errorf("a fleetd instance that has not read its database lists %q, complete: %v, of its own stop", ids, complete)
-	}
-	h.release()
-	w.listedAll(2)
+		question := "FROM stops"
+		h.HoldAt(question)
+		w.startFleetd()
+		if ids, complete := w.listed(); complete || len(ids) > 0 {
+			w.Errorf("a fleetd instance that has not read its database lists %q, complete: %v", ids, complete)
+		}
+		w.must("POST", "/stops", hold, nil)
+		if ids, complete := w.listed(); complete || len(ids) != 1 {
+			w.Errorf("a fleetd instance that has not read its database lists %q, complete: %v, of its own stop", ids, complete)
+		}
+		h.Release()
+		w.listedAll(2)
 
-	h.hold() // another instance may write stops meanwhile
-	w.until("the list is called incomplete", func() bool { _, complete := w.listed(); return !complete })
-	if ids, _ := w.listed(); len(ids) != 2 {
-		t.Errorf("what was known is no longer listed: %q", ids)
-	}
-	h.release()
-	w.listedAll(2)
+		h.Hold() // another instance may write stops meanwhile
+		w.until("the list is called incomplete", func() bool { _, complete := w.listed(); return !complete })
+		if ids, _ := w.listed(); len(ids) != 2 {
+			w.Errorf("what was known is no longer listed: %q", ids)
+		}
+		h.Release()
+		w.listedAll(2)
+	})
 }

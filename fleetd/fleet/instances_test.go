@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
+	"troupe/schema/bubble"
 	"troupe/schema/verb"
 )
 
@@ -23,38 +24,43 @@ import (
 type beside struct {
 	*world
 	cable *brokertest.Cable
-	gate  *gate
+	gate  *pgtest.Way
 }
 
-// instances starts two fleetd instances in real time, fleetd-a first: it leads.
-func instances(t *testing.T, options ...func(*fleet.Config)) (a, b *beside, db *store.Store) {
-	dsn := pgtest.Start(t)
-	first := &world{T: t, real: true}
-	first.newBroker()
-	broker := first.broker.Load()
-	start := func(name string, w *world) *beside {
-		d := &beside{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gateTo(t, dsn)}
-		w.broker.Store(broker)
-		w.config = fleet.Config{
-			Name: name, Dial: d.cable.Dial, Database: d.gate.dsn, Spool: filepath.Join(t.TempDir(), name+".stops"), Dev: true,
-			Logger: logger(t).With("fleetd", name),
+// instances runs a test in fake time, with two fleetd instances of which fleetd-a leads.
+func instances(t *testing.T, test func(t *testing.T, a, b *beside, db *store.Store), options ...func(*fleet.Config)) {
+	t.Helper()
+	dsn, folder := pgtest.Start(t), t.TempDir()
+	bubble.Test(t, func(t *testing.T) {
+		one, two := pgtest.NewWay(), pgtest.NewWay()
+		t.Cleanup(func() { one.Cut(); two.Cut() }) // at last: the driver may still close connections that were lost
+		first := &world{T: t}
+		first.newBroker()
+		broker := first.broker.Load()
+		start := func(name string, w *world, gate *pgtest.Way) *beside {
+			d := &beside{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gate}
+			w.broker.Store(broker)
+			w.config = fleet.Config{
+				Name: name, Dial: d.cable.Dial, Database: dsn, DialDatabase: d.gate.Dial, Spool: filepath.Join(folder, name+".stops"), Dev: true,
+				Logger: logger(t).With("fleetd", name),
+			}
+			for _, o := range options {
+				o(&w.config)
+			}
+			d.startFleetd()
+			return d
 		}
-		for _, o := range options {
-			o(&w.config)
-		}
-		d.startFleetd()
-		return d
-	}
-	a = start("fleetd-a", first)
-	a.leads()
-	b = start("fleetd-b", &world{T: t, real: true})
-	t.Cleanup(func() {
-		if b.Fleet != nil {
-			b.stopFleetd()
-		}
+		a := start("fleetd-a", first, one)
+		a.leads()
+		b := start("fleetd-b", &world{T: t}, two)
+		t.Cleanup(func() {
+			if b.Fleet != nil {
+				b.stopFleetd()
+			}
+		})
+		b.until("fleetd-b knows who leads", func() bool { return b.Status().Leadership.Leader == "fleetd-a" })
+		test(t, a, b, storetest.Open(t, dsn))
 	})
-	b.until("fleetd-b knows who leads", func() bool { return b.Status().Leadership.Leader == "fleetd-a" })
-	return a, b, storetest.Open(t, dsn)
 }
 
 // leads waits until fleetd leads.
@@ -63,11 +69,11 @@ func (d *beside) leads() {
 	d.until(d.config.Name+" leads", func() bool { return d.Status().Leadership.Leads })
 }
 
-// cutOff takes a fleetd instance everything at once, as the end of its machine does. What it
-// does from then on, nobody hears.
+// cutOff cuts a fleetd instance off from everything, as the end of its machine does: nobody
+// receives what it sends from then on.
 func (d *beside) cutOff() {
 	d.cable.Cut()
-	d.gate.lower()
+	d.gate.Cut()
 }
 
 // sees waits until fleetd shows a robot online and its own.
@@ -95,213 +101,220 @@ func (d *beside) presence() schema.Presence {
 }
 
 func TestOneOfTwoInstancesLeads(t *testing.T) {
-	a, b, db := instances(t)
-	if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
-		t.Errorf("fleetd-b says %+v", s)
-	}
-	if s := a.Status().Leadership; s.Leader != "fleetd-a" || s.Why == "" {
-		t.Errorf("fleetd-a says %+v", s)
-	}
-	before := b.presence()
-	ear := b.broker.Load().Client(t, "obs")
-	ear.Subscribe("troupe/v1/fleet/#")
-	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
-	a.sees("r1")
-	b.sees("r1")
-
-	// What is asked of the one that follows is done, and the other shows it.
-	b.publish()
-	b.assign("museum", "r1")
-	a.converged("r1")
-	b.converged("r1")
-	b.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "museum"}}, nil)
-	a.until("fleetd-a knows the label", func() bool { d, _ := a.Robot("r1"); return d.Labels["site"] == "museum" })
-	b.state(b.command(setMode("ato", "r1")), "SUCCEEDED")
-	a.state(a.command(setMode("mnl", "r1")), "SUCCEEDED")
-	if n := count(r.Received(), "mode/set"); n != 2 {
-		t.Errorf("two commands of two fleetd instances came %d times", n)
-	}
-	r.Event("mode_changed")
-	b.until("the event is stored", func() bool {
-		all, err := db.Events(t.Context(), store.EventQuery{Robot: "r1"})
-		return err == nil && len(all) == 1
-	})
-
-	// Both are there, and one speaks for them.
-	for _, name := range []string{"fleetd-a", "fleetd-b"} {
-		ear.Expect("troupe/v1/fleet/heartbeat/" + name)
-	}
-	b.stopFleetd()
-	if after := a.presence(); after.Session != before.Session || after.State != schema.PresenceOnline {
-		t.Errorf("the end of a fleetd instance that follows changed %+v to %+v", before, after)
-	}
-	for _, m := range ear.Inbox("troupe/v1/fleet/presence") {
-		if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != before.Session {
-			t.Errorf("somebody else wrote the presence: %s", m.Payload)
+	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+		if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
+			t.Errorf("fleetd-b says %+v", s)
 		}
-	}
+		if s := a.Status().Leadership; s.Leader != "fleetd-a" || s.Why == "" {
+			t.Errorf("fleetd-a says %+v", s)
+		}
+		before := b.presence()
+		ear := b.broker.Load().Client(t, "obs")
+		ear.Subscribe("troupe/v1/fleet/#")
+		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		a.sees("r1")
+		b.sees("r1")
+
+		// What is asked of the one that follows is done, and the other shows it.
+		b.publish()
+		b.assign("museum", "r1")
+		a.converged("r1")
+		b.converged("r1")
+		b.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "museum"}}, nil)
+		a.until("fleetd-a knows the label", func() bool { d, _ := a.Robot("r1"); return d.Labels["site"] == "museum" })
+		b.state(b.command(setMode("ato", "r1")), "SUCCEEDED")
+		a.state(a.command(setMode("mnl", "r1")), "SUCCEEDED")
+		if n := count(r.Received(), "mode/set"); n != 2 {
+			t.Errorf("two commands of two fleetd instances came %d times", n)
+		}
+		r.Event("mode_changed")
+		b.until("the event is stored", func() bool {
+			all, err := db.Events(t.Context(), store.EventQuery{Robot: "r1"})
+			return err == nil && len(all) == 1
+		})
+
+		// Both are there, and one speaks for them.
+		for _, name := range []string{"fleetd-a", "fleetd-b"} {
+			ear.Expect("troupe/v1/fleet/heartbeat/" + name)
+		}
+		b.stopFleetd()
+		if after := a.presence(); after.Session != before.Session || after.State != schema.PresenceOnline {
+			t.Errorf("the end of a fleetd instance that follows changed %+v to %+v", before, after)
+		}
+		for _, m := range ear.Inbox("troupe/v1/fleet/presence") {
+			if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != before.Session {
+				t.Errorf("somebody else wrote the presence: %s", m.Payload)
+			}
+		}
+	})
 }
 
 func TestFollowerLeadsAfterTheLeaderDies(t *testing.T) {
-	a, b, _ := instances(t)
-	fleettest.Start(t, "r1", b.broker.Load().Dial)
-	fleettest.Start(t, "r2", b.broker.Load().Dial)
-	b.sees("r1", "r2")
-	b.publish()
-	b.assign("museum", "r1")
-	b.converged("r1")
-	first := b.presence()
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		fleettest.Start(t, "r1", b.broker.Load().Dial)
+		fleettest.Start(t, "r2", b.broker.Load().Dial)
+		b.sees("r1", "r2")
+		b.publish()
+		b.assign("museum", "r1")
+		b.converged("r1")
+		first := b.presence()
 
-	a.cutOff()
-	b.assign("museum", "r2") // nobody leads at this moment
-	b.leads()
-	if s := b.Status().Leadership; s.Why != "fleetd-a is gone" || s.Leader != "fleetd-b" {
-		t.Errorf("fleetd-b says %+v", s)
-	}
-	b.converged("r2")
-	b.until("the presence is the new leader's", func() bool {
-		p := b.presence()
-		return p.State == schema.PresenceOnline && p.Session != first.Session && p.Boot != first.Boot
+		a.cutOff()
+		b.assign("museum", "r2") // nobody leads at this moment
+		b.leads()
+		if s := b.Status().Leadership; s.Why != "fleetd-a is gone" || s.Leader != "fleetd-b" {
+			t.Errorf("fleetd-b says %+v", s)
+		}
+		b.converged("r2")
+		b.until("the presence is the new leader's", func() bool {
+			p := b.presence()
+			return p.State == schema.PresenceOnline && p.Session != first.Session && p.Boot != first.Boot
+		})
+		b.until("fleetd-a knows that it leads no more", func() bool { return !a.Status().Leadership.Leads })
+
+		// It comes back, and follows.
+		a.gate.Mend()
+		a.cable.Mend()
+		a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
+		if p := b.presence(); p.State != schema.PresenceOnline || p.Session == first.Session {
+			t.Errorf("the presence is %+v", p)
+		}
+		if d, _ := a.Robot("r2"); !d.Desired.Converged {
+			a.converged("r2")
+		}
 	})
-	b.until("fleetd-a knows that it leads no more", func() bool { return !a.Status().Leadership.Leads })
-
-	// It comes back, and follows.
-	a.gate.raise()
-	a.cable.Mend()
-	a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
-	if p := b.presence(); p.State != schema.PresenceOnline || p.Session == first.Session {
-		t.Errorf("the presence is %+v", p)
-	}
-	if d, _ := a.Robot("r2"); !d.Desired.Converged {
-		a.converged("r2")
-	}
 }
 
 func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
-	a, b, _ := instances(t)
-	a.stopFleetd()
-	b.leads()
-	if s := b.Status().Leadership; s.Why != "no other fleetd led" {
-		t.Errorf("it waited: %+v", s)
-	}
-	b.until("the presence is the new leader's", func() bool { return b.presence().State == schema.PresenceOnline })
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		a.stopFleetd()
+		b.leads()
+		if s := b.Status().Leadership; s.Why != "no other fleetd led" {
+			t.Errorf("it waited: %+v", s)
+		}
+		b.until("the presence is the new leader's", func() bool { return b.presence().State == schema.PresenceOnline })
+	})
 }
 
 // A leader that loses only one of its two ways is as good as gone, for it can write
 // nothing new; but it is there, and commands its robots.
 func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
 	t.Run("from the database", func(t *testing.T) {
-		a, b, _ := instances(t)
-		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
-		a.sees("r1")
-		a.gate.lower()
-		a.until("fleetd-a leads no more", func() bool { return !a.Status().Leadership.Leads })
-		b.leads()
-		a.stopped("r1")
-		b.until("r1 holds it", func() bool { return b.latched("r1") != "" })
-		if n := count(r.Received(), "safety/stop"); n != 1 {
-			t.Errorf("the stop came %d times", n)
-		}
-		a.gate.raise()
-		b.until("it is persisted", func() bool { h := b.Latched(); return len(h) == 1 && h[0].Persisted })
+		instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+			r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+			a.sees("r1")
+			a.gate.Cut()
+			a.until("fleetd-a leads no more", func() bool { return !a.Status().Leadership.Leads })
+			b.leads()
+			a.stopped("r1")
+			b.until("r1 holds it", func() bool { return b.latched("r1") != "" })
+			if n := count(r.Received(), "safety/stop"); n != 1 {
+				t.Errorf("the stop came %d times", n)
+			}
+			a.gate.Mend()
+			b.until("it is persisted", func() bool { h := b.Latched(); return len(h) == 1 && h[0].Persisted })
+		})
 	})
 	t.Run("from the broker", func(t *testing.T) {
-		a, b, _ := instances(t)
-		a.cable.Cut()
-		b.leads()
-		a.cable.Mend()
-		a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
+		instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+			a.cable.Cut()
+			b.leads()
+			a.cable.Mend()
+			a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
+		})
 	})
 }
 
 // Stops need neither a database nor a leader, and lose nothing by their absence.
 func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
-	a, b, db := instances(t)
-	r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
-	fleettest.Start(t, "r2", b.broker.Load().Dial)
-	b.sees("r1", "r2")
-	a.cutOff()
-	b.gate.lower()
-	all := b.stopped()
-	one := b.stopped("r1")
-	for id, want := range map[string][]string{"r1": {all.Latch, one.Latch}, "r2": {all.Latch}} {
-		b.until(id+" holds what it should", func() bool {
-			got := strings.Fields(b.latched(id))
-			slices.Sort(got)
-			slices.Sort(want)
-			return slices.Equal(got, want)
-		})
-	}
-	if r1.Calls() != 1 {
-		t.Errorf("%d live stops were heard", r1.Calls())
-	}
-	// Somebody else presses a button meanwhile.
-	wall := b.broker.Load().Client(t, "stop1")
-	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
-	b.until("the button is heard", func() bool { return len(b.Latched()) == 3 })
-
-	b.gate.raise()
-	b.leads()
-	b.persisted(all.Latch, one.Latch, "stop1")
-	b.until("the documents say so", func() bool {
-		desired, err := db.DesiredOf(t.Context(), "r2")
-		return err == nil && strings.Contains(string(desired[schema.TopicDesiredStop]), all.Latch)
-	})
-	// Who was not there hears it from the broker.
-	late := fleettest.Start(t, "r3", b.broker.Load().Dial)
-	b.until("r3 holds it", func() bool {
-		return strings.Contains(b.latched("r3"), "stop1") || strings.Contains(b.latched("r3"), all.Latch)
-	})
-	late.Close()
-
-	// Fleetd-a comes back, has nothing of its own to add, and releases what the other
-	// holds.
-	a.gate.raise()
-	a.cable.Mend()
-	a.until("fleetd-a is back", func() bool { return len(a.Latched()) == 3 && a.Status().Broker.OK })
-	if p := a.releases(all.Latch, one.Latch, "stop1"); p != nil {
-		t.Fatal(p)
-	}
-	b.until("nothing is held", func() bool { return b.latched("r1") == "" && b.latched("r2") == "" && len(b.Latched()) == 0 })
-	notes, err := db.Audit(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	written := map[string]int{}
-	for _, n := range notes {
-		written[n.What+" "+n.Target]++
-	}
-	for _, id := range []string{all.Latch, one.Latch, "stop1"} {
-		if written["stop stop "+id] != 1 || written["release stop "+id] != 1 {
-			t.Errorf("%s is in the audit as %v", id, written)
+	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+		r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		fleettest.Start(t, "r2", b.broker.Load().Dial)
+		b.sees("r1", "r2")
+		a.cutOff()
+		b.gate.Cut()
+		all := b.stopped()
+		one := b.stopped("r1")
+		for id, want := range map[string][]string{"r1": {all.Latch, one.Latch}, "r2": {all.Latch}} {
+			b.until(id+" holds what it should", func() bool {
+				got := strings.Fields(b.latched(id))
+				slices.Sort(got)
+				slices.Sort(want)
+				return slices.Equal(got, want)
+			})
 		}
-	}
+		if r1.Calls() != 1 {
+			t.Errorf("%d live stops were heard", r1.Calls())
+		}
+		// Somebody else presses a button meanwhile.
+		wall := b.broker.Load().Client(t, "stop1")
+		wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
+		b.until("the button is heard", func() bool { return len(b.Latched()) == 3 })
+
+		b.gate.Mend()
+		b.leads()
+		b.persisted(all.Latch, one.Latch, "stop1")
+		b.until("the documents say so", func() bool {
+			desired, err := db.DesiredOf(t.Context(), "r2")
+			return err == nil && strings.Contains(string(desired[schema.TopicDesiredStop]), all.Latch)
+		})
+		// Who was not there hears it from the broker.
+		late := fleettest.Start(t, "r3", b.broker.Load().Dial)
+		b.until("r3 holds it", func() bool {
+			return strings.Contains(b.latched("r3"), "stop1") || strings.Contains(b.latched("r3"), all.Latch)
+		})
+		late.Close()
+
+		// Fleetd-a comes back, has nothing of its own to add, and releases what the other
+		// holds.
+		a.gate.Mend()
+		a.cable.Mend()
+		a.until("fleetd-a is back", func() bool { return len(a.Latched()) == 3 && a.Status().Broker.OK })
+		if p := a.releases(all.Latch, one.Latch, "stop1"); p != nil {
+			t.Fatal(p)
+		}
+		b.until("nothing is held", func() bool { return b.latched("r1") == "" && b.latched("r2") == "" && len(b.Latched()) == 0 })
+		notes, err := db.Audit(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := map[string]int{}
+		for _, n := range notes {
+			written[n.What+" "+n.Target]++
+		}
+		for _, id := range []string{all.Latch, one.Latch, "stop1"} {
+			if written["stop stop "+id] != 1 || written["release stop "+id] != 1 {
+				t.Errorf("%s is in the audit as %v", id, written)
+			}
+		}
+	})
 }
 
 // A stop that every instance overhears is written down by one of them.
 func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
-	a, b, db := instances(t)
-	fleettest.Start(t, "r1", b.broker.Load().Dial)
-	b.sees("r1")
-	wall := b.broker.Load().Client(t, "stop1")
-	wall.Subscribe("troupe/v1/fleet/ack/stop1")
-	wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
-	wall.ExpectThat("troupe/v1/fleet/ack/stop1", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), "SUCCEEDED") })
-	a.persisted("stop1")
-	b.persisted("stop1")
-	if p := b.releases("stop1"); p != nil {
-		t.Fatal(p)
-	}
-	for _, d := range []*beside{a, b} {
-		d.until("r1 is let go", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
-	}
-	a.cutOff()
-	b.leads()                          // and does not write it down again
-	b.persisted(b.stopped("r1").Latch) // whatever waited was written with it
-	notes, err := db.Audit(t.Context(), 0)
-	if err != nil || len(notes) != 3 {
-		t.Errorf("%v, the audit has %+v", err, notes)
-	}
+	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+		fleettest.Start(t, "r1", b.broker.Load().Dial)
+		b.sees("r1")
+		wall := b.broker.Load().Client(t, "stop1")
+		wall.Subscribe("troupe/v1/fleet/ack/stop1")
+		wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
+		wall.ExpectThat("troupe/v1/fleet/ack/stop1", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), "SUCCEEDED") })
+		a.persisted("stop1")
+		b.persisted("stop1")
+		if p := b.releases("stop1"); p != nil {
+			t.Fatal(p)
+		}
+		for _, d := range []*beside{a, b} {
+			d.until("r1 is let go", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
+		}
+		a.cutOff()
+		b.leads()                          // and does not write it down again
+		b.persisted(b.stopped("r1").Latch) // whatever waited was written with it
+		notes, err := db.Audit(t.Context(), 0)
+		if err != nil || len(notes) != 3 {
+			t.Errorf("%v, the audit has %+v", err, notes)
+		}
+	})
 }
 
 // effects counts how often each command came, by its id: the same one again is known
@@ -319,78 +332,80 @@ func effects(r *fleettest.Robot, verb string) map[string]int {
 // Two instances of fleetd command one robot at the same time; each command comes once, and of the
 // mode class never two are under way.
 func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
-	a, b, _ := instances(t)
-	r := fleettest.Start(t, "r1", b.broker.Load().Dial)
-	a.sees("r1")
-	b.sees("r1")
-	r.Answer(func(string, verb.Request) []schema.Ack { return nil }) // until the test says so
-	first := a.command(setMode("ato", "r1"))
-	a.until("the first has come", func() bool { return len(effects(r, "mode/set")) == 1 })
-	second := b.command(setMode("mnl", "r1"))
-	third := a.command(setMode("ato", "r1"))
-	other := b.command(order("sys/ping", "r1"))
-	b.until("what is of no mode goes past", func() bool { return len(effects(r, "sys/ping")) == 1 })
-	if n := len(effects(r, "mode/set")); n != 1 {
-		t.Fatalf("%d commands for a mode are under way", n)
-	}
-	var c api.Command
-	a.must("GET", "/commands/"+second, nil, &c)
-	if c.Instance != "fleetd-b" || c.State != "QUEUED" {
-		t.Errorf("the second is %+v", c)
-	}
-	if p := a.ask("POST", "/commands/"+second+"/cancel", api.Signed{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
-		t.Errorf("calling off what another instance has not sent: %v", p)
-	}
-	for i, id := range []string{first, second, third} {
-		r.Say(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
-		a.state(id, "SUCCEEDED")
-		b.until("the next one comes", func() bool { return len(effects(r, "mode/set")) == min(i+2, 3) })
-	}
-	r.Say(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
-	b.state(other, "SUCCEEDED")
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		a.sees("r1")
+		b.sees("r1")
+		r.Answer(func(string, verb.Request) []schema.Ack { return nil }) // until the test says so
+		first := a.command(setMode("ato", "r1"))
+		a.until("the first has come", func() bool { return len(effects(r, "mode/set")) == 1 })
+		second := b.command(setMode("mnl", "r1"))
+		third := a.command(setMode("ato", "r1"))
+		other := b.command(order("sys/ping", "r1"))
+		b.until("what is of no mode goes past", func() bool { return len(effects(r, "sys/ping")) == 1 })
+		if n := len(effects(r, "mode/set")); n != 1 {
+			t.Fatalf("%d commands for a mode are under way", n)
+		}
+		var c api.Command
+		a.must("GET", "/commands/"+second, nil, &c)
+		if c.Instance != "fleetd-b" || c.State != "QUEUED" {
+			t.Errorf("the second is %+v", c)
+		}
+		if p := a.ask("POST", "/commands/"+second+"/cancel", api.Signed{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
+			t.Errorf("calling off what another instance has not sent: %v", p)
+		}
+		for i, id := range []string{first, second, third} {
+			r.Say(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
+			a.state(id, "SUCCEEDED")
+			b.until("the next one comes", func() bool { return len(effects(r, "mode/set")) == min(i+2, 3) })
+		}
+		r.Say(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
+		b.state(other, "SUCCEEDED")
+	})
 }
 
 // Fleetd that was asked dies with its commands under way: the other one sends none
 // of them, says honestly what is known, and hears what robots say later.
 func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
-	a, b, _ := instances(t)
-	mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
-	r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
-	a.sees("r1", "r2")
-	b.sees("r1", "r2")
-	mute.Answer(func(string, verb.Request) []schema.Ack { return nil })
-	silent := a.command(setMode("ato", "r1"))
-	a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
-	waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
+		r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
+		a.sees("r1", "r2")
+		b.sees("r1", "r2")
+		mute.Answer(func(string, verb.Request) []schema.Ack { return nil })
+		silent := a.command(setMode("ato", "r1"))
+		a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
+		waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
 
-	// Of this one the robot's answer comes when its fleetd is gone.
-	done := make(chan struct{})
-	var late string
-	r2.Answer(func(_ string, q verb.Request) []schema.Ack { late = q.ID; close(done); return nil })
-	answered := a.command(setMode("ato", "r2"))
-	<-done
-	a.cutOff()
-	r2.Say(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+		// Of this one the robot's answer comes when its fleetd is gone.
+		done := make(chan struct{})
+		var late string
+		r2.Answer(func(_ string, q verb.Request) []schema.Ack { late = q.ID; close(done); return nil })
+		answered := a.command(setMode("ato", "r2"))
+		<-done
+		a.cutOff()
+		r2.Say(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
 
-	b.leads()
-	if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Instance != "fleetd-a" {
-		t.Errorf("what was sent is %+v", c)
-	}
-	b.state(answered, "SUCCEEDED")
-	b.state(waiting, "UNKNOWN")
-	mute.Say(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
-	b.state(silent, "SUCCEEDED")
-	r2.Answer(nil)
-	b.state(b.command(setMode("mnl", "r2")), "SUCCEEDED") // it holds up nobody
-	for r, want := range map[*fleettest.Robot]int{mute: 1, r2: 2} {
-		all := effects(r, "mode/set")
-		for id, n := range all {
-			if n > command.MaxSends {
-				t.Errorf("%s came %d times to %s", id, n, r.ID)
+		b.leads()
+		if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Instance != "fleetd-a" {
+			t.Errorf("what was sent is %+v", c)
+		}
+		b.state(answered, "SUCCEEDED")
+		b.state(waiting, "UNKNOWN")
+		mute.Say(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+		b.state(silent, "SUCCEEDED")
+		r2.Answer(nil)
+		b.state(b.command(setMode("mnl", "r2")), "SUCCEEDED") // it holds up nobody
+		for r, want := range map[*fleettest.Robot]int{mute: 1, r2: 2} {
+			all := effects(r, "mode/set")
+			for id, n := range all {
+				if n > command.MaxSends {
+					t.Errorf("%s came %d times to %s", id, n, r.ID)
+				}
+			}
+			if len(all) != want {
+				t.Errorf("%s was sent %d commands for a mode, want %d", r.ID, len(all), want)
 			}
 		}
-		if len(all) != want {
-			t.Errorf("%s was sent %d commands for a mode, want %d", r.ID, len(all), want)
-		}
-	}
+	})
 }

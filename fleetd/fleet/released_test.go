@@ -9,6 +9,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -149,26 +150,28 @@ func (d *beside) awayStop(id string) string {
 }
 
 func TestStopReleasedAtOneInstanceIsSentByNoOther(t *testing.T) {
-	a, b, _ := instances(t)
-	latch := b.awayStop("r1")
-	a.persisted(latch)
-	if p := a.releases(latch); p != nil {
-		t.Fatal(p)
-	}
-	b.persisted()
-	b.comesFree("r1")
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		latch := b.awayStop("r1")
+		a.persisted(latch)
+		if p := a.releases(latch); p != nil {
+			t.Fatal(p)
+		}
+		b.persisted()
+		b.comesFree("r1")
+	})
 }
 
 func TestStopReleasedWhileItsInstanceIsAwayIsNotSent(t *testing.T) {
-	a, b, _ := instances(t)
-	latch := b.awayStop("r1")
-	b.stopFleetd()
-	a.persisted(latch)
-	if p := a.releases(latch); p != nil {
-		t.Fatal(p)
-	}
-	b.startFleetd()
-	b.comesFree("r1")
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		latch := b.awayStop("r1")
+		b.stopFleetd()
+		a.persisted(latch)
+		if p := a.releases(latch); p != nil {
+			t.Fatal(p)
+		}
+		b.startFleetd()
+		b.comesFree("r1")
+	})
 }
 
 // comesFree has a robot come, and sees that no stop is sent to it.

@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/pgtest"
 	"troupe/schema"
 )
 
@@ -152,54 +153,54 @@ func TestRestartedBrokerReleasesNothing(t *testing.T) {
 }
 
 func TestStopsWorkWithoutADatabase(t *testing.T) {
-	g := newGate(t)
-	w := realWorld(t, g.dsn)
-	w.startFleetd()
-	r := w.robot("r1")
-	g.lower()
-	w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
-	before := count(r.Received(), "safety/stop")
-	b := w.stopped()
-	if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
-		w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
-	}
-	if all := w.Latched(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
-		w.Errorf("held are %+v", all)
-	}
-	if p := w.releases(b.Latch); p == nil || !p.Of(api.KindDatabase) {
-		w.Errorf("a release without a database: %v", p)
-	}
+	onPostgres(t, func(w *world, g *pgtest.Way) {
+		w.startFleetd()
+		r := w.robot("r1")
+		g.Cut()
+		w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+		before := count(r.Received(), "safety/stop")
+		b := w.stopped()
+		if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
+			w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
+		}
+		if all := w.Latched(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
+			w.Errorf("held are %+v", all)
+		}
+		if p := w.releases(b.Latch); p == nil || !p.Of(api.KindDatabase) {
+			w.Errorf("a release without a database: %v", p)
+		}
 
-	// Fleetd ends, and begins again without its database.
-	w.stopFleetd()
-	w.startFleetd()
-	if all := w.Latched(); len(all) != 1 || all[0].ID != b.Latch {
-		w.Errorf("after a restart held are %+v", all)
-	}
-	w.view("r1", "online")
-	late := fleettest.Start(w.T, "r2", w.dial)
-	w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
-	second := w.stopped("r1")
-	if second.Counts["SUCCEEDED"] != 1 || !second.Unpersisted {
-		w.Errorf("a stop of a fleetd instance that never saw its database came to %+v", second)
-	}
+		// Fleetd ends, and begins again without its database.
+		w.stopFleetd()
+		w.startFleetd()
+		if all := w.Latched(); len(all) != 1 || all[0].ID != b.Latch {
+			w.Errorf("after a restart held are %+v", all)
+		}
+		w.view("r1", "online")
+		late := fleettest.Start(w.T, "r2", w.dial)
+		w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
+		second := w.stopped("r1")
+		if second.Counts["SUCCEEDED"] != 1 || !second.Unpersisted {
+			w.Errorf("a stop of a fleetd instance that never saw its database came to %+v", second)
+		}
 
-	// Nobody here knows which robots are in the museum; robots are asked themselves.
-	calls := r.Calls()
-	var third api.Batch
-	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
-	w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
+		// Nobody here knows which robots are in the museum; robots are asked themselves.
+		calls := r.Calls()
+		var third api.Batch
+		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
+		w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
 
-	g.raise()
-	w.persisted(b.Latch, second.Latch, third.Latch)
-	w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
-	if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil || !p.Of(api.KindInvalid) {
-		w.Errorf("a label that no robot has: %v", p)
-	}
-	if p := w.releases(b.Latch, second.Latch, third.Latch); p != nil {
-		w.Fatal(p)
-	}
-	w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
+		g.Mend()
+		w.persisted(b.Latch, second.Latch, third.Latch)
+		w.until("r2 is known", func() bool { d, _ := w.Robot("r2"); return d.Adopted })
+		if p := w.ask("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "nowhere"}}}}, nil); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("a label that no robot has: %v", p)
+		}
+		if p := w.releases(b.Latch, second.Latch, third.Latch); p != nil {
+			w.Fatal(p)
+		}
+		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
+	})
 }
 
 func TestTwoInstancesCannotShareASpool(t *testing.T) {

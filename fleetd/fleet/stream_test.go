@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -23,13 +22,12 @@ type stream struct {
 
 func (w *world) stream(query string) *stream {
 	w.Helper()
-	server := httptest.NewServer(w.Handler())
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+api.Prefix+"/stream"+query, nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", w.URL()+api.Prefix+"/stream"+query, nil)
 	if err != nil {
 		w.Fatal(err)
 	}
-	response, err := server.Client().Do(r)
+	response, err := w.client().Do(r)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -52,7 +50,6 @@ func (w *world) stream(query string) *stream {
 		cancel()
 		<-done
 		response.Body.Close()
-		server.Close()
 	})
 	return s
 }

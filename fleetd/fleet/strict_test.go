@@ -29,7 +29,7 @@ func (w *world) send(method, target, body string) (int, *api.Problem, []byte) {
 		return 0, nil, nil
 	}
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := w.client().Do(r)
 	if err != nil {
 		w.Error(err)
 		return 0, nil, nil

@@ -42,7 +42,8 @@ type world struct {
 	broker   atomic.Pointer[brokertest.Broker]
 	database string
 	config   fleet.Config
-	real     bool // in real time
+	address  atomic.Pointer[address] // nil: on the network, if anywhere
+	real     bool                    // in real time
 }
 
 // inWorld runs a test in fake time with a broker and a fleetd instance that takes every
@@ -53,7 +54,7 @@ func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) 
 	bubble.Test(t, func(t *testing.T) {
 		w := &world{T: t, database: database}
 		w.newBroker()
-		w.config = fleet.Config{Dial: w.dial, Database: database, Dev: true, Logger: logger(t)}
+		w.config = fleet.Config{Dial: w.dial, Database: database, Listen: w.listen, Dev: true, Logger: logger(t)}
 		for _, o := range options {
 			o(&w.config)
 		}

@@ -110,7 +110,7 @@ func (c *wayConn) Write(b []byte) (int, error) {
 			c.owed++ // the first message is answered, too, and has no type
 		}
 		c.asked.scan(b, func(kind byte) {
-			if kind == 'Q' || kind == 'S' { // a query, or the end of a group of messages
+			if kind == 'Q' || kind == 'S' || kind == 'X' { // a query, the end of a group of messages, or of the connection
 				c.owed++
 			}
 		})
