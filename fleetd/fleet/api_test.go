@@ -15,8 +15,19 @@ import (
 	"troupe/schema"
 )
 
-// onBoth runs a test of the API over SQLite and over PostgreSQL, in real time.
+// onBoth runs a test over SQLite and over PostgreSQL.
 func onBoth(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
+	t.Run("sqlite", func(t *testing.T) { inWorld(t, test, options...) })
+	t.Run("postgres", func(t *testing.T) {
+		onPostgres(t, func(w *world, _ *pgtest.Way) {
+			w.startFleetd()
+			test(w)
+		}, options...)
+	})
+}
+
+// onBothInRealTime is onBoth for certificates, which are valid in real time.
+func onBothInRealTime(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	for name, database := range map[string]func(t *testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") },
 		"postgres": func(t *testing.T) string { return pgtest.Start(t) },

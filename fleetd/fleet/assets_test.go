@@ -174,7 +174,7 @@ func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 }
 
 func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		gong := soundOf("gong", 700_000)
 		w.must("PUT", "/assets/gong", gong, nil)
 		m := newMachine(w, "r7", map[string]any{})

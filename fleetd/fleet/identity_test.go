@@ -165,7 +165,7 @@ func (w *world) refuses(p *api.Problem, k api.Kind, says string) {
 }
 
 func TestTokenEnrolsOneRobotOnce(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{"by": "ann"})
 		first, p := m.enrol()
 		if p != nil {
@@ -205,7 +205,7 @@ func TestTokenEnrolsOneRobotOnce(t *testing.T) {
 }
 
 func TestRefusedEnrolmentSaysWhy(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenRequest{}, nil), api.KindInvalid, "R7")
 		w.refuses(w.ask("POST", "/robots/r7/tokens", map[string]any{"valid_ms": 1}, nil), api.KindInvalid, "")
 
@@ -256,7 +256,7 @@ func TestRefusedEnrolmentSaysWhy(t *testing.T) {
 }
 
 func TestRobotRenewsWithItsCertificate(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		first, p := m.enrol()
 		if p != nil {
@@ -298,7 +298,7 @@ func TestRobotRenewsWithItsCertificate(t *testing.T) {
 }
 
 func TestRobotAddressServesNothingElse(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 		for _, path := range []string{"/", "/api/v1/robots", "/api/v1/stream", "/api/openapi.json", "/healthz", "/api/v1/enrol/../robots"} {
@@ -315,7 +315,7 @@ func TestRobotAddressServesNothingElse(t *testing.T) {
 }
 
 func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		m := newMachine(w, "r7", map[string]any{})
 		first, p := m.enrol()
 		if p != nil {
@@ -400,7 +400,7 @@ func TestInconsistentConfigurationIsRefused(t *testing.T) {
 // A robot that is called like a fleetd instance or a client would be that client to brokers,
 // which go by names.
 func TestRobotCannotTakeAUsedName(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		w.stopFleetd()
 		w.broker.Store(brokertest.Start(w.T, brokertest.InProcess, brokertest.Users(w.T, "fleetd fleetd\nhall fleetd\nguide operator\nr7 robot\n")))
 		w.startFleetd()
@@ -527,7 +527,7 @@ func TestRevocationWithoutABrokerReportsThat(t *testing.T) {
 // Whoever steals the certificate of a fleetd instance is that fleetd, so it is persisted and can
 // be taken away alone.
 func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
-	onBoth(t, func(w *world) {
+	onBothInRealTime(t, func(w *world) {
 		v, err := vault.Open(w.config.CA, time.Now())
 		if err != nil {
 			w.Fatal(err)

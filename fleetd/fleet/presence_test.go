@@ -3,7 +3,6 @@ package fleet_test
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -112,13 +111,12 @@ func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 		obs := w.broker.Load().Client(w.T, "obs")
 		obs.Subscribe("troupe/v1/fleet/presence")
 		obs.Expect("troupe/v1/fleet/presence") // that it is there
-		address := strings.TrimPrefix(w.URL(), "http://")
-		half, err := net.Dial("tcp", address)
+		half, err := w.dialAddress()
 		if err != nil {
 			w.Fatal(err)
 		}
 		defer half.Close()
-		fmt.Fprintf(half, "PUT "+api.Prefix+"/acts/wave HTTP/1.1\r\nHost: %s\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", address)
+		fmt.Fprintf(half, "PUT "+api.Prefix+"/acts/wave HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 		if line, err := bufio.NewReader(half).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 			w.Fatalf("%q, %v", line, err)
 		}
@@ -126,7 +124,7 @@ func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 		obs.ExpectThat("troupe/v1/fleet/presence", func(m brokertest.Message) bool {
 			return strings.Contains(string(m.Payload), `"offline"`)
 		})
-	}, func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
+	}, withAddress)
 }
 
 func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
