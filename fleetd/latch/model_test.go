@@ -125,6 +125,8 @@ func (w *world) start() {
 type releasing struct {
 	ids      []string
 	released bool
+	problems []schema.Problem
+	err      error
 	over     chan struct{}
 }
 
@@ -132,8 +134,8 @@ func (w *world) release(ctx context.Context, ids ...string) *releasing {
 	r := &releasing{ids: ids, over: make(chan struct{})}
 	go func() {
 		defer close(r.over)
-		problems, err := w.Release(ctx, auth.Principal{ID: "local"}, ids, "anna", "the model")
-		r.released = err == nil && len(problems) == 0
+		r.problems, r.err = w.Release(ctx, auth.Principal{ID: "local"}, ids, "anna", "the model")
+		r.released = r.err == nil && len(r.problems) == 0
 	}()
 	return r
 }
@@ -187,6 +189,7 @@ func (w *world) try(sequence string, n int) {
 	began := map[*releasing]int{}
 	over := map[*releasing]int{}
 	atOnce := map[*releasing]bool{} // begun when it was asked for
+	mustBe := map[*releasing]bool{} // it succeeds: all of its stops are held, on the disk or in the database
 	idle := true                    // nothing waits for the database
 	ctx, hangUp := context.WithCancel(context.Background())
 	for i, e := range sequence {
@@ -217,12 +220,19 @@ func (w *world) try(sequence string, n int) {
 				continue
 			}
 			r := w.release(ctx, of...)
-			releases, began[r], atOnce[r] = append(releases, r), i+1, idle
+			began[r], atOnce[r] = i+1, idle
+			mustBe[r] = !slices.ContainsFunc(releases, func(earlier *releasing) bool {
+				return over[earlier] == 0 || slices.ContainsFunc(earlier.ids, func(id string) bool { return asked[id] <= over[earlier] })
+			})
+			releases = append(releases, r)
 		case 'G':
 			w.db.set(!w.db.isOpen())
 		case 'X':
 			hangUp()
 			ctx, hangUp = context.WithCancel(context.Background())
+			for _, r := range releases {
+				mustBe[r] = mustBe[r] && over[r] > 0
+			}
 			w.end()
 			w.start()
 		}
@@ -241,11 +251,16 @@ func (w *world) try(sequence string, n int) {
 	w.db.set(true)
 	time.Sleep(5 * time.Second)
 	synctest.Wait()
+	for _, r := range releases {
+		if <-r.over; mustBe[r] && !r.released {
+			w.Errorf("%s: the release of %v, which are held, came to %v, %v", sequence, r.ids, r.problems, r.err)
+		}
+	}
 	now := held(w.Latched())
 	for _, id := range ids {
 		must, may := asked[id] > 0, asked[id] > 0
 		for _, r := range releases {
-			if <-r.over; !r.released || !slices.Contains(r.ids, id) {
+			if !r.released || !slices.Contains(r.ids, id) {
 				continue
 			}
 			if asked[id] < began[r] {
