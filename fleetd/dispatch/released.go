@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,4 +32,13 @@ func (d *Dispatcher) isReleased(c command.Command) bool {
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
 		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
 	})
+}
+
+// endReleased ends the commands that would hold a released stop.
+func (d *Dispatcher) endReleased(ctx context.Context, now time.Time, would func(command.Command) bool) {
+	for _, c := range slices.SortedFunc(maps.Values(d.open), byAge) {
+		if would(c.Command) {
+			d.step(ctx, now, c.ID, command.Event{Kind: command.Released})
+		}
+	}
 }

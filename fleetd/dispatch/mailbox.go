@@ -1,0 +1,138 @@
+package dispatch
+
+import (
+	"context"
+	"slices"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/stop"
+	"troupe/schema"
+)
+
+// maxEvents bounds the events in the mailbox. Beyond it answers and presence changes
+// are dropped: the dispatcher asks the robot about a command that stays unanswered.
+const maxEvents = 100_000
+
+// event is something that happened to commands.
+type event struct {
+	kind   eventKind
+	robot  string
+	ack    schema.Ack
+	last   schema.LastRequest
+	handle *Handle
+	id     string                     // of a command to be cancelled
+	ended  chan bool                  // capacity 1: whether it was cancelled
+	would  func(command.Command) bool // reports whether a command would hold what was released
+	done   func()                     // called when those commands have ended
+
+	released []stop.Latch
+	unsent   []command.Command
+}
+
+type eventKind string
+
+const (
+	eventBatch   eventKind = "batch" // new commands
+	eventAnswer  eventKind = "answer"
+	eventShown   eventKind = "shown"
+	eventOnline  eventKind = "online"
+	eventOffline eventKind = "offline"
+	eventCancel  eventKind = "cancel"
+	eventRelease eventKind = "release" // of stops by this instance
+
+	eventReleased eventKind = "released" // stops, by any instance
+	eventUnsent   eventKind = "unsent"   // commands that may be persisted and were not sent
+)
+
+// post puts an event into the mailbox; it does not block. New commands, releases, and
+// commands that may be persisted are never dropped.
+func (d *Dispatcher) post(p event) {
+	d.mu.Lock()
+	if len(d.events) >= maxEvents && p.kind != eventBatch && p.kind != eventRelease && p.kind != eventReleased && p.kind != eventUnsent {
+		d.dropped++
+		d.mu.Unlock()
+		return
+	}
+	d.events = append(d.events, p)
+	d.mu.Unlock()
+	signal(d.wake)
+}
+
+// Answer posts a robot's answer to a command of this instance.
+func (d *Dispatcher) Answer(robot string, a schema.Ack) {
+	d.post(event{kind: eventAnswer, robot: robot, ack: a})
+}
+
+// Shown posts the last command of this instance that a robot's state names.
+func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
+	d.post(event{kind: eventShown, robot: robot, last: last})
+}
+
+// Came posts that a robot became reachable, and Left that it became unreachable.
+func (d *Dispatcher) Came(robot string) { d.post(event{kind: eventOnline, robot: robot}) }
+func (d *Dispatcher) Left(robot string) { d.post(event{kind: eventOffline, robot: robot}) }
+
+// EndReleased ends the commands that would hold what was released, and then calls done.
+func (d *Dispatcher) EndReleased(would func(command.Command) bool, done func()) {
+	d.post(event{kind: eventRelease, would: would, done: done})
+}
+
+// Cancel ends a command that was not sent yet, and reports whether it was not.
+func (d *Dispatcher) Cancel(ctx context.Context, id string) bool {
+	ended := make(chan bool, 1)
+	d.post(event{kind: eventCancel, id: id, ended: ended})
+	select {
+	case e := <-ended:
+		return e
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// take handles all events of the mailbox.
+func (d *Dispatcher) take(ctx context.Context) {
+	d.mu.Lock()
+	events := d.events
+	d.events = nil
+	d.mu.Unlock()
+	for _, p := range events {
+		now := d.deps.Now()
+		switch p.kind {
+		case eventBatch:
+			d.begin(ctx, now, p.handle)
+		case eventAnswer:
+			d.answer(ctx, now, p)
+		case eventShown:
+			d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
+			d.wakeQueued(ctx, now, p.robot)
+		case eventCancel:
+			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
+			d.step(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
+			p.ended <- waits
+		case eventRelease:
+			d.endReleased(ctx, now, p.would)
+			p.done()
+		case eventReleased:
+			d.released = p.released
+			d.endReleased(ctx, now, d.isReleased)
+		case eventUnsent:
+			d.unsent = append(d.unsent, newUnsent(p.unsent))
+		case eventOnline, eventOffline:
+			kind := command.RobotOnline
+			if p.kind == eventOffline {
+				kind = command.RobotOffline
+			}
+			for _, c := range slices.Clone(d.robots[p.robot]) {
+				d.step(ctx, now, c.ID, command.Event{Kind: kind})
+			}
+		}
+	}
+}
+
+// signal wakes the goroutine that waits at c; it does not block.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
