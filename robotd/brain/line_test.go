@@ -146,7 +146,10 @@ func (p *player) told(e effect.Publish) string {
 		m := decoded[schema.Modes](p, e.Payload)
 		line := fmt.Sprintf("tell: modes %d;", m.ModesRev)
 		for _, mode := range m.Modes {
-			if line += " " + string(mode.ID); !mode.Selectable {
+			if line += " " + string(mode.ID); mode.Status == schema.ModeFailed {
+				line += " failed"
+			}
+			if !mode.Selectable {
 				line += " (" + string(mode.WhyNot[0].Reason) + ")"
 			}
 		}

@@ -2,7 +2,6 @@ package brain
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,10 +16,9 @@ import (
 	"troupe/robotd/latch"
 	"troupe/robotd/mode/follow"
 	"troupe/schema"
+	"troupe/schema/golden"
 	"troupe/schema/sign"
 )
-
-var update = flag.Bool("update", false, "write the traces anew")
 
 // TestTraces plays each script of testdata: a line is a time since the first
 // boot and what happens then, the indented lines below it are what the robot does
@@ -36,29 +34,26 @@ func TestTraces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{rig: newRig(t)}
-			p.rig.watch = p.see
-			for line := range strings.Lines(string(script)) {
-				if strings.HasPrefix(line, " ") {
-					continue
-				}
-				if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
-					p.play(text, line)
-					continue
-				}
-				p.out.WriteString(line)
-			}
-			if *update {
-				if err := os.WriteFile(file, []byte(p.out.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got, want := p.out.String(), string(script); got != want {
-				t.Errorf("the robot does otherwise now; -update writes it down\n%s", firstDifference(got, want))
-			}
+			golden.Compare(t, file, replay(t, string(script)))
 		})
 	}
+}
+
+// replay plays a script, and returns it with what the robot does.
+func replay(t testing.TB, script string) string {
+	p := &player{rig: newRig(t)}
+	p.rig.watch = p.see
+	for line := range strings.Lines(script) {
+		if strings.HasPrefix(line, " ") {
+			continue
+		}
+		if text := strings.TrimSpace(line); text != "" && text[0] != '#' {
+			p.play(text, line)
+			continue
+		}
+		p.out.WriteString(line)
+	}
+	return p.out.String()
 }
 
 func firstDifference(got, want string) string {
