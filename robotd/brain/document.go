@@ -25,7 +25,7 @@ func (t *step) stateDocument() *schema.State {
 		},
 		Mode: schema.StateMode{
 			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,
-			Phase: t.phase(), Paused: t.modePaused(), Since: t.modeSince,
+			Phase: t.mode.DocumentPhase(), Paused: t.modePaused(), Since: t.modeSince,
 			FallbackFrom: t.mode.FellFrom, Calibrated: t.mode.Calibrated,
 		},
 		Auto: schema.StateAuto{
@@ -76,14 +76,6 @@ func (t *step) activeMode() schema.ModeID {
 	return t.cfg.Mode.Calibration
 }
 
-// phase is the phase of the mode supervisor; that robotd ends is no failure.
-func (t *step) phase() schema.ModePhase {
-	if t.mode.System == schema.SystemStopping {
-		return schema.PhaseStopping
-	}
-	return t.mode.DocumentPhase()
-}
-
 // modePaused reports whether the active mode is paused. One that performs is paused by
 // the tokens of the story, the others by the supervisor.
 func (t *step) modePaused() bool {
@@ -98,27 +90,10 @@ func (t *step) current() *schema.Now {
 	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
-// modesDocument is the catalogue of modes, with the reasons why each cannot be
-// selected now.
+// modesDocument is the catalogue of modes.
 func (t *step) modesDocument() *schema.Modes {
-	d := &schema.Modes{Session: t.report.Session()}
-	f := t.modeFacts(mode.Input{})
-	for i, m := range t.cfg.Mode.Modes {
-		doc := schema.Mode{
-			ID: m.ID, N: i, Name: t.modes.Installed(m.ID).Name, Kind: "builtin",
-			Status:     t.mode.Status[i],
-			NeedsLease: t.cfg.Control.Required == control.RequireAll && m.ID != t.cfg.Mode.Safe,
-			Enabled:    t.mode.Status[i] != schema.ModeRegistered,
-			Running:    t.mode.Active == m.ID && (t.mode.Phase == mode.Ready || t.mode.Phase == mode.Safe || t.mode.Phase == mode.Calibrating || t.mode.Phase == mode.Uncalibrated),
-			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
-		}
-		for _, w := range t.mode.WhyNot(&t.cfg.Mode, f, m.ID, nil) {
-			doc.WhyNot = append(doc.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})
-		}
-		doc.Selectable = len(doc.WhyNot) == 0
-		d.Modes = append(d.Modes, doc)
-	}
-	return d
+	leased := t.cfg.Control.Required == control.RequireAll
+	return &schema.Modes{Session: t.report.Session(), Modes: t.mode.List(&t.cfg.Mode, t.modeFacts(mode.Input{}), t.modes, leased)}
 }
 
 // linkDocument is how long operators have been heard, and what the robot does when they

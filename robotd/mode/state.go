@@ -169,22 +169,6 @@ func (s *State) Paused(c *Config) bool {
 	return i >= 0 && s.Status[i] == schema.ModePaused
 }
 
-// DocumentPhase returns the phase for the state document.
-func (s *State) DocumentPhase() schema.ModePhase {
-	switch s.Phase {
-	case Stopping:
-		if s.System == schema.SystemStopping {
-			return schema.PhaseStopping
-		}
-		return schema.PhaseSwitching
-	case Booting, Starting:
-		return schema.PhaseSwitching
-	case Uncalibrated, None:
-		return schema.PhaseFailed
-	}
-	return schema.PhaseRunning
-}
-
 // SafetyMode returns what the safety core needs to know: whether a mode is in charge,
 // whether that mode wants to move, and whether a switch between two moving modes is
 // under way. A mode that was killed, died or did not start does not hand its permission

@@ -1,0 +1,39 @@
+package mode
+
+import "troupe/schema"
+
+// DocumentPhase returns the phase for the state document. That robotd ends is no failure.
+func (s *State) DocumentPhase() schema.ModePhase {
+	switch {
+	case s.System == schema.SystemStopping:
+		return schema.PhaseStopping
+	case s.Phase == Booting || s.Phase == Starting || s.Phase == Stopping:
+		return schema.PhaseSwitching
+	case s.Phase == Uncalibrated || s.Phase == None:
+		return schema.PhaseFailed
+	}
+	return schema.PhaseRunning
+}
+
+// List describes the modes, with the reasons why each cannot be selected now. leased says
+// whether every request needs control of the robot; the safe mode takes none.
+func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
+	list := make([]schema.Mode, 0, len(c.Modes))
+	active, _, _ := s.SafetyMode(c)
+	for i, m := range c.Modes {
+		d := schema.Mode{
+			ID: m.ID, N: i, Name: r.Installed(m.ID).Name, Kind: "builtin",
+			Status:     s.Status[i],
+			NeedsLease: leased && m.ID != c.Safe,
+			Enabled:    s.Status[i] != schema.ModeRegistered,
+			Running:    active && s.Active == m.ID,
+			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
+		}
+		for _, w := range s.WhyNot(c, f, m.ID, nil) {
+			d.WhyNot = append(d.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})
+		}
+		d.Selectable = len(d.WhyNot) == 0
+		list = append(list, d)
+	}
+	return list
+}
