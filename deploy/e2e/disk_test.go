@@ -161,7 +161,7 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 				n++
 				w.publish("op1", robotTopic("r1", "cmd/op1/auto/pause"), fmt.Sprintf(`{"id":"fill-%d","by":%q}`, n, strings.Repeat("x", 200)))
 			}
-			return strings.Contains(w.robots["r1"].log.String(), "the disk refused")
+			return strings.Contains(w.robots["r1"].log.String(), "write to disk refused")
 		})
 		w.awaitState("r1", "on a full disk", hasDiskAlert)
 		if ack := w.sendLiveStop("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != "" {

@@ -18,21 +18,20 @@ import (
 	"troupe/schema/sign"
 )
 
-// assetsDir lies in the data directory: the files that contents brought with them
-// (sounds, faces, maps), each named by its SHA-256, for bodies that play from files.
-// Small ones came as blobs and are in the disk's own file too, which counts; these are
-// copies. Larger ones are here alone.
+// assetsDir is a folder of the data directory with the files of contents (sounds, faces,
+// maps), each named by its SHA-256, for bodies that play from files. Small files arrived as
+// blobs: robot.db has them too, and the files here are copies. Large files are only here.
 const assetsDir = "assets"
 
-// assets is used by the goroutine that opens it, and then by the writer.
+// assets belongs to the goroutine that opens it, and afterwards to the writer.
 type assets struct {
 	dir      string
 	incoming incoming
 	kept     map[sign.Kind][]score.Asset
 }
 
-// openAssets makes the directory hold exactly the files of what is kept, and says which
-// of the large ones are there and whole. Files that are on their way stay as they are.
+// openAssets makes the folder contain exactly the files of the saved contents, and returns
+// which of the large files are complete. Partial downloads stay as they are.
 func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[string][]byte) (_ *assets, large map[string]int64, err error) {
 	dir := filepath.Join(data, assetsDir)
 	a := &assets{dir: dir, incoming: incoming{filepath.Join(dir, incomingDir)}, kept: map[sign.Kind][]score.Asset{}}
@@ -69,7 +68,7 @@ func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[st
 	return a, large, a.sweep()
 }
 
-// onItsWay reports whether the newest desired state still waits for its bytes.
+// onItsWay reports whether the newest desired document still waits for its files.
 func onItsWay(k delivery.Persisted) bool {
 	switch k.Phase {
 	case schema.DeployRejected, schema.DeployRolledBack, schema.DeployWithdrawn:
@@ -79,7 +78,7 @@ func onItsWay(k delivery.Persisted) bool {
 	return k.Desired.Pin != nil && !has(k.Active) && !has(k.Staged)
 }
 
-// filesOf lists the files that a kind keeps beside its contents.
+// filesOf lists the files of the saved contents of a kind.
 func filesOf(k delivery.Persisted) []score.Asset {
 	var out []score.Asset
 	for _, c := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
@@ -92,7 +91,7 @@ func filesOf(k delivery.Persisted) []score.Asset {
 
 func (a *assets) path(sha string) string { return filepath.Join(a.dir, sha) }
 
-// holds reads a file and reports whether it is whole and right.
+// holds reads a file and reports whether it is complete and has its digest.
 func (a *assets) holds(want score.Asset) bool {
 	f, err := os.Open(a.path(want.SHA256))
 	if err != nil {
@@ -104,7 +103,7 @@ func (a *assets) holds(want score.Asset) bool {
 	return err == nil && n == want.Size && hex.EncodeToString(sum.Sum(nil)) == want.SHA256
 }
 
-// add puts the files of a save in their places, before it is saved.
+// add writes the files of a save, before the save itself is written.
 func (a *assets) add(s delivery.Save) error {
 	files := filesOf(s.Persisted)
 	for _, b := range s.Blobs {
@@ -121,8 +120,8 @@ func (a *assets) add(s delivery.Save) error {
 		if _, err := os.Stat(a.path(f.SHA256)); err == nil {
 			continue
 		}
-		// A second name: should the save not be kept, the first is still there. Not
-		// every file system has them.
+		// A hard link, so that the download stays if the save fails. Not every file
+		// system has hard links.
 		from := a.incoming.path(f.SHA256)
 		err := os.Link(from, a.path(f.SHA256))
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
@@ -138,7 +137,7 @@ func (a *assets) add(s delivery.Save) error {
 	return nil
 }
 
-// settle removes what nothing refers to any more, once a save is kept.
+// settle removes files that no content refers to any more, after a save was written.
 func (a *assets) settle(s delivery.Save) error {
 	a.kept[s.Kind] = filesOf(s.Persisted)
 	var errs []error
@@ -150,7 +149,7 @@ func (a *assets) settle(s delivery.Save) error {
 	return errors.Join(append(errs, a.sweep())...)
 }
 
-// write puts a file in its place as a whole, so that no reader sees half of one.
+// write writes a file atomically, so that no reader sees a part of it.
 func (a *assets) write(sha string, data []byte) error {
 	path := a.path(sha)
 	err := os.WriteFile(path+".new", data, 0o600)
@@ -188,7 +187,7 @@ func (a *assets) wanted(name string) bool {
 	return false
 }
 
-// syncFolder makes a new name survive the loss of power.
+// syncFolder makes a new name in the folder survive a loss of power.
 func syncFolder(dir string) error {
 	f, err := os.Open(filepath.Clean(dir))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"troupe/schema/sign"
 )
 
-func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
+func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	dir := t.TempDir()
 	s, _, _, err := openStore(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	keep(sign.Story, delivery.Persisted{Active: with("b", bell)})
 	holds("nothing needs the gong", bell, hall)
 
-	// What was damaged or lost beside the disk is put right by the next start.
+	// The next start restores files that were damaged or lost beside robot.db.
 	if err := os.WriteFile(filepath.Join(dir, assetsDir, bell.SHA256), []byte("bel"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestFilesOfContentsCanBeReadAsLongAsAnythingNeedsThem(t *testing.T) {
 	}
 	holds("after a restart", bell, hall)
 
-	// What cannot be written is refused as a whole.
+	// If a file cannot be written, the whole save is refused.
 	if err := os.RemoveAll(filepath.Join(dir, assetsDir)); err != nil {
 		t.Fatal(err)
 	}

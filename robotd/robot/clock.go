@@ -10,31 +10,31 @@ import (
 	"troupe/schema/build"
 )
 
-// keepEvery is by how much the fleet's time is ahead of what the disk holds when it is
-// saved again. After a loss of power it is that much too early, at most.
+// keepEvery is by how much the fleet's time advances until it is saved again. After a loss
+// of power the saved time is at most that much too early.
 const keepEvery = time.Hour
 
-// certificateClock is the time by which the robot judges certificates: its own, but never
-// less than it can be. Its own may begin in 1970 at each start.
+// certificateClock is the clock by which the robot judges certificates: its own clock, which
+// may begin in 1970 at each start, with a lower bound from the build and from the fleet.
 type certificateClock struct {
 	data string
 	log  *slog.Logger
 	wall func() time.Time
-	news chan struct{} // 1: there is something to keep
+	news chan struct{} // capacity 1: there is a time to save
 
 	mu    sync.Mutex
 	floor identity.Floor
-	at    time.Time // when floor.Heard was heard; zero: in an earlier run
-	until time.Time // when the certificates of the newest connection end; zero: it has none
+	at    time.Time // when floor.FleetTime was received; zero: in an earlier run
+	until time.Time // end of the certificates of the newest connection; zero: it has none
 	kept  time.Time
 }
 
 func openClock(data string, log *slog.Logger) *certificateClock {
-	heard, err := identity.LoadFleetTime(data)
+	saved, err := identity.LoadFleetTime(data)
 	if err != nil {
-		log.Warn("the time when the fleet was heard last is not known", "error", err)
+		log.Warn("saved fleet time not read", "error", err)
 	}
-	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), FleetTime: heard}, kept: heard}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), FleetTime: saved}, kept: saved}
 }
 
 func (c *certificateClock) now() time.Time {
@@ -54,8 +54,8 @@ func (c *certificateClock) connected(until time.Time) {
 	c.until = until
 }
 
-// hear takes the fleet's time. It does not wait for the disk.
-func (c *certificateClock) hear(fleet time.Time) {
+// receive takes the fleet's time from a heartbeat. It does not wait for the disk.
+func (c *certificateClock) receive(fleet time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.floor.Observe(fleet, c.until)
@@ -71,7 +71,7 @@ func (c *certificateClock) hear(fleet time.Time) {
 	}
 }
 
-// keep saves the fleet's time, until ctx ends.
+// keep saves the fleet's time from time to time, until ctx ends.
 func (c *certificateClock) keep(ctx context.Context) {
 	for {
 		select {
@@ -80,11 +80,11 @@ func (c *certificateClock) keep(ctx context.Context) {
 		case <-c.news:
 		}
 		c.mu.Lock()
-		heard := c.floor.FleetTime
-		c.kept = heard // also when it fails: a disk that is full is not written to each second
+		received := c.floor.FleetTime
+		c.kept = received // even if the write fails, so that a full disk is not written to each second
 		c.mu.Unlock()
-		if err := identity.SaveFleetTime(c.data, heard); err != nil {
-			c.log.Warn("the fleet's time is not kept; a clock that begins anew is then believed to begin earlier", "error", err)
+		if err := identity.SaveFleetTime(c.data, received); err != nil {
+			c.log.Warn("fleet time not saved; after a restart an expired certificate may count as valid", "error", err)
 		}
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"troupe/schema/bubble"
 )
 
-// dead is a clock that began anew.
-func dead() time.Time { return time.Unix(0, 0) }
+// resetClock is a clock without battery after a start.
+func resetClock() time.Time { return time.Unix(0, 0) }
 
-// A robot whose battery is empty has a clock that begins in 1970 at each start.
-func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) {
+// A clock without battery begins in 1970 at each start.
+func TestRobotWithResetClockConnectsAndRejectsExpiredCertificates(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	data := t.TempDir()
 	folder := filepath.Join(data, "identity")
@@ -68,7 +68,7 @@ func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 	}
 	open := func() *certificateClock {
 		c := openClock(data, slog.New(slog.DiscardHandler))
-		c.wall = dead
+		c.wall = resetClock
 		return c
 	}
 	first := open()
@@ -76,15 +76,15 @@ func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 		t.Error("it does not connect")
 	}
 	if !connects(stolen, first) {
-		t.Error("a robot that never heard the fleet cannot know that a certificate has ended, and yet it does")
+		t.Error("a robot that never received the fleet's time rejects an expired certificate")
 	}
 	if !connects(right, first) {
 		t.Error("it does not connect again")
 	}
-	// Over that connection the fleet tells the time, and it is kept.
-	first.hear(time.Now())
+	// Over that connection the robot receives the fleet's time, and saves it.
+	first.receive(time.Now())
 	if connects(stolen, first) {
-		t.Error("it believes a certificate that has ended")
+		t.Error("it accepts an expired certificate")
 	}
 	running, end := context.WithCancel(t.Context())
 	kept := make(chan struct{})
@@ -101,42 +101,42 @@ func TestRobotWithADeadClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 
 	next := open()
 	if connects(stolen, next) {
-		t.Error("after a start with a dead clock it believes a certificate that has ended")
+		t.Error("after a start with a reset clock it accepts an expired certificate")
 	}
 	if !connects(right, next) {
-		t.Error("after a start with a dead clock it does not connect")
+		t.Error("after a start with a reset clock it does not connect")
 	}
-	// A fleetd instance whose clock is years ahead shuts nobody out.
-	next.hear(time.Now().AddDate(10, 0, 0))
+	// A fleetd instance whose clock is years ahead makes no certificate expire.
+	next.receive(time.Now().AddDate(10, 0, 0))
 	if !connects(right, next) {
-		t.Error("it believes a fleetd instance whose clock is years ahead")
+		t.Error("it trusts a fleetd instance whose clock is years ahead")
 	}
-	// Nor does what somebody wrote on its disk.
+	// Neither does a wrong time on the robot's disk.
 	if err := identity.SaveFleetTime(data, time.Now().AddDate(73, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if !connects(right, open()) {
-		t.Error("it believes a disk that is years ahead")
+		t.Error("it trusts a saved time that is years ahead")
 	}
 }
 
-func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
+func TestFleetTimeAdvancesAndIsSavedOnceAnHour(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		began, data := time.Now(), t.TempDir()
 		c := openClock(data, slog.New(slog.NewTextHandler(io.Discard, nil)))
-		c.wall = dead
+		c.wall = resetClock
 		ctx, end := context.WithCancel(t.Context())
 		kept := make(chan struct{})
 		go func() { c.keep(ctx); close(kept) }()
 
-		c.hear(time.Now()) // over a connection in the clear
-		if now := c.now(); now.After(dead()) && c.floor.Built.IsZero() {
-			t.Errorf("a time that nobody vouches for is believed: %v", now)
+		c.receive(time.Now()) // over a connection in the clear
+		if now := c.now(); now.After(resetClock()) && c.floor.Built.IsZero() {
+			t.Errorf("an unauthenticated time is believed: %v", now)
 		}
 		c.connected(began.Add(1000 * time.Hour))
 		writes, last := 0, time.Time{}
 		for range 3 * 3600 {
-			c.hear(time.Now())
+			c.receive(time.Now())
 			synctest.Wait()
 			at, err := identity.LoadFleetTime(data)
 			if err != nil {
@@ -151,10 +151,10 @@ func TestTheFleetsTimeGoesOnAndIsKeptOnceAnHour(t *testing.T) {
 		if writes != 3 {
 			t.Errorf("written %d times in three hours", writes)
 		}
-		// Nobody is heard any more.
+		// No more heartbeats arrive.
 		time.Sleep(5 * time.Hour)
 		if now := c.now(); time.Until(now) > 0 || time.Since(now) > time.Second {
-			t.Errorf("it is %v and the robot believes that it is %v", time.Now(), now)
+			t.Errorf("it is %v, and the robot's time is %v", time.Now(), now)
 		}
 		end()
 		<-kept

@@ -9,9 +9,9 @@ import (
 	"troupe/schema/bubble"
 )
 
-// All robots hear a fleetd instance's heartbeat, and one alone that of the console beside it:
-// whoever stands at r1 does not see what r2 does.
-func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
+// Every robot receives the heartbeats of fleetd; only one receives those of the console
+// beside it, because a person at r1 does not see r2.
+func TestConsoleKeepsUpTheLinkOfItsRobotOnly(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
@@ -39,7 +39,7 @@ func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
 			linkOf(rid, func(l schema.StateLink) bool { return l.State == schema.LinkUp && l.Client == "fleetd" })
 		}
 		for n := range int64(20) {
-			anHourOff := wallNow().Add(time.Hour) // which is nobody's matter: it tells no time
+			anHourOff := wallNow().Add(time.Hour) // has no effect: robots do not take the time from consoles
 			for _, topic := range []string{"robots/r1/heartbeat/console-r1", "robots/r2/heartbeat/console-r1", "fleet/heartbeat/console-r1"} {
 				beat(console, topic, anHourOff, n+1)
 			}
@@ -50,10 +50,10 @@ func TestAConsoleAtOneRobotHoldsItsLinkAndNoOthers(t *testing.T) {
 			newest[m.Topic], _ = schema.Decode[schema.State](m.Payload)
 		}
 		if d := newest["troupe/v1/robots/r1/state"]; d.Link.State != schema.LinkUp || d.Link.Client != "console-r1" || d.Mode.Active != schema.ModeMnl || len(d.Alerts) > 0 {
-			t.Errorf("r1 with somebody beside it: %+v in %s, alerts %+v", d.Link, d.Mode.Active, d.Alerts)
+			t.Errorf("r1 with a console: %+v in %s, alerts %+v", d.Link, d.Mode.Active, d.Alerts)
 		}
 		if d := newest["troupe/v1/robots/r2/state"]; d.Link.State != schema.LinkLost || d.Link.Client != "fleetd" {
-			t.Errorf("r2 without: %+v", d.Link)
+			t.Errorf("r2 without a console: %+v", d.Link)
 		}
 		console.Close()
 		linkOf("r1", func(l schema.StateLink) bool { return l.State == schema.LinkLost })

@@ -41,8 +41,7 @@ func reported[T any](s *stand, kind string, holds func(T) bool) {
 	})
 }
 
-// slowBlobs is a way to the broker on which the connection for blobs is nearly
-// still, as long as slow is set.
+// slowBlobs dials the broker; the connection for blobs is extremely slow while slow is set.
 type slowBlobs struct {
 	dial func(context.Context) (net.Conn, error)
 	slow atomic.Bool
@@ -78,13 +77,13 @@ func (c *slowConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// ring is a story with a sound of some size beside it.
+// ring is a story with a sound of that size.
 func (s *stand) ring(rev int64, size int) (file score.Asset) {
 	s.Helper()
 	return s.ringAgain(rev, rev, size)
 }
 
-// ringAgain desired documents the story of that revision under a number of its own.
+// ringAgain publishes a desired document for that revision of the story, with its own rev.
 func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 	s.Helper()
 	sound := soundOf(rev, size)
@@ -107,7 +106,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 
 func soundOf(rev int64, size int) []byte { return bytes.Repeat([]byte{byte(rev)}, size) }
 
-func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
+func TestSlowBlobDelaysNeitherHeartbeatNorStop(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/heartbeat")
@@ -123,7 +122,7 @@ func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployFetching && r.Progress != nil && r.Fetching == gong.SHA256
 		})
-		// Ten minutes of a blob that hardly moves.
+		// Ten minutes in which the blob hardly advances.
 		var beats int
 		last := time.Now()
 		for began := time.Now(); time.Since(began) < 10*time.Minute; {
@@ -158,7 +157,7 @@ func TestASlowBlobHoldsUpNeitherTheHeartbeatNorAStop(t *testing.T) {
 	})
 }
 
-func TestAConfigurationIsInForceAfterARestartWithoutANetwork(t *testing.T) {
+func TestConfigurationAppliesAfterRestartWithoutNetwork(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) { c.Pinned = []string{"heartbeat_ms"} })
@@ -265,7 +264,7 @@ func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 	})
 }
 
-func TestARobotThatCannotReadWhomToTrustDoesNotStart(t *testing.T) {
+func TestUnreadableTrustedKeysPreventTheStart(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, trustFile), []byte("desired:nonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -274,7 +273,7 @@ func TestARobotThatCannotReadWhomToTrustDoesNotStart(t *testing.T) {
 		t.Errorf("a damaged file of keys: %v", err)
 	}
 	if _, err := load(t, "", "--id", "r1", "--data", t.TempDir(), "--signing", "require"); err == nil || !strings.Contains(err.Error(), "no key is trusted") {
-		t.Errorf("signing is required and nobody trusted: %v", err)
+		t.Errorf("signing is required and no key is trusted: %v", err)
 	}
 	cfg, err := load(t, "signing: warn\nprobation: 20s\n", "--id", "r1", "--data", t.TempDir(), "--probation", "30s", "--link-loss-ato", "continue")
 	if err != nil {

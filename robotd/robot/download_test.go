@@ -19,8 +19,8 @@ import (
 	"troupe/schema/bubble"
 )
 
-// files is a fleetd instance that gives out large files, over pipes, so that it can stand in
-// a bubble. It sends as much of each as it may, then waits or breaks off.
+// files is a fleetd instance that serves large files over pipes, so that it works in fake
+// time. It sends at most most bytes of a file, and then hangs or breaks the connection.
 type files struct {
 	conns chan net.Conn
 	once  sync.Once
@@ -30,7 +30,7 @@ type files struct {
 	bodies map[string][]byte // by digest
 	most   int               // bytes of one answer; 0 = all
 	breaks bool              // after most, instead of hanging
-	asked  []string          // Range of each question
+	asked  []string          // Range of each request
 }
 
 func newFiles(t *testing.T) *files {
@@ -116,7 +116,7 @@ func (s *stand) play() schema.State {
 
 const megabyte = 1 << 20
 
-func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
+func TestHangingDownloadDelaysNothingAndIsResumed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.op.Subscribe("troupe/v1/robots/r1/heartbeat")
@@ -175,7 +175,7 @@ func TestAFileThatHangsHoldsUpNothingAndIsGoneOnWith(t *testing.T) {
 	})
 }
 
-func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
+func TestPartialDownloadSurvivesRestartIfStillWanted(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		fleetd := newFiles(t)
@@ -203,7 +203,7 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 			t.Errorf("the part is still there: %v", err)
 		}
 
-		// Wrong bytes are asked for twice, and the story before goes on.
+		// After wrong bytes the robot asks once more, and the previous story continues.
 		bad := s.ring(2, megabyte)
 		fleetd.with(func() { fleetd.bodies[bad.SHA256], fleetd.asked = soundOf(3, megabyte), nil })
 		reported(s, "story", func(r schema.ReportedStory) bool {
@@ -214,7 +214,7 @@ func TestAFileOnItsWaySurvivesARestartAndWhatIsOfNoUseDoesNot(t *testing.T) {
 				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
-		// A fleetd instance that has it not is asked again later, and one that has it then is enough.
+		// The robot asks again later if fleetd does not have the file.
 		late := s.ring(4, megabyte)
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			return r.DesiredRev == 4 && r.Phase == schema.DeployFailed && r.Reason == schema.ReasonUnavailable && strings.Contains(r.Detail, "404")
@@ -278,7 +278,7 @@ func TestPreviousStoryNeedsNoFleetd(t *testing.T) {
 	})
 }
 
-func TestOfWhatNobodyWaitsForTheOldestGoes(t *testing.T) {
+func TestOldestUnwantedPartialDownloadsAreRemoved(t *testing.T) {
 	i := incoming{t.TempDir()}
 	for n, name := range []string{"oldest", "older", "newest", "wanted"} {
 		if err := os.WriteFile(i.path(name), make([]byte, 100), 0o600); err != nil {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// progressEvery is how often at most the robot learns how far a file is.
+	// progressEvery is the minimum interval between reports of a download's progress.
 	progressEvery = 500 * time.Millisecond
-	// leftovers bounds the bytes that stay of files that nobody waits for any more.
+	// leftovers bounds the bytes of partial files that no content waits for any more.
 	leftovers = score.MaxAssetBytes
 )
 
-// downloads fetches large files from fleetd, each in a goroutine of its own, away from
-// everything else that the robot does.
+// downloads fetches large files from fleetd, each in a goroutine of its own, so that nothing
+// else waits for them.
 type downloads struct {
 	ctx    context.Context
 	fleetd func() (*download.Fleetd, error)
@@ -30,14 +30,14 @@ type downloads struct {
 	log    *slog.Logger
 
 	work   sync.WaitGroup
-	wanted map[string]*wantedFile // the loop's alone
+	wanted map[string]*wantedFile // owned by the loop
 }
 
-// wantedFile is one that is waited for, and by how many.
+// wantedFile is a file that is fetched, with the number of its users.
 type wantedFile struct {
 	times  int
 	cancel context.CancelFunc
-	over   chan struct{} // closed when nobody writes to it any more
+	over   chan struct{} // closed when its download has ended
 }
 
 func (w *wantedFile) ended() bool {
@@ -53,11 +53,11 @@ func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.L
 	return &downloads{ctx: ctx, fleetd: c.fleetd, assets: a, loop: l, log: log, wanted: map[string]*wantedFile{}}
 }
 
-// fetch fetches a file until as many have released it as asked for it.
+// fetch fetches a file until end was called for it as often as fetch.
 func (d *downloads) fetch(f download.File) {
 	was := d.wanted[f.SHA256]
 	if was != nil && was.times > 0 {
-		was.times++ // who asks now hears of it with the other
+		was.times++ // the running download reports to this one too
 		return
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
@@ -73,10 +73,10 @@ func (d *downloads) fetch(f download.File) {
 	d.work.Go(func() {
 		defer close(w.over)
 		if was != nil {
-			<-was.over // two that write to one file spoil it
+			<-was.over // two downloads must not write to one file
 		}
 		if err := d.assets.incoming.tidy(leftovers, func(sha string) bool { return live[sha] }); err != nil {
-			d.log.Warn("what is left of files was not removed", "error", err)
+			d.log.Warn("partial downloads not removed", "error", err)
 		}
 		err := d.get(ctx, f)
 		if ctx.Err() != nil {
@@ -91,16 +91,16 @@ func (d *downloads) fetch(f download.File) {
 
 func (d *downloads) get(ctx context.Context, f download.File) error {
 	if d.assets.holds(score.Asset{SHA256: f.SHA256, Size: f.Size}) {
-		return nil // of a story before the one before
+		return nil // a file of an older story
 	}
 	fleetd, err := d.fleetd()
 	if err != nil {
 		return err
 	}
-	var told time.Time
+	var reported time.Time
 	return fleetd.Get(ctx, f, d.assets.incoming.path(f.SHA256), func(bytes int64) {
-		if now := time.Now(); now.Sub(told) >= progressEvery {
-			told = now
+		if now := time.Now(); now.Sub(reported) >= progressEvery {
+			reported = now
 			d.loop.send(ctx, event.Arriving{SHA256: f.SHA256, Bytes: bytes})
 		}
 	})
@@ -117,8 +117,8 @@ func fetchedFile(f download.File, err error) event.Fetched {
 	return event.Fetched{SHA256: f.SHA256, Reason: schema.ReasonInternal, Detail: err.Error()}
 }
 
-// end releases a file once, and reports whether it is one of these. With the
-// last the download ends; what there is of it stays.
+// end releases a file once, and reports whether it was being fetched. The last release ends
+// the download; the partial file stays.
 func (d *downloads) end(sha string) bool {
 	w := d.wanted[sha]
 	if w == nil || w.times == 0 {
@@ -130,7 +130,7 @@ func (d *downloads) end(sha string) bool {
 	return true
 }
 
-// close ends all downloads and waits.
+// close ends all downloads and waits for them.
 func (d *downloads) close() {
 	for _, w := range d.wanted {
 		w.cancel()

@@ -17,7 +17,7 @@ import (
 	"troupe/schema"
 )
 
-// effects performs what the robot decides.
+// effects carries out the effects of the robot's steps.
 type effects struct {
 	ctx context.Context // ends when the loop does
 	log *slog.Logger
@@ -32,7 +32,7 @@ type effects struct {
 
 	downloads *downloads
 
-	work sync.WaitGroup // goroutines that bring events
+	work sync.WaitGroup // goroutines that send events to the loop
 
 	published   int64 // publications so far
 	batch       batch // of the steps since the last that no other followed at once
@@ -40,9 +40,9 @@ type effects struct {
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
-// perform carries out the effects of one step: the body's commands here and now, the rest
-// in goroutines that may take their time. While more steps follow at once, what is to be
-// saved and published waits for them, so that one event makes one commit.
+// perform carries out the effects of one step: commands to the body immediately, everything
+// else in goroutines that may block. While more steps follow at once, what is to be saved and
+// published waits for them, so that one event makes one commit.
 func (h *effects) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
@@ -69,7 +69,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
 			h.published++
-			// What finds the outbox full waits its turn like the rest.
+			// A publication that finds the outbox full waits in the queue.
 			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
@@ -102,8 +102,8 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 	}
 }
 
-// note logs an edge of a machine. One that leads back to where it began is frequent, such
-// as the next act of a story, and is logged at debug level.
+// note logs a transition of a state machine. A transition back to the same state is
+// frequent, such as the next act of a story, and is logged at debug level.
 func (h *effects) note(n effect.Note) {
 	level := slog.LevelInfo
 	if n.From == n.To {
@@ -116,7 +116,7 @@ func (h *effects) note(n effect.Note) {
 	h.log.LogAttrs(h.ctx, level, n.Machine+": "+n.From+" -> "+n.To, attrs...)
 }
 
-// alarm logs an alert with what can be done about it.
+// alarm logs an alert with its hint.
 func (h *effects) alarm(a effect.Alarm) {
 	level := slog.LevelWarn
 	if a.Level == schema.AlertInfo {
@@ -125,7 +125,7 @@ func (h *effects) alarm(a effect.Alarm) {
 	h.log.LogAttrs(h.ctx, level, "alert: "+a.Detail, slog.String("type", a.Type), slog.String("source", a.Source), slog.String("hint", a.Hint))
 }
 
-// listen brings what the body reports, until its driver is closed.
+// listen sends the body's reports to the loop, until the driver is closed.
 func (h *effects) listen() {
 	for ev := range h.body.Events() {
 		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
@@ -136,8 +136,8 @@ func (h *effects) listen() {
 	}
 }
 
-// calibrate runs one calibration. An earlier one is ended for it, and has to have
-// returned: a body calibrates once at a time.
+// calibrate runs one calibration. It first cancels an earlier one and waits for its end,
+// because a body runs one calibration at a time.
 func (h *effects) calibrate(run int64) {
 	h.endCalibration()
 	ctx, cancel := context.WithCancel(h.ctx)
@@ -175,13 +175,13 @@ func (h *effects) endCalibration() {
 	}
 }
 
-// logFailure logs that the robot's step failed.
+// logFailure logs that a step failed.
 func (h *effects) logFailure() {
-	h.log.Error("the robot's step failed; its body was told to be off")
+	h.log.Error("step failed; units ordered to go to error")
 }
 
-// farewell is the robot's last presence. One that failed does not say that it will be
-// back.
+// farewell is the robot's last presence. After a failure it does not announce when the robot
+// will be started again.
 func (h *effects) farewell(err error, wake Wake) func(session string) link.Message {
 	return func(session string) link.Message {
 		now := time.Now()

@@ -10,7 +10,8 @@ import (
 	"troupe/robotd/identity"
 )
 
-// fleetd is where large files come from, and how the robot proves itself there now.
+// fleetd returns where large files come from, and with which identity the robot
+// authenticates there now.
 func (c Config) fleetd() (d *download.Fleetd, err error) {
 	defer func() {
 		if err == nil && c.DialFleetd != nil {
@@ -36,16 +37,16 @@ func (c Config) fleetd() (d *download.Fleetd, err error) {
 	return download.NewFleetd(at, who.ToFleetd(at.Hostname(), c.clock.now)), nil
 }
 
-// encryption is how the robot connects to its broker now: with the identity in its data
-// directory, or without one; then it needs a password. It is asked at each connection, so
-// the next one uses a renewed certificate.
+// encryption returns the TLS configuration for the broker: with the identity in the data
+// directory, or without one, in which case the robot needs a password. It is called at each
+// connection, so the next one uses a renewed certificate.
 func (c Config) encryption() (*tls.Config, error) {
 	how, err := link.Files{CA: c.BrokerCA}.TLS()
 	if err != nil {
 		return nil, err
 	}
 	who, err := identity.Load(c.dir())
-	var own time.Time // until then the robot's certificate is good
+	var own time.Time // end of the robot's certificate
 	switch {
 	case errors.Is(err, identity.ErrNone):
 		how.Time = c.clock.now

@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// A robot that was enrolled needs no password: it shows what lies in its data, and
-// what lies there newly from the next connection on.
-func TestARobotShowsTheIdentityThatItsDataHolds(t *testing.T) {
+// An enrolled robot needs no password: it authenticates with the certificate in its data
+// directory, and with a renewed one from the next connection on.
+func TestRobotAuthenticatesWithTheIdentityInItsData(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker)
 	watcher := b.Client(t, "obs")
@@ -60,7 +60,7 @@ func TestARobotShowsTheIdentityThatItsDataHolds(t *testing.T) {
 		give()
 	}
 
-	// Whom else to believe may be said, and then nobody else is.
+	// If other CAs are configured, the robot trusts only those.
 	other := brokertest.NewCA(t)
 	before := b.Status()["connections_without_handshake"]
 	end := run(func(c *Config) { c.BrokerCA = other.Path("ca.pem") })
@@ -72,6 +72,6 @@ func TestARobotShowsTheIdentityThatItsDataHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ms := watcher.Inbox(presence); len(ms) > 0 {
-		t.Errorf("it spoke to a broker that it could not believe: %v", ms)
+		t.Errorf("it sent messages to a broker that it does not trust: %v", ms)
 	}
 }

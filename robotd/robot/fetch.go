@@ -14,35 +14,35 @@ import (
 	"troupe/schema"
 )
 
-// blobLinger is how long the connection for blobs stays open after the last blob: the next
-// one of a story is wanted as soon as the one before it is verified.
+// blobLinger is how long the connection for blobs stays open after the last blob: a story
+// requests its next blob when the previous one is verified.
 const blobLinger = 5 * time.Second
 
 // fetcher fetches blobs over a connection of its own, so that no heartbeat and no stop waits
 // behind them. The broker knows that connection by its client id, so there is one at a time
 // for all blobs: each is a subscription.
 //
-// The connection is used again only as long as it has delivered everything. After a fetch
-// that ended without its blob, the connection may be slow or half-open, or still send what
-// nobody wants any more; so the next fetch opens a new one.
+// The connection is reused only if every fetch on it got its blob. After a fetch that ended
+// without one, the connection may be slow or half-open, or still deliver a blob that is not
+// wanted any more; so the next fetch opens a new connection.
 type fetcher struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	cfg    link.Config
-	with   *link.Link // the robot's link, to whose broker the connection goes
+	with   *link.Link // the robot's link; the connection goes to its broker
 	ns     schema.Namespace
 	loop   *loop
 	log    *slog.Logger
 
 	work    sync.WaitGroup
-	changed chan struct{} // capacity 1: there is something for run to do
+	changed chan struct{} // capacity 1: run has something to do
 
 	mu      sync.Mutex
-	wanted  map[string]int  // digest -> number of those that wait for it
-	asked   map[string]bool // to subscribe to, again if need be: a retained message comes once for each SUBSCRIBE
-	arrived map[string]bool // since they were last asked for
+	wanted  map[string]int  // digest -> number of fetches that wait for it
+	asked   map[string]bool // to subscribe to, even if subscribed: a retained message comes once per SUBSCRIBE
+	arrived map[string]bool // received since the newest fetch of it
 	replace bool            // the connection is not used for another fetch
-	isDown  bool            // the connection has been lost and is not up again
+	isDown  bool            // the connection was lost and is not up again yet
 }
 
 func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, l *loop, log *slog.Logger) *fetcher {
@@ -54,7 +54,7 @@ func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, 
 	return f
 }
 
-// fetch subscribes to a blob until as many have released it as asked for it.
+// fetch subscribes to a blob until end was called for it as often as fetch.
 func (f *fetcher) fetch(sha string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *fetcher) end(sha string) {
 	f.wake()
 }
 
-// close releases all and waits.
+// close releases all blobs and waits for the connection's end.
 func (f *fetcher) close() {
 	f.cancel()
 	f.work.Wait()
@@ -101,8 +101,8 @@ type blobLink struct {
 	topics map[string]string  // digest -> topic that it subscribes to
 }
 
-// run owns the connection: it opens it for the first blob that is wanted, subscribes to each
-// one, and closes it when nothing has been wanted for blobLinger.
+// run owns the connection: it opens it for the first wanted blob, subscribes to each one,
+// and closes it when no blob was wanted for blobLinger.
 func (f *fetcher) run() {
 	var conn *blobLink
 	idle := time.NewTimer(blobLinger)
@@ -132,8 +132,8 @@ func (f *fetcher) isIdle() bool {
 	return len(f.wanted) == 0
 }
 
-// update makes the connection subscribe to what is wanted now. It returns the connection, or
-// nil if there is none.
+// update makes the connection subscribe to the blobs wanted now. It returns the connection,
+// or nil if there is none.
 func (f *fetcher) update(conn *blobLink) *blobLink {
 	wanted, asked, replace := f.take(conn)
 	if conn != nil && replace {
@@ -162,8 +162,8 @@ func (f *fetcher) update(conn *blobLink) *blobLink {
 	return conn
 }
 
-// take returns what is wanted, what was asked for since the last call, and whether conn is
-// not to be used for it.
+// take returns the wanted blobs, those fetched since the last call, and whether they need
+// another connection than conn.
 func (f *fetcher) take(conn *blobLink) (wanted, asked []string, replace bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,7 +181,7 @@ func (f *fetcher) take(conn *blobLink) (wanted, asked []string, replace bool) {
 	return wanted, asked, replace
 }
 
-// open opens a connection that subscribes to all that is wanted.
+// open opens a connection that subscribes to every wanted blob.
 func (f *fetcher) open(wanted []string) *blobLink {
 	ctx, cancel := context.WithCancel(f.ctx)
 	cfg := f.cfg
@@ -209,7 +209,7 @@ func (f *fetcher) closeLink(conn *blobLink) {
 	conn.cut()
 }
 
-// received hands over a blob that is wanted. ctx ends with the connection.
+// received passes a wanted blob to the loop. ctx ends with the connection.
 func (f *fetcher) received(ctx context.Context, m link.Message) {
 	row, at, ok := f.ns.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicBlob || len(m.Payload) == 0 {
@@ -226,7 +226,7 @@ func (f *fetcher) received(ctx context.Context, m link.Message) {
 	}
 }
 
-// state notes whether the connection is down. One that nobody needs is then not made again.
+// state notes whether the connection is down. If no blob is wanted, it is not opened again.
 func (f *fetcher) state(ctx context.Context, s link.State) {
 	if ctx.Err() != nil || s.Phase == link.Connecting {
 		return

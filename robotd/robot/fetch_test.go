@@ -23,7 +23,7 @@ import (
 	"troupe/schema/score"
 )
 
-// blobStand is a fetcher with a broker and somebody who retains blobs there.
+// blobStand is a fetcher with a broker and a client that retains blobs there.
 type blobStand struct {
 	testing.TB
 	*fetcher
@@ -124,7 +124,7 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// arrives waits for a blob that was asked for and releases it.
+// arrives waits for a fetched blob and releases it.
 func (s *blobStand) arrives(sha, text string) {
 	s.Helper()
 	select {
@@ -193,7 +193,7 @@ func TestWantedBlobKeepsTheConnectionOpen(t *testing.T) {
 	})
 }
 
-func TestBlobThatIsAskedForAgainIsSentAgain(t *testing.T) {
+func TestBlobFetchedAgainIsSentAgain(t *testing.T) {
 	withBlobStand(t, func(t *testing.T, s *blobStand) {
 		sha := s.retain("blob")
 		for range 3 { // as when it arrived damaged
@@ -210,7 +210,7 @@ func TestBlobThatIsAskedForAgainIsSentAgain(t *testing.T) {
 		s.retain("blob")
 		synctest.Wait()
 		if len(s.loop.events) > 0 {
-			t.Errorf("a blob that nobody wants arrived: %v", <-s.loop.events)
+			t.Errorf("a blob that is not wanted arrived: %v", <-s.loop.events)
 		}
 	})
 }
@@ -354,7 +354,7 @@ func acceptTwo(t *testing.T, to brokertest.Dialer) (addr string) {
 	return ln.Addr().String()
 }
 
-func TestARobotFetchesAStoryWithSoundsOverOneConnection(t *testing.T) {
+func TestStoryWithSoundsIsFetchedOverOneConnection(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		way := &slowBlobs{dial: s.broker.Dial}

@@ -14,18 +14,18 @@ import (
 	"troupe/robotd/renew"
 )
 
-// DefaultBroker is where a robot connects that has no other address.
+// DefaultBroker is the address of the broker for a robot that is configured with none.
 const DefaultBroker = "mqtt://127.0.0.1:1883"
 
-// DefaultFleetd is where a robot asks for large files that has no other address.
+// DefaultFleetd is the address of fleetd for a robot that is configured with none.
 const DefaultFleetd = "http://127.0.0.1:8080"
 
 // renewWithin bounds one request for the next certificate.
 const renewWithin = 30 * time.Second
 
-// enrolled fills in what the robot's identity says and the settings do not. A robot that
-// was enrolled under another name than it is given is a mistake: its broker would refuse
-// it, and nobody would see why.
+// enrolled completes the settings from the robot's identity. An id that differs from the
+// identity's is an error here, because the broker would refuse the robot without a reason
+// that people see.
 func (c *Config) enrolled() error {
 	i, err := identity.Load(c.dir())
 	switch {
@@ -53,28 +53,28 @@ func (c *Config) checkFleetd() error {
 	return nil
 }
 
-// renewer asks for the robot's next certificate when it is time, and reports how its
-// certificate stands. It ends at once where there is none.
+// renewer requests the robot's next certificate when it is due, and raises alerts about the
+// present one. It ends at once if the robot has no certificate.
 type renewer struct {
 	data string
-	now  func() time.Time // by which certificates are judged
+	now  func() time.Time // the clock that judges certificates
 	log  *slog.Logger
-	tell func(event.Event)
-	// renewed is called when there is a new certificate. The connection that was made with
-	// the old one would end with that.
+	send func(event.Event) // to the loop
+	// renewed is called after a renewal, so that the robot reconnects: a connection ends
+	// with the certificate that it was opened with.
 	renewed func()
 }
 
 func (r *renewer) run(ctx context.Context) {
 	var state renew.State
-	var told renew.Alert
+	var reported renew.Alert
 	for {
 		i, err := identity.Load(r.data)
 		if errors.Is(err, identity.ErrNone) {
 			return
 		}
 		if err != nil {
-			r.log.Error("the robot's identity cannot be read", "error", err)
+			r.log.Error("identity not read", "error", err)
 			if !wait(ctx, renew.LongPause) {
 				return
 			}
@@ -87,11 +87,11 @@ func (r *renewer) run(ctx context.Context) {
 			state = r.renew(ctx, state, c, now)
 			d = renew.Decide(state, c, now)
 		}
-		if d.Alert != told {
-			told = d.Alert
-			r.tell(event.Credential{Level: told.Level, Detail: told.Detail, Hint: told.Hint})
+		if d.Alert != reported {
+			reported = d.Alert
+			r.send(event.Credential{Level: reported.Level, Detail: reported.Detail, Hint: reported.Hint})
 		}
-		// Whatever was decided, it is never asked for more often than that.
+		// A minimum interval between two requests, whatever was decided.
 		if !wait(ctx, max(d.NextCheck.Sub(now), renew.FirstPause/2)) {
 			return
 		}
@@ -112,7 +112,7 @@ func (r *renewer) renew(ctx context.Context, s renew.State, c renew.Certificate,
 	return renew.State{}
 }
 
-// wait reports whether the time passed, and not the context.
+// wait waits for d. It returns false if ctx ended first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// incomingDir lies in the directory of assets: large files on their way, each
-// under its SHA-256, as much as there is of it. They survive a restart.
+// incomingDir is a folder below assetsDir with partial downloads of large files, each named
+// by its SHA-256. They survive a restart.
 const incomingDir = "incoming"
 
 type incoming struct{ dir string }
@@ -20,17 +20,17 @@ func (i incoming) path(sha string) string { return filepath.Join(i.dir, sha) }
 
 func (i incoming) remove(sha string) error {
 	if err := os.Remove(i.path(sha)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove a file that was on its way: %w", err)
+		return fmt.Errorf("remove a partial download: %w", err)
 	}
 	return nil
 }
 
-// tidy removes what nobody wants any more: the oldest first, until at most so many bytes
-// are there beside those that are wanted.
+// tidy removes files that are not wanted any more, the oldest first, until at most so many
+// bytes of them are left.
 func (i incoming) tidy(most int64, wanted func(sha string) bool) error {
 	entries, err := os.ReadDir(i.dir)
 	if err != nil {
-		return fmt.Errorf("read the directory of files on their way: %w", err)
+		return fmt.Errorf("read the folder of partial downloads: %w", err)
 	}
 	var left []fs.FileInfo
 	var bytes int64

@@ -9,9 +9,9 @@ import (
 	"troupe/robotd/event"
 )
 
-// latchWriter saves what holds the robot, beside the writer: a stop waits neither for
-// what else is written nor for a disk that hangs over it. Of several values that wait the
-// newest is written.
+// latchWriter saves latches in a goroutine of its own, so that a stop waits neither for
+// other writes nor for a disk that hangs in one. Of several waiting values it writes only
+// the newest.
 type latchWriter struct {
 	ctx     context.Context // ends when the loop does
 	disk    store
@@ -26,7 +26,7 @@ func newLatchWriter(ctx context.Context, d store, l *loop, log *slog.Logger) *la
 	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{})}
 }
 
-// put gives it a value in place of the one that waits. The loop alone calls it.
+// put replaces the waiting value. Only the loop calls it.
 func (w *latchWriter) put(e effect.SaveLatches) {
 	select {
 	case <-w.waiting:
@@ -35,7 +35,7 @@ func (w *latchWriter) put(e effect.SaveLatches) {
 	w.waiting <- e
 }
 
-// run writes until close, and then what still waits.
+// run writes values until close, and then the last waiting one.
 func (w *latchWriter) run() {
 	defer close(w.done)
 	for e := range w.waiting {

@@ -15,7 +15,7 @@ import (
 	"troupe/schema/bubble"
 )
 
-// latchStore takes latches, slowly, and nothing else.
+// latchStore is a slow store that saves only latches.
 type latchStore struct {
 	ledger
 	kept []string
@@ -40,7 +40,7 @@ func TestNewestLatchesAreWrittenAndAnswered(t *testing.T) {
 		want := func(n int64, refused schema.Reason) {
 			t.Helper()
 			if ev := <-l.stops; ev != (event.LatchesSaved{N: n, Refused: refused}) {
-				t.Errorf("the robot hears %+v, want %d %s", ev, n, refused)
+				t.Errorf("the robot receives %+v, want %d %s", ev, n, refused)
 			}
 		}
 		w.put(effect.SaveLatches{N: 1, Value: []byte("a")})
@@ -70,7 +70,7 @@ func TestStopIsNotAnsweredBeforeItsLatchIsPersisted(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
 		s := &latchStore{}
-		l := bareWriting(t, h)
+		l := newWriterWithRobot(t, h)
 		w := newLatchWriter(t.Context(), s, l, h.log)
 		l.stops = h.loop.stops
 		w.loop = l

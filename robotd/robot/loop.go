@@ -14,8 +14,8 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of what waits for the loop. A sender that finds its channel full waits: a step
-// is never long, and what cannot wait has a channel of its own.
+// Capacities of the loop's channels. A sender that finds one full blocks, but never for
+// long, because a step is short. Stops have a channel of their own.
 const (
 	eventQueue = 256
 	stopQueue  = 64
@@ -24,15 +24,15 @@ const (
 // loop owns the robot's state. No other goroutine touches it.
 type loop struct {
 	state       *brain.State
-	start       time.Time // time since boot counts from here
+	start       time.Time // origin of the time since boot
 	stops       chan event.Event
 	events      chan event.Event
 	pulse       pulse
 	begin       func()                                   // of a step; may be nil
 	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
-	behind      func() bool                          // the disk does not keep up: nothing more may be begun
+	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
-	halt        func() // the body stands still when this returns, whatever the state says
+	halt        func() // puts the body at rest before it returns, whatever the state is
 	log         *slog.Logger
 }
 
@@ -41,21 +41,21 @@ func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
 		stops: make(chan event.Event, stopQueue), events: make(chan event.Event, eventQueue)}
 }
 
-// nowAt is the time of a step.
+// nowAt returns the time of a step.
 func nowAt(start time.Time) clock.Now {
 	at := time.Now()
 	return clock.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
 }
 
-// run takes events one by one until the robot has ended, or was asked to end and needs
-// longer than it may. ready, if given, is called when the robot has begun. A stop is
-// taken before everything else. A fault of ours stops the body and ends the program: a
-// robot that restarts stands still.
+// run makes a step for each event until the robot has ended, or has exceeded its time for an
+// orderly end. ready, if not nil, is called after the first step. Stops come before all
+// other events. A panic halts the body and ends the program; after the restart the robot is
+// DISABLED.
 func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.halt()
-			err = fmt.Errorf("the robot's step failed, its body was halted: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("step failed, units halted: %v\n%s", p, debug.Stack())
 		}
 	}()
 	var out []effect.Effect
@@ -112,7 +112,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 				ending = limit.C
 				ev = event.Shutdown{Why: "robotd was asked to end"}
 			case <-ending:
-				l.log.Warn("the robot did not come to its end in time; ending anyway", "grace", grace)
+				l.log.Warn("orderly end took too long; ending now", "grace", grace)
 				return nil
 			}
 		}
@@ -132,7 +132,7 @@ func ends(out []effect.Effect) bool {
 	return false
 }
 
-// send gives the loop an event, and waits as long as it is busy.
+// send sends an event to the loop, and blocks while the loop is busy.
 func (l *loop) send(ctx context.Context, ev event.Event) {
 	select {
 	case l.events <- ev:
@@ -140,7 +140,7 @@ func (l *loop) send(ctx context.Context, ev event.Event) {
 	}
 }
 
-// stop gives the loop a stop, which overtakes all other events.
+// stop sends a stop to the loop, which overtakes all other events.
 func (l *loop) stop(ctx context.Context, ev event.Event) {
 	select {
 	case l.stops <- ev:

@@ -33,7 +33,7 @@ func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 
 var twoMovers = driver.Body{Units: []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}}}
 
-func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
+func TestStopOvertakesWaitingEvents(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, done := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
@@ -65,8 +65,8 @@ func TestAStopOvertakesEverythingThatWaits(t *testing.T) {
 	})
 }
 
-// TestAFaultOfOursHaltsTheBody gives the loop an event that Step does not know.
-func TestAFaultOfOursHaltsTheBody(t *testing.T) {
+// TestPanicInAStepHaltsTheBody sends an event that Step does not know.
+func TestPanicInAStepHaltsTheBody(t *testing.T) {
 	l, _ := bareLoop(t, twoMovers)
 	halted := false
 	l.halt = func() { halted = true }
@@ -80,8 +80,8 @@ func TestAFaultOfOursHaltsTheBody(t *testing.T) {
 	}
 }
 
-// TestTheLoopEndsEvenIfTheRobotDoesNot holds a unit in run for ever.
-func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
+// TestLoopEndsEvenIfTheRobotDoesNot holds a unit in run for ever.
+func TestLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
@@ -119,8 +119,8 @@ func TestTheLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 	})
 }
 
-// TestAQuietRobotHardlyWakes counts the steps of an hour without anybody.
-func TestAQuietRobotHardlyWakes(t *testing.T) {
+// TestIdleRobotMakesFewSteps counts the steps of an hour without any client.
+func TestIdleRobotMakesFewSteps(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		steps := 0
@@ -135,13 +135,13 @@ func TestAQuietRobotHardlyWakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most := 5 * 3600; steps > most {
-			t.Errorf("%d steps in an hour without anybody, at most %d are wanted", steps, most)
+			t.Errorf("%d steps in an hour without any client, want at most %d", steps, most)
 		}
 	})
 }
 
-// TestAStopThatOvertookAnEnableWins gives the loop both, as the link counted them.
-func TestAStopThatOvertookAnEnableWins(t *testing.T) {
+// TestStopThatOvertakesAnEnableWins sends both, with the link's sequence numbers.
+func TestStopThatOvertakesAnEnableWins(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		enable, stop uint64

@@ -13,8 +13,8 @@ import (
 	"troupe/schema/verb"
 )
 
-// mqttAdapter connects the robot with the broker: what arrives becomes events, what the
-// robot publishes becomes messages.
+// mqttAdapter turns messages of the broker into events, and publications of the robot into
+// messages.
 type mqttAdapter struct {
 	ns      schema.Namespace
 	id      string
@@ -26,8 +26,8 @@ type mqttAdapter struct {
 	ctx     context.Context // ends when the loop does
 }
 
-// config is the robot's link. The presence is the first message; the last will is left
-// with the broker before anything else is sent.
+// config configures the robot's link. Its first message is the presence; the last will is in
+// its CONNECT.
 func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, FallbackURLs: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
@@ -41,9 +41,9 @@ func (p *mqttAdapter) config(c Config) link.Config {
 	}
 }
 
-// subscriptions are what the robot receives. A robot whose subscription the broker lost
-// would look well and obey nobody; so it subscribes again and again to what is no
-// document, and to what holds a stop.
+// subscriptions lists the robot's subscriptions. A robot whose subscription the broker lost
+// would look healthy and obey no command, so it renews its subscriptions to commands and to
+// the documents that latch stops every minute.
 func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 	for _, t := range []struct {
 		kind   schema.TopicKind
@@ -66,7 +66,7 @@ func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 		row := schema.TopicOf(t.kind)
 		all = append(all, link.Subscription{
 			Filter: p.ns.Topic(t.kind, t.params...), QoS: row.QoS,
-			Optional: t.kind == schema.TopicLocalHeartbeat, // younger than some brokers
+			Optional: t.kind == schema.TopicLocalHeartbeat, // brokers of earlier releases do not know it
 			Renew:    !row.Retain || t.kind == schema.TopicDesiredStop || t.kind == schema.TopicFleetStop,
 		})
 	}
@@ -95,7 +95,7 @@ func (p *mqttAdapter) message(k schema.TopicKind, param string, payload []byte) 
 	return link.Message{Topic: p.ns.Topic(k, params...), Payload: payload, QoS: row.QoS, Retain: row.Retain}
 }
 
-// urgent finds the stops: they overtake everything and wait for nothing.
+// urgent reports whether a message is a stop, which overtakes everything.
 func (p *mqttAdapter) urgent(topic string) bool {
 	row, at, ok := p.ns.Match(topic)
 	if !ok {
@@ -111,8 +111,9 @@ func (p *mqttAdapter) urgent(topic string) bool {
 	return false
 }
 
-// dedupKey names what a stop says: two of one client that differ in their ids and times
-// alone do the same. A document of stops may also release some.
+// dedupKey returns a key for what a stop does: two stops of one client that differ only in
+// their ids and times have the same key. A document that latches stops has none, because it
+// may also release some.
 func (p *mqttAdapter) dedupKey(m link.Message) string {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
@@ -130,9 +131,9 @@ func (p *mqttAdapter) dedupKey(m link.Message) string {
 }
 
 // rival reports whether m proves that another robot connects under this one's name: the
-// broker ended this connection for it, or its presence stands where this robot's was.
-// Boots that the disk knows are this robot's own, and a broker that was restarted may
-// bring back the presence of one of them.
+// broker ended this connection for the other one, or this robot's presence was replaced by
+// one of an unknown boot. Boots that the disk knows are this robot's own, and a broker that
+// was restarted may publish the presence of one of them again.
 func (p *mqttAdapter) rival(m link.Message) bool {
 	row, _, ok := p.ns.Match(m.Topic)
 	switch {
@@ -143,12 +144,12 @@ func (p *mqttAdapter) rival(m link.Message) bool {
 	case row.Kind == schema.TopicPresence:
 		there, problems := schema.Decode[schema.Presence](m.Payload)
 		return len(problems) == 0 && there.Boot != "" && !slices.Contains(p.boots, there.Boot) &&
-			(there.State == schema.PresenceOnline || there.State == schema.PresenceLost) // else it went in good order
+			(there.State == schema.PresenceOnline || there.State == schema.PresenceLost) // otherwise that robot has ended in order
 	}
 	return false
 }
 
-// arrived turns a message into an event.
+// arrived turns a message into an event for the loop.
 func (p *mqttAdapter) arrived(m link.Message) {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok {
@@ -184,14 +185,14 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	case schema.TopicFleetHeartbeat, schema.TopicLocalHeartbeat:
 		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
 		if len(problems) > 0 || m.Retain {
-			p.log.Warn("an operator's heartbeat was not understood", "client", at.CID, "retained", m.Retain, "problems", problems)
+			p.log.Warn("heartbeat of an operator ignored: it cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
 		p.loop.send(p.ctx, event.Heartbeat{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
 	case schema.TopicNotice:
-		p.log.Warn("notice of the broker", "notice", string(m.Payload))
+		p.log.Warn("notice from the broker", "notice", string(m.Payload))
 		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival
 			row, _, _ := p.ns.Match(n.Topic)
 			p.loop.send(p.ctx, event.MessageDropped{Kind: row.Kind, Reason: n.Reason})
@@ -217,15 +218,15 @@ func (p *mqttAdapter) state(s link.State) {
 	}
 }
 
-// stop hands over what stops the robot, or releases a stop, before all else that waits. A
-// document that somebody emptied changes nothing.
+// stop sends a stop, or the release of one, to the loop ahead of all other events. A
+// document that was deleted at the broker changes nothing.
 func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
 		p.loop.stop(p.ctx, event.LiveStop{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
 		return
 	}
 	if len(m.Payload) == 0 {
-		p.log.Warn("a document of stops was emptied; it releases nothing", "topic", m.Topic)
+		p.log.Warn("document that latches stops was deleted at the broker; this releases no stop", "topic", m.Topic)
 		return
 	}
 	ev := event.ReadStops(kind, m.Payload)

@@ -10,23 +10,23 @@ import (
 	"troupe/schema"
 )
 
-// What a robot publishes is kept below what a broker takes of it; the broker drops the
-// rest. The document that uses up the bytes is published whole, so one may exceed them.
+// The rates of a robot are below those that a broker accepts, because the broker drops what
+// exceeds them. One document may exceed the byte rate, since documents are not split.
 const (
-	tellRate  = schema.RobotMessages * 4 / 5
-	tellBurst = schema.RobotMessages * schema.RobotMessagesBurst * 3 / 5
+	documentRate  = schema.RobotMessages * 4 / 5
+	documentBurst = schema.RobotMessages * schema.RobotMessagesBurst * 3 / 5
 
-	tellBytes      = schema.RobotBytes * 4 / 5
-	tellBytesBurst = schema.RobotBytes * schema.RobotBytesBurst / 2
+	documentBytes      = schema.RobotBytes * 4 / 5
+	documentBytesBurst = schema.RobotBytes * schema.RobotBytesBurst / 2
 )
 
-// pace lets retained documents wait for their turn when the robot has much to publish. Of
-// each only the newest waits, so nothing is lost that is still true. The state, which
-// answers depend on and which is gathered by itself, answers, events and what is urgent
-// go at once and are counted.
+// pace delays retained documents when the robot publishes much. Of each document only the
+// newest waits, so nothing current is lost. Answers, events, urgent messages and the state
+// (answers depend on it, and it has an interval of its own) are published at once, and are
+// counted.
 type pace struct {
 	messages, bytes *rate.Limiter
-	wake            chan struct{} // 1: something waits
+	wake            chan struct{} // capacity 1: something waits
 
 	mu   sync.Mutex
 	late map[schema.TopicKind]numberedPublish
@@ -34,21 +34,21 @@ type pace struct {
 
 func newPace() *pace {
 	return &pace{
-		messages: rate.NewLimiter(tellRate, tellBurst), bytes: rate.NewLimiter(tellBytes, tellBytesBurst),
+		messages: rate.NewLimiter(documentRate, documentBurst), bytes: rate.NewLimiter(documentBytes, documentBytesBurst),
 		wake: make(chan struct{}, 1), late: map[schema.TopicKind]numberedPublish{},
 	}
 }
 
-// size is what the broker counts of p, or a little more.
+// size returns how many bytes the broker counts for p, or a few more.
 func size(p numberedPublish) int { return len(p.Payload) + schema.MaxTopicBytes }
 
-// holds reports whether a publication has to wait. It waits then, in the place of
-// an older one of its topic.
+// holds reports whether a publication has to wait. If so, it replaces an older one of its
+// topic that waits.
 func (c *pace) holds(p numberedPublish) bool {
 	now := time.Now()
 	if p.First || p.Topic == schema.TopicState || !schema.TopicOf(p.Topic).Retain {
 		c.messages.AllowN(now, 1)
-		if p.Topic != schema.TopicAck { // no debt: documents are not to wait for ever
+		if p.Topic != schema.TopicAck { // no reservation for the future: documents must not wait for ever
 			c.bytes.AllowN(now, min(size(p), max(0, int(c.bytes.TokensAt(now)))))
 		}
 		return false
@@ -67,7 +67,7 @@ func (c *pace) holds(p numberedPublish) bool {
 	return true
 }
 
-// next takes the oldest that waits.
+// next takes the publication that has waited longest.
 func (c *pace) next() (oldest numberedPublish, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,9 +86,9 @@ func (c *pace) waits() bool {
 	return len(c.late) > 0
 }
 
-// run publishes what waits, each in its turn, until ctx ends, and then the rest at once:
-// the robot ends, and nothing comes after it.
-func (c *pace) run(ctx context.Context, tell func(numberedPublish)) {
+// run publishes waiting documents at the limited rates until ctx ends, and then the rest at
+// once, because the robot ends and publishes nothing after them.
+func (c *pace) run(ctx context.Context, publish func(numberedPublish)) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
@@ -97,11 +97,11 @@ func (c *pace) run(ctx context.Context, tell func(numberedPublish)) {
 		for c.waits() && c.messages.Wait(ctx) == nil && c.bytes.WaitN(ctx, 1) == nil { // the newest then, not now
 			if p, ok := c.next(); ok {
 				c.bytes.ReserveN(time.Now(), size(p)-1)
-				tell(p)
+				publish(p)
 			}
 		}
 	}
 	for p, ok := c.next(); ok; p, ok = c.next() {
-		tell(p)
+		publish(p)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"troupe/schema/bubble"
 )
 
-func configTold(n int) effect.Publish {
+func reportedConfig(n int) effect.Publish {
 	return effect.Publish{Topic: schema.TopicReportedConfig, Payload: []byte(fmt.Sprint(n))}
 }
 
@@ -29,7 +29,7 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 		began := time.Now()
 		const flood = 400
 		for i := range flood {
-			h.step([]effect.Effect{configTold(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
+			h.step([]effect.Effect{reportedConfig(i), effect.Publish{Topic: schema.TopicModes, Payload: []byte(fmt.Sprint(i))}, answer(fmt.Sprint(i))})
 			synctest.Wait() // as fast as it goes: no time passes
 			for len(h.loop.events) > 0 {
 				<-h.loop.events
@@ -47,16 +47,16 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 			}
 			return n, last
 		}
-		if n, _ := documents(); n > tellBurst {
-			t.Errorf("%d documents were told at once, want %d at most", n, tellBurst)
+		if n, _ := documents(); n > documentBurst {
+			t.Errorf("%d documents were published at once, want at most %d", n, documentBurst)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		n, last := documents()
 		if want := fmt.Sprint(flood - 1); last["config"] != want || last["modes"] != want {
-			t.Errorf("last told: %v, want %s of each", last, want)
+			t.Errorf("last published: %v, want %s of each", last, want)
 		}
-		if most := tellBurst + int(time.Since(began).Seconds()*tellRate); n > most {
+		if most := documentBurst + int(time.Since(began).Seconds()*documentRate); n > most {
 			t.Errorf("%d documents within %v", n, time.Since(began))
 		}
 		if acks := len(slices.DeleteFunc(slices.Clone(led.lines), func(l string) bool { return !strings.HasPrefix(l, "op1 ") })); acks != flood {
@@ -65,11 +65,11 @@ func TestFloodOfDocumentsIsPacedAndEndsWithTheNewest(t *testing.T) {
 	})
 }
 
-func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
+func TestStateAndUrgentMessagesAreNotPaced(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.step([]effect.Effect{configTold(i)})
+			h.step([]effect.Effect{reportedConfig(i)})
 			synctest.Wait()
 		}
 		h.step([]effect.Effect{state(7), first(state(8))})
@@ -80,7 +80,7 @@ func TestTheStateAndWhatIsUrgentWaitForNoDocument(t *testing.T) {
 			t.Errorf("the state waits: %q", led.lines)
 		}
 		if slices.Contains(led.lines, "config 99") {
-			t.Error("nothing waited: this test shows nothing")
+			t.Error("nothing waited, so this test proves nothing")
 		}
 	})
 }
@@ -89,27 +89,25 @@ func TestWaitingDocumentsArePublishedBeforeTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		for i := range 100 {
-			h.step([]effect.Effect{configTold(i)})
+			h.step([]effect.Effect{reportedConfig(i)})
 		}
 		synctest.Wait()
 		h.writer.in.close()
 		<-h.writer.done
 		if last := led.lines[len(led.lines)-1]; last != "config 99" {
-			t.Errorf("the last word is %q", last)
+			t.Errorf("the last message is %q", last)
 		}
 	})
 }
 
-// word is something that the robot wants told: after a pause of so many
-// milliseconds, of so many bytes.
+// word is one publication: after a pause of so many milliseconds, of so many bytes.
 type word struct {
 	pause, size int
 	topic       schema.TopicKind
 }
 
-// The broker's own measure of a robot never runs out, whatever documents the robot
-// has to tell, as after a long time without a connection; and in the end the broker
-// has the newest of each.
+// The robot never exceeds the broker's rate, whatever documents it has to publish, for
+// example after a long outage; and in the end the broker has the newest of each.
 func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 	var documents []schema.TopicKind
 	for _, row := range schema.Topics {
@@ -128,42 +126,42 @@ func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		words, wrong := rapid.SliceOfN(draw, 50, 300).Draw(rt, "words"), ""
-		bubble.Test(t, func(*testing.T) { wrong = tooMuch(words) })
+		bubble.Test(t, func(*testing.T) { wrong = overRate(words) })
 		if wrong != "" {
 			rt.Fatal(wrong)
 		}
 	})
 }
 
-func tooMuch(words []word) (wrong string) {
+func overRate(words []word) (wrong string) {
 	messages := rate.NewLimiter(schema.RobotMessages, schema.RobotMessages*schema.RobotMessagesBurst)
 	bytes := rate.NewLimiter(schema.RobotBytes, schema.RobotBytes*schema.RobotBytesBurst)
 	var mu sync.Mutex
-	told, said := map[schema.TopicKind]int64{}, map[schema.TopicKind]int64{}
-	tell := func(p numberedPublish) {
+	published, wanted := map[schema.TopicKind]int64{}, map[schema.TopicKind]int64{}
+	publish := func(p numberedPublish) {
 		mu.Lock()
 		defer mu.Unlock()
-		told[p.Topic] = p.n
+		published[p.Topic] = p.n
 		if topic := schema.DefaultNamespace.Topic(p.Topic, strings.Repeat("r", schema.MaxIDLen)); !messages.Allow() || !bytes.AllowN(time.Now(), len(topic)+len(p.Payload)) {
 			wrong = fmt.Sprintf("a %s of %d bytes is too much", p.Topic, len(p.Payload))
 		}
 	}
 	ctx, end := context.WithCancel(context.Background())
 	c, done := newPace(), make(chan struct{})
-	go func() { defer close(done); c.run(ctx, tell) }()
+	go func() { defer close(done); c.run(ctx, publish) }()
 	for i, w := range words {
 		time.Sleep(time.Duration(w.pause) * time.Millisecond)
 		p := numberedPublish{Publish: effect.Publish{Topic: w.topic, Payload: make([]byte, w.size)}, n: int64(i + 1)}
-		said[w.topic] = p.n
+		wanted[w.topic] = p.n
 		if !c.holds(p) {
-			tell(p)
+			publish(p)
 		}
 	}
 	time.Sleep(10 * time.Second) // all documents together are less than that
 	end()
 	<-done
-	if wrong == "" && !maps.Equal(told, said) {
-		wrong = fmt.Sprintf("told %v of %v", told, said)
+	if wrong == "" && !maps.Equal(published, wanted) {
+		wrong = fmt.Sprintf("published %v, want %v", published, wanted)
 	}
 	return wrong
 }

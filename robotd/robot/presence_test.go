@@ -33,10 +33,10 @@ func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 		s.mode(schema.ModeMnl)
 		time.Sleep(time.Second)
 
-		// What the robot says is lost on its way: the end of a command is owed.
+		// The robot's messages get lost, so a final answer is pending.
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		line.Swallow()
-		s.op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", `{"id":"owed","args":{"mode":"str"}}`)
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/mode/set", `{"id":"pending","args":{"mode":"str"}}`)
 		time.Sleep(time.Second)
 		line.Cut()
 		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
@@ -49,14 +49,14 @@ func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 		time.Sleep(5 * time.Second)
 
 		var order []string
-		var owed schema.Ack
+		var pending schema.Ack
 		for _, m := range admin.Inbox("#") {
 			if m.Retain {
-				continue // kept from before
+				continue // retained earlier
 			}
 			topic := strings.TrimPrefix(m.Topic, "troupe/v1/robots/r1/")
 			if topic == "ack/op1" {
-				owed, _ = schema.Decode[schema.Ack](m.Payload)
+				pending, _ = schema.Decode[schema.Ack](m.Payload)
 			}
 			if strings.HasPrefix(topic, "reported/") { // the fleet's desired documents, in any order
 				topic = "reported"
@@ -66,16 +66,16 @@ func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 			}
 		}
 		if got, want := strings.Join(order, " "), "presence caps modes acts state reported ack/op1"; got != want {
-			t.Errorf("told in the order %s, want %s", got, want)
+			t.Errorf("published in the order %s, want %s", got, want)
 		}
-		if owed.ID == nil || *owed.ID != "owed" || !owed.Status.Final() {
-			t.Errorf("the answer that was owed is %+v", owed)
+		if pending.ID == nil || *pending.ID != "pending" || !pending.Status.Final() {
+			t.Errorf("the pending answer is %+v", pending)
 		}
 		s.shutDown()
 	})
 }
 
-func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
+func TestNothingFromAnOutageIsReplayed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
@@ -84,7 +84,7 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		line.Cut()
 		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
-		for range 20 { // states, events and heartbeats that nobody hears
+		for range 20 { // states, events and heartbeats that no client receives
 			s.body.Press("help")
 			time.Sleep(time.Second)
 		}
@@ -95,22 +95,22 @@ func TestNothingOfTheTimeWithoutABrokerIsReplayed(t *testing.T) {
 		line.Mend()
 		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		time.Sleep(5 * time.Second)
-		told := map[string]int{}
+		published := map[string]int{}
 		for _, m := range admin.Inbox("#") {
 			if m.Retain {
-				continue // kept from before
+				continue // retained earlier
 			}
-			told[strings.TrimPrefix(m.Topic, "troupe/v1/robots/r1/")]++
+			published[strings.TrimPrefix(m.Topic, "troupe/v1/robots/r1/")]++
 			if ts, _, ok := strings.Cut(string(m.Payload), `"ts":"`); ok {
 				at := string(m.Payload)[len(ts)+len(`"ts":"`):]
 				at, _, _ = strings.Cut(at, `"`)
 				if when, err := time.Parse(time.RFC3339, at); err != nil || schema.TimeOf(when) < back {
-					t.Errorf("%s of %s was told after %s", m.Topic, at, back)
+					t.Errorf("%s of %s was published after %s", m.Topic, at, back)
 				}
 			}
 		}
-		if told["state"] == 0 || told["state"] > 3 || told["caps"] != 1 || told["event"] > 2 {
-			t.Errorf("told after the outage: %v", told)
+		if published["state"] == 0 || published["state"] > 3 || published["caps"] != 1 || published["event"] > 2 {
+			t.Errorf("published after the outage: %v", published)
 		}
 		s.shutDown()
 	})
@@ -132,7 +132,7 @@ func TestRobotThatEndsBeforeItsEchoPublishesOffline(t *testing.T) {
 		})
 		time.Sleep(time.Minute)
 		for _, m := range s.op.Inbox("troupe/v1/robots/r1/presence") {
-			t.Errorf("after the goodbye: %v", m)
+			t.Errorf("after the last presence: %v", m)
 		}
 	})
 }
@@ -155,7 +155,7 @@ func TestOrderlyEndPublishesTheWakeTime(t *testing.T) {
 	})
 }
 
-func TestWhenARobotIsStartedAgain(t *testing.T) {
+func TestNextWakeTime(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestWhenARobotIsStartedAgain(t *testing.T) {
 	}
 }
 
-// stuck is a body whose driver hangs in the call that lets it move.
+// stuck is a body whose driver hangs in the call that allows motion.
 type stuck struct {
 	driver.Driver
 	until chan struct{}
@@ -219,7 +219,7 @@ func TestHungLoopIsReportedByItsConnection(t *testing.T) {
 		time.Sleep(time.Minute)
 		for _, m := range s.op.Inbox("troupe/v1/robots/r1/presence") {
 			if strings.Contains(string(m.Payload), schema.PresenceStalled) {
-				t.Errorf("a loop that moves is called stalled: %v", m)
+				t.Errorf("a loop that runs is reported as stalled: %v", m)
 			}
 		}
 		admin := s.broker.Client(t, "admin")
@@ -263,7 +263,7 @@ func TestTwoRobotsWithOneNameBackOffAndRaiseAlerts(t *testing.T) {
 		boots := map[string]bool{}
 		for began := time.Now(); len(boots) < 2; time.Sleep(5 * time.Second) {
 			if time.Since(began) > 2*time.Minute {
-				t.Fatalf("of two robots with one name %d say so", len(boots))
+				t.Fatalf("%d of two robots with the same name report it", len(boots))
 			}
 			s.op.Ping()
 			for _, m := range s.op.Inbox("troupe/v1/robots/r1/state") {
@@ -273,7 +273,7 @@ func TestTwoRobotsWithOneNameBackOffAndRaiseAlerts(t *testing.T) {
 				}
 			}
 		}
-		// In peace again: the clone goes, and the alert with it.
+		// When the clone ends, the alert ends too.
 		s.shutDown()
 		s.seen = 0
 		for began := time.Now(); ; time.Sleep(5 * time.Second) {
@@ -316,7 +316,7 @@ func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 		}
 		d = s.state("lost, and safe", func(d schema.State) bool { return d.Mode.Active == schema.ModeSafe })
 		if o := d.Link.LastOutage; d.Link.BudgetMS != 0 || o == nil || o.To != 0 || d.Link.Policy != schema.LinkLossContinue {
-			t.Errorf("while nobody is heard: %+v", d.Link)
+			t.Errorf("without heartbeats: %+v", d.Link)
 		}
 		time.Sleep(10 * time.Second)
 		beat(2)
@@ -328,9 +328,9 @@ func TestStateShowsBudgetPolicyAndLastOutageOfTheLink(t *testing.T) {
 	})
 }
 
-// A broker may lose one subscription and bring everything else: heartbeats, the
-// robot's own presence. Such a robot looks well, and a stop would not reach it.
-func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
+// A broker may lose one subscription and deliver everything else: heartbeats, the robot's
+// own presence. Such a robot looks healthy, but a stop would not reach it.
+func TestLostCommandSubscriptionIsRenewed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
@@ -346,7 +346,7 @@ func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
 		s.op.Publish("troupe/v1/robots/r1/cmd/op1/sys/ping", "lost")
 		synctest.Wait()
 		if acks := s.op.Inbox("troupe/v1/robots/r1/ack/op1"); len(acks) > 0 {
-			t.Fatalf("the broker has forgotten nothing: %v", acks)
+			t.Fatalf("the broker still has the subscription: %v", acks)
 		}
 		time.Sleep(time.Minute)
 		s.state("the stop", func(d schema.State) bool { return len(d.Safety.Latches) == 1 && d.Safety.Latches[0].ID == "s1" })
@@ -355,10 +355,10 @@ func TestARobotWhoseCommandsTheBrokerHasForgottenIsNotLeftAlone(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		for _, m := range s.op.Inbox("troupe/v1/robots/r1/#") {
 			if p, _ := schema.Decode[schema.Presence](m.Payload); p.Session != "" && p.Session != session {
-				t.Errorf("it connected anew: %v", m)
+				t.Errorf("it made another connection: %v", m)
 			}
 			if strings.Contains(m.Topic, "/reported/") || strings.Contains(m.Topic, "/ack/") {
-				t.Errorf("asking again makes it say %v", m)
+				t.Errorf("the renewed subscription makes it publish %v", m)
 			}
 		}
 		s.shutDown()

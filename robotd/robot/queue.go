@@ -11,41 +11,41 @@ import (
 )
 
 const (
-	batchesMost = 256  // that wait one by one; what comes then joins the last of them
-	batchesFull = 128  // from here on the robot takes no more commands
-	loose       = 1000 // messages of one kind that are kept although nothing needs them
+	batchesMost = 256  // maximum number of waiting batches; further ones are merged into the last
+	batchesFull = 128  // from this number on the robot takes no more commands
+	unboundMost = 1000 // maximum number of waiting messages of one kind that depend on no save
 )
 
-// batch is what the steps of one event want saved and then published.
+// batch is what the steps of one event save and then publish.
 type batch struct {
 	saves     []effect.Effect
 	publish   []numberedPublish
-	reads     []request.Key // who wants the events, those of this batch included
-	compactAt int           // how much it may hold before it is compacted again
+	reads     []request.Key // commands that replay events, including the events of this batch
+	compactAt int           // size at which it is compacted again
 }
 
-// numberedPublish is a publication with its number among all: a retained document never
-// gives way to an older one, though urgent ones overtake. One that is bound came with
-// something that has to be on the disk first.
+// numberedPublish is a publication with its sequence number, so that a retained document is
+// never replaced by an older one, although urgent ones overtake. A bound one must not be
+// published before the save of its batch.
 type numberedPublish struct {
 	effect.Publish
 	n     int64
 	bound bool
 }
 
-// saveQueue is what waits for the disk, however long that hangs. Nothing that was
-// promised to anybody is lost: it is bounded because what is newer makes what is older
-// superfluous, as on the disk itself.
+// saveQueue holds the batches that wait for the disk, however long the disk hangs. It is
+// bounded without losing anything that was promised, because newer values replace older
+// ones, as on the disk itself.
 type saveQueue struct {
 	mu      sync.Mutex
 	batches []batch
 	closed  bool
-	wake    chan struct{} // 1: something came, or the end
+	wake    chan struct{} // capacity 1: a batch was added, or the queue was closed
 }
 
 func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
 
-// put adds a batch. It never waits.
+// put adds a batch. It never blocks.
 func (l *saveQueue) put(b batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *saveQueue) put(b batch) {
 	l.poke()
 }
 
-// bind marks the publications of a step that are bound to what the same step saves.
+// bind marks the publications of a step that depend on what the same step saves.
 func (b *batch) bind() {
 	for i := range b.publish {
 		b.publish[i].bound = b.saving(b.publish[i])
@@ -66,9 +66,9 @@ func (b *batch) bind() {
 
 func (b *batch) empty() bool { return len(b.saves)+len(b.publish)+len(b.reads) == 0 }
 
-// saving reports whether b saves what p is about: the final answer to a command that was
-// taken, or what became of a desired document. What else it saves is no reason to hold p
-// back, for nobody would offer p again.
+// saving reports whether p depends on a save of b: p is the final answer to an accepted
+// command, or the report on a desired document. Otherwise p is published even if the save
+// fails, because it would not be published again.
 func (b *batch) saving(p numberedPublish) bool {
 	switch p.Topic {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
@@ -86,7 +86,7 @@ func (b *batch) saving(p numberedPublish) bool {
 	})
 }
 
-// close lets take end when everything is taken.
+// close makes take return none once everything was taken.
 func (l *saveQueue) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,14 +101,15 @@ func (l *saveQueue) poke() {
 	}
 }
 
-// full reports whether the disk is so far behind that nothing more may be begun.
+// full reports whether the disk is so far behind that the robot takes no more commands.
 func (l *saveQueue) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.batches) >= batchesFull
 }
 
-// take waits for batches and returns the oldest, at most so many; none is the end.
+// take waits for batches and returns the oldest ones, at most so many. It returns none after
+// the end.
 func (l *saveQueue) take(most int) []batch {
 	for {
 		l.mu.Lock()
@@ -131,15 +132,15 @@ func (b *batch) join(c batch) {
 	b.saves = append(b.saves, c.saves...)
 	b.publish = append(b.publish, c.publish...)
 	b.reads = append(b.reads, c.reads...)
-	if size := len(b.saves) + len(b.publish); size > max(b.compactAt, 2*loose) {
+	if size := len(b.saves) + len(b.publish); size > max(b.compactAt, 2*unboundMost) {
 		b.compact()
 		b.compactAt = 2 * (len(b.saves) + len(b.publish))
 	}
 }
 
-// compact leaves out what something newer replaces: an older record of a command, an
-// older version of a document, events that would leave the ring anyway, and of the
-// answers that nobody saves all but the newest.
+// compact drops what newer values replace: older records of a command, older versions of a
+// document, events beyond the number that the disk keeps, and all but the newest of the
+// answers that depend on no save.
 func (b *batch) compact() {
 	var records request.Save
 	at := map[request.Key]int{}
@@ -193,7 +194,7 @@ func (b *batch) compact() {
 		if retained := schema.TopicOf(p.Topic).Retain; retained {
 			k.param = p.Param
 		} else if p.Confirm == "" {
-			most = loose
+			most = unboundMost
 		}
 		if seen[k]++; seen[k] <= most {
 			publish = append(publish, p)

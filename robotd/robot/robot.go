@@ -1,14 +1,12 @@
-// Package robot is robotd put together: configuration, wiring, and the loop that
-// owns the robot's state and performs its effects. What the robot decides stands
-// in package brain; how each thing is done stands in the packages below it: the
-// link to the broker, the disk, the body's driver.
+// Package robot assembles robotd: configuration, wiring, and the loop that owns the robot's
+// state and carries out its effects. Package brain decides; the link to the broker, the
+// disk and the body's driver do the work.
 //
-// Three goroutines matter. The loop alone touches the state and never waits: it
-// hands the body its commands itself, for they do not wait either. Run waits beside it,
-// and ends robotd without it if a mode hangs. The writer
-// writes to the disk and then publishes; what waits for a commit waits there. The
-// link and the driver bring events. A stop has a way of its own through all of
-// them.
+// Only the loop's goroutine touches the state. It never blocks, and passes commands to the
+// body itself, because the driver does not block either. Run waits beside it, and ends robotd
+// without it if a mode hangs. The writer's goroutine writes to the disk and then publishes, so
+// a publication waits there for its commit. The goroutines of the link and of the driver send
+// events to the loop. Stops have channels of their own and overtake everything else.
 package robot
 
 import (
@@ -38,18 +36,18 @@ import (
 	"troupe/schema/sign"
 )
 
-// Config says which robot this is, where its broker is and what it does by
-// itself. Zero values mean the defaults of the settings.
+// Config says which robot this is, where its broker is and how it behaves. Zero values mean
+// the defaults of the settings.
 type Config struct {
 	ID         string
-	Broker     string                                      // mqtt:// or mqtts://host:port; empty: as the identity says
-	Others     []string                                    // brokers to go to when Broker fails, one after the other; those of the identity, where Broker is empty
-	Dial       func(ctx context.Context) (net.Conn, error) // instead of Broker, within one process
-	Random     func() float64                              // what waits for the broker are drawn by; nil: at random
-	LatchTime  time.Duration                               // tests in fake time: what a write of latches takes beside the disk's own time, so that its end has an instant of its own
-	BrokerCA   string                                      // file; empty: that of the robot's identity, or those that the system trusts
-	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: as the identity says
-	DialFleetd func(ctx context.Context) (net.Conn, error) // to Fleetd, within one process
+	Broker     string                                      // mqtt:// or mqtts://host:port; empty: that of the identity
+	Others     []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
+	Dial       func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
+	Random     func() float64                              // random source of the pauses between connection attempts; nil: math/rand
+	LatchTime  time.Duration                               // for tests in fake time: added to each write of latches, so that its end has a distinct time
+	BrokerCA   string                                      // file with CA certificates; empty: that of the identity, or those of the system
+	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: that of the identity
+	DialFleetd func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
 	Password   string
 	Namespace  schema.Namespace
 	Data       string // directory
@@ -58,26 +56,26 @@ type Config struct {
 	Languages        []string
 	BootMode         schema.ModeID
 	LinkLoss         map[schema.ModeID]schema.LinkLoss
-	ContinueOnReturn bool             // ato goes on by itself when a heartbeat of an operator comes again
-	Modes            []mode.Installed // beside those of every robot
+	ContinueOnReturn bool             // ato resumes by itself when heartbeats of an operator return
+	Modes            []mode.Installed // in addition to those of every robot
 	LowBattery       float64
 	Charged          float64
 	RequireSight     bool
 	Control          control.Required
-	Signing          sign.Policy // of what the fleet desires
-	Trust            sign.Ring   // whose signatures count, beside those of the data directory
+	Signing          sign.Policy // for desired documents
+	Trust            sign.Ring   // trusted keys, in addition to those of the data directory
 	Probation        time.Duration
-	Pinned           []string // keys of a desired configuration that the fleet may not set here
+	Pinned           []string // settings that a desired configuration may not change here
 	Tick             time.Duration
 	Wake             Wake // published at an orderly end
 
-	// Driver is the body; nil is a simulated one as Sim says.
+	// Driver is the body; nil means a simulated one, configured by Sim.
 	Driver driver.Driver
 	Sim    sim.Config
 
-	pinned identity.Fleetd // what the robot was enrolled with
+	pinned identity.Fleetd // from the enrolment
 
-	clock *certificateClock // by which certificates are judged; Run's
+	clock *certificateClock // judges certificates; set by Run
 
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
@@ -85,7 +83,7 @@ type Config struct {
 	Ready func()
 }
 
-// brain is the configuration as the robot's decisions take it.
+// brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
 	b.Version = cmp.Or(c.Version, "unknown")
@@ -106,7 +104,7 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
 	b.Trust, b.FleetID = append(slices.Clone(c.Trust), kept...), c.pinned.FleetID
-	if len(b.Trust) == 0 && err == nil { // the robot's own settings go before what its fleetd said
+	if len(b.Trust) == 0 && err == nil { // configured keys replace those of the enrolment
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}
 	faults := b.Check()
@@ -126,15 +124,15 @@ func (c *Config) brain() (*config.Config, error) {
 // dir is the robot's data directory.
 func (c *Config) dir() string { return cmp.Or(c.Data, "data") }
 
-// How long an orderly end may take, part by part; together less than 5 s.
+// Time limits of the parts of an orderly end, together less than 5 s.
 const (
 	endGrace   = 2500 * time.Millisecond // for the mode in charge
-	diskGrace  = 500 * time.Millisecond  // for the disk to take what was written last
-	closeGrace = 2 * time.Second         // for the broker to take the last message
+	diskGrace  = 500 * time.Millisecond  // for the last writes to the disk
+	closeGrace = 2 * time.Second         // for the broker's confirmation of the last message
 )
 
-// Run runs a robot, from its boot until ctx ends or it fails. Its end is announced to the
-// broker; its body stands still then, whatever else went wrong.
+// Run runs a robot until ctx ends or it fails. At its end the robot's body is at rest, even
+// after a failure, and its presence says that it is offline.
 func Run(ctx context.Context, cfg Config) (err error) {
 	var decide *config.Config
 	if err = cfg.enrolled(); err == nil {
@@ -145,7 +143,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
-		log.Warn("the robot's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
+		log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
 	}
 	cfg.clock = openClock(cfg.dir(), log)
 	disk, assets, memory, err := openStore(cfg.dir(), log)
@@ -174,15 +172,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
-	h.writer = newScribe(running, h.mqtt, disk, h.loop, log)
+	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
 	h.loop.begin = guard.step
 	h.loop.behind = h.writer.in.full
-	h.loop.onFleetTime = cfg.clock.hear
+	h.loop.onFleetTime = cfg.clock.receive
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 
-	// The link lives on after ctx, for it has a last message to send.
+	// The link outlives ctx, because it has a last message to send.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
 		return err
 	}
@@ -195,15 +193,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() {
 		(&renewer{
-			data: cfg.dir(), now: cfg.clock.now, log: log, tell: func(ev event.Event) { h.loop.send(running, ev) },
-			renewed: func() { h.link.Renew(errors.New("the robot shows its new certificate")) },
+			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },
+			renewed: func() { h.link.Renew(errors.New("certificate renewed")) },
 		}).run(running)
 	})
 	h.perform(first, false)
 	ended := make(chan error, 1)
 	go func() { ended <- h.loop.run(ctx, endGrace, cfg.Ready) }()
 
-	// The body first. Then nobody waits for the loop any more.
+	// The body is closed first; after that no goroutine waits for the loop.
 	select {
 	case err = <-ended:
 		body.Order(driver.ToStop)
@@ -226,23 +224,23 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	for _, done := range []chan struct{}{h.latches.done, h.writer.done} {
 		select {
 		case <-done:
-		case <-late.Done(): // a disk that hangs does not prevent the last presence
-			log.Error("the disk does not answer; what was to be written last may be lost")
+		case <-late.Done(): // a disk that hangs must not prevent the last presence
+			log.Error("disk does not answer: the last writes may be lost")
 		}
 	}
 	h.work.Wait()
 	last, stop := context.WithTimeout(context.Background(), closeGrace)
 	defer stop()
 	if unheard := h.link.Close(last, h.farewell(err, cfg.Wake)); unheard != nil {
-		log.Warn("the broker did not take the robot's last words; it will say that the robot was lost", "error", unheard)
+		log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", unheard)
 	}
 	return err
 }
 
-// modes are those of every robot, and those that this one has beside them.
+// modes returns the modes of every robot and those of this one.
 func (c *Config) modes() []mode.Installed { return slices.Concat(modes, c.Modes) }
 
-// about is the body with what the configuration says of it.
+// about returns the driver's description of the body with the configured values.
 func about(c *Config, b driver.Body) driver.Body {
 	b.Model, b.Serial = cmp.Or(c.Model, b.Model), cmp.Or(c.Serial, b.Serial)
 	return b

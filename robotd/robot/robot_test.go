@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stand is a broker, a robot, and people with plain clients.
+// stand is a broker, a robot, and plain clients.
 type stand struct {
 	*testing.T
 	broker *brokertest.Broker
@@ -30,20 +30,19 @@ type stand struct {
 	fleetd *brokertest.Client
 	body   *sim.Sim
 	dir    string
-	at     string // where the robot stands at the start
+	at     string // where the robot is at the start
 
 	end  func() // asks robotd to end
 	done chan error
 	n    int
-	seen int64 // number of the last state that was waited for
+	seen int64 // state_seq of the last awaited state
 }
 
-// newStand starts a broker; everything runs in one process, and in a bubble where
-// time passes at once.
+// newStand starts a broker; everything runs in one process and in fake time.
 func newStand(t *testing.T) *stand {
 	b := brokertest.Start(t, brokertest.InProcess)
 	s := &stand{T: t, broker: b, dir: t.TempDir()}
-	// A recorder holds everybody to the contract, but for the stop that is garbage.
+	// A recorder checks every message against the contract, except the unreadable stop.
 	brokertest.Record(t, b.Dial).Allow("troupe/v1/robots/r1/cmd/op1/safety/stop")
 	s.op, s.fleetd = b.Client(t, "op1"), b.Client(t, "fleetd")
 	s.op.Subscribe("troupe/v1/robots/+/ack/op1", "troupe/v1/robots/+/state", "troupe/v1/robots/+/presence", "troupe/v1/robots/+/reported/+")
@@ -63,7 +62,7 @@ func (s *stand) boot(options ...func(*Config)) {
 	}
 	var ctx context.Context
 	ctx, s.end = context.WithCancel(s.Context())
-	done := make(chan error, 1) // of this robot: a test may boot another
+	done := make(chan error, 1) // one for each boot
 	s.done = done
 	ready := make(chan struct{})
 	cfg.Ready = func() { close(ready) }
@@ -106,7 +105,7 @@ func (s *stand) ask(verb, payload string) schema.Ack {
 	return a
 }
 
-// must asks and wants it done.
+// must sends a command that has to succeed.
 func (s *stand) must(verb, payload string) {
 	s.Helper()
 	if a := s.ask(verb, payload); a.Status != schema.StatusSucceeded {
@@ -133,7 +132,7 @@ func (s *stand) mode(m schema.ModeID) {
 	})
 }
 
-// publish puts a story on the broker and desired documents it for the robot.
+// publish publishes a story and a desired document for it.
 func (s *stand) publish(rev int64, acts ...score.Act) {
 	s.Helper()
 	story := score.Story{ID: "test", Name: score.Text{"en": "Test"}, Languages: []string{"en"}, Repeat: score.Repeat{Loop: true}}
@@ -175,7 +174,7 @@ var (
 	}}
 )
 
-func TestARobotPerformsItsStoryAndStops(t *testing.T) {
+func TestRobotPerformsItsStoryAndStops(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
@@ -187,7 +186,7 @@ func TestARobotPerformsItsStoryAndStops(t *testing.T) {
 		s.must("mode/set", `{"mode":"ato"}`)
 		time.Sleep(10 * time.Second)
 		if l := s.body.Snapshot(); l.X != -1 || l.Yaw != 0 {
-			t.Errorf("the robot moved before anybody let it: %+v", l)
+			t.Errorf("the robot moved before it was enabled: %+v", l)
 		}
 		s.must("safety/enable", "")
 		s.state("walking", func(d schema.State) bool { return d.Auto.Act == "walk" && d.Auto.Status == schema.AutoIdle })
@@ -211,7 +210,7 @@ func TestARobotPerformsItsStoryAndStops(t *testing.T) {
 	})
 }
 
-func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
+func TestRestartedRobotHasItsStoryAndDoesNotMove(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		ato := func(c *Config) { c.BootMode = schema.ModeAto }
@@ -247,7 +246,7 @@ func TestARobotThatRestartsHasItsStoryAndStandsStill(t *testing.T) {
 	})
 }
 
-func TestABodyThatHasToBeHomedWaitsForSomebody(t *testing.T) {
+func TestBodyThatNeedsHomingWaitsForAnOperator(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot(func(c *Config) {
@@ -266,7 +265,7 @@ func TestABodyThatHasToBeHomedWaitsForSomebody(t *testing.T) {
 	})
 }
 
-func TestALostLinkStopsTheRobot(t *testing.T) {
+func TestLostLinkStopsTheRobot(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.boot()
@@ -285,13 +284,13 @@ func TestALostLinkStopsTheRobot(t *testing.T) {
 			return d.Mode.Active == schema.ModeSafe && d.Safety.State != schema.SafetyEnabled
 		})
 		if took := time.Since(silent); took > 5*time.Second {
-			t.Errorf("the robot noticed after %v that nobody can reach it", took)
+			t.Errorf("the robot noticed after %v that its link was lost", took)
 		}
 		s.shutDown()
 	})
 }
 
-func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
+func TestScreenInterruptRunsAndLowBatteryLeadsToCharging(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		s.at = "entrance"
@@ -318,7 +317,7 @@ func TestAPersonIsServedAndTheRobotGoesToCharge(t *testing.T) {
 	})
 }
 
-// lateEnd is a body whose calibration takes a moment to end when it is called off.
+// lateEnd is a body whose calibration takes a moment to end when it is cancelled.
 type lateEnd struct {
 	*sim.Sim
 	running, most atomic.Int32
@@ -332,7 +331,7 @@ func (b *lateEnd) Calibrate(ctx context.Context) (driver.Calibration, error) {
 	return c, err
 }
 
-func TestACalibrationBeginsWhenTheOneBeforeItHasEnded(t *testing.T) {
+func TestCalibrationStartsAfterTheEarlierOneHasEnded(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		body := &lateEnd{}

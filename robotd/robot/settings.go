@@ -25,58 +25,58 @@ import (
 	"troupe/schema/sign"
 )
 
-// setting is one thing that can be configured: in a YAML file under its key, in
-// the environment, or by a flag. Later ones win in this order.
+// setting can be configured in a YAML file under its key, in the environment or by a flag; a
+// flag overrides the environment, which overrides the file.
 type setting struct {
 	key     string // as in the file; a dot is a level
 	def     any    // default; its type is the setting's
 	purpose string
 }
 
-// settings is everything that can be configured from outside.
+// settings lists all settings.
 var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
-	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; of several the preferred first; as the robot's identity says, else " + DefaultBroker},
-	{"broker_ca", "", "file with who may have signed the broker's certificate, in PEM; identity/ca.pem of the data, or whom the system believes"},
-	{"fleetd", "", "where files come from that are too large for the broker: https://host:port, or http:// on this machine; empty: where the robot was enrolled, else " + DefaultFleetd},
+	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first; default: that of the identity, else " + DefaultBroker},
+	{"broker_ca", "", "PEM file with the CA certificates to trust for the broker; default: identity/ca.pem in the data directory, else those of the system"},
+	{"fleetd", "", "address from which large files are fetched: https://host:port, or http:// on this machine; default: that of the identity, else " + DefaultFleetd},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
-	{"data", "./data", "directory for what the robot has to remember"},
-	{"model", "troupe-sim", "the body's model, told in caps"},
-	{"serial", "", "the body's serial number, told in caps"},
-	{"languages", []string{"en"}, "what the robot speaks, the preferred first"},
+	{"data", "./data", "directory for everything that the robot must remember"},
+	{"model", "troupe-sim", "the body's model, shown in caps"},
+	{"serial", "", "the body's serial number, shown in caps"},
+	{"languages", []string{"en"}, "languages that the robot speaks, the preferred one first"},
 	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
-	{"link_loss.str", string(schema.LinkLossSafe), "when no operator is heard in str: safe or continue"},
-	{"link_loss.mnl", string(schema.LinkLossSafe), "when no operator is heard in mnl: safe or continue"},
-	{"link_loss.ato", string(schema.LinkLossSafe), "when no operator is heard in ato: safe or continue"},
-	{"on_link_return", "wait", "what ato does when an operator is heard again: wait for auto/continue, or continue"},
+	{"link_loss.str", string(schema.LinkLossSafe), "what str does when the link to the operators is lost: safe or continue"},
+	{"link_loss.mnl", string(schema.LinkLossSafe), "what mnl does when the link to the operators is lost: safe or continue"},
+	{"link_loss.ato", string(schema.LinkLossSafe), "what ato does when the link to the operators is lost: safe or continue"},
+	{"on_link_return", "wait", "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "share of 1 below which the robot goes to charge"},
-	{"charged", 0.80, "share of 1 from which it comes back"},
-	{"require_sight", false, "refuse safety/enable and safety/reset that do not say which heartbeat their sender saw"},
-	{"control.required", string(control.RequireManual), "what needs a lease: none, manual (what is done manually) or all (setting modes too)"},
-	{"signing", string(sign.Off), "what becomes of a desired state whose signature does not verify: off (nobody looks), warn (taken, and alerted) or require (refused)"},
-	{"trust_key", []string{}, "keys whose signatures are believed, as desired:BASE64 or release:BASE64, beside those of " + trustFile + " in the data"},
-	{"probation", 10 * time.Second, "how long a new story may take to begin before the previous one returns"},
-	{"wake_at", "", "when the machine starts robotd again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z. An orderly end then says sleeping until then, not offline"},
-	{"tick", 20 * time.Millisecond, "period of the executor while something is performed"},
-	{"sim.no_map", false, "the simulated body has no map, and so nowhere to go to"},
+	{"charged", 0.80, "share of 1 from which it returns"},
+	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
+	{"control.required", string(control.RequireManual), "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
+	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require)"},
+	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, in addition to those in " + trustFile + " in the data directory; may be repeated"},
+	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
+	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
+	{"tick", 20 * time.Millisecond, "period of the executor while acts are performed"},
+	{"sim.no_map", false, "the simulated body has no map, so it cannot go to points"},
 	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
 	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1"},
-	{"sim.at", "dock", "where the simulated body stands at the start"},
+	{"sim.at", "dock", "point at which the simulated body is at the start"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
-// dashes is the name of a setting's flag.
+// flag is the name of the setting's flag.
 func (s setting) flag() string { return strings.NewReplacer("_", "-", ".", "-").Replace(s.key) }
 
-// variable is its name in the environment.
+// variable is the name of the setting's environment variable.
 func (s setting) variable() string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
 }
 
 const envPrefix = "TROUPE_ROBOTD_"
 
-// Flags adds a flag for every setting, and one for the file.
+// Flags adds a flag for each setting, and --config.
 func Flags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML file of settings; unknown keys are errors")
 	for _, s := range settings {
@@ -95,8 +95,8 @@ func Flags(f *pflag.FlagSet) {
 	}
 }
 
-// Load reads the settings: defaults, then the file, then the environment, then
-// the flags that were given. The level is that of the log.
+// Load reads the settings from, in increasing priority, defaults, file, environment and
+// flags. It also returns the log level.
 func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 	k := koanf.New(".")
 	defaults := map[string]any{}
@@ -142,7 +142,7 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 	return c, level, err
 }
 
-// ofFleet are the keys of a desired configuration that settings stand for.
+// ofFleet returns the keys of a desired configuration that these settings pin.
 func ofFleet(settings []string) []string {
 	var out []string
 	for _, key := range settings {
@@ -205,8 +205,7 @@ func find(key string) (setting, bool) {
 	return setting{}, false
 }
 
-// configOf turns settings into a configuration and lists everything that is
-// wrong with it.
+// configOf makes a configuration from settings, and returns all errors in them together.
 func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	brokers := k.Strings("broker")
 	if one, ok := k.Get("broker").(string); ok && one != "" { // in a file it need not be a list

@@ -31,7 +31,7 @@ func load(t *testing.T, file string, args ...string) (Config, error) {
 	return cfg, err
 }
 
-func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlanguages: [de, en]\ntick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
 	t.Setenv("TROUPE_ROBOTD_MODEL", "environment")
 	t.Setenv("TROUPE_ROBOTD_SERIAL", "environment")
@@ -52,7 +52,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 }
 
 // One broker may be written as such, several as a list, the preferred first.
-func TestOneBrokerOrMoreCanBeSet(t *testing.T) {
+func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 	for _, c := range []struct {
 		file, variable string
 		flags          []string
@@ -78,7 +78,7 @@ func TestOneBrokerOrMoreCanBeSet(t *testing.T) {
 	}
 }
 
-func TestAllFaultsOfTheSettingsAreReportedAtOnce(t *testing.T) {
+func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
 	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlow_battery: 0.9\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
 	for _, want := range []string{"link_loss.ato", "on_link_return", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -113,7 +113,7 @@ func TestUnknownSettingsAreErrors(t *testing.T) {
 	}
 }
 
-func TestAPasswordComesFromAFile(t *testing.T) {
+func TestPasswordIsReadFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -16,15 +16,15 @@ import (
 	"troupe/schema"
 )
 
-// store keeps what the robot must not forget.
+// store persists what the robot must remember.
 type store interface {
-	// keep writes all of saves or nothing, and returns when they are safe.
+	// keep writes all of saves or nothing, and returns when they are on the disk.
 	keep(saves []effect.Effect) error
-	// keepLatches is keep for what holds the robot; a full disk takes it too.
+	// keepLatches does the same for latches, also if the disk is full.
 	keepLatches(value []byte) error
-	// events brings the newest ones, as they were published, the oldest first.
+	// events returns the newest events as they were published, the oldest first.
 	events() ([][]byte, error)
-	// why turns an error of keep into a reason.
+	// why returns the reason for an error of keep.
 	why(error) schema.Reason
 	close() error
 }
@@ -35,7 +35,7 @@ type onDisk struct {
 	assets *assets
 }
 
-// openStore opens the data directory and reads what the robot remembers.
+// openStore opens the data directory and reads the robot's memory from it.
 func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, error) {
 	before := ranBefore(dir)
 	d, saved, err := disk.Open(dir)
@@ -52,7 +52,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
 	if saved.WriteErr != nil {
-		log.Error("the disk refuses to write; the robot is held", "error", saved.WriteErr)
+		log.Error("disk refuses to write: the robot is latched until it can", "error", saved.WriteErr)
 	}
 	return onDisk{d, files}, files, brain.Memory{
 		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
@@ -61,13 +61,13 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	}, nil
 }
 
-// ranBefore reports whether a robot ran in this directory, whatever it remembers: it made
-// room for large files, or saved its fleet's time. One that was only enrolled did
-// neither.
+// ranBefore reports whether a robot has run in this directory before, even if robot.db is
+// gone: it has a folder for large files, or a saved fleet time. After an enrolment alone
+// there is neither.
 func ranBefore(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, assetsDir))
-	heard, unread := identity.LoadFleetTime(dir)
-	return err == nil || !heard.IsZero() || unread != nil
+	saved, unread := identity.LoadFleetTime(dir)
+	return err == nil || !saved.IsZero() || unread != nil
 }
 
 func (d onDisk) keep(saves []effect.Effect) error {
@@ -94,7 +94,7 @@ func (d onDisk) keep(saves []effect.Effect) error {
 	}
 	for _, e := range saves {
 		if e, ok := e.(effect.SaveContent); ok {
-			_ = d.assets.settle(e.Save) // all is kept; what could not be removed is swept with the next
+			_ = d.assets.settle(e.Save) // the save succeeded; the next save removes what could not be removed now
 		}
 	}
 	return nil

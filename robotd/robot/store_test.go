@@ -10,7 +10,7 @@ import (
 	"troupe/robotd/disk"
 )
 
-func TestARobotKnowsThatItsDiskWasLost(t *testing.T) {
+func TestLostDiskIsDetected(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "identity"), 0o700); err != nil { // it was enrolled
 		t.Fatal(err)

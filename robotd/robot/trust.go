@@ -11,13 +11,12 @@ import (
 	"troupe/schema/sign"
 )
 
-// trustFile lies in the data directory: one key a line, as sign.Key writes it;
-// lines that begin with # say what a key is for.
+// trustFile is a file in the data directory with one key per line, as sign.Key writes it;
+// lines that begin with # are comments.
 const trustFile = "trust.keys"
 
-// trusted reads the keys that the robot was given when it was set up. A file that cannot
-// be read is an error: a robot that trusts fewer keys than it should refuses its own
-// fleet, and must say so.
+// trusted reads the keys of trustFile. A file that cannot be read is an error, because a
+// robot that trusts too few keys would refuse its own fleet without a visible cause.
 func trusted(dir string) (sign.Ring, error) {
 	path := filepath.Join(dir, trustFile)
 	text, err := os.ReadFile(filepath.Clean(path))
@@ -43,12 +42,12 @@ func trusted(dir string) (sign.Ring, error) {
 	return ring, nil
 }
 
-// ringOf reads the keys that fleetd named when the robot was enrolled.
+// ringOf parses the keys that fleetd sent at the enrolment.
 func ringOf(lines []string) (ring sign.Ring, err error) {
 	for _, line := range lines {
 		key, err := sign.ParseKey(line)
 		if err != nil {
-			return nil, fmt.Errorf("a key that the robot was enrolled with: %w", err)
+			return nil, fmt.Errorf("parse trusted key of the enrolment: %w", err)
 		}
 		ring = append(ring, key)
 	}

@@ -10,7 +10,7 @@ import (
 	"troupe/schema/sign"
 )
 
-func TestKeysOfFleetdAreTrustedUnlessOthersAreSet(t *testing.T) {
+func TestKeysOfEnrolmentAreTrustedUnlessOthersAreConfigured(t *testing.T) {
 	key := func(seed byte) sign.Key {
 		text := make([]byte, ed25519.SeedSize)
 		text[0] = seed
@@ -24,7 +24,7 @@ func TestKeysOfFleetdAreTrustedUnlessOthersAreSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(b.Trust) != 1 || b.Trust[0].String() != want.String() || b.FleetID != "db-1" {
-			t.Errorf("believed are %v, and obeyed %q", b.Trust, b.FleetID)
+			t.Errorf("trusted keys %v, fleet %q", b.Trust, b.FleetID)
 		}
 	}
 	believed(key(1))
@@ -37,6 +37,6 @@ func TestKeysOfFleetdAreTrustedUnlessOthersAreSet(t *testing.T) {
 	}
 	c.pinned.TrustKeys = []string{"no key"}
 	if _, err := c.brain(); err == nil {
-		t.Error("a key that is none is passed by")
+		t.Error("an invalid key is ignored")
 	}
 }

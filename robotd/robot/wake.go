@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Wake is when somebody, such as a timer of the machine, starts a robot that has ended in
-// order: at one instant, or every day at a time of its own clock. With the zero value
-// nobody knows.
+// Wake says when a robot that has ended in order will be started again, such as by a timer
+// of the machine: at one instant, or daily at a time of its own clock. The zero value means
+// that this is unknown.
 type Wake struct {
 	at    time.Time
 	daily bool // only the time of day of at counts
 }
 
-// ParseWake reads 15:04 or an instant of RFC 3339; empty is the zero value.
+// ParseWake parses a time of day (15:04) or an instant (RFC 3339); an empty text is the zero
+// value.
 func ParseWake(text string) (Wake, error) {
 	if text == "" {
 		return Wake{}, nil
@@ -28,7 +29,7 @@ func ParseWake(text string) (Wake, error) {
 	return Wake{at: at}, nil
 }
 
-// Next is the first such time after now, in now's time zone; there may be none.
+// Next returns the first such time after now, in now's time zone, or false if there is none.
 func (w Wake) Next(now time.Time) (time.Time, bool) {
 	if !w.daily {
 		return w.at, w.at.After(now)

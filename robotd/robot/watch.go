@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// hungAfter is how long the loop may take for one step. A step is never long, and the
-	// loop makes several a second when nothing happens.
+	// hungAfter is how long the loop may be without a step. A step is short, and an idle loop
+	// makes several per second.
 	hungAfter = 3 * time.Second
-	// hungEvery is how often the loop is looked at, and how often the presence says that it
-	// hangs.
+	// hungEvery is the interval at which the loop is checked, and at which the presence
+	// repeats that it hangs.
 	hungEvery = time.Second
 )
 
-// pulse is when the loop made its last step.
+// pulse is the time of the loop's last step.
 type pulse struct{ at atomic.Int64 } // nanoseconds after the start
 
 func (p *pulse) beat(since time.Duration)    { p.at.Store(int64(since)) }
 func (p *pulse) last() (since time.Duration) { return time.Duration(p.at.Load()) }
 
-// watch looks at the loop from outside. A loop that hangs sends no heartbeat, and its
-// units stop by themselves since nobody feeds them; but to others it looks like a robot
-// whose network is gone. So the connection publishes for it that it is there and why it
-// is silent.
+// watch detects a loop that hangs. Such a loop sends no heartbeat, and units that move stop
+// by themselves because they are not fed; but to other clients the robot would look as if
+// its network had failed. So the connection publishes the presence again, with the reason
+// "stalled".
 func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 	every := time.NewTicker(hungEvery)
 	defer every.Stop()
 	var seen, hungAt time.Duration // of the pulse
-	told := false
+	reported := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -40,18 +40,18 @@ func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 		case <-every.C:
 		}
 		pulse, now := p.loop.pulse.last(), time.Since(p.loop.start)
-		stands := pulse == seen // also since the last look: a computer that slept is no hung loop
+		hangs := pulse == seen // unchanged since the last check, so that a computer that was suspended does not count
 		seen = pulse
-		switch hung := stands && now-pulse >= hungAfter; {
+		switch hung := hangs && now-pulse >= hungAfter; {
 		case hung:
-			if !told {
-				p.log.Error("the control loop hangs: no heartbeat and no answer will come; units that move stop by themselves", "since", now-pulse)
+			if !reported {
+				p.log.Error("control loop hangs: the robot sends no heartbeats and answers; units that move stop by themselves", "since", now-pulse)
 			}
-			told, hungAt = true, pulse
+			reported, hungAt = true, pulse
 			p.repeat(l, schema.PresenceStalled)
-		case told && !stands:
-			p.log.Error("the control loop moves again", "hung", now-hungAt)
-			told = false
+		case reported && !hangs:
+			p.log.Error("control loop runs again", "hung", now-hungAt)
+			reported = false
 			p.repeat(l, "")
 		}
 	}

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	batchesAtOnce = 64 // that share one commit
-	confirming    = 32 // answers whose confirmation is waited for at once
+	batchesAtOnce = 64 // maximum number of batches in one commit
+	confirming    = 32 // maximum number of answers that wait for their PUBACK
 	publishWait   = 2 * time.Second
 	outboxPause   = 5 * time.Millisecond
 )
 
-// publisher is what the writer needs of the link.
+// publisher is the part of the link that the writer uses.
 type publisher interface {
 	Publish(ctx context.Context, m link.Message) error
 	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
-// writer saves and publishes, in order, away from the loop: the disk may be slow and the
-// network slower. What is saved in a batch is on the disk before anything of the batch is
-// published; batches that wait share one commit.
+// writer saves and publishes in order, in a goroutine of its own, because disk and network
+// may be slow. The saves of a batch are on the disk before any of its messages is
+// published; waiting batches share one commit.
 type writer struct {
-	post *mqttAdapter
+	mqtt *mqttAdapter
 	link publisher
 	disk store
 	log  *slog.Logger
@@ -41,20 +41,20 @@ type writer struct {
 	done chan struct{}
 
 	pace     *pace
-	confirms chan struct{} // places
+	confirms chan struct{} // semaphore
 	waiting  sync.WaitGroup
 
 	mu     sync.Mutex
-	newest map[schema.TopicKind]int64 // publication of each retained topic
+	newest map[schema.TopicKind]int64 // number of the newest publication of each retained topic
 }
 
-func newScribe(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
-	return &writer{post: p, disk: d, loop: l, log: log, ctx: ctx,
+func newWriter(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
+	return &writer{mqtt: p, disk: d, loop: l, log: log, ctx: ctx,
 		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
 }
 
-// run works until the queue is closed and empty.
+// run processes batches until the queue is closed and empty.
 func (s *writer) run() {
 	defer close(s.done)
 	defer s.waiting.Wait()
@@ -79,7 +79,7 @@ func (s *writer) work(batches []batch) {
 	if len(saves) > 0 {
 		if err := s.disk.keep(saves); err != nil {
 			refused = s.disk.why(err)
-			s.log.Error("the disk refused", "reason", refused, "error", err)
+			s.log.Error("write to disk refused", "reason", refused, "error", err)
 		}
 		for _, ev := range answers(saves, refused) {
 			s.loop.send(s.ctx, ev)
@@ -97,18 +97,18 @@ func (s *writer) work(batches []batch) {
 	}
 }
 
-// recall reads the events for a replay.
+// recall reads the events for replays.
 func (s *writer) recall(k request.Key) {
 	events, err := s.disk.events()
 	ev := event.Recalled{Key: k, Events: events}
 	if err != nil {
 		ev.Refused = s.disk.why(err)
-		s.log.Error("the disk did not bring the events", "reason", ev.Refused, "error", err)
+		s.log.Error("events not read from disk", "reason", ev.Refused, "error", err)
 	}
 	s.loop.send(s.ctx, ev)
 }
 
-// answers are the events that tell the robot about its saves.
+// answers returns the events that report the result of the saves to the robot.
 func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
@@ -136,15 +136,15 @@ func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
 	return out
 }
 
-// publish sends one message. Without a session nothing is sent: every document is
-// published again with the next session, and answers wait in the journal.
+// publish publishes one message. Without a session it drops the message: the next session
+// publishes every document again, and answers wait in the journal.
 func (s *writer) publish(p numberedPublish) {
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:
 			s.confirmed(p)
 			return
-		default: // it stays unconfirmed and is published again with the next session
+		default: // unconfirmed; the next session publishes it again
 		}
 	}
 	if !s.pace.holds(p) {
@@ -152,12 +152,12 @@ func (s *writer) publish(p numberedPublish) {
 	}
 }
 
-// send publishes as soon as the outbox has room.
+// send publishes when the outbox has room.
 func (s *writer) send(p numberedPublish) {
 	_ = s.whenRoom(func() error { return s.atOnce(p) })
 }
 
-// whenRoom does what a full outbox delays.
+// whenRoom calls what a full outbox delays.
 func (s *writer) whenRoom(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
@@ -168,11 +168,11 @@ func (s *writer) whenRoom(do func() error) error {
 	}
 }
 
-// atOnce publishes if the outbox has room, and does not wait. A retained document that is
-// older than the newest published of its topic is dropped: urgent ones come here before
+// atOnce publishes if the outbox has room, without blocking. It drops a retained document
+// that is older than the newest published one of its topic, because urgent ones overtake
 // those that wait for the disk.
 func (s *writer) atOnce(p numberedPublish) error {
-	m := s.post.message(p.Topic, p.Param, p.Payload)
+	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m.Retain {
@@ -183,17 +183,16 @@ func (s *writer) atOnce(p numberedPublish) error {
 	err := s.link.Publish(never, m)
 	switch {
 	case err != nil:
-		s.log.Debug("not published", "topic", m.Topic, "error", err)
-	case m.Retain: // only what was published makes older ones outdated
+		s.log.Debug("message not published", "topic", m.Topic, "error", err)
+	case m.Retain: // only a published document makes older ones outdated
 		s.newest[p.Topic] = p.n
 	}
 	return err
 }
 
-// confirmed publishes an answer in its turn, and waits in another goroutine until the
-// broker has it.
+// confirmed publishes an answer in order, and waits in another goroutine for its PUBACK.
 func (s *writer) confirmed(p numberedPublish) {
-	m := s.post.message(p.Topic, p.Param, p.Payload)
+	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
 	err := s.whenRoom(func() (err error) {
 		wait, err = s.link.PublishAsync(never, m)
@@ -216,7 +215,7 @@ func (s *writer) confirmed(p numberedPublish) {
 	})
 }
 
-// never is a context that waits for nothing.
+// never is a context that has ended.
 var never = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -25,16 +25,16 @@ import (
 
 type requestKey = request.Key
 
-// ledger is a disk and a link in one: it writes down what comes, in order.
+// ledger is a disk and a link in one: it records every call in order.
 type ledger struct {
 	mu    sync.Mutex
 	lines []string
 	full  bool   // the disk refuses
-	fits  []bool // of the next commits; then as full says
+	fits  []bool // whether the next commits fit; afterwards full decides
 	kept  map[request.Key]request.Record
 	slow  time.Duration // of each commit
 	jam   int           // publications that find the outbox full
-	hang  chan struct{} // until it is closed, no commit comes back
+	hang  chan struct{} // commits return when it is closed
 }
 
 func (l *ledger) add(line string) {
@@ -63,7 +63,7 @@ func (l *ledger) keep(saves []effect.Effect) error {
 	return nil
 }
 
-// refuses says whether the next commit finds no room.
+// refuses reports whether the next commit finds no space.
 func (l *ledger) refuses() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	h := &effects{ctx: ctx, log: log}
 	h.loop = newLoop(nil, time.Now(), log)
 	h.mqtt = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
-	h.writer = newScribe(ctx, h.mqtt, led, h.loop, log)
+	h.writer = newWriter(ctx, h.mqtt, led, h.loop, log)
 	h.writer.link = led
 	go h.writer.run()
 	t.Cleanup(func() {
@@ -157,11 +157,11 @@ func (l *ledger) want(t *testing.T, lines ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.Equal(l.lines, lines) {
-		t.Errorf("done: %q, want %q", l.lines, lines)
+		t.Errorf("recorded %q, want %q", l.lines, lines)
 	}
 }
 
-func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
+func TestSavesPrecedePublications(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = 10 * time.Millisecond
@@ -171,15 +171,15 @@ func TestWhatIsPromisedIsKeptFirst(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		led.want(t, "kept 1", "state 1", "op1 k1")
 		if ev := <-h.loop.events; fmt.Sprint(ev) != "{[op1/k1] }" {
-			t.Errorf("the robot hears %+v of its record", ev)
+			t.Errorf("the robot receives %+v of its record", ev)
 		}
 		if ev := <-h.loop.events; ev != (event.Delivered{Key: "op1/k1"}) {
-			t.Errorf("the robot hears %+v of its answer", ev)
+			t.Errorf("the robot receives %+v of its answer", ev)
 		}
 	})
 }
 
-func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
+func TestStopAnswerWaitsForNoDiskAndNoOlderDocumentFollows(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
@@ -194,7 +194,7 @@ func TestAStopWaitsForNoDiskAndNothingOlderFollowsIt(t *testing.T) {
 	})
 }
 
-func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
+func TestBoundMessageIsDroppedIfTheDiskRefuses(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
@@ -205,15 +205,15 @@ func TestWhatTheDiskRefusesIsNotPromised(t *testing.T) {
 		synctest.Wait()
 		led.want(t, "state 1")
 		if ev := <-h.loop.events; ev != (event.ContentSaved{Kind: sign.Story, Rev: 7, Refused: schema.ReasonNoSpace}) {
-			t.Errorf("the robot hears %+v of its story", ev)
+			t.Errorf("the robot receives %+v of its story", ev)
 		}
 		if ev, ok := (<-h.loop.events).(event.RequestsSaved); !ok || ev.Refused != schema.ReasonNoSpace {
-			t.Errorf("the robot hears %+v of its record", ev)
+			t.Errorf("the robot receives %+v of its record", ev)
 		}
 	})
 }
 
-func TestBatchesThatWaitShareACommit(t *testing.T) {
+func TestWaitingBatchesShareACommit(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Second
@@ -226,7 +226,7 @@ func TestBatchesThatWaitShareACommit(t *testing.T) {
 	})
 }
 
-func TestAnswersGoOutInTheirOrder(t *testing.T) {
+func TestAnswersArePublishedInOrder(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
@@ -247,12 +247,12 @@ func TestAnswersGoOutInTheirOrder(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("told %q", got)
+			t.Errorf("published %q", got)
 		}
 	})
 }
 
-func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
+func TestOnlyTheWriterWaitsForAFullOutbox(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
@@ -262,7 +262,7 @@ func TestAFullOutboxIsWaitedForByTheScribeAlone(t *testing.T) {
 	})
 }
 
-func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
+func TestLoopContinuesWhileTheDiskHangs(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
@@ -275,20 +275,20 @@ func TestWhenTheDiskIsStuckTheLoopGoesOn(t *testing.T) {
 		if !h.writer.in.full() {
 			t.Error("the robot would take more commands")
 		}
-		heard := map[request.Key]bool{}
-		for len(heard) < records { // nothing that was saved goes unheard
+		reported := map[request.Key]bool{}
+		for len(reported) < records { // the result of every save is reported
 			for _, k := range (<-h.loop.events).(event.RequestsSaved).Keys {
-				heard[k] = true
+				reported[k] = true
 			}
 		}
 	})
 }
 
-// TestABacklogIsBoundedByWhatIsNewer lets the disk hang for a very long time.
-func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
+// The disk hangs for a very long time.
+func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	l := newBacklog()
-	const steps = 8 * loose
-	saveOf := func(i int) request.Save { // of fifty names again and again, and of names that come and go
+	const steps = 8 * unboundMost
+	saveOf := func(i int) request.Save { // fifty names repeatedly, and names that come and go
 		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }
 		return request.Save{
 			Put:    []request.Record{put(fmt.Sprint("k", i%50)), put(fmt.Sprint("once", i))},
@@ -314,7 +314,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 			into[r.Key()] = r.N
 		}
 	}
-	var event, setting, told string
+	var event, setting, state string
 	l.close()
 	for {
 		batches := l.take(batchesAtOnce)
@@ -338,7 +338,7 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 					t.Fatalf("an answer is bound to its record, and nothing else is: %+v", p)
 				}
 				if p.Topic == schema.TopicState {
-					told = string(p.Payload)
+					state = string(p.Payload)
 				}
 			}
 		}
@@ -346,24 +346,23 @@ func TestABacklogIsBoundedByWhatIsNewer(t *testing.T) {
 	for i := range steps {
 		keep(want, saveOf(i))
 	}
-	if held > 12*loose {
+	if held > 12*unboundMost {
 		t.Errorf("%d things wait after %d steps", held, steps)
 	}
 	if !maps.Equal(onDisk, want) {
 		t.Errorf("the journal is %v, want %v", onDisk, want)
 	}
-	if newest := fmt.Sprint(steps - 1); event != newest || setting != newest || told != newest {
-		t.Errorf("the newest event is %s, setting %s, state %s; want %s", event, setting, told, newest)
+	if newest := fmt.Sprint(steps - 1); event != newest || setting != newest || state != newest {
+		t.Errorf("the newest event is %s, setting %s, state %s; want %s", event, setting, state, newest)
 	}
 }
 
-// TestADiskThatHangsLosesNoAnswer asks a robot for a great deal while its disk
-// hangs: who is refused hears it at once, a stop is obeyed and answered, and in the
-// end everybody got exactly one final answer.
-func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
+// Clients send many commands while the disk hangs: refusals are answered at once, a stop is
+// obeyed and answered, and in the end each command has exactly one final answer.
+func TestHangingDiskLosesNoAnswer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
-		l := bareWriting(t, h)
+		l := newWriterWithRobot(t, h)
 		ctx, end := context.WithCancel(t.Context())
 		over := make(chan error)
 		go func() { over <- l.run(ctx, time.Second, nil) }()
@@ -375,7 +374,7 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 		led.mu.Unlock()
 		verbs := []string{"auto/pause", "mode/set", "mode/kill", "sys/ping", "interrupter/stop", "mode/sing"}
 		sent := 0
-		for round := range 3 { // what waits expires between them
+		for round := range 3 { // waiting commands expire between the rounds
 			for i := range 100 {
 				group, verb, _ := strings.Cut(verbs[i%len(verbs)], "/")
 				args := map[string]string{"set": `"mode":"mnl"`, "stop": `"interrupter":"ai"`}[verb]
@@ -411,15 +410,14 @@ func TestADiskThatHangsLosesNoAnswer(t *testing.T) {
 	})
 }
 
-// TestADiskThatIsFullNowAndThenLosesNoAnswer has commits refused in every pattern
-// while commands are carried out: what was done is answered while the disk is full,
-// once, and is written down when there is room.
-func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
-	const long = 6 // commits whose fate is written
+// Commits are refused in every pattern while commands are carried out: each is answered
+// once, also while the disk is full, and saved when there is space.
+func TestDiskThatIsSometimesFullLosesNoAnswer(t *testing.T) {
+	const long = 6 // commits of a pattern
 	for pattern := range 1 << long {
 		bubble.Test(t, func(t *testing.T) {
 			h, led := newWriting(t)
-			l := bareWriting(t, h)
+			l := newWriterWithRobot(t, h)
 			ctx, end := context.WithCancel(t.Context())
 			over := make(chan error)
 			go func() { over <- l.run(ctx, time.Second, nil) }()
@@ -448,7 +446,7 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 			led.mu.Lock()
 			for k, r := range led.kept {
 				if !r.Answer.Status.Final() {
-					t.Errorf("%06b: after a restart %s would be told as unfinished", pattern, k)
+					t.Errorf("%06b: after a restart %s would be reported as unfinished", pattern, k)
 				}
 			}
 			led.mu.Unlock()
@@ -460,8 +458,8 @@ func TestADiskThatIsFullNowAndThenLosesNoAnswer(t *testing.T) {
 	}
 }
 
-// bareWriting is a robot without a body whose words and records h takes.
-func bareWriting(t *testing.T, h *effects) *loop {
+// newWriterWithRobot is a robot without a body whose effects h carries out.
+func newWriterWithRobot(t *testing.T, h *effects) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.writer.in.full
 	l.events = h.loop.events
@@ -500,7 +498,7 @@ func (l *ledger) finals(t *testing.T) map[string]int {
 	return n
 }
 
-func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
+func TestUrgentMessageWaitsForAFullOutbox(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 2
@@ -510,7 +508,7 @@ func TestAnUrgentMessageThatFindsTheOutboxFullWaitsItsTurn(t *testing.T) {
 	})
 }
 
-func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
+func TestFullDiskDelaysNoUnboundAnswer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full, led.slow = true, time.Second
@@ -523,7 +521,7 @@ func TestAFullDiskKeepsBackNoAnswerThatPromisesNothing(t *testing.T) {
 	})
 }
 
-func TestAHeartbeatWaitsForNoDisk(t *testing.T) {
+func TestHeartbeatWaitsForNoDisk(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.slow = time.Hour
