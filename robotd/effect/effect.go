@@ -1,5 +1,5 @@
-// Package effect has what a step of the robot can want done: the closed set that
-// whoever performs it knows.
+// Package effect has the effects of a robot's steps: everything that a step can request
+// from the world outside.
 package effect
 
 import (
@@ -9,10 +9,10 @@ import (
 	"troupe/schema"
 )
 
-// Effect is something to be done. The set is closed; whoever performs it knows
-// all of them. Of one step's effects, what is for the body is done first, what is
-// saved is on the disk before anything is published, and publications keep their
-// order. Those marked First wait for nothing.
+// Effect is something that a step requests. The set is closed. Of the effects of one step,
+// commands to the body are carried out first; everything to be saved is on the disk before
+// anything is published; publications keep their order, except those marked First, which
+// are published at once.
 type Effect interface {
 	Intent
 	effect()
@@ -20,49 +20,48 @@ type Effect interface {
 
 // The effects.
 type (
-	// Order is what the safety core wants of every unit that moves.
+	// Order is the safety core's order to every unit that moves.
 	Order struct{ Order driver.Order }
-	// Start and Stop are for one unit.
+	// Start and Stop command one unit.
 	Start struct{ driver.Command }
 	Stop  struct {
 		Key  uint64
 		Unit string
 	}
-	// Move drives manually.
+	// Move sets the velocity of the drive.
 	Move struct{ driver.Velocity }
-	// Feed keeps the body from stopping by itself: robotd is alive.
+	// Feed resets the body's watchdog, which otherwise stops the units that move.
 	Feed struct{}
 
-	// Calibrate runs a calibration and answers with Calibrated; EndCalibration
-	// ends the one that runs.
+	// Calibrate runs a calibration, which ends with the event Calibrated; EndCalibration
+	// cancels it.
 	Calibrate      struct{ Run int64 }
 	EndCalibration struct{}
 
-	// SaveRequests keeps commands, and answers with RequestsSaved.
+	// SaveRequests saves records of commands; the event RequestsSaved follows.
 	SaveRequests struct{ request.Save }
-	// SaveContent keeps a delivery, and answers with ContentSaved if it has blobs
-	// or was refused.
+	// SaveContent saves the state of a delivery; the event ContentSaved follows if it has
+	// blobs or was refused.
 	SaveContent struct{ delivery.Save }
-	// SaveEvent adds to the ring of events.
+	// SaveEvent saves an event in the ring of the newest events.
 	SaveEvent struct{ Payload []byte }
-	// SaveLatches keeps what holds the robot in place of what was kept before, apart
-	// from all else and at once, and answers with LatchesSaved. Of several that wait the
-	// newest does.
+	// SaveLatches replaces the saved latches, at once and independently of all other saves;
+	// the event LatchesSaved follows. Of several waiting ones only the newest is saved.
 	SaveLatches struct {
-		N     int64 // counts them
+		N     int64 // rises with each
 		Value []byte
 	}
-	// SaveSetting keeps what somebody switched on or off, and answers with
-	// SettingsSaved; an empty value forgets.
+	// SaveSetting saves a setting; the event SettingsSaved follows. An empty value deletes
+	// it.
 	SaveSetting struct{ Name, Value string }
 
-	// ReadEvents reads the ring of events, those of this step included, and answers
-	// with Recalled.
+	// ReadEvents reads the ring of events, including those of this step; the event Recalled
+	// follows.
 	ReadEvents struct{ Key request.Key }
 
-	// Publish sends a message. Param fills the second place of the topic, where
-	// it has one: the client of an answer. With Confirm, Delivered is to be sent
-	// when the broker has it.
+	// Publish publishes a message. Param is the second parameter of the topic if it has
+	// one: the client of an answer. With Confirm, the event Delivered follows when the
+	// broker has acknowledged it.
 	Publish struct {
 		Topic   schema.TopicKind
 		Param   string
@@ -71,13 +70,12 @@ type (
 		Confirm request.Key
 	}
 
-	// Renew makes the connection to the broker anew: the robot does not hear over
-	// it what it should.
+	// Renew replaces the connection to the broker, because the robot does not receive what
+	// it should.
 	Renew struct{ Why string }
 
-	// Fetch asks the broker for a blob, or fleetd for a file that is too large
-	// for one, and answers with Fetched; EndFetch says that nobody waits for it any
-	// more.
+	// Fetch fetches a blob from the broker, or a file that is too large for a blob from
+	// fleetd; the event Fetched follows. EndFetch releases it.
 	Fetch struct {
 		SHA256 string
 		Size   int64
@@ -85,20 +83,20 @@ type (
 	}
 	EndFetch struct{ SHA256 string }
 
-	// Note is a line for the log: an edge that a machine took.
+	// Note is a line for the log: a transition of a state machine.
 	Note struct {
 		Machine, From, To string
-		Why               string // the rule
-		Cause             string // the occasion
+		Why               string // why the machine has this transition
+		Cause             string // what caused it now
 	}
 
-	// Alarm is an alert that was raised, for the log.
+	// Alarm is a raised alert, for the log.
 	Alarm struct {
 		Level                      schema.AlertLevel
 		Type, Source, Detail, Hint string
 	}
 
-	// Exit ends the program: the robot is at rest.
+	// Exit ends the program; the robot is at rest.
 	Exit struct{ Why string }
 )
 

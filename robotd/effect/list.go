@@ -5,31 +5,31 @@ import (
 	"troupe/schema"
 )
 
-// Urgency says when the state has to be published.
+// Urgency says how soon the state has to be published.
 type Urgency uint8
 
-// The urgencies, the least first.
+// The urgencies in rising order.
 const (
 	Clean         Urgency = iota
-	FlushRequests         // gathered; only which commands run and were answered differs
-	FlushSoon             // gathered with what else changes
-	FlushAnswer           // at once within a rate: it shows what an answer says
-	FlushNow              // at once: the robot may or may not move
+	FlushRequests         // together with further changes: only running and answered commands differ
+	FlushSoon             // together with further changes
+	FlushAnswer           // at once, within a rate: an answer depends on it
+	FlushNow              // at once: the permission to move changed
 )
 
-// Intent is what a part of the robot leaves to the others: an Effect, or one of the
-// intents below. The set is closed; brain carries each out in its place, right after
-// the part's call, so that effects keep the order in which parts came to them.
+// Intent is what a part of the robot requests: an Effect, or one of the intents below. The
+// set is closed. Brain carries each out right after the part's call, in the order of the
+// list, so that effects keep their order.
 type Intent interface{ intent() }
 
 // The intents that are no effects.
 type (
-	// Event is an event of history.
+	// Event is an event in the robot's history.
 	Event struct {
 		Kind, Source, Cause, Req string
 		Data                     any
 	}
-	// Raise puts an alert on the state, once for the same words. Clear takes it off.
+	// Raise adds an alert to the state, once for the same texts. Clear removes it.
 	Raise struct {
 		Kind         string
 		Level        schema.AlertLevel
@@ -37,24 +37,25 @@ type (
 		Detail, Hint string
 	}
 	Clear struct{ Kind, Source string }
-	// Reply answers an order.
+	// Reply answers a command.
 	Reply struct {
 		To request.Key
 		request.Verdict
 	}
-	// Revoke tells the sender of an order that what it had given was taken away again.
+	// Revoke reports to the sender of a succeeded command that what it granted was taken
+	// away.
 	Revoke struct {
 		Key    request.Key
 		Detail string
-		Lease  *schema.Lease // who has it now
+		Lease  *schema.Lease // the present lease
 		By     []schema.Ref
 	}
 	// Ask gives the journal of requests one input.
 	Ask struct{ request.Input }
-	// Changed: the state is another one.
+	// Changed: the state has changed.
 	Changed struct{ Urgency }
-	// Document publishes a document in a form that its topic has room for. Param, First
-	// and Confirm are as of Publish.
+	// Document publishes a document, reduced to the size limit of its topic. Param, First
+	// and Confirm are those of Publish.
 	Document struct {
 		Topic   schema.TopicKind
 		Param   string
@@ -62,19 +63,19 @@ type (
 		First   bool
 		Confirm request.Key
 	}
-	// ActCompleted and ActFailed say how an act ended.
+	// ActCompleted and ActFailed report how an act ended.
 	ActCompleted struct{ ID string }
 	ActFailed    struct {
 		ID     string
 		Reason schema.Reason
 		Detail string
 	}
-	// SetMode asks for a mode.
+	// SetMode requests a mode.
 	SetMode struct {
 		Mode schema.ModeID
 		By   request.Key
 	}
-	// Tried says how a story began to be performed; without Refused it did.
+	// Tried reports how a story began to be performed; it succeeded if Refused is empty.
 	Tried struct {
 		SHA256  string
 		Refused schema.Reason
@@ -82,7 +83,7 @@ type (
 	}
 	// Disk: the disk refused to write.
 	Disk struct{ Refused schema.Reason }
-	// Caps: what the robot is and can do is another one.
+	// Caps: the robot's capabilities have changed.
 	Caps struct{}
 )
 
@@ -101,29 +102,28 @@ func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}
 
-// List is where a part of the robot leaves what is to be done. The zero value is
-// empty.
+// List collects what the parts of a robot request in one step. The zero value is empty.
 type List struct{ items []Intent }
 
 // Do adds an effect or an intent.
 func (l *List) Do(i Intent) { l.items = append(l.items, i) }
 
-// Len returns how many there are, and At the i-th.
+// Len returns the number of entries, and At the i-th one.
 func (l *List) Len() int        { return len(l.items) }
 func (l *List) At(i int) Intent { return l.items[i] }
 
-// Cut leaves the first n.
+// Cut keeps the first n entries.
 func (l *List) Cut(n int) {
 	clear(l.items[n:])
 	l.items = l.items[:n]
 }
 
-// Event adds an event of history.
+// Event adds an event to the history.
 func (l *List) Event(kind, source, cause, req string, data any) {
 	l.Do(Event{kind, source, cause, req, data})
 }
 
-// Note adds a line for the log: one for each edge that a machine takes.
+// Note adds a line to the log: one for each transition of a machine.
 func (l *List) Note(machine, from, to, why, cause string) {
 	l.Do(Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
@@ -133,13 +133,13 @@ func (l *List) Raise(kind string, level schema.AlertLevel, source, detail, hint 
 	l.Do(Raise{kind, level, source, detail, hint})
 }
 
-// Clear takes an alert off.
+// Clear removes an alert.
 func (l *List) Clear(kind, source string) { l.Do(Clear{kind, source}) }
 
-// Reply answers an order.
+// Reply answers a command.
 func (l *List) Reply(to request.Key, v request.Verdict) { l.Do(Reply{to, v}) }
 
-// Refuse answers an order that is not carried out.
+// Refuse answers a command that is not carried out.
 func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string) {
 	l.Reply(to, request.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
@@ -147,18 +147,18 @@ func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string)
 // Ask gives the journal of requests one input.
 func (l *List) Ask(in request.Input) { l.Do(Ask{in}) }
 
-// Changed says that the state is another one.
+// Changed says that the state has changed.
 func (l *List) Changed(u Urgency) { l.Do(Changed{u}) }
 
-// Data of events, in the words of the wire.
+// Data of events on the wire.
 type (
-	// Transition is what a machine went from and to.
+	// Transition holds the two states of a transition.
 	Transition struct {
 		From   string        `json:"from,omitempty"`
 		To     string        `json:"to"`
 		Reason schema.Reason `json:"reason,omitempty"`
 	}
-	// Described is what became of something.
+	// Described describes a result.
 	Described struct {
 		ID     string        `json:"id,omitempty"`
 		Reason schema.Reason `json:"reason,omitempty"`
@@ -166,7 +166,7 @@ type (
 	}
 )
 
-// Encode writes what goes out. That it fails is a fault of ours, like an event that no
+// Encode encodes what the robot publishes. An error would be a bug, like an event that no
 // part knows.
 func Encode(v any) []byte {
 	b, err := schema.Encode(v)

@@ -1,4 +1,5 @@
-// Package event has what can happen to a robot: the closed set that its step knows.
+// Package event has the events that a robot's step takes: everything that can happen to the
+// robot.
 package event
 
 import (
@@ -11,142 +12,144 @@ import (
 	"troupe/schema/sign"
 )
 
-// Event is something that happened to the robot. The set is closed: Step knows
-// them all.
+// Event is something that happened to the robot. The set is closed: Step knows all of them.
 type Event interface{ event() }
 
 // The events.
 type (
-	// Begin is the first: the robot is wired up and its disk was read.
+	// Begin is the first event: the robot is wired up and its disk was read.
 	Begin struct{}
 
 	// Tick says that time has passed.
 	Tick struct{}
 
-	// Follow lets Step go on with what the last step left to the next.
+	// Follow lets Step process what the last step left in the inboxes.
 	Follow struct{}
 
-	// Command is a message on a command topic, as it came.
+	// Command is a message on a command topic, as received.
 	Command struct {
 		Client, Group, Verb string
 		Payload             []byte
-		// Retained: the broker retained it, which it never should.
+		// Retained: the broker retained it, which is not allowed.
 		Retained bool
-		// N counts what arrived at the robot, from 1: a stop is handed over before
-		// what arrived before it. 0 = nobody counted.
+		// N is its number among the messages that arrived at the robot, from 1. A stop is
+		// passed on before messages that arrived earlier. 0 = not numbered.
 		N uint64
-		// Local: its sender stands at the robot.
+		// Local: its sender is at the robot.
 		Local bool
-		// Behind: the disk does not keep up, so nothing more may be promised.
+		// Behind: the disk does not keep up, so the robot takes no more commands.
 		Behind bool
 		// Read is when it was read from the connection, since boot. 0 = just now.
 		Read time.Duration
 	}
 
-	// Frame is one frame of manual driving, as it came.
+	// Frame is one frame of manual driving, as received.
 	Frame struct {
 		Client   string
 		Frame    schema.VelocityFrame
-		Problems []schema.Problem // it cannot be understood
+		Problems []schema.Problem // not empty if it cannot be decoded
 		Retained bool
-		N        uint64 // as of a Command
+		N        uint64 // as in Command
 	}
 
-	// RequestsSaved answers SaveRequests: without Refused they are on the disk.
+	// RequestsSaved answers SaveRequests. If Refused is empty, they are on the disk.
 	RequestsSaved struct {
 		Keys    []request.Key
 		Refused schema.Reason
 	}
 
-	// Recalled answers ReadEvents: the events as they were published, the oldest first.
+	// Recalled answers ReadEvents with the events as they were published, the oldest first.
 	Recalled struct {
 		Key     request.Key
 		Events  [][]byte
 		Refused schema.Reason // why there are none
 	}
 
-	// SettingsSaved answers SaveSetting: without Refused they are on the disk.
+	// SettingsSaved answers SaveSetting. If Refused is empty, they are on the disk.
 	SettingsSaved struct{ Refused schema.Reason }
 
-	// LatchesSaved answers SaveLatches: without Refused the disk has the N-th, or a newer.
+	// LatchesSaved answers SaveLatches. If Refused is empty, the disk has the N-th or a
+	// newer one.
 	LatchesSaved struct {
 		N       int64
 		Refused schema.Reason
 	}
 
-	// Delivered says that the broker has the final answer to a command.
+	// Delivered says that the broker has acknowledged the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heartbeat is one of an operator: a fleetd instance's to all robots or, Local, that of
-	// somebody at this one.
+	// Heartbeat is one of an operator: of a fleetd instance to all robots or, if Local, of
+	// a console at this one.
 	Heartbeat struct {
 		Client string
 		Beat   schema.FleetHeartbeat
 		Local  bool
 	}
 
-	// Arriving says how many bytes of a file are here already.
+	// Arriving says how many bytes of a file have arrived.
 	Arriving struct {
 		SHA256 string
 		Bytes  int64
 	}
 
-	// Fetched is a blob, or the end of the attempt to get it. A file is Stored, and
-	// its bytes are on the disk.
+	// Fetched is a blob, or the end of the attempt to fetch it. With Stored it is a file
+	// whose bytes are on the disk.
 	Fetched struct {
 		SHA256 string
 		Bytes  []byte
 		Stored bool
-		Reason schema.Reason // why there are none
+		Reason schema.Reason // why it was not fetched
 		Detail string
 	}
 
-	// ContentSaved answers a SaveContent that had blobs, or was refused.
+	// ContentSaved answers a SaveContent that had blobs or was refused.
 	ContentSaved struct {
 		Kind    sign.Kind
-		Rev     int64 // as of the save; 0 = it had no blobs
+		Rev     int64 // that of the save; 0 = it had no blobs
 		Refused schema.Reason
 	}
 
-	// PresenceSeen is the robot's own presence document as the broker keeps it. An
-	// emptied one has no state.
+	// PresenceSeen is the robot's own presence document at the broker. State is empty if
+	// the retained message was deleted.
 	PresenceSeen struct{ Presence schema.Presence }
 
-	// FleetdPresence is fleetd's presence as the broker keeps it. An emptied one has no
-	// state.
+	// FleetdPresence is fleetd's presence document at the broker. State is empty if the
+	// retained message was deleted.
 	FleetdPresence struct{ Presence schema.Presence }
 
-	// Connected: a session with the broker is up, and every document of the robot has to be
-	// published again.
+	// Connected: a session with the broker is up, and the robot has to publish every
+	// document again.
 	Connected struct{ Session string }
 
-	// Disconnected: the session is over, or there was none.
+	// Disconnected: the session has ended, or there was none.
 	Disconnected struct {
 		Why string
-		// HalfOpen: it was given up because nothing was received over it any more.
+		// HalfOpen: the connection was closed because nothing was received over it any
+		// more.
 		HalfOpen bool
 	}
 
 	// Contested: another client uses this robot's name.
 	Contested struct{ Why string }
 
-	// Reported is what the body reports.
+	// Reported is a report of the body.
 	Reported struct{ driver.Event }
 
-	// Calibrated ends a calibration; an empty reason is success.
+	// Calibrated is the end of a calibration; it succeeded if the reason is empty.
 	Calibrated struct {
-		Run    int64 // the one that was ordered
+		Run    int64 // number of the calibration
 		Reason schema.Reason
 		Detail string
 	}
 
-	// Credential is how the robot's certificate stands; without a level it is well.
+	// Credential is the condition of the robot's certificate; it is good if there is no
+	// level.
 	Credential struct {
 		Level        schema.AlertLevel
 		Detail, Hint string
 	}
 
-	// Shutdown: robotd is to end.
+	// Shutdown: robotd shall end.
 	Shutdown struct{ Why string }
 )
 
@@ -174,8 +177,8 @@ func (Calibrated) event()     {}
 func (Credential) event()     {}
 func (Shutdown) event()       {}
 
-// MessageDropped: the broker dropped what the robot published, and said so. Kind is the
-// topic of the newest of it, empty for one that is not in the contract.
+// MessageDropped: the broker reported that it dropped a publication of the robot. Kind is
+// the topic of the newest one, empty for a topic that is not in the contract.
 type MessageDropped struct {
 	Kind   schema.TopicKind
 	Reason schema.Reason
@@ -184,42 +187,42 @@ type MessageDropped struct {
 func (MessageDropped) event() {}
 
 type (
-	// StopDocument is desired/stop or fleet/stop as it came.
+	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {
-		latch.Document        // its Weight is found out here
-		Counter        int64  // of the document
-		Digest         string // as of Desired
+		latch.Document        // its Weight is determined later
+		Counter        int64  // the release counter of the document
+		Digest         string // as in Desired
 		Sig            *schema.Signature
-		N              uint64 // as of Command
+		N              uint64 // as in Command
 	}
 
-	// LiveStop is a client's live stop as it came; any payload is one.
+	// LiveStop is a client's live stop, as received; any payload is one.
 	LiveStop struct {
 		Client   string
 		Payload  []byte
 		Retained bool
-		N        uint64 // as of Command
+		N        uint64 // as in Command
 	}
 )
 
 func (StopDocument) event() {}
 func (LiveStop) event()     {}
 
-// Desired is a document in which the fleet says what it wants of the robot, as it came.
+// Desired is a desired document, as received.
 type Desired[T any] struct {
 	Kind     sign.Kind
 	Document T
-	// Digest is what a signature of what came has to be of: sign.Digest.
+	// Digest is what the signature of the document covers: sign.Digest.
 	Digest string
-	// Problems: it cannot be understood; then Document says nothing.
+	// Problems: the document cannot be decoded; then Document is not set.
 	Problems []schema.Problem
-	// Emptied: somebody deleted the document. That changes nothing.
+	// Emptied: the retained document was deleted, which changes nothing.
 	Emptied bool
 }
 
 func (Desired[T]) event() {}
 
-// The desired documents. Activities and places differ by their Kind alone.
+// The desired documents. Those of activities and places differ only by their Kind.
 type (
 	DesiredStory  = Desired[schema.DesiredStory]
 	DesiredSet    = Desired[schema.DesiredSet]

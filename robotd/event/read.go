@@ -6,7 +6,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// ReadDesired turns a desired document into an event; an empty one was deleted.
+// ReadDesired turns a desired document into an event; an empty payload is a deleted one.
 func ReadDesired(k schema.TopicKind, payload []byte) Event {
 	switch k {
 	case schema.TopicDesiredActivities:
@@ -29,8 +29,8 @@ func readDesired[T any](k sign.Kind, payload []byte) Desired[T] {
 	return ev
 }
 
-// read reads a document and what its signature has to be of: both of the same
-// bytes, so that nothing is obeyed that was not signed.
+// read decodes a document and computes its digest from the same bytes, so that the robot
+// never obeys anything that was not signed.
 func read[T any](payload []byte) (T, string, []schema.Problem) {
 	v, problems := schema.Decode[T](payload)
 	if len(problems) > 0 {

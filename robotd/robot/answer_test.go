@@ -90,7 +90,7 @@ func newAsked(t testing.TB, disk store) (a *asked, end func()) {
 	a = &asked{TB: t, loop: l, disk: &countingStore{store: disk}, link: &answerLink{answers: make(chan schema.Ack, 1)}}
 	h := &effects{ctx: ctx, log: log, loop: l}
 	h.mqtt = &mqttAdapter{ns: "troupe", id: "r1", loop: l, log: log, ctx: ctx}
-	h.writer = newScribe(ctx, h.mqtt, a.disk, l, log)
+	h.writer = newWriter(ctx, h.mqtt, a.disk, l, log)
 	h.writer.link = a.link
 	h.latches = newLatchWriter(ctx, a.disk, l, log)
 	l.behind = h.writer.in.full

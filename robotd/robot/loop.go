@@ -28,7 +28,7 @@ type loop struct {
 	stops       chan event.Event
 	events      chan event.Event
 	pulse       pulse
-	begin       func()                                   // of a step; may be nil
+	begin       func()                               // of a step; may be nil
 	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
