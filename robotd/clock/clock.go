@@ -1,5 +1,5 @@
-// Package clock has the two times of the robot: the one of a step, which is an
-// argument of everything that decides, and the fleet's, which heartbeats carry.
+// Package clock has the two times of the robot: that of a step, which is an argument of
+// every decision, and the fleet's, which is learned from heartbeats.
 package clock
 
 import (
@@ -8,11 +8,11 @@ import (
 	"troupe/schema"
 )
 
-// Now is the time of a step: what the robot counts, and what the wire says.
+// Now is the time of a step, in two clocks.
 type Now struct {
 	Mono time.Duration // since boot; never goes back
-	Wall schema.Time   // may be wrong by years, and jump
+	Wall schema.Time   // for messages; may be wrong by years, and jump
 }
 
-// At turns a time since boot into what the wire says of it.
+// At returns the wall time for a time since boot.
 func (n Now) At(mono time.Duration) schema.Time { return n.Wall.Add(mono - n.Mono) }

@@ -10,20 +10,20 @@ import (
 
 const (
 	window      = 8               // heartbeats of one sender that are compared
-	maxAhead    = 5 * time.Second // a heartbeat that is ahead of its like by more is wrong, not fast
-	maxSenders  = 8               // senders that count; the one that was silent longest leaves
-	forgetAfter = time.Minute     // a sender that was silent for longer does not count any more
+	maxAhead    = 5 * time.Second // a heartbeat that is further ahead of the sender's others is wrong
+	maxSenders  = 8               // beyond it, the sender that was silent longest is dropped
+	forgetAfter = time.Minute     // a sender that was silent for longer does not count
 	differBy    = 30 * time.Second
 )
 
-// FleetTime estimates the fleet's time. Only differences to the time since boot count:
-// the robot's own clock may be wrong by years.
+// FleetTime estimates the fleet's time, as a difference to the time since boot, because the
+// robot's own clock may be wrong by years.
 //
-// Of one sender's heartbeats the one that travelled fastest is the best: it gives the
-// greatest time, for a delay only makes the fleet look earlier. But a single heartbeat
-// with a wrong time must not expire every command, so one that lies far ahead of the
-// sender's others does not count. Between senders the one in the middle counts, and of
-// two the one that counted so far.
+// Of the heartbeats of one sender the fastest one is the best: it gives the latest time,
+// because a delay only makes the time too early. But one heartbeat with a wrong time must
+// not let every command expire, so a heartbeat that is far ahead of the sender's others
+// does not count. Of several senders the median counts; of two, the one that was used
+// before.
 type FleetTime struct {
 	senders []timeSource
 	zero    int64 // ms: the fleet's time when the robot booted
@@ -35,7 +35,7 @@ type timeSource struct {
 	client string
 	heard  time.Duration
 	n      int
-	seen   [window]int64 // ms: its time at the robot's boot, as each heartbeat has it
+	seen   [window]int64 // ms: the fleet's time at the robot's boot, computed from each heartbeat
 }
 
 // Learn takes the time of a heartbeat of client.
@@ -62,7 +62,7 @@ func (c *FleetTime) senderOf(client string) *timeSource {
 	return &c.senders[i]
 }
 
-// zero is the fleet's time at the robot's boot, as this sender has it.
+// zero is the fleet's time at the robot's boot, computed from this sender.
 func (w *timeSource) zero() int64 {
 	sorted := w.seen
 	window := sorted[:min(w.n, window)]
@@ -77,7 +77,7 @@ func (w *timeSource) zero() int64 {
 	return best
 }
 
-// middle is the time of the sender in the middle.
+// middle is the median of the senders.
 func (c *FleetTime) middle() int64 {
 	var said [maxSenders]int64
 	for i := range c.senders {
@@ -97,18 +97,18 @@ func (c *FleetTime) middle() int64 {
 	return high
 }
 
-// At is the fleet's time now, when it is known.
+// At is the fleet's time now, if it is known.
 func (c *FleetTime) At(now Now) (schema.Time, bool) {
 	return schema.Time(c.zero + now.Mono.Milliseconds()), c.known
 }
 
-// Differs reports whether client's clock is not the fleet's.
+// Differs reports whether client's clock differs from the fleet's time.
 func (c *FleetTime) Differs(client string) bool {
 	z := c.senderOf(client).zero()
 	return max(z-c.zero, c.zero-z) > differBy.Milliseconds()
 }
 
-// Knows reports whether client's heartbeats count still.
+// Knows reports whether client's heartbeats still count.
 func (c *FleetTime) Knows(client string) bool {
 	return slices.ContainsFunc(c.senders, func(w timeSource) bool { return w.client == client })
 }
