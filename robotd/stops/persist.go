@@ -12,51 +12,51 @@ import (
 	"troupe/schema"
 )
 
-// What keeps the robot from moving has to outlast a restart. It is kept as a whole
-// with every change, by a way of its own that needs no free space and does not wait
-// for the rest of the disk. The robot stops at once and says so at once; that a stop
-// succeeded is answered when it is on the disk, or says that it is not.
+// What keeps the robot from moving must survive a restart. It is written as a whole at
+// every change, to space that is reserved, independently of all other writes. The robot
+// stops and publishes its state at once; the answer that a stop succeeded waits for the
+// write, or says that it is not persisted.
 
 const (
-	// persistWait is how long a write may take until the disk is said to hang. The
-	// answer to a stop waits for the write under way, and then for its own.
+	// persistWait is the time limit of a write, after which the disk counts as hanging. The
+	// answer to a stop waits for the write in progress and then for its own.
 	persistWait = 500 * time.Millisecond
-	// persistPause is how long a disk that refused is left alone.
+	// persistPause is the pause before a disk that refused is asked again.
 	persistPause = time.Second
 )
 
-const notPersisted = string(schema.ReasonNotPersisted) // alert, as long as it is so
+const notPersisted = string(schema.ReasonNotPersisted) // alert, while it is so
 
-// Settings of the robot's disk.
+// Settings on the robot's disk.
 const (
-	// Before format 2 of the disk: what Memory.Kept has now.
+	// Before format 2 of the disk; now in Memory.Kept.
 	SafetySetting  = "safety"  // a safety.Held
 	LatchesSetting = "latches" // a latch.State
 
 	// LostSetting is on the disk from the start that found the robot's memory lost until
-	// the latch that says so is kept.
+	// the latch for it is saved.
 	LostSetting = "lost"
 )
 
-// persisted is what is kept on the disk.
+// persisted is what is saved on the disk.
 type persisted struct {
 	Safety  *safety.LatchedStop `json:"safety,omitempty"`
 	Latches latch.State         `json:"latches"`
 }
 
-// persistence is how far the disk has come with it.
+// persistence is how far the disk is.
 type persistence struct {
 	dirty    bool          // it changed in this step
-	wanted   int64         // the newest that was given to the disk
-	kept     int64         // the newest that the disk has
-	due      time.Duration // when the disk has to have written more of it
-	raised   bool          // that the disk does not have it
-	again    time.Duration // when a disk that refused is asked again; 0 = it did not
+	wanted   int64         // number of the newest write that was requested
+	kept     int64         // number of the newest write on the disk
+	due      time.Duration // when the disk must have made progress
+	raised   bool          // the alert is raised
+	again    time.Duration // when a disk that refused is asked again; 0 = it did not refuse
 	lost     bool          // LostSetting is on the disk
 	heldBack []HeldBack
 }
 
-// HeldBack is the answer to a stop that waits until the disk has write n.
+// HeldBack is the answer to a stop that waits for write n.
 type HeldBack struct {
 	request.SendAck
 	n int64
@@ -64,20 +64,20 @@ type HeldBack struct {
 
 func (p *persistence) missing() bool { return p.kept < p.wanted }
 
-// answers reports whether an answer that waits for write n is given: the disk has it,
-// or does not take it in time.
+// answers reports whether an answer that waits for write n can be sent: the disk has it, or
+// did not write it in time.
 func (p *persistence) answers(n int64) bool { return p.kept >= n || p.raised }
 
-// waits reports whether the disk may still have it in time.
+// waits reports whether the disk may still write it in time.
 func (p *persistence) waits() bool { return p.missing() && !p.raised }
 
-// Answers reports whether some answer that waits is given now.
+// Answers reports whether a waiting answer can be sent now.
 func (s *State) Answers() bool {
 	return slices.ContainsFunc(s.calls, func(c called) bool { return s.persist.answers(c.n) }) ||
 		slices.ContainsFunc(s.persist.heldBack, func(h HeldBack) bool { return s.persist.answers(h.n) })
 }
 
-// Persist gives the disk what changed in this step.
+// Persist writes what changed in this step.
 func (s *State) Persist(now clock.Now, out *effect.List) {
 	p := &s.persist
 	if !p.dirty {
@@ -95,7 +95,7 @@ func (s *State) Persist(now clock.Now, out *effect.List) {
 	out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})
 }
 
-// encode writes what the disk keeps. That it fails is a fault of ours.
+// encode encodes what is saved. An error would be a bug.
 func encode(v any) []byte {
 	b, err := schema.Encode(v)
 	if err != nil {
@@ -104,11 +104,11 @@ func encode(v any) []byte {
 	return b
 }
 
-// Saved takes in what the disk says of the n-th write.
+// Saved takes the disk's answer about the n-th write.
 func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect.List) {
 	p := &s.persist
 	if refused != "" {
-		out.Do(effect.Disk{Refused: refused}) // that it took them says nothing of the rest: they have their space
+		out.Do(effect.Disk{Refused: refused}) // success proves nothing about other writes, because latches have reserved space
 		p.again = now.Mono + persistPause
 		s.raiseNotPersisted(out)
 		return
@@ -125,8 +125,7 @@ func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect
 	}
 }
 
-// Tick sees to it that nobody waits for a disk that hangs, and offers one that refused
-// what it does not have.
+// Tick notices a disk that hangs, and repeats the write after a refusal.
 func (s *State) Tick(now clock.Now, out *effect.List) {
 	p := &s.persist
 	if p.waits() && now.Mono >= p.due {
@@ -145,8 +144,8 @@ func (s *State) raiseNotPersisted(out *effect.List) {
 	}
 }
 
-// notKept says of an answer to a stop that a restart would lose it, unless the disk has
-// write n.
+// notKept adds to an answer that a restart would lose the stop, unless the disk has write
+// n.
 func (s *State) notKept(a *schema.Ack, n int64) {
 	if s.persist.kept >= n || a.Status != schema.StatusSucceeded {
 		return
@@ -157,7 +156,7 @@ func (s *State) notKept(a *schema.Ack, n int64) {
 	a.Detail = "the robot stopped, but its disk does not have what holds it: a restart of robotd would lose it"
 }
 
-// Deadline is when time alone brings something.
+// Deadline is when Tick has something to do.
 func (s *State) Deadline() (time.Duration, bool) {
 	switch p := &s.persist; {
 	case p.waits():
@@ -168,14 +167,15 @@ func (s *State) Deadline() (time.Duration, bool) {
 	return 0, false
 }
 
-// NotPersisted reports whether a restart would lose what holds the robot.
+// NotPersisted reports whether a restart would lose a latched stop.
 func (s *State) NotPersisted() bool { return s.persist.raised }
 
-// Writes are the newest write that was given to the disk, and the newest that it has.
+// Writes returns the numbers of the newest requested write and of the newest one on the
+// disk.
 func (s *State) Writes() (wanted, kept int64) { return s.persist.wanted, s.persist.kept }
 
-// TakeHeldBack returns the answers to stops that were held back, followed by those of
-// this step, and holds none back any more.
+// TakeHeldBack returns the answers to stops that were held back, followed by those of this
+// step, and holds none back any more.
 func (s *State) TakeHeldBack(told []request.Effect) []HeldBack {
 	all := s.persist.heldBack
 	for _, e := range told {
@@ -187,8 +187,8 @@ func (s *State) TakeHeldBack(told []request.Effect) []HeldBack {
 	return all
 }
 
-// HoldBack reports whether the answer to a stop waits for the disk still. One that does
-// not says so if a restart would lose the stop.
+// HoldBack reports whether the answer to a stop still has to wait for the disk. If not, it
+// adds to the answer if a restart would lose the stop.
 func (s *State) HoldBack(h *HeldBack) bool {
 	if !s.persist.answers(h.n) {
 		s.persist.heldBack = append(s.persist.heldBack, *h)
@@ -198,6 +198,6 @@ func (s *State) HoldBack(h *HeldBack) bool {
 	return false
 }
 
-// Disconnected forgets the answers that are held back: the journal has them for the
-// next session.
+// Disconnected drops the answers that are held back: the journal has them for the next
+// session.
 func (s *State) Disconnected() { s.persist.heldBack = nil }

@@ -12,17 +12,17 @@ import (
 	"troupe/schema"
 )
 
-// Memory is what the disk kept of it.
+// Memory is what the disk has of the stops.
 type Memory struct {
-	Kept    []byte        // as of effect.SaveLatches; empty before the first
+	Kept    []byte        // of effect.SaveLatches; empty before the first
 	Old     [2]string     // SafetySetting and LatchesSetting, as releases before format 2 of the disk kept them
-	Missing bool          // the newest may be missing
-	Lost    bool          // the robot ran before, and its disk knows nothing of that
-	Refused schema.Reason // the disk takes nothing
+	Missing bool          // the newest write may be missing
+	Lost    bool          // the robot ran before, but its disk is empty
+	Refused schema.Reason // the disk refuses to write
 }
 
-// Restore holds what was held, and returns what the safety core had latched; false is
-// nothing. A robot that cannot know is held all the same, until a person has seen to it.
+// Restore latches again what was latched, and returns the stop of the safety core, or false
+// if there was none. A robot that cannot know this is latched until a person releases it.
 func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.LatchedStop, bool) {
 	held, latches := m.Old[0], m.Old[1]
 	if len(m.Kept) > 0 {
@@ -52,24 +52,24 @@ func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List
 	return s.held, held != ""
 }
 
-// jsonText is a part of a document as it stands there.
+// jsonText is a part of a document, not decoded.
 type jsonText string
 
 func (j *jsonText) UnmarshalJSON(b []byte) error { *j = jsonText(b); return nil }
 
-// restoreHeld latches the robot again.
+// restoreHeld restores the stop of the safety core.
 func (s *State) restoreHeld(kept string) {
 	if kept == "" {
 		return
 	}
 	s.held = safety.LatchedStop{}
-	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // somebody stopped the robot; nobody knows any more who
+	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // a stop was latched, but who requested it is unknown
 		s.held = safety.LatchedStop{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
 	}
 }
 
-// restoreLatches holds again what was held. Nobody knows who stopped a robot that
-// cannot read it; it is held all the same.
+// restoreLatches restores the latched stops. If they cannot be read, the robot is latched
+// without knowing by whom.
 func (s *State) restoreLatches(now clock.Now, kept string) {
 	if kept == "" {
 		return
@@ -80,13 +80,13 @@ func (s *State) restoreLatches(now clock.Now, kept string) {
 	}
 	for i := range s.latches.Latches {
 		l := &s.latches.Latches[i]
-		l.By, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Why) // an older release kept them as they came
+		l.By, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Why) // an earlier release did not sanitize them
 	}
 	s.setFacts()
 }
 
-// restoreLost holds a robot whose memory is gone: somebody may have stopped it, and
-// only a person can know.
+// restoreLost latches a robot whose memory is lost: it may have been stopped, and only a
+// person can know.
 func (s *State) restoreLost(now clock.Now, f latch.Facts, lost bool, out *effect.List) {
 	if lost {
 		s.holdBecauseOf(now, f, LostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost", out)
@@ -97,8 +97,8 @@ func (s *State) restoreLost(now clock.Now, f latch.Facts, lost bool, out *effect
 	}
 }
 
-// holdBecauseOf holds the robot because of its own disk. Each start on a disk that
-// fails is a stop of its own: a release from before it does not release it.
+// holdBecauseOf latches the robot because of its own disk. Each start on a failing disk is
+// a new stop, which a release from before this start does not release.
 func (s *State) holdBecauseOf(now clock.Now, f latch.Facts, id, why string, out *effect.List) {
 	Step(s, now, f, latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: now.Wall}, Anew: true}, out)
 }

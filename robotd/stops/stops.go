@@ -1,9 +1,8 @@
-// Package stops holds what keeps the robot from moving: the latched stops that people
-// asked for and what the safety core latched by itself. It keeps both on the disk and
-// answers those who sent a live stop.
+// Package stops keeps the latched stops of people, and the stop that the safety core
+// latched by itself, on the disk, and answers live stops.
 //
-// That the robot stops, and is not enabled, is the safety core's affair; which stop
-// is held and which is released is decided by robotd/latch.
+// The safety core decides that the robot stops and that it cannot be enabled; package latch
+// decides which stop is latched and which is released.
 package stops
 
 import (
@@ -16,36 +15,36 @@ import (
 	"troupe/schema"
 )
 
-const memoryLost = "memory_lost" // alert, as long as that stop is held
+const memoryLost = "memory_lost" // alert, while that stop is latched
 
-// The stops that a robot holds by itself, because of its disk.
+// The stops that a robot latches by itself because of its disk.
 const (
-	// DiskLatch: it cannot read which stops it holds.
+	// DiskLatch: the robot cannot read which stops were latched.
 	DiskLatch = "unreadable-disk"
-	// LostLatch: it has lost which stops it holds, with all else that it remembered.
+	// LostLatch: the robot has lost its memory, and with it which stops were latched.
 	LostLatch = "lost-disk"
-	// RefusingLatch: it started while its disk took nothing, so that a stop may be
-	// missing and the next one would be.
+	// RefusingLatch: the robot started while its disk refused to write, so a stop may be
+	// missing, and the next one would be lost.
 	RefusingLatch = "unwritable-disk"
 )
 
-// Verb is the verb of live stops, as answers say it.
+// Verb is the verb in answers to live stops.
 const Verb = "fleet/stop"
 
-// State is what keeps the robot from moving, and how far the disk has come with it.
+// State is the latched stops, and which of them are on the disk.
 type State struct {
 	latches latch.State
-	facts   []safety.Latch     // the same, as the safety core takes them
-	held    safety.LatchedStop // the latched stop, as the disk has it or is to have it
-	calls   []called           // live stops that are to be answered
+	facts   []safety.Latch     // the same, for the safety core
+	held    safety.LatchedStop // the safety core's stop, as it is or shall be on the disk
+	calls   []called           // live stops that have to be answered
 	persist persistence        // of held and latches
 }
 
-// called is a live stop that is to be answered.
+// called is a live stop that has to be answered.
 type called struct {
 	client, id string
-	unchanged  bool // it was held already, and so
-	// ack says where the robot stood when it was stopped; nil = not yet said.
+	unchanged  bool // the stop was latched already
+	// ack has the robot's state when it was stopped; nil = not set yet.
 	ack *schema.Ack
 	n   int64 // the write that its answer waits for, once ack is set
 }
@@ -61,7 +60,7 @@ func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.Li
 	}
 	s.persist.dirty = true
 	s.setFacts()
-	out.Changed(effect.FlushSoon) // since when, or up to which revision
+	out.Changed(effect.FlushSoon) // since and the revisions changed
 	for _, a := range d.Altered {
 		out.Changed(effect.FlushNow)
 		out.Event("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
@@ -82,7 +81,7 @@ func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.Li
 	return d
 }
 
-// printable is a document whose texts can be shown.
+// printable returns the document with printable texts.
 func printable(doc latch.Document) latch.Document {
 	doc.Problem, doc.Stops = schema.SanitizeText(doc.Problem), slices.Clone(doc.Stops)
 	for i := range doc.Stops {
@@ -92,7 +91,7 @@ func printable(doc latch.Document) latch.Document {
 	return doc
 }
 
-// Asked is a stop that somebody asks for now.
+// Asked is a stop that was requested now.
 func Asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
 	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
 }
@@ -103,7 +102,7 @@ type held struct {
 	Why string `json:"why,omitempty"`
 }
 
-// setFacts fills anew what the safety core sees.
+// setFacts refills the facts for the safety core.
 func (s *State) setFacts() {
 	s.facts = s.facts[:0]
 	for _, l := range s.latches.Latches {
@@ -122,17 +121,17 @@ func VerbOf(l schema.StopLevel) safety.Verb {
 	return safety.Stop
 }
 
-// LatchedStopOf keeps which stop the safety core has latched, and that it no longer has.
+// Hold saves which stop the safety core has latched, or that there is none.
 func (s *State) Hold(at safety.State) {
 	if h := safety.LatchedStopOf(at, s.held); h != s.held {
 		s.held, s.persist.dirty = h, true
 	}
 }
 
-// Latches are the latched stops, as the safety core takes them.
+// Latches are the latched stops for the safety core.
 func (s *State) Latches() []safety.Latch { return s.facts }
 
-// Document is what the state shows of the latches.
+// Document is the part of the state document with the latches.
 func (s *State) Document() []schema.StopLatch {
 	if len(s.latches.Latches) == 0 {
 		return nil
@@ -144,7 +143,7 @@ func (s *State) Document() []schema.StopLatch {
 	return out
 }
 
-// Refs name the latches.
+// Refs lists the latches as references.
 func (s *State) Refs() (refs []schema.Ref) {
 	for _, l := range s.facts {
 		refs = append(refs, schema.Ref{Kind: schema.RefLatch, ID: l.ID})
@@ -152,25 +151,25 @@ func (s *State) Refs() (refs []schema.Ref) {
 	return refs
 }
 
-// Called notes that a live stop came and led to d, so that it is answered.
+// Called notes a live stop that led to d, so that it is answered.
 func (s *State) Called(client, id string, d latch.Decision) {
 	s.calls = append(s.calls, called{client: client, id: id, unchanged: len(d.Moves)+len(d.Altered) == 0})
 }
 
-// Answer is what answers to live stops say of the robot.
+// Answer holds what answers to live stops say about the robot.
 type Answer struct {
-	Session  string // empty while nobody listens
+	Session  string // empty without a session
 	StateSeq int64
 	Current  *schema.Now
 }
 
-// Calls reports whether a live stop is to be answered.
+// Calls reports whether a live stop has to be answered.
 func (s *State) Calls() bool { return len(s.calls) > 0 }
 
-// AnswerCalls answers live stops, with where the robot stood when they took effect and
-// a state that shows it, once they are on the disk.
+// AnswerCalls answers live stops, with the robot's state when they took effect, once they
+// are on the disk and a published state shows them.
 func (s *State) AnswerCalls(now clock.Now, a Answer, out *effect.List) {
-	if a.Session == "" { // nobody receives it; the state of the next session shows what holds
+	if a.Session == "" { // no client would receive it; the state of the next session shows the latches
 		s.calls = s.calls[:0]
 		return
 	}
