@@ -15,32 +15,32 @@ import (
 	"troupe/schema/sign"
 )
 
-// ConfigSetting keeps a keptConfig.
+// ConfigSetting is the setting that holds a keptConfig.
 const ConfigSetting = "config"
 
-// keptConfig is the configuration that was obeyed last.
+// keptConfig is the last accepted configuration.
 type keptConfig struct {
 	Rev      int64                     `json:"rev"`
 	Values   map[string]jsontext.Value `json:"values"`
-	Verified bool                      `json:"vouched"` // whoever signed it was trusted
-	// AtLeast is how strict the robot was when it took what nobody signed: such a
-	// configuration does not make it less strict.
+	Verified bool                      `json:"vouched"` // its signature was verified
+	// AtLeast is the policy at the time when an unsigned configuration was accepted: such a
+	// configuration cannot make the robot less strict.
 	AtLeast sign.Policy `json:"at_least,omitempty"`
 }
 
-// configState is what became of the desired configuration.
+// configState is the state of the desired configuration.
 type configState struct {
 	intake
 	config.Judged
 	kept    keptConfig
-	booted  map[string]jsontext.Value // what was in force at the start, of keys that wait for one
+	booted  map[string]jsontext.Value // values at the start, of keys that apply at the next start
 	restart []string
-	unread  bool // it was kept, and could not be read
+	unread  bool // it was saved, but could not be read
 	dirty   bool
 }
 
-// restoreConfig is the configuration of a robot that has just started: its own,
-// and over it what its disk kept of the fleet's desired documents.
+// restoreConfig returns the configuration of a robot that has just started: its own,
+// overridden by the saved configuration of the fleet.
 func restoreConfig(own *config.Config, saved map[string]string) (*config.Config, configState) {
 	c, w := own.Own(), configState{Judged: config.Judged{Taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
@@ -57,7 +57,7 @@ func restoreConfig(own *config.Config, saved map[string]string) (*config.Config,
 	return c, w
 }
 
-// judge puts the configuration over c.
+// judge applies the configuration to c.
 func (k keptConfig) judge(c *config.Config) config.Judged {
 	if k.AtLeast.Stricter(c.Signing) {
 		c.Signing = k.AtLeast
@@ -65,7 +65,7 @@ func (k keptConfig) judge(c *config.Config) config.Judged {
 	return config.Judge(c, k.Values, k.Verified)
 }
 
-// takeConfig takes how the fleet wants the robot to behave.
+// takeConfig takes a desired configuration.
 func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	d := &ev.Document
 	t.config.dirty = true
@@ -78,8 +78,7 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	}
 }
 
-// configure puts a configuration in force: at once what can be, the rest with the next
-// start.
+// configure applies a configuration: at once where possible, the rest at the next start.
 func (t Step) configure(k keptConfig) {
 	next := t.base.Own()
 	w := k.judge(next)
@@ -88,7 +87,7 @@ func (t Step) configure(k keptConfig) {
 	t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(k))})
 
 	live := t.base.Own()
-	live.Signing = next.Signing // also where no key says so
+	live.Signing = next.Signing // also if no key sets it
 	for _, row := range schema.ConfigKeys {
 		v, given := w.Taken[row.Name]
 		if row.Restart {
@@ -99,11 +98,11 @@ func (t Step) configure(k keptConfig) {
 			v, given = t.config.booted[row.Name], t.config.booted[row.Name] != nil
 		}
 		if given {
-			// Judge took it before, so it cannot fail.
+			// Judge accepted it before, so it cannot fail.
 			_ = live.Set(row.Name, v)
 		}
 	}
-	live.Mode.Boot = t.cfg.Mode.Boot // what start-up ends in is decided as it begins, and by a desired mode
+	live.Mode.Boot = t.cfg.Mode.Boot // start-up decides at its begin how it ends; a desired mode may set it
 	*t.cfg = *live
 	t.story.config.Probation = live.Probation
 	t.Out.Changed(effect.FlushSoon)
@@ -113,7 +112,7 @@ func (t Step) configure(k keptConfig) {
 	t.stepStory(delivery.Tick{})
 }
 
-// reportConfig publishes what became of the desired configuration.
+// reportConfig publishes the report on the desired configuration.
 func (t Step) reportConfig() {
 	if t.config.dirty = false; t.Session == "" {
 		return
@@ -131,10 +130,10 @@ func (t Step) reportConfig() {
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 
-// ConfigUnread is the alert of a robot that cannot read its configuration.
+// ConfigUnread is the alert of a robot that cannot read its saved configuration.
 const ConfigUnread = "config_unreadable"
 
-// raiseUnread raises an alert if the configuration was lost, and says what to do.
+// raiseUnread raises an alert if the saved configuration cannot be read, with what to do.
 func (t Step) raiseUnread() {
 	if t.config.unread {
 		t.Out.Raise(ConfigUnread, schema.AlertError, string(sign.Config),

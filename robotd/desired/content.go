@@ -11,14 +11,14 @@ import (
 	"troupe/schema/sign"
 )
 
-// content is one kind of thing that the fleet delivers.
+// content is one kind of content that fleetd delivers.
 type content[C any] struct {
 	*delivery.State[C]
 	config delivery.Config[C]
 }
 
-// restoreContents reads what the disk kept of each. Places come first, for a story may go
-// to one.
+// restoreContents reads the saved contents. Places come first, because a story may go to
+// one.
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
@@ -43,7 +43,7 @@ func (t Step) deliveryNow() delivery.Now {
 	return n
 }
 
-// deliver gives one delivery one input and carries out what it says.
+// deliver gives one delivery one input and carries out its decision.
 func deliver[C any](t Step, c *content[C], f delivery.Facts, in delivery.Input) {
 	t.delivered = delivery.Step(c.State, t.deliveryNow(), &c.config, f, in, t.delivered[:0])
 	t.carryDelivery(c.config.Kind, t.delivered)
@@ -73,7 +73,7 @@ func (t Step) Content(in delivery.Input) {
 	t.stepStory(in)
 }
 
-// Saved takes what the disk answered.
+// Saved takes the disk's answer.
 func (t Step) Saved(ev event.ContentSaved) {
 	in := delivery.Written{Rev: ev.Rev, Refused: ev.Refused}
 	if ev.Kind == sign.Story {
@@ -83,7 +83,7 @@ func (t Step) Saved(ev event.ContentSaved) {
 	t.stepSet(ev.Kind, in)
 }
 
-// carryDelivery carries out what a delivery decided.
+// carryDelivery carries out the decision of a delivery.
 func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -105,7 +105,7 @@ func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 	}
 }
 
-// deliveryOf names a delivery in the log and as the source of events.
+// deliveryOf is the name of a delivery in the log and as the source of events.
 func deliveryOf(k sign.Kind) string {
 	if k == sign.Story {
 		return "delivery"
@@ -113,8 +113,7 @@ func deliveryOf(k sign.Kind) string {
 	return string(k)
 }
 
-// detached is a save that shares nothing with the delivery, which goes on while another
-// goroutine writes it.
+// detached copies a save, because the delivery changes while another goroutine writes it.
 func detached(s delivery.Save) delivery.Save {
 	for _, a := range []**delivery.Accepted{&s.Persisted.Active, &s.Persisted.Previous, &s.Persisted.Staged} {
 		if *a != nil {
@@ -125,8 +124,8 @@ func detached(s delivery.Save) delivery.Save {
 	return s
 }
 
-// outcome reports whether a delivery has come to an end in a phase. The phases on the way
-// are in the report alone.
+// outcome reports whether a phase is the end of a delivery. The phases before it are only
+// in the report.
 func outcome(p schema.DeployPhase) bool {
 	switch p {
 	case schema.DeployActive, schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack, schema.DeployWithdrawn:
@@ -142,7 +141,7 @@ func orWord(r schema.Reason, word string) string {
 	return string(r)
 }
 
-// report publishes where a delivery stands.
+// report publishes the state of a delivery.
 func (t Step) report(k sign.Kind, r delivery.Report) {
 	switch {
 	case t.Session == "":
@@ -166,8 +165,8 @@ func (t Step) reportStory(r schema.ReportedStory) {
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
-// Report publishes where the deliveries stand: all of them to a new session, that of the
-// story also when ato began or ended performing.
+// Report publishes the states of the deliveries: all of them to a new session, and that of
+// the story also when ato begins or ends performing.
 func (t Step) Report() {
 	if t.renew || t.config.dirty {
 		t.reportConfig()
@@ -185,7 +184,7 @@ func (t Step) Report() {
 	}
 }
 
-// readPlaces and readActivities turn bytes into contents that are valid.
+// readPlaces and readActivities decode and validate contents.
 func readPlaces(data []byte) (*score.Places, []schema.Problem) {
 	p, problems := score.ParsePlaces(data)
 	if len(schema.Errors(problems)) == 0 {
@@ -211,11 +210,11 @@ func filesOfPlaces(p *score.Places) []score.Asset {
 
 func filesOfActivities(a *score.Activities) []score.Asset { return a.Assets }
 
-// fitAll takes a content as it is: every robot can use it.
+// fitAll returns a content unchanged: every robot can use it.
 func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 
-// place takes over the places that are active now: goto knows their points, and stories
-// that go there may be performed.
+// place applies the active places: goto can use their points, so stories that need them can
+// be performed.
 func (t Step) place() {
 	l, _ := t.places.Playing()
 	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
@@ -236,7 +235,7 @@ func (t Step) toPlaces() {
 	t.robot.SetPlaces(p)
 }
 
-// Tried tells the delivery how the story on trial began.
+// Tried reports to the delivery how the story on trial began.
 func (t Step) Tried(e effect.Tried) {
 	switch {
 	case t.story.ProbationDigest() != e.SHA256:

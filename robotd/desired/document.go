@@ -10,8 +10,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// claim is what every desired document says of itself. Documents without a blob have no
-// pin.
+// claim is what every desired document has in common. Documents without a blob have no pin.
 type claim struct {
 	fleetID      string
 	rev, counter int64
@@ -20,7 +19,7 @@ type claim struct {
 	released     *schema.Signature
 }
 
-// Take takes in a desired document, of whatever kind.
+// Take takes a desired document of any kind.
 func (t Step) Take(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.DesiredStory:
@@ -38,8 +37,7 @@ func (t Step) Take(ev event.Event) {
 	}
 }
 
-// take verifies a document that can be read and was not deleted, and hands it to what it
-// is about.
+// take verifies a document that was decoded and not deleted, and passes it on by its kind.
 func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step, event.Desired[T], Verified)) {
 	switch {
 	case len(ev.Problems) > 0:
@@ -52,7 +50,7 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 	}
 }
 
-// emptied notes that somebody deleted a document, which changes nothing.
+// emptied notes that a document was deleted at the broker, which changes nothing.
 func (t Step) emptied(k sign.Kind) {
 	switch k {
 	case sign.Story:
@@ -64,7 +62,7 @@ func (t Step) emptied(k sign.Kind) {
 	}
 }
 
-// takeStory takes the story that the fleet desires.
+// takeStory takes the desired story.
 func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 	w := delivery.DesiredStory(&ev.Document)
 	t.stepStory(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
@@ -73,7 +71,7 @@ func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 	}
 }
 
-// takeSet takes the activities or places that the fleet desires.
+// takeSet takes the desired activities or places.
 func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 	w := delivery.DesiredSet(&ev.Document)
 	t.stepSet(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
@@ -91,7 +89,7 @@ func (t Step) Adopt(o request.Perform, fleetID string) {
 		t.Content(delivery.Adopt{FleetID: fleetID})
 		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.forget(&t.mode.intake)
-		t.forget(&t.config.intake) // what is in force stays until the other fleet desires otherwise
+		t.forget(&t.config.intake) // the present configuration stays until the other fleet desires another one
 		t.config.dirty, t.mode.dirty = true, true
 	}
 	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}

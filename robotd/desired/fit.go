@@ -10,7 +10,7 @@ import (
 	"troupe/schema/score"
 )
 
-// judge decides for this body whether a story can be performed.
+// judge decides whether this robot can perform a story.
 func (s *State) judge() delivery.Judge[score.Blob] {
 	return delivery.Judge[score.Blob]{
 		Read: readBlob, Fit: s.fit,
@@ -19,7 +19,7 @@ func (s *State) judge() delivery.Judge[score.Blob] {
 	}
 }
 
-// readBlob turns bytes into a valid story.
+// readBlob decodes and validates a story.
 func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 	b, problems := score.ParseBlob(data)
 	if len(schema.Errors(problems)) == 0 {
@@ -28,9 +28,9 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 	return &b, problems
 }
 
-// fit says what of a story this robot performs. Acts that are nowhere are left out. A
-// story that needs what the body lacks is refused, and so is one whose acts the executor
-// would not take.
+// fit returns the part of a story that this robot performs. Acts that do not exist are left
+// out. A story is refused if the body lacks something that it needs, or if the executor
+// would refuse one of its acts.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 	e, problems := score.FitStory(*b, s.robot.Capabilities(), nil)
 	own := *b
@@ -50,7 +50,7 @@ func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 	return f
 }
 
-// selfCheck lets the executor go through every act as it would be performed.
+// selfCheck lets the executor check every act.
 func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	for i := range acts {
 		if no := s.robot.Check(&acts[i]); no != nil {
@@ -60,7 +60,7 @@ func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	}
 }
 
-// actsDigest names the robot's own catalogue of acts. Nothing is taught yet.
+// actsDigest is the digest of the robot's own catalogue of acts, which is empty so far.
 func actsDigest() string {
 	sum := sha256.Sum256(nil)
 	return hex.EncodeToString(sum[:])

@@ -8,24 +8,24 @@ import (
 	"troupe/schema"
 )
 
-// intake takes in the desired documents that have no blob. It lets in a newer one of the
-// robot's own fleet that may be obeyed, and no other.
+// intake admits desired documents without a blob: a newer one of the robot's own fleet, if
+// it may be obeyed.
 type intake struct {
-	rev     int64 // the newest that was obeyed; 0 = none
+	rev     int64 // revision of the newest one that was obeyed; 0 = none
 	refused notObeyed
-	foreign event.Event // the newest desired state of another fleet
+	foreign event.Event // the newest document of another fleet
 }
 
-// notObeyed is a document that is not obeyed, and why.
+// notObeyed is a document that is not obeyed, with the reason.
 type notObeyed struct {
 	rev    int64
 	reason schema.Reason
 	detail string
 }
 
-// admit lets a document in, or reports why it is not obeyed. same says that it wants what
-// the newest one wants. A document that was refused does not count as the newest:
-// otherwise the sender of a forged one would shut out the true ones after it.
+// admit admits a document, or reports why it is not obeyed. same says that its content is
+// that of the newest one. A refused document does not count as the newest: otherwise a
+// forged one would block the true ones after it.
 func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := deliveryOf(w.Kind); {
@@ -39,7 +39,7 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	case w.Rev < d.rev:
 		t.Out.Event(string(schema.ReasonStaleRevision), source, "", "", effect.Described{Reason: schema.ReasonStaleRevision, Detail: fmt.Sprintf("revision %d came after revision %d", w.Rev, d.rev)})
 		return false
-	case w.Rev == d.rev && !same: // such as by a fleet whose database was set back
+	case w.Rev == d.rev && !same: // for example by a fleet whose database was restored
 		v.Refused, v.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came again with another content; a revision never changes", w.Rev)
 		fallthrough
 	case w.Rev > d.rev && v.Refused != "":
@@ -51,13 +51,13 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	d.refused, d.foreign = notObeyed{}, nil
 	t.accept(v)
 	if w.Rev == d.rev {
-		return false // seen again
+		return false // received before
 	}
 	d.rev = w.Rev
 	return true
 }
 
-// show puts a document that is not obeyed over the report on the one that is.
+// show shows a refused document in the report on the one that is obeyed.
 func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
@@ -70,12 +70,11 @@ func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reas
 		*retry = reason.Describe().Retry
 	}
 	if *phase == schema.DeployRejected && *retry == schema.RetryLater {
-		*retry = schema.RetryNever // it is final for its revision
+		*retry = schema.RetryNever // the refusal is final for this revision
 	}
 }
 
-// forget lets the intake serve another fleet. What that fleet desired already comes in
-// now.
+// forget makes the intake serve another fleet, and takes what that fleet already desired.
 func (t Step) forget(d *intake) {
 	foreign := d.foreign
 	*d = intake{}
@@ -84,9 +83,9 @@ func (t Step) forget(d *intake) {
 	}
 }
 
-// Keep offers the disk again what it may have refused: the desired documents without a
-// blob, the fleet and the counters, as they are now. Then it reports them, for what is
-// not on the disk is not reported.
+// Keep saves again what the disk may have refused: documents without a blob, the fleet id
+// and the counters. Then it reports them, because nothing is reported before it is on the
+// disk.
 func (t Step) Keep() {
 	if t.fleetID != "" {
 		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})

@@ -15,19 +15,19 @@ import (
 	"troupe/schema"
 )
 
-// ModeSetting keeps a desiredmode.State.
+// ModeSetting is the setting that holds a desiredmode.State.
 const ModeSetting = "desired.mode"
 
-// modeState is what became of the desired mode.
+// modeState is the state of the desired mode.
 type modeState struct {
 	intake
 	state    desiredmode.State
-	starting bool // start-up has not handed over yet
-	diverged bool // somebody asked for another mode since
+	starting bool // start-up has not ended yet
+	diverged bool // another mode was requested since
 	dirty    bool
 }
 
-// restoreMode lets start-up end in the mode that is desired, if there is one.
+// restoreMode makes start-up end in the desired mode, if there is one.
 func restoreMode(c *config.Config, saved map[string]string) modeState {
 	w := modeState{starting: true}
 	if text := saved[ModeSetting]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
@@ -38,7 +38,7 @@ func restoreMode(c *config.Config, saved map[string]string) modeState {
 	return w
 }
 
-// endIn lets start-up end in a mode; in calibration it would not end.
+// endIn sets the mode in which start-up ends; start-up itself is not possible.
 func endIn(c *config.Config, m schema.ModeID) {
 	if selectable(c, m) && m != c.Mode.Calibration {
 		c.Mode.Boot = m
@@ -54,7 +54,7 @@ func selectable(c *config.Config, m schema.ModeID) bool {
 	return false
 }
 
-// takeMode takes which mode the fleet desires.
+// takeMode takes a desired mode.
 func (t Step) takeMode(ev event.DesiredMode, v Verified) {
 	d, w := &ev.Document, &t.mode
 	w.dirty = true
@@ -71,7 +71,7 @@ func (t Step) takeMode(ev event.DesiredMode, v Verified) {
 	}
 }
 
-// stepMode gives the desired state for a mode one input.
+// stepMode gives the state of the desired mode one input.
 func (t Step) stepMode(in desiredmode.Input) {
 	w := &t.mode
 	was := w.state
@@ -91,16 +91,16 @@ func (t Step) stepMode(in desiredmode.Input) {
 	}
 }
 
-// modeKey names the request that a desired state makes, which no client can: keys of
-// clients begin with their names.
+// modeKey is the key of the request that a desired mode makes. No client can have it,
+// because keys of clients begin with their names.
 func modeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
 
-// AsksMode reports whether a request is one that a desired state makes.
+// AsksMode reports whether a request was made by a desired mode.
 func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
 
 // Answered takes the answer to such a request.
 func (t Step) Answered(to request.Key, r request.Verdict) {
-	if to == modeKey(t.mode.state.Desired.Rev) { // else a newer one has come meanwhile
+	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
 		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
 	}
 }
@@ -111,16 +111,16 @@ func (t Step) modeFacts() desiredmode.Facts {
 	return f
 }
 
-// Starting reports whether start-up has not handed over yet.
+// Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// BootEnded says that start-up has ended; why is empty if nothing stood in its way.
+// BootEnded notes that start-up has ended; why is empty if it ended in the desired mode.
 func (t Step) Landed(why schema.Reason) {
 	t.mode.starting = false
 	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})
 }
 
-// Diverged notes which mode is intended now that somebody's request for one was granted.
+// Diverged notes the intended mode after a request for one was granted.
 func (t Step) Diverged(by request.Key, intended schema.ModeID) {
 	w := &t.mode
 	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
@@ -131,7 +131,7 @@ func (t Step) Diverged(by request.Key, intended schema.ModeID) {
 	}
 }
 
-// reportMode publishes what became of the desired mode.
+// reportMode publishes the report on the desired mode.
 func (t Step) reportMode() {
 	w := &t.mode
 	if w.dirty = false; t.Session == "" {

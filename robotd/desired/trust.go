@@ -12,16 +12,16 @@ import (
 	"troupe/schema/sign"
 )
 
-// Whom the robot obeys: the fleet it belongs to, the keys it trusts, and the
-// release counters it has seen.
+// Trust: the fleet that the robot obeys, the keys that it trusts, and the release counters
+// that it has accepted.
 
 const (
 	FleetIDSetting  = "fleet_id" // UUID of the fleet's database
 	CountersSetting = "counters" // sign.Marks
 )
 
-// restoreTrust reads which fleet the robot obeyed. If the counters cannot be read, the
-// robot counts anew and raises an alert.
+// restoreTrust reads which fleet the robot obeys. If the counters cannot be read, the robot
+// starts with none and raises an alert.
 func (t Step) restoreTrust(m Memory) {
 	t.fleetID, t.marks = cmp.Or(m.Settings[FleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Settings[CountersSetting]; kept != "" {
@@ -32,16 +32,16 @@ func (t Step) restoreTrust(m Memory) {
 	}
 }
 
-// Verified is what the signatures of one document prove.
+// Verified is the result of checking the signatures of one document.
 type Verified struct {
 	what     sign.Subject
 	verified bool
-	Refused  schema.Reason // it must not be obeyed
+	Refused  schema.Reason // not empty: it must not be obeyed
 	Detail   string
 }
 
-// Verify checks the signatures of a document, as far as the policy wants it. The pin
-// names what was released; it is nil for documents without a blob.
+// Verify checks the signatures of a document as the policy demands. The pin names the
+// released content; it is nil for documents without a blob.
 func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) Verified {
 	v := Verified{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
@@ -73,7 +73,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 		v.Refused = reason
 	}
 	if t.fleetID != "" && t.fleetID != w.FleetID {
-		return v // another event says that it is not obeyed
+		return v // another event reports that it is not obeyed
 	}
 	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
@@ -89,7 +89,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 	return v
 }
 
-// sourceOf names the topic of a document, as alerts say it.
+// sourceOf is the topic of a document, as in alerts.
 func sourceOf(k sign.Kind) string {
 	if k == sign.FleetStop {
 		return "fleet/stop"
@@ -97,14 +97,15 @@ func sourceOf(k sign.Kind) string {
 	return "desired/" + string(k)
 }
 
-// NoteStops remembers the counter of a document of stops, unless it is another fleet's.
+// NoteStops remembers the counter of a document that latches stops, unless it is of another
+// fleet.
 func (t Step) NoteStops(v Verified) {
 	if v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
 		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
 	}
 }
 
-// accept remembers the fleet and the counter of a document that is obeyed now.
+// accept remembers the fleet and the counter of a document that is obeyed.
 func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
