@@ -10,7 +10,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// AskControl lets a request for control wait for its turn.
+// AskControl queues a request for control.
 func (t Step) AskControl(o request.Perform) {
 	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Req: string(o.Key)}
 	switch a := o.Args.(type) {
@@ -30,7 +30,7 @@ func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millis
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
-// rankOf is whose request counts more: that of somebody at the robot before all others.
+// rankOf returns the rank of a sender: a client at the robot has the highest one.
 func (t Step) rankOf(o request.Perform) control.Rank {
 	if o.Local {
 		return control.Local
@@ -38,7 +38,7 @@ func (t Step) rankOf(o request.Perform) control.Rank {
 	return t.cfg.Ranks[o.Client]
 }
 
-// Uncontrolled refuses an order whose sender lacks the control that it needs.
+// Uncontrolled refuses a command whose sender lacks the control that it needs.
 func (t Step) Uncontrolled(o request.Perform) bool {
 	no := t.control.May(&t.cfg.Control, o.Verb.Need, whoOf(o))
 	if no.Reason == "" {
@@ -52,8 +52,7 @@ func (t Step) Uncontrolled(o request.Perform) bool {
 	return true
 }
 
-// StepControl gives control one input: the oldest that waits, or the passing of
-// time.
+// StepControl gives control one input: the oldest queued one, or the passing of time.
 func (t Step) StepControl() {
 	in, waits := t.requests.Peek()
 	if !waits {
@@ -86,7 +85,7 @@ type handover struct {
 	ToBy   string `json:"to_by,omitempty"`
 }
 
-// controlChanged records who has control now, and who had it before.
+// controlChanged records the present and the previous holder of control.
 func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	was, is := d.Previous.Who, t.control.Lease.Who
 	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
@@ -101,7 +100,7 @@ func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	}
 }
 
-// leaseOf is a lease in the words of the wire; its id is for its holder alone.
+// leaseOf returns a lease for messages; only its holder receives its id.
 func leaseOf(l control.Lease, own bool) *schema.Lease {
 	w := &schema.Lease{Holder: l.Who.Client, By: l.Who.By, Scope: string(l.Scope), UntilMS: l.Until.Milliseconds()}
 	if own {
@@ -110,7 +109,7 @@ func leaseOf(l control.Lease, own bool) *schema.Lease {
 	return w
 }
 
-// Document is who has control, as the state shows it; nil for nobody.
+// Document is the holder of control for the state document; nil = no holder.
 func (s *State) Document() *schema.StateControl {
 	if s.control.At != control.Held {
 		return nil

@@ -13,18 +13,19 @@ import (
 	"troupe/schema/score"
 )
 
-// telemetryEvery is how often the robot publishes how fast it is while somebody has
+// telemetryEvery is the interval at which the robot publishes its speed while a client has
 // control.
 const telemetryEvery = 100 * time.Millisecond
 
-// A drive that does not say how fast it can go is driven no faster manually.
+// The maximum speed for a drive that reports no limit.
 const (
 	unsaidMPS   = 0.3
 	unsaidRadPS = 0.5
 )
 
-// Stick moves the set-point of the drive, the first if there are several. It comes after control, safety and the mode in
-// every step: what forbids driving ends it in the same step.
+// Stick updates the set-point of the drive, the first if there are several. It runs after
+// control, safety and the mode in every step, so that whatever forbids driving ends it in the
+// same step.
 func (t Step) Stick() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
@@ -42,7 +43,7 @@ func (t Step) Stick() {
 		t.carryOut(teleop.ReceiveFrame(&t.stick, t.Now.Mono, f, in))
 	}
 	t.frames = t.frames[:0]
-	if !drove && t.stick.At == teleop.Driving { // the drive is taken from acts
+	if !drove && t.stick.At == teleop.Driving { // acts lose the drive
 		t.cancel(schema.ReasonSuperseded, func(h entry) bool {
 			return h.class == score.ClassBody || h.lane == Acts && h.moves
 		})
@@ -52,7 +53,7 @@ func (t Step) Stick() {
 	}
 }
 
-// carryOut records what the stick decided.
+// carryOut records the decision about the stick.
 func (t Step) carryOut(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
@@ -68,7 +69,7 @@ type refusedFrames struct {
 	Count  int64         `json:"count"`
 }
 
-// releaseStick ends driving until the sender lets the stick go.
+// releaseStick ends driving until the stick was released.
 func (t Step) releaseStick() (drove bool) {
 	drove = t.stick.At == teleop.Driving
 	t.carryOut(teleop.Stop(&t.stick))
@@ -78,7 +79,7 @@ func (t Step) releaseStick() (drove bool) {
 	return drove
 }
 
-// Push gives the drive its set-point, once a tick.
+// Push sends the set-point to the drive, once a tick.
 func (t Step) Push() {
 	if s := t.stick; s.At == teleop.Driving {
 		t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.Now.Mono}})
@@ -114,14 +115,14 @@ func (t Step) forbids(k schema.UnitKind) schema.Reason {
 	return ""
 }
 
-// driveFigures is telemetry/drive.
+// driveFigures is the data of telemetry/drive.
 type driveFigures struct {
 	VXMPS   float64 `json:"vx_mps"`
 	WZRadPS float64 `json:"wz_radps"`
 }
 
-// Telemetry publishes how fast the robot is while somebody has control, with the time
-// that a frame has to echo. It promises nothing, and so waits for no disk.
+// Telemetry publishes the robot's speed while a client has control, with the time that
+// frames have to repeat. It depends on no save, so it does not wait for the disk.
 func (t Step) Telemetry() {
 	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {
 		return

@@ -14,9 +14,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// What is done manually has a lane for each thing that each unit can do at a time, so that
-// a robot can speak while it drives, and turn one head while it turns another. All lanes are one occupant, which takes no unit from
-// itself.
+// Manual commands have one lane for each class of actions on each unit, so that a robot can
+// speak while it drives, and turn one head while it turns another. All these lanes are one
+// occupant, so they do not take units from each other.
 const (
 	occupant          = "manual"
 	Acts     act.Lane = "manual-act"
@@ -31,7 +31,7 @@ func laneOf(c score.Class, unit schema.Unit, units []schema.Unit) act.Lane {
 	return lane
 }
 
-// Lanes are above all others: a person outranks every script.
+// Lanes lists the manual lanes. They are above all others: a person outranks every script.
 func Lanes(units []schema.Unit) []act.LaneConfig {
 	lanes := []act.LaneConfig{{Lane: Acts}}
 	for _, row := range score.Table {
@@ -47,31 +47,29 @@ func Lanes(units []schema.Unit) []act.LaneConfig {
 	return lanes
 }
 
-// instantPatience is how long a unit may take to say that it did what takes no
-// time.
+// instantPatience is the time limit for a unit's report on an action that takes no time.
 const instantPatience = 5 * time.Second
 
-// entry is something that is done manually now.
+// entry is a manual command that is carried out.
 type entry struct {
 	id    string
 	lane  act.Lane
 	class score.Class // of one action; empty = a whole act
 	key   request.Key
 	who   control.Who
-	need  verb.Need     // of who
-	until time.Duration // its unit has to have answered; 0 = the act itself knows
+	need  verb.Need     // required control
+	until time.Duration // time limit for the unit's report; 0 = the act has its own
 	moves bool
-	by    request.Key // that cancelled it
+	by    request.Key // the command that cancelled it
 }
 
-// order is what somebody asks for, and who that is, for people.
+// order is a manual command, with the name of its sender for people.
 type order struct {
 	request.Perform
 	asker string
 }
 
-// Ask lets an order wait for its turn. manual/stop ends all that is done manually, and
-// what waits.
+// Ask queues a command. manual/stop ends all manual commands, and removes the queued ones.
 func (t Step) Ask(o request.Perform, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w request.Waiting[order]) {
@@ -81,7 +79,8 @@ func (t Step) Ask(o request.Perform, asker string) {
 	t.inbox.Put(order{o, asker}, o.Key, o.If)
 }
 
-// Hands takes the oldest order that waits, and ends what may not go on.
+// Hands carries out the oldest queued command, and ends commands that are not allowed any
+// more.
 func (t Step) Hands() {
 	t.endForbidden()
 	w, ok := t.inbox.Take()
@@ -120,7 +119,7 @@ func (t Step) Hands() {
 	}
 }
 
-// unmet refuses an order whose condition does not hold.
+// unmet refuses a command whose condition does not hold.
 func (t Step) unmet(o request.Perform) bool {
 	v, fails := request.Unmet(o.If, t.Standing)
 	if fails {
@@ -133,7 +132,7 @@ func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail strin
 	t.Out.Refuse(o.Key, why, pointer, detail)
 }
 
-// refuseManual refuses what cannot be done manually now with a unit of a kind.
+// refuseManual refuses a command for a unit of a kind that is not possible now.
 func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bool {
 	if why := t.forbids(k); why != "" {
 		t.refuse(o, why, "", why.Describe().Text)
@@ -146,7 +145,7 @@ func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bo
 	return false
 }
 
-// stop answers a stop once nothing is done manually any more.
+// stop answers a stop once no manual command is carried out any more.
 func (t Step) stop(o request.Perform, asker string) {
 	r := request.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()
@@ -163,8 +162,8 @@ func (t Step) stop(o request.Perform, asker string) {
 	t.Out.Reply(o.Key, r)
 }
 
-// endForbidden ends what may not go on: a stop is under way, mnl is left, its sender has
-// no control any more, or its unit does not answer.
+// endForbidden ends commands that are not allowed any more: a stop is in progress, mnl was
+// left, the sender lost control, or the unit does not answer.
 func (t Step) endForbidden() {
 	if len(t.entries) == 0 {
 		return
@@ -194,17 +193,18 @@ func (t Step) cancel(why schema.Reason, these func(entry) bool) {
 	}
 }
 
-// performAction performs one action; a newer one of its class takes its place.
+// performAction performs one action; a newer one of its class replaces it.
 func (t Step) performAction(o request.Perform, asked verb.Action) {
 	do := asked.Action(t.cfg.Languages)
 	patience := asked.Patience()
 	switch {
-	case do.Loop: // which no unit ends
+	case do.Loop: // no unit ends a loop
 		end := patience.Milliseconds()
 		do.EndMS = &end
 		patience += instantPatience
 	case patience > 0:
-		// What its unit never ends has failed; an act would go on after its time-out.
+		// An action that its unit does not end has failed; in an act it would continue
+		// after its time-out.
 		limit := (patience + time.Second).Milliseconds()
 		do.TimeoutMS = &limit
 	default:
@@ -233,7 +233,7 @@ func (t Step) performAction(o request.Perform, asked verb.Action) {
 	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true})
 }
 
-// refuseAction refuses an action in the words of its verb.
+// refuseAction refuses an action, with the names of the verb's arguments.
 func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 	field := strings.TrimPrefix(p.Pointer, "/actions/0")
 	if rest, of := strings.CutPrefix(field, "/text"); of {
@@ -253,9 +253,8 @@ func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 	t.refuse(o, why, pointer, act.InWords(p))
 }
 
-// perform performs a whole act. What is asked for with clear takes the place
-// of all that is done manually, as what a person with control asks for always does;
-// else it waits for the acts that were asked for before.
+// perform performs a whole act. With clear it replaces all manual commands, as commands of
+// the holder of control always do; otherwise it waits for earlier acts.
 func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 	e, no := t.Lanes.Resolve(asked, t.Story.Acts, t.Story.Languages, t.capabilities())
 	if no != nil {
@@ -281,7 +280,7 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 	t.begin(o, entry{lane: Acts, moves: moves}, e)
 }
 
-// capabilities are those of the body with the files that the robot's story brought.
+// capabilities are those of the body with the files of the robot's story.
 func (t Step) capabilities() schema.Caps {
 	return score.WithAssets(t.Body.Capabilities(t.cfg.Languages), t.Story.Files)
 }
@@ -301,8 +300,8 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry) {
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// Ended answers for an entry that ended, and reports whether it was one of
-// those that are done manually.
+// Ended answers the command of an entry that ended, and reports whether the entry was a
+// manual one.
 func (t Step) Ended(o *act.Effect) bool {
 	i := slices.IndexFunc(t.entries, func(h entry) bool { return h.id == o.Entry })
 	if i < 0 {
@@ -316,7 +315,7 @@ func (t Step) Ended(o *act.Effect) bool {
 		r.Status = schema.StatusFailed
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
 		r.Status = schema.StatusSuperseded
-		if newest := len(t.entries) - 1; newest >= 0 { // it took its place
+		if newest := len(t.entries) - 1; newest >= 0 { // it was replaced
 			r.Refs = t.entries[newest].key.Refs()
 		}
 	case o.Outcome == act.EntryCancelled:
@@ -334,7 +333,7 @@ func (t Step) Ended(o *act.Effect) bool {
 	return true
 }
 
-// Cancel ends what a command set going manually.
+// Cancel ends what a command started manually.
 func (t Step) Cancel(key, by request.Key) bool {
 	for i, h := range t.entries {
 		if h.key == key {

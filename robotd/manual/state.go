@@ -1,5 +1,5 @@
-// Package manual says who has control of the robot, and carries out what is asked for
-// manually: the verbs of a person who has control, and the frames of one who drives it.
+// Package manual decides who has control of the robot, and carries out manual commands: the
+// verbs of a client that has control, and the frames of manual driving.
 package manual
 
 import (
@@ -18,7 +18,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// State is who has control, and what is done manually.
+// State is the state of control and of manual commands.
 type State struct {
 	cfg      *config.Config
 	control  control.State
@@ -28,23 +28,24 @@ type State struct {
 	entries []entry
 
 	stick  teleop.State
-	frames []event.Frame // that came in this step
+	frames []event.Frame // received in this step
 	drive  drive
 }
 
-// drive is how fast the drive says that it goes, and what was published of it.
+// drive is the speed that the drive reports, and what was published of it.
 type drive struct {
 	vx, wz float64
 	sentAt time.Duration
-	sent   int64 // sent so far
+	sent   int64 // number of messages so far
 }
 
-// New is a robot that nobody has control of. boot is the id of this run of robotd.
+// New returns the state of a robot without a holder of control. boot is the id of this run
+// of robotd.
 func New(cfg *config.Config, boot string) State {
 	return State{cfg: cfg, control: control.Boot(boot), stick: teleop.Boot()}
 }
 
-// Step is the part within one step of the robot.
+// Step is the part of one step of the robot that concerns manual commands.
 type Step struct {
 	*State
 	Facts
@@ -53,18 +54,18 @@ type Step struct {
 	Out   *effect.List
 }
 
-// Facts are what it has to know of the others.
+// Facts are the facts about other parts.
 type Facts struct {
 	Standing  schema.Precondition
 	Safety    schema.SafetyState
-	Manual    bool   // the mode in charge takes what is asked manually, and is not paused
-	Reachable bool   // somebody can be relied on to reach the robot
-	Session   string // with the broker; empty while nobody listens
+	Manual    bool   // the active mode accepts manual commands, and is not paused
+	Reachable bool   // an operator can reach the robot
+	Session   string // with the broker; empty without a session
 	Body      Body
 	Story     Story
 }
 
-// Body is what it has to know of the units.
+// Body is what the package asks of the body.
 type Body interface {
 	Units() []schema.Unit
 	First(schema.UnitKind) (schema.Unit, bool)
@@ -74,37 +75,37 @@ type Body interface {
 	SetVolume(verb.Number)
 }
 
-// Story is what can be performed by its name.
+// Story is what can be performed by its id.
 type Story struct {
 	Acts      map[string]score.Act
 	Files     []score.Asset
-	Languages []string // to perform in
+	Languages []string // languages of the performance
 }
 
-// Control is who has control.
+// Control is the lease of control.
 func (s *State) Control() *control.State { return &s.control }
 
-// Gone notes that a client is not there any more: what it had, it has no longer.
+// Gone ends the control of a client that has disconnected.
 func (s *State) Gone(client string) {
 	s.requests.Add(control.Input{What: control.Gone, Who: control.Who{Client: client}})
 }
 
-// Frame takes a frame as it came.
+// Frame takes a frame, as received.
 func (s *State) Frame(ev event.Frame) { s.frames = append(s.frames, ev) }
 
-// Speed is how fast the robot goes, as its drive says.
+// Speed takes the drive's report of its speed.
 func (s *State) Speed(vx, wz float64) { s.drive.vx, s.drive.wz = vx, wz }
 
-// Drop takes an order away that waits for its turn.
+// Drop removes a queued command.
 func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
 
-// Pending reports whether something waits for its turn.
+// Pending reports whether a command is queued.
 func (s *State) Pending() bool { return s.requests.Len()+s.inbox.Len() > 0 }
 
-// Busy reports whether something is done manually.
+// Busy reports whether a manual command is carried out.
 func (s *State) Busy() bool { return len(s.entries) > 0 }
 
-// Deadline is when time alone brings something.
+// Deadline is when the package has something to do without another event.
 func (s *State) Deadline(b Body, session string) (time.Duration, bool) {
 	at, ok := s.control.Deadline()
 	if due, sends := s.telemetryDue(b, session); sends && (!ok || due < at) {
@@ -113,7 +114,7 @@ func (s *State) Deadline(b Body, session string) (time.Duration, bool) {
 	return at, ok
 }
 
-// Refs name what of it a reason is about.
+// Refs lists what a reason is about.
 func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
 	switch {
 	case why == schema.ReasonNotInControl && s.control.At == control.Held:

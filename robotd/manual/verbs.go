@@ -5,11 +5,11 @@ import (
 	"troupe/schema/verb"
 )
 
-// byFrames is the verb of those who drive manually: it has a topic and a form of its
-// own, and no row in the table.
+// byFrames is the verb of manual driving: it has its own topic and format, and no row in
+// the table.
 const byFrames = "manual/velocity"
 
-// Verbs are those that a body has units for.
+// Verbs lists the manual verbs for which a body has units.
 func Verbs(b Body) []string {
 	var known []string
 	for _, v := range verb.All {

@@ -10,11 +10,10 @@ import (
 	"troupe/schema/verb"
 )
 
-// VolumeSetting keeps how loud the robot is: a share of 1.
+// VolumeSetting is the setting that holds the volume, as a share of 1.
 const VolumeSetting = "volume"
 
-// setVolume sets how loud all is that the robot says and plays, from now on and
-// over a restart.
+// setVolume sets the volume of everything that the robot plays, also after restarts.
 func (t Step) setVolume(o request.Perform, to verb.Number) {
 	v := to.Value
 	r := request.Verdict{Status: schema.StatusSucceeded}

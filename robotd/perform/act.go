@@ -12,11 +12,11 @@ import (
 	"troupe/schema/score"
 )
 
-// storyLane is where the story is performed; every handler has a lane of its own
-// name above it.
+// storyLane is the lane of the story. Each handler has a lane above it, with the handler's
+// name.
 const storyLane act.Lane = "story"
 
-// Lanes lists the lanes of a robot that are not manual, highest priority first.
+// Lanes lists the lanes that are not manual, highest priority first.
 func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
@@ -26,8 +26,8 @@ func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	return append(lanes, act.LaneConfig{Lane: storyLane})
 }
 
-// beginAct performs the act that is due in the story. One that this robot cannot
-// perform fails at once.
+// beginAct starts the story's next act. An act that this robot cannot perform fails at
+// once.
 func (t Step) beginAct() {
 	e := act.Entry{ID: t.Lanes.NextEntry("story")}
 	t.storyEntry = e.ID
@@ -48,13 +48,13 @@ func (t Step) beginAct() {
 	t.tried("", "")
 }
 
-// cancelAct ends the act of the story.
+// cancelAct cancels the act of the story.
 func (t Step) cancelAct() {
 	t.storyEntry = ""
 	t.Lanes.Cancel(storyLane, "", schema.ReasonStopped)
 }
 
-// freeze pauses the lanes as far as the pauses say.
+// freeze pauses lanes according to the pause tokens.
 func (t Step) freeze(f auto.Freeze) {
 	if f == t.frozen {
 		return
@@ -78,8 +78,8 @@ func (t Step) freeze(f auto.Freeze) {
 	}
 }
 
-// beginHandlerAct performs what of a handler's act this robot can perform now.
-// While it may not move, or all of ato is frozen, that is what does not move.
+// beginHandlerAct performs the part of a handler's act that is possible now. While the
+// robot may not move, or all of ato is frozen, that is the part without motion.
 func (t Step) beginHandlerAct(handler string, e act.Entry) {
 	slot := &t.handling[len(t.handling)-1]
 	slot.still = t.Safety != schema.SafetyEnabled || t.frozen == auto.FreezeAll
@@ -91,8 +91,8 @@ func (t Step) beginHandlerAct(handler string, e act.Entry) {
 	}
 }
 
-// fitting leaves out of a handler's act what this robot has no unit for, where
-// it cannot go, and, when it has to stand still, what moves.
+// fitting removes from a handler's act the actions for which this robot has no unit or no
+// place, and, if it must not move, those that move.
 func (t Step) fitting(a score.Act, still bool) score.Act {
 	fits := func(do score.Action) bool {
 		row, ok := score.RowOf(do.Type)
@@ -117,7 +117,7 @@ func (t Step) fitting(a score.Act, still bool) score.Act {
 	return a
 }
 
-// able reports whether the unit can do what is asked of it.
+// able reports whether the unit can perform an action.
 func able(u schema.Unit, do score.Action) bool {
 	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
 	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
@@ -129,7 +129,7 @@ func (t Step) cancelHandlerAct(handler string) {
 	t.Lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped)
 }
 
-// cancelLanes ends all acts: ato is left.
+// cancelLanes cancels all acts, because ato is left.
 func (t Step) cancelLanes() {
 	t.cancelAct()
 	for _, h := range t.handling {
@@ -150,7 +150,8 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 	return s.finishing(lanes)
 }
 
-// finishing reports whether an act is performed to its end before its story is paused.
+// finishing reports whether the present act is performed to its end before the story
+// pauses.
 func (s *State) finishing(lanes *act.Lanes) bool {
 	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing
 }
@@ -184,7 +185,7 @@ func failure(o *act.Effect) schema.Reason {
 	return ""
 }
 
-// Acts are the acts that are performed and those that wait, the handlers' first.
+// Acts lists the acts that are performed and those that wait, the handlers' first.
 func (s *State) Acts(lanes *act.Lanes) (acts []string) {
 	for _, h := range s.handling {
 		acts = append(acts, lanes.Acts(act.Lane(h.handler))...)

@@ -13,19 +13,18 @@ import (
 	"troupe/schema/verb"
 )
 
-// asked is an act that somebody asks for while ato performs: an interrupt of the
-// story, which goes on after it.
+// asked is an act that was requested while ato performs: an interrupt of the story, which
+// continues afterwards.
 type asked struct {
 	key request.Key
 	act.Entry
 }
 
-// askedBy is the interrupter in whose name acts are asked for: switched off, it
-// keeps all of them away.
+// askedBy is the interrupter of requested acts; if it is stopped, all of them are refused.
 const askedBy = "ai"
 
-// AskAct puts the act into the inbox of the interrupts, after all checks. One at a time
-// is performed: another one is refused meanwhile, or with clear takes its place.
+// AskAct queues the act as an interrupt, after all checks. One at a time is performed:
+// further ones are refused, or replace it with clear.
 func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
 	e, ok := t.wanted(o, a)
 	if !ok {
@@ -37,7 +36,7 @@ func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
 	}, o.Key, o.If)
 }
 
-// wanted finds what an order asks to be performed, or refuses the order.
+// wanted returns the act that a command requests, or refuses the command.
 func (t Step) wanted(o request.Perform, a verb.WholeAct) (act.Entry, bool) {
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
@@ -47,7 +46,7 @@ func (t Step) wanted(o request.Perform, a verb.WholeAct) (act.Entry, bool) {
 	return e, no == nil
 }
 
-// performable answers whether an act that is asked for can be performed whole.
+// performable refuses a requested act that this robot cannot perform completely.
 func (t Step) performable(a *asked) (ok bool, why string) {
 	switch {
 	case a == nil:
@@ -58,8 +57,7 @@ func (t Step) performable(a *asked) (ok bool, why string) {
 	return true, ""
 }
 
-// answerAsked answers the sender of an act whose interrupt ended, in the step that
-// decides on by.
+// answerAsked answers the command of an act whose interrupt ended, in the same step.
 func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
 	if i < 0 || t.handling[i].key == "" {
@@ -79,7 +77,7 @@ func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	t.Out.Reply(t.handling[i].key, r)
 }
 
-// Cancel ends the act that a command asked for.
+// Cancel ends the act that a command requested.
 func (s *State) Cancel(key, by request.Key) bool {
 	for i, h := range s.handling {
 		if h.key == key {
@@ -91,7 +89,7 @@ func (s *State) Cancel(key, by request.Key) bool {
 	return false
 }
 
-// cancelAsked ends it for a stop: what somebody asked for before the stop does not go on
+// cancelAsked ends it because of a stop: what was requested before a stop does not continue
 // when the robot may move again.
 func (t Step) cancelAsked() {
 	for _, h := range t.handling {
@@ -101,7 +99,7 @@ func (t Step) cancelAsked() {
 	}
 }
 
-// AskAuto and AskQueue let an order wait for ato, and for the queue of interrupts.
+// AskAuto and AskQueue queue a command for ato, and for the queue of interrupts.
 func (s *State) AskAuto(o request.Perform, in auto.Input) {
 	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)
 	s.toAuto.Put(autoInput{Input: in}, o.Key, o.If)
@@ -111,16 +109,17 @@ func (s *State) AskQueue(o request.Perform, in interrupt.Input) {
 	s.toQueue.Put(queueInput{Input: in}, o.Key, o.If)
 }
 
-// Drop takes an order away that waits for its turn.
+// Drop removes a queued command.
 func (s *State) Drop(k request.Key) bool {
 	queue, ato := s.toQueue.Drop(k), s.toAuto.Drop(k)
 	return queue || ato
 }
 
-// Pending reports whether something waits for its turn.
+// Pending reports whether a command is queued.
 func (s *State) Pending() bool { return s.toQueue.Len()+s.toAuto.Len() > 0 || s.again }
 
-// met reports whether what an order was bound to still holds, and refuses it if not.
+// met reports whether the condition of a command still holds, and otherwise refuses the
+// command.
 func (t Step) met(by request.Key, when schema.Precondition) bool {
 	v, fails := request.Unmet(when, t.Standing)
 	if fails {
@@ -129,7 +128,7 @@ func (t Step) met(by request.Key, when schema.Precondition) bool {
 	return !fails
 }
 
-// Refs name what of it a reason is about.
+// Refs lists what a reason is about.
 func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
 	switch why {
 	case schema.ReasonIgnoredDuplicate:

@@ -9,12 +9,12 @@ import (
 	"troupe/schema"
 )
 
-// StepAuto gives ato one input: the oldest that waits, or the passing of time.
+// StepAuto gives ato one input: the oldest queued one, or the passing of time.
 func (t Step) StepAuto() (r Result) {
 	in, by := t.nextForAuto()
 	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, t.autoFacts(), in)
 	t.follow()
-	// One edge a step: the pauses may have to bring about another one.
+	// One transition per step: the pauses may cause another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
 		t.Out.Changed(effect.FlushSoon)
@@ -48,8 +48,8 @@ func (t Step) StepAuto() (r Result) {
 	return r
 }
 
-// nextForAuto takes the oldest input. The end of an act that was cancelled meanwhile does
-// not count.
+// nextForAuto takes the oldest input, except the end of an act that was cancelled
+// meanwhile.
 func (t Step) nextForAuto() (auto.Input, request.Key) {
 	for {
 		next, ok := t.toAuto.Take()
@@ -63,7 +63,7 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 	}
 }
 
-// whyAuto says in words why ato changed, or which pause did not change it.
+// whyAuto explains a change of ato, or which pause token did not change it.
 func whyAuto(d auto.Decision) string {
 	switch {
 	case d.Why != "":
@@ -76,13 +76,13 @@ func whyAuto(d auto.Decision) string {
 	return ""
 }
 
-// Result is what the mode supervisor has to know of it.
+// Result is what the mode supervisor has to know.
 type Result struct {
-	Entered bool // ato was to be entered
+	Entered bool // ato had to be entered
 	Refused schema.Reason
 }
 
-// entered says whether ato runs, and lets the interrupters ask.
+// entered reports whether ato runs, and starts the interrupters.
 func (t Step) entered(d auto.Decision) Result {
 	if d.Refused == "" {
 		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Enter}})
@@ -90,7 +90,7 @@ func (t Step) entered(d auto.Decision) Result {
 	return Result{Entered: true, Refused: d.Refused}
 }
 
-// Enter lets ato be entered, and Leave lets it be left.
+// Enter requests that ato is entered, and Leave that it is left.
 func (s *State) Enter() { s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter}}) }
 
 func (s *State) Leave() {
@@ -98,12 +98,12 @@ func (s *State) Leave() {
 	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
 }
 
-// Ready reports whether ato could be entered, or why not.
+// Ready returns why ato cannot be entered, or nothing.
 func (t Step) Ready() (why schema.Reason, detail string, ok bool) { return t.autoFacts().Ready() }
 
-// autoFacts is what ato has to know of the others.
+// autoFacts are the facts about other parts for ato.
 func (t Step) autoFacts() auto.Facts {
-	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for its moment
+	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for the right moment already
 	moves := false
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves

@@ -13,8 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// Interrupts gives the queue one input: the oldest that waits, or the passing of
-// time.
+// Interrupts gives the queue one input: the oldest queued one, or the passing of time.
 func (t Step) Interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch next, waits := t.toQueue.Take(); {
@@ -43,11 +42,11 @@ func (t Step) Interrupts() {
 		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
 	}
-	if d.Start.ID != "" { // after the one whose place it takes
+	if d.Start.ID != "" { // after the end of the one that it replaces
 		t.beginHandler(d.Start, wanted)
 	}
 	if wanted != nil && d.Start.ID != "" {
-		d.Answer.Status = "" // its answer is that of its act
+		d.Answer.Status = "" // it is answered when its act ends
 	}
 	if wanted != nil && d.Answer.Reason == schema.ReasonIgnoredDuplicate {
 		d.Answer.Detail = "another act is performed that was asked for; with clear this one takes its place"
@@ -72,7 +71,7 @@ type ended struct {
 	MS      int64  `json:"ms"`
 }
 
-// Idle reports whether no interrupt runs, whose end time alone could bring.
+// Idle reports whether no interrupt runs that could end without an event.
 func (s *State) Idle() bool { return len(s.queue.Running()) == 0 }
 
 // condition reports whether a handler's own condition holds.
@@ -111,8 +110,8 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	t.beginHandlerAct(h.ID, does)
 }
 
-// Handlers ends the handlers that are done: their act is over and what they waited for
-// has come, or their patience is at its end.
+// Handlers ends handlers that are done: their act is over and their condition holds, or
+// their time is over.
 func (t Step) Handlers() {
 	for i := range t.handling {
 		h := &t.handling[i]
@@ -156,8 +155,8 @@ func (t Step) endHandler(handler string) {
 	t.cancelHandlerAct(handler)
 }
 
-// SafetyChanged ends what a stop ended, so that it does not go on when the robot may
-// move again: all interrupts, or what somebody asked for.
+// SafetyChanged ends what a stop ended, so that it does not continue when the robot may
+// move again: all interrupts, or the requested act.
 func (t Step) SafetyChanged(to schema.SafetyState) {
 	switch {
 	case safety.Halts(to):
@@ -169,16 +168,16 @@ func (t Step) SafetyChanged(to schema.SafetyState) {
 	}
 }
 
-// handling is a handler at work.
+// handling is a running handler.
 type handling struct {
-	id      string // of the interrupt
+	id      string // id of the interrupt
 	handler string
 	acted   bool // its act is over
-	ending  bool // its end waits in the inbox
+	ending  bool // its end is queued
 	still   bool // its act does not move
 	until   time.Duration
-	key     request.Key // of who asked for its act, and is answered when it ends
-	by      request.Key // that cancelled it
+	key     request.Key // command that requested its act, answered when the act ends
+	by      request.Key // the command that cancelled it
 }
 
 const (
@@ -186,7 +185,7 @@ const (
 	switchedOff        = "off"
 )
 
-// Restore switches off the interrupters that were off.
+// Restore stops the interrupters that were stopped before the restart.
 func (s *State) Restore(now clock.Now, saved map[string]string) {
 	for _, id := range s.cfg.Interrupts.Interrupters {
 		if saved[interrupterSetting+id] == switchedOff {
@@ -195,7 +194,7 @@ func (s *State) Restore(now clock.Now, saved map[string]string) {
 	}
 }
 
-// keepInterrupter saves that an interrupter was run or stopped.
+// keepInterrupter saves that an interrupter was started or stopped.
 func (t Step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
 	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.What != interrupt.Run && in.What != interrupt.Stop {
 		return

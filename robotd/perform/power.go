@@ -8,14 +8,14 @@ import (
 	"troupe/schema"
 )
 
-// charged reports whether a low battery is full enough again.
+// charged reports whether a battery that was low is charged enough.
 func (t Step) charged() bool {
 	b := t.Battery
 	return b.Known && b.Share >= t.cfg.Charged
 }
 
-// askPowerAgain is after how long a battery that is still low asks for its handler again,
-// whatever became of the first time.
+// askPowerAgain is the interval at which a battery that is still low requests its handler,
+// whatever happened before.
 const askPowerAgain = 5 * time.Minute
 
 // Power is the interrupter that watches the battery.
@@ -41,7 +41,7 @@ func (t Step) Power() {
 	}
 }
 
-// Request asks for a handler; nobody is answered.
+// Request requests a handler, without an answer.
 func (s *State) Request(handler, interrupter string) {
 	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Request, Handler: handler, Interrupter: interrupter}})
 }

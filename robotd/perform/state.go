@@ -1,5 +1,5 @@
-// Package perform performs the accepted story and the handlers of interrupts, each on
-// lanes of their own.
+// Package perform performs the accepted story and the handlers of interrupts, each on lanes
+// of its own.
 package perform
 
 import (
@@ -15,43 +15,43 @@ import (
 	"troupe/schema"
 )
 
-// State is what is performed, and what is to be.
+// State is the state of the performance.
 type State struct {
 	cfg     *config.Config
 	queue   interrupt.State
 	auto    auto.State
 	toQueue request.Inbox[queueInput]
 	toAuto  request.Inbox[autoInput]
-	again   bool // ato has another edge to take
+	again   bool // ato has another transition to make
 
-	accepted   *program // shall be performed
+	accepted   *program // to be performed
 	noStory    schema.Reason
-	playing    *program // is performed
-	storyEntry string   // of the story's lane
+	playing    *program // being performed
+	storyEntry string   // entry on the story's lane
 	frozen     auto.Freeze
 	handling   []handling
-	low        bool          // the battery is
-	askPower   time.Duration // when it asks for its handler
+	low        bool          // the battery is low
+	askPower   time.Duration // when it requests its handler
 }
 
-// What waits for ato and for the queue of interrupts.
+// Inputs that wait for ato and for the queue of interrupts.
 type (
 	autoInput struct {
 		auto.Input
-		entry string // act-done, act-failed: of the lane; a stale one does not count
+		entry string // for act-done and act-failed: entry on the lane; a stale one does not count
 	}
 	queueInput struct {
 		interrupt.Input
-		asked *asked // the act that somebody asks for; nil = the handler's own
+		asked *asked // the requested act; nil = the handler's own
 	}
 )
 
-// New is a robot that performs nothing.
+// New returns a state in which nothing is performed.
 func New(cfg *config.Config) State {
 	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot()}
 }
 
-// Step is the part within one step of the robot.
+// Step is the part of one step of the robot that concerns the performance.
 type Step struct {
 	*State
 	Facts
@@ -60,34 +60,34 @@ type Step struct {
 	Out   *effect.List
 }
 
-// Facts are what it has to know of the others.
+// Facts are the facts about other parts.
 type Facts struct {
 	Standing schema.Precondition
 	Safety   schema.SafetyState
 	Stopped  bool // a stop is latched
-	LinkLost bool // nobody can be relied on to reach the robot, and ato is not to go on then
-	Running  bool // the mode supervisor is
+	LinkLost bool // no operator can reach the robot, and ato must not continue then
+	Running  bool // the mode supervisor runs
 	Battery  Battery
 	Body     Body
 }
 
-// Battery is what the battery says of itself.
+// Battery is what the battery reports.
 type Battery struct {
 	Known    bool
-	Share    float64 // of 1
+	Share    float64 // 0 to 1
 	Charging bool
 }
 
-// Body is what it has to know of the units.
+// Body is what the package asks of the body.
 type Body interface {
 	Units() []schema.Unit
 	Points() []string
 	Capabilities(languages []string) schema.Caps
 }
 
-// Auto is where ato stands, and Queue where the interrupts do.
+// Auto is the state of ato, and Queue that of the interrupts.
 func (s *State) Auto() *auto.State       { return &s.auto }
 func (s *State) Queue() *interrupt.State { return &s.queue }
 
-// Handling is how many handlers are at work.
+// Handling is the number of running handlers.
 func (s *State) Handling() int { return len(s.handling) }

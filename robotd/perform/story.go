@@ -12,7 +12,7 @@ import (
 	"troupe/schema/score"
 )
 
-// program is an accepted story, ready to be performed here.
+// program is an accepted story, prepared for this robot.
 type program struct {
 	*delivery.Loaded[score.Blob]
 	facts     auto.Story
@@ -20,7 +20,7 @@ type program struct {
 	moves     bool
 }
 
-// programOf prepares what ato has to know of a story.
+// programOf prepares a story for ato.
 func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	story := &l.Fit.Content.Story
 	p := &program{Loaded: l, facts: auto.Story{
@@ -39,7 +39,7 @@ func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	if story.Repeat.Loop {
 		p.facts.Times = 0
 	}
-	// What the robot is configured to speak wins over the story's own order.
+	// The configured languages take precedence over the story's order.
 	for _, lang := range t.cfg.Languages {
 		if len(story.Languages) == 0 || slices.Contains(story.Languages, lang) {
 			p.languages = append(p.languages, lang)
@@ -63,7 +63,7 @@ func (p *program) act(i int) (*score.Step, *score.Act) {
 	return step, &a
 }
 
-// Accept takes the story that ato shall perform now, or why there is none.
+// Accept takes the story that ato shall perform from now on, or why there is none.
 func (t Step) Accept(l *delivery.Loaded[score.Blob], why schema.Reason) {
 	switch {
 	case l == nil && t.accepted == nil && why == t.noStory,
@@ -78,7 +78,7 @@ func (t Step) Accept(l *delivery.Loaded[score.Blob], why schema.Reason) {
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// follow lets the performance go over to the accepted story, as soon as ato has.
+// follow replaces the performed story by the accepted one, once ato has done so.
 func (t Step) follow() {
 	switch {
 	case t.accepted != nil && t.auto.Story == t.accepted.facts:
@@ -88,23 +88,23 @@ func (t Step) follow() {
 	}
 }
 
-// AtBoundary reports whether no act is under way, or one has just ended.
+// AtBoundary reports whether no act is being performed, or one has just ended.
 func (s *State) AtBoundary() bool {
 	next, waits := s.toAuto.Peek()
 	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFailed)
 }
 
-// tried leaves word for the delivery how a story began; it may be on trial.
+// tried reports to the delivery how a story began, because it may be on trial.
 func (t Step) tried(refused schema.Reason, detail string) {
 	if t.playing != nil {
 		t.Out.Do(effect.Tried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
 	}
 }
 
-// performed is what is performed, or would be.
+// performed returns the story that is performed, or would be.
 func (s *State) performed() *program { return cmp.Or(s.playing, s.accepted) }
 
-// Story names what is performed, or would be; nil = nothing.
+// Story names that story; nil = none.
 func (s *State) Story() *schema.StoryRef {
 	p := s.performed()
 	if p == nil {
@@ -121,8 +121,8 @@ func (s *State) StoryRev() int64 {
 	return 0
 }
 
-// Repertoire is what can be performed by its name: the acts and files of the accepted
-// story, and the languages to perform in.
+// Repertoire is what can be performed by its id: the acts and files of the accepted story,
+// and the languages of the performance.
 func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, languages []string) {
 	if s.accepted == nil {
 		return nil, nil, s.cfg.Languages
@@ -130,7 +130,7 @@ func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, la
 	return s.accepted.Content.Acts, s.accepted.Content.Assets, s.accepted.languages
 }
 
-// ActName is the act of the story that is performed.
+// ActName is the id of the act that is performed.
 func (s *State) ActName() string {
 	if step, _ := s.playing.act(s.auto.Act); step != nil && s.auto.Status != schema.AutoHalt {
 		return step.Act
@@ -138,8 +138,8 @@ func (s *State) ActName() string {
 	return ""
 }
 
-// File finds the file that an action names, among those of the story that is performed,
-// or else of the one that shall be.
+// File returns the file that an action names, from the story that is performed, or else
+// from the accepted one.
 func (s *State) File(do *score.Action) string {
 	for _, p := range []*program{s.playing, s.accepted} {
 		if p == nil {
