@@ -10,15 +10,14 @@ import (
 	"troupe/schema/verb"
 )
 
-// answered is the verdict on an order. It waits until the state is published that shows
-// it.
+// answered is the verdict on a command. It waits until a published state shows the effect.
 type answered struct {
 	key request.Key
 	request.Verdict
 }
 
-// stepRequests gives the journal of requests one input and carries out what it decides.
-// Answers are gathered and published at the end of the step.
+// stepRequests gives the journal of requests one input and carries out its decision.
+// Answers are collected and published at the end of the step.
 func (t *step) stepRequests(in request.Input) {
 	fleet, known := t.clockOffset()
 	from := len(t.answers)
@@ -40,7 +39,7 @@ func (t *step) stepRequests(in request.Input) {
 	t.answers = keep
 }
 
-// reply answers an order. What the robot does by itself has no key, and gets no answer.
+// reply answers a command. What the robot does by itself has no key, and gets no answer.
 func (t *step) reply(to request.Key, r request.Verdict) {
 	if desired.AsksMode(to) {
 		t.toDesired(func(d desired.Step) { d.Answered(to, r) })
@@ -48,7 +47,7 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 	}
 	if to != "" {
 		if !r.Status.Final() {
-			t.changed(effect.FlushSoon) // it runs from now on
+			t.changed(effect.FlushSoon) // it is listed as running from now on
 		}
 		if r.Refs == nil {
 			r.Refs = t.inTheWay(r)
@@ -60,10 +59,10 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 	}
 }
 
-// releaseReplies passes verdicts on to the journal of requests: refusals at once, for
-// they touched nothing; successes when the state that shows them is published in this
-// step, or was before. For them it is published as soon as all that belongs to one event
-// has been done. An order that changed nothing does not wait if that state is not due.
+// releaseReplies passes verdicts on to the journal of requests: refusals at once, because
+// nothing was changed; successes when the state that shows them is published in this step,
+// or was published before. For them it is published as soon as all steps of one event are
+// done. A command that changed nothing does not wait if that state is not due.
 func (t *step) releaseReplies() {
 	shown := func(r *answered) bool {
 		return t.report.Clean() || r.Reason == schema.ReasonUnchanged && t.report.CleanButRequests()
@@ -93,9 +92,9 @@ func (t *step) releaseReplies() {
 	t.replies = keep
 }
 
-// publishAnswers publishes the answers of this step. A refusal because the disk hangs
-// does not wait for that disk. The answer that a stop succeeded waits, for a while, until
-// what holds the robot is on the disk.
+// publishAnswers publishes the answers of this step. A refusal because the disk hangs does
+// not wait for that disk. The answer that a stop succeeded waits, for a limited time, until
+// the latches are on the disk.
 func (t *step) publishAnswers() {
 	told := t.answers
 	if t.report.Session() == "" { // the journal keeps them for the next session
@@ -116,15 +115,15 @@ func (t *step) publishAnswers() {
 	t.answers = t.answers[:0]
 }
 
-// isStop reports whether a verb is a stop, which waits for nothing.
+// isStop reports whether a verb is a stop, which never waits.
 func isStop(id string) bool {
 	group, name, _ := strings.Cut(id, "/")
 	v, ok := verb.Of(group, name)
 	return ok && v.Class == verb.ClassStop
 }
 
-// raiseAlarms raises the alerts that the journal of requests asked for, after the safety
-// core has decided.
+// raiseAlarms raises the alerts of the journal of requests, after the safety core has
+// decided.
 func (t *step) raiseAlarms() {
 	for _, a := range t.alarms {
 		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
@@ -132,9 +131,9 @@ func (t *step) raiseAlarms() {
 	t.alarms = t.alarms[:0]
 }
 
-// asker names, for people, the person who asked for something. The robot believes the
-// name that a fleetd instance gives, for fleetd has seen the person. A name that any
-// other client gives stands beside that client.
+// asker names, for people, the person who sent a command. The robot trusts the name that a
+// fleetd instance gives, because fleetd knows the person. To a name that another client
+// gives it adds the client.
 func (t *step) asker(client, by string) string {
 	if by != "" && t.beats.Senders.Has(client) {
 		return by
@@ -142,8 +141,8 @@ func (t *step) asker(client, by string) string {
 	return schema.Asker(client, by)
 }
 
-// revoke tells the client that had control that it has lost it, in a second answer to its
-// request. If the first answer was not published yet, that answer says so.
+// revoke notifies the client that had control that it has lost it, in a second answer to
+// its request. If the first answer was not published yet, that answer says so.
 func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
 		if r := &t.replies[i]; r.key == key {
@@ -154,15 +153,15 @@ func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []sc
 	t.stepRequests(request.Revoked{Key: key, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by})
 }
 
-// alertsOf are the alerts about what a reason names.
+// alertsOf returns the alerts about what a reason names.
 var alertsOf = map[schema.Reason]string{
 	schema.ReasonUnitError:     "unit_error",
 	schema.ReasonLinkLost:      "link_lost",
 	schema.ReasonNotCalibrated: "calibration_failed",
 }
 
-// inTheWay names what stands against a command that failed, so that its sender need not
-// look for it in the state.
+// inTheWay lists what a failed command conflicts with, so that its sender need not look for
+// it in the state.
 func (t *step) inTheWay(r request.Verdict) []schema.Ref {
 	if !r.Status.Final() || r.Status == schema.StatusSucceeded {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"troupe/schema"
 )
 
-// cancel carries out sys/cancel. A command that still waits in an inbox is not begun. A
-// switch of modes, a calibration, an act and a replay of events are ended. Everything
-// else is too short, or would leave the robot between two states.
+// cancel carries out sys/cancel. A command that still waits in an inbox is removed. A
+// change of modes, a calibration, an act and a replay are ended. Everything else is too
+// short, or would leave the robot in an undefined state.
 func (t *step) cancel(o request.Perform, id string) {
 	target := request.KeyOf(o.Client, id)
 	switch {
@@ -32,11 +32,10 @@ func (t *step) cancel(o request.Perform, id string) {
 	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
-// pendingCancel is a sys/cancel that is answered once the command that it cancels has
-// been.
+// pendingCancel is a sys/cancel that is answered after the command that it cancels.
 type pendingCancel struct{ by, target request.Key }
 
-// answerCancels answers those who cancelled a command that ended with r.
+// answerCancels answers the commands that cancelled a command which ended with r.
 func (t *step) answerCancels(target request.Key, r request.Verdict) {
 	answer := request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
@@ -51,7 +50,7 @@ func (t *step) answerCancels(target request.Key, r request.Verdict) {
 	})
 }
 
-// unqueue takes an order out of the inbox where it waits.
+// unqueue removes a command from the inbox in which it waits.
 func (t *step) unqueue(k request.Key) bool {
 	found := false
 	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.perform, &t.manual} {

@@ -18,7 +18,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// commanded takes a command as it came. A stop overtakes other messages on its way; what
+// commanded takes a command as received. A stop overtakes other messages; a command that
 // arrived before the stop and is read after it is too late.
 func (t *step) commanded(ev event.Command) {
 	if t.isRemoval(ev) && !isStop(ev.Group+"/"+ev.Verb) {
@@ -34,8 +34,8 @@ func (t *step) commanded(ev event.Command) {
 	t.stepRequests(a)
 }
 
-// inForce is the order of the mode supervisor that would change nothing now. It needs no
-// record on the disk before it is answered: repeating it does no harm.
+// inForce returns the order of the mode supervisor that would change nothing now. It is
+// answered without a record on the disk: repeating it does no harm.
 func (t *step) inForce() verb.Args {
 	m := &t.mode
 	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == t.cfg.Mode.Calibration || t.toMode.Len() > 0 {
@@ -44,7 +44,7 @@ func (t *step) inForce() verb.Args {
 	return verb.SetMode{Mode: m.Active}
 }
 
-// dispatch hands an order to the machine that decides it. The machine answers in this
+// dispatch passes a command to the machine that decides it. The machine answers in this
 // step or in a later one.
 func (t *step) dispatch(o request.Perform) {
 	if t.cancelledByLinkLoss(o) || t.uncontrolled(o) {
@@ -53,7 +53,7 @@ func (t *step) dispatch(o request.Perform) {
 	if !t.met(o.Key, o.If) {
 		return
 	}
-	switch o.Verb.Part { // no table of functions: t would escape, and each step allocate it
+	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.askSafety(o)
 	case verb.PartMode:
@@ -75,7 +75,7 @@ func (t *step) dispatch(o request.Perform) {
 	}
 }
 
-// unknownVerb refuses an order that no part of this robot carries out.
+// unknownVerb refuses a command that no part of this robot carries out.
 func (t *step) unknownVerb(o request.Perform) {
 	t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
 }
@@ -86,7 +86,7 @@ func (t *step) takeMode(o request.Perform) {
 	case verb.SetMode:
 		t.askMode(o, mode.Input{Kind: mode.Set, Mode: a.Mode, Restart: a.Restart})
 	case verb.PauseMode:
-		if performs {
+		if performs { // paused by tokens, whichever verb requests it
 			t.perform.AskAuto(o, auto.Input{What: auto.Pause})
 			return
 		}
@@ -140,8 +140,8 @@ func (t *step) takeManual(o request.Perform) {
 	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
 }
 
-// takeRequests takes what is asked about other commands. The request room answers the
-// rest of them by itself.
+// takeRequests takes commands about other commands. Package request answers the others of
+// them itself.
 func (t *step) takeRequests(o request.Perform) {
 	if a, ok := o.Args.(verb.Cancel); ok {
 		t.cancel(o, a.ID)
@@ -169,9 +169,8 @@ func (t *step) takeDesired(o request.Perform) {
 	t.unknownVerb(o)
 }
 
-// cancelledByLinkLoss refuses what was asked over a connection that has broken since, while the
-// disk took its time: who asked sees the robot no more, and nothing is to move by
-// itself after a lost link.
+// cancelledByLinkLoss refuses a command whose connection was lost while the disk wrote it:
+// its sender cannot see the robot any more, and nothing moves by itself after a lost link.
 func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	switch o.Verb.Class {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
@@ -184,7 +183,8 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	return true
 }
 
-// standing is what an order may make a condition. Between two modes neither is in charge.
+// standing returns what the condition of a command can refer to. Between two modes neither
+// is in charge.
 func (t *step) standing() schema.Precondition {
 	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if t.mode.Next != "" {
@@ -193,9 +193,9 @@ func (t *step) standing() schema.Precondition {
 	return p
 }
 
-// met reports whether the condition of an order still holds, and refuses the order if
-// not. It is asked as the order is dispatched and again as a machine takes it, for what
-// stood before it in the inbox may have changed the robot.
+// met reports whether the condition of a command still holds, and otherwise refuses the
+// command. It is checked when the command is dispatched and again when a machine takes it,
+// because commands before it in the inbox may have changed the robot.
 func (t *step) met(by request.Key, when schema.Precondition) bool {
 	v, fails := request.Unmet(when, t.standing())
 	if fails {
@@ -204,8 +204,8 @@ func (t *step) met(by request.Key, when schema.Precondition) bool {
 	return !fails
 }
 
-// askSafety hands a request to the safety core. A stop goes before everything that waits
-// and removes it: what was asked before a stop does not happen after it.
+// askSafety passes a request to the safety core. A stop precedes everything that waits, and
+// removes it: what was requested before a stop does not happen after it.
 func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),
@@ -236,7 +236,7 @@ func (t *step) askSafety(o request.Perform) {
 	t.toSafety.Put(r, o.Key, o.If)
 }
 
-// requestStop lets a part of the robot itself ask for STOP.
+// requestStop lets a part of the robot request STOP.
 func (t *step) requestStop(source, why string) {
 	t.toSafety.Add(safety.Request{Verb: safety.Stop, Source: source, Why: why})
 }
@@ -246,7 +246,7 @@ func (t *step) askMode(o request.Perform, in mode.Input) {
 	t.toMode.Put(in, o.Key, o.If)
 }
 
-// uncontrolled refuses an order whose sender lacks the control that it needs.
+// uncontrolled refuses a command whose sender lacks the control that it needs.
 func (t *step) uncontrolled(o request.Perform) (refused bool) {
 	t.toManual(func(m manual.Step) { refused = m.Uncontrolled(o) })
 	return refused

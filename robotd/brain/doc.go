@@ -1,4 +1,4 @@
-// Package brain is the whole robot in one function.
+// Package brain is one step of the robot: a pure function of state, event and time.
 //
 //	broker ── link ──┐ commands, desired documents, ┌── Publish ── link ── broker
 //	                 │ heartbeats                   │
@@ -7,22 +7,21 @@
 //	disk ────────────┤ saved, recalled    Effects   ├── Save ───── disk
 //	clock ───────────┘ tick                         └── Note ───── log
 //
-// Step takes one event and the time, changes the State it is given and appends what is to
-// be done. It decides alone: the same state, times and events give the same effects. It
-// does nothing itself, starts nothing, and reads no clock; a loop elsewhere owns the
-// State, feeds it and performs its effects.
+// Step takes one event and the time, changes the State and appends effects. The same state,
+// times and events give the same effects. It does no I/O, starts no goroutine and reads no
+// clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
-// The parts of the robot each have a state of their own: body, stops, manual, perform,
-// desired and report. The machines below them (safety, link, mode, request and those of
-// the parts) each decide one thing. None of them knows another. Brain gives each what it
-// has to know of the others, and carries out what it leaves in the list of effects and
-// intents. It does so in the same order for every event:
+// The parts of the robot (body, stops, manual, perform, desired and report) have a state of
+// their own. They use machines (safety, link, mode, request and others) that decide one
+// thing each. None of them knows another: brain passes to each the facts that it needs, and
+// carries out the effects and intents that it returns. The order is the same for every
+// event:
 //
-//	what the body reports and what is asked, safety, link, control, mode supervisor,
-//	manual, interrupts, desired documents, ato, executor, units, documents
+//	reports of the body and commands, safety, link, control, mode supervisor, manual,
+//	interrupts, desired documents, ato, executor, units, documents
 //
-// so that whatever makes the robot safer comes first, and what is published in a step is
-// the truth at its end. Every machine takes at most one edge a step. What it has to hear
-// after that waits in an inbox. The loop makes further steps at once, with the event
-// Follow, while Pending says so.
+// So what makes the robot safer comes first, and the documents that a step publishes show
+// the state at its end. Every machine makes at most one transition per step; further inputs
+// wait in an inbox. While Pending reports that there are some, the loop makes the next step
+// at once, with the event Follow.
 package brain

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// stateDocument is the whole robot as it is now.
+// stateDocument is the state document of the robot as it is now.
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
@@ -62,8 +62,8 @@ func (t *step) stateDocument() *schema.State {
 	return d
 }
 
-// activeMode is the mode in charge. Between two modes it is the one that was asked for,
-// so that the field is never empty while phase says "switching".
+// activeMode is the mode in charge. Between two modes it is the requested one, so that the
+// field is never empty while phase is "switching".
 func (t *step) activeMode() schema.ModeID {
 	switch {
 	case t.mode.Active != "":
@@ -76,7 +76,7 @@ func (t *step) activeMode() schema.ModeID {
 	return t.cfg.Mode.Calibration
 }
 
-// modePaused reports whether the active mode is paused. One that performs is paused by
+// modePaused reports whether the active mode is paused. A mode that performs is paused by
 // the tokens of the story, the others by the supervisor.
 func (t *step) modePaused() bool {
 	if t.inCharge().Performs {
@@ -85,19 +85,20 @@ func (t *step) modePaused() bool {
 	return t.mode.Paused(&t.cfg.Mode)
 }
 
-// current is where the robot stands, as an answer tells it.
+// current is the robot's state as in answers.
 func (t *step) current() *schema.Now {
 	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
-// modesDocument is the catalogue of modes.
+// modesDocument is the catalogue of modes, with the reasons why each cannot be selected
+// now.
 func (t *step) modesDocument() *schema.Modes {
 	leased := t.cfg.Control.Required == control.RequireAll
 	return &schema.Modes{Session: t.report.Session(), Modes: t.mode.List(&t.cfg.Mode, t.modeFacts(mode.Input{}), t.modes, leased)}
 }
 
-// linkDocument is how long operators have been heard, and what the robot does when they
-// are not.
+// linkDocument is the state of the link to the operators, and what the robot does when it
+// is lost.
 func (t *step) linkDocument() schema.StateLink {
 	d := schema.StateLink{
 		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,

@@ -12,9 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// heartbeatReceived takes a heartbeat of an operator. One of a fleetd instance also tells
-// the fleet's time. Somebody at the robot can stop it, so the robot has a link; but that
-// client speaks neither for the fleet nor for its clock.
+// heartbeatReceived takes a heartbeat of an operator. Those of a fleetd instance also carry
+// the fleet's time. Those of a console at the robot keep up the link, because a person
+// there can stop the robot, but they affect neither the fleet's time nor fleetd's presence.
 func (t *step) heartbeatReceived(ev event.Heartbeat) {
 	t.linkChanged(link.Heartbeat(&t.link, t.now.Mono, t.cfg.Link, ev.Client))
 	if ev.Local {
@@ -26,7 +26,7 @@ func (t *step) heartbeatReceived(ev event.Heartbeat) {
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
-// checkLink looks how long no heartbeat has come.
+// checkLink checks how long no heartbeat has arrived.
 func (t *step) checkLink() {
 	t.linkChanged(link.Tick(&t.link, t.now.Mono, t.cfg.Link))
 	t.toReport(report.Step.Undispute)
@@ -51,16 +51,16 @@ func (t *step) linkChanged(d link.Decision) {
 	}
 }
 
-// linkLost reports whether the link is lost, and since how long nobody can be relied on
-// to reach the robot.
+// linkLost reports whether the link is lost, and for how long no operator could reach the
+// robot.
 func (t *step) linkLost() (bool, time.Duration) {
 	return t.link.At == schema.LinkLost, link.LostFor(t.link, t.now.Mono, t.cfg.Link)
 }
 
-const clockDiffers = "clock_differs" // alert of a fleetd instance
+const clockDiffers = "clock_differs" // alert about a fleetd instance
 
-// learnFleetTime takes the fleet's time from a heartbeat. It raises an alert for a fleetd
-// instance whose clock differs, for its commands would be too old or not yet due.
+// learnFleetTime takes the fleet's time from a heartbeat. It raises an alert about a fleetd
+// instance whose clock differs, because its commands would be too old or in the future.
 func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clock.Learn(t.now, client, fleet)
 	for _, a := range slices.Clone(t.report.Alerts()) {
@@ -75,7 +75,7 @@ func (t *step) learnFleetTime(client string, fleet schema.Time) {
 	t.clear(clockDiffers, client)
 }
 
-// FleetTime is the fleet's time, as the heartbeats of this run tell it.
+// FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
 	fleet, known := s.clock.At(now)
 	return fleet.Time(), known
@@ -87,8 +87,8 @@ func (t *step) clockOffset() (time.Duration, bool) {
 	return fleet.Sub(t.now.Wall), ok
 }
 
-// noteArrival notes, before ev is judged, when the loop ran and when something arrived
-// over the connection: what arrives right after a gap in either may be as old as the gap.
+// noteArrival notes, before ev is judged, when the loop ran and when a message arrived: a
+// message that arrives right after a gap in either may be as old as the gap.
 func (t *step) noteArrival(ev event.Event) {
 	t.beats.Gaps.Stepped(t.now.Mono)
 	switch ev.(type) {
@@ -99,8 +99,8 @@ func (t *step) noteArrival(ev event.Event) {
 	}
 }
 
-// late is how long ago a command may have been sent: it was held up on its way, or here
-// since it was read.
+// late is how long ago a command may have been sent: it was delayed on the network, or here
+// after it was read.
 func (t *step) late(ev event.Command) time.Duration {
 	late := t.beats.Gaps.Longest(t.now.Mono)
 	if ev.Read > 0 {
@@ -109,8 +109,8 @@ func (t *step) late(ev event.Command) time.Duration {
 	return late
 }
 
-// fleetdSeen notes that a fleetd instance is gone; a client that had control through it
-// has lost it. The end of a session other than the newest is old news.
+// fleetdSeen notes that a fleetd instance is gone; a client that had control through it has
+// lost it. The end of a session that is not the newest one changes nothing.
 func (t *step) fleetdSeen(p schema.Presence) {
 	if p.State == schema.PresenceOnline {
 		return

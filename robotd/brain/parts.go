@@ -20,8 +20,8 @@ import (
 	"troupe/schema/score"
 )
 
-// settle carries out what a part of the robot left in the list from index from on, in
-// order.
+// settle carries out, in order, what a part of the robot added to the list from index from
+// on.
 func (t *step) settle(from int) {
 	for i, n := from, t.list.Len(); i < n; i++ {
 		switch in := t.list.At(i).(type) {
@@ -62,10 +62,11 @@ func (t *step) settle(from int) {
 	t.list.Cut(from)
 }
 
-// reports is the part report.
+// reports returns the part report with its facts.
 func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
 
-// toReport, toManual, toPerform and toDesired call a part, and carry out what it leaves.
+// toReport, toManual, toPerform and toDesired call a part and carry out its effects and
+// intents.
 func (t *step) toReport(do func(report.Step)) {
 	from := t.list.Len()
 	do(t.reports())
@@ -77,12 +78,12 @@ func (t *step) recordEvent(kind, source, cause, req string, data any) {
 	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
 }
 
-// log adds a line to the log: one for each edge that a machine takes.
+// log adds a line to the log: one for each transition of a machine.
 func (t *step) log(machine, from, to, why, cause string) {
 	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
-// raise puts an alert on the state, and clear takes it off.
+// raise adds an alert to the state, and clear removes it.
 func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
 	t.toReport(func(r report.Step) { r.Raise(kind, level, source, detail, hint, t.body.Has(source)) })
 }
@@ -106,7 +107,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 	return found
 }
 
-// manuals is the part manual, with what it has to know of the others now.
+// manuals returns the part manual with its facts.
 func (t *step) manuals() manual.Step {
 	lost, _ := t.linkLost()
 	f := manual.Facts{
@@ -124,7 +125,7 @@ func (t *step) toManual(do func(manual.Step)) {
 	t.settle(from)
 }
 
-// performs is the part perform, with what it has to know of the others now.
+// performs returns the part perform with its facts.
 func (t *step) performs() perform.Step {
 	lost, _ := t.linkLost()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
@@ -141,7 +142,7 @@ func (t *step) toPerform(do func(perform.Step)) {
 	t.settle(from)
 }
 
-// desires is the part desired, with what it has to know of the others now.
+// desires returns the part desired with its facts.
 func (t *step) desires() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Session: t.report.Session(), Out: &t.list}
 	if fleet, known := t.clock.At(t.now); known {
@@ -150,7 +151,7 @@ func (t *step) desires() desired.Step {
 	return d
 }
 
-// toDesired also lets the performance take over the story that is active then.
+// toDesired also makes the performance follow the active story.
 func (t *step) toDesired(do func(desired.Step)) {
 	from := t.list.Len()
 	do(t.desires())
@@ -162,10 +163,10 @@ func (t *step) toDesired(do func(desired.Step)) {
 // others is the robot as the part desired sees it.
 type others State
 
-// Capabilities are what a story is measured against.
+// Capabilities are those that stories are fitted to.
 func (s *others) Capabilities() schema.Caps { return s.body.Capabilities(s.cfg.Languages) }
 
-// Check lets the executor go through an act as it would be performed.
+// Check lets the executor check an act.
 func (s *others) Check(a *score.Act) *act.Refusal { return s.lanes.Check(a) }
 
 // SetPlaces gives the fleet's places to the body.
@@ -174,7 +175,7 @@ func (s *others) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }
 // Playing reports whether ato performs.
 func (s *others) Playing() bool { return s.perform.Auto().Status == schema.AutoIdle }
 
-// DeliveryFacts are what the delivery of stories has to know of the performance.
+// DeliveryFacts are the facts about the performance for the delivery of stories.
 func (s *others) DeliveryFacts() delivery.Facts {
 	at := s.perform.Auto().Status
 	return delivery.Facts{
@@ -185,7 +186,7 @@ func (s *others) DeliveryFacts() delivery.Facts {
 	}
 }
 
-// ModeFacts are what the desired mode has to know.
+// ModeFacts are the facts for the desired mode.
 func (s *others) ModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: s.mode.Active, Settled: s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
@@ -195,7 +196,7 @@ func (s *others) ModeFacts() desiredmode.Facts {
 		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
 	case len(s.stops.Latches()) > 0:
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(s.stops.Latches()))
-	case waits != "": // leaving ato would forget it
+	case waits != "": // leaving the mode would lose it
 		f.Others, f.Detail = waits, string(s.mode.Active)+" was stopped or lost its link; only auto/continue lets it go on"
 	case c.At == control.Held:
 		f.Others, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"

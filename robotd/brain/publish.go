@@ -9,7 +9,7 @@ import (
 )
 
 // publishDue publishes what has changed, at the end of a step: the state first, then the
-// answers that it proves, then the slower documents.
+// answers that depend on it, then the other documents.
 func (t *step) publishDue() {
 	t.persistStops()
 	t.toReport(report.Step.ContinueReplay)
@@ -29,13 +29,13 @@ func (t *step) publishDue() {
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
 	if seq, due := t.reports().BeatDue(); due {
-		// It promises nothing, so it waits for no disk: a disk that hangs is no
-		// reason to look dead.
+		// It depends on no save, so it waits for no disk: a robot whose disk hangs must not
+		// look dead.
 		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
 	}
 }
 
-// republish publishes again what the broker left out, when it is time.
+// republish publishes documents again that the broker dropped, when they are due.
 func (t *step) republish() {
 	from := t.list.Len()
 	again := t.reports().LeftOut()
@@ -45,8 +45,8 @@ func (t *step) republish() {
 	}
 }
 
-// publishState publishes the state when it is due, as it is when all that belongs to
-// one event has been done.
+// publishState publishes the state if it is due, after everything that belongs to one event
+// was processed.
 func (t *step) publishState() {
 	if t.Pending() || !t.reports().StateDue() {
 		return
@@ -55,7 +55,7 @@ func (t *step) publishState() {
 	t.publish(effect.Document{Topic: schema.TopicState, Value: t.stateDocument(), First: urgent})
 }
 
-// publishModes publishes the catalogue of modes when it may be another one.
+// publishModes publishes the catalogue of modes if it may have changed.
 func (t *step) publishModes() {
 	if t.reports().ModesDue() {
 		d := t.modesDocument()
@@ -63,7 +63,7 @@ func (t *step) publishModes() {
 	}
 }
 
-// publishCaps publishes what the robot is and can do, if somebody listens.
+// publishCaps publishes the robot's capabilities if there is a session.
 func (t *step) publishCaps() {
 	if t.report.Session() != "" {
 		d := t.body.Caps(t.cfg, manual.Verbs(&t.body))

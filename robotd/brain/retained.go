@@ -7,20 +7,20 @@ import (
 	"troupe/schema"
 )
 
-// Commands that the broker retained, which it should not. Each session begins with them.
-// The robot refuses them, obeys stops all the same, and raises an alert that names the
-// topic, so that fleetd removes them. Fleetd can do so only with an empty message, which
-// the broker forwards like any other; and an empty message is a command too. So the robot
-// takes an empty message on such a topic for the removal.
+// Retained commands, which are not allowed. Each session begins with those that the broker
+// has. The robot refuses them, except stops, which it obeys, and raises an alert that names
+// the topic, so that fleetd removes them. fleetd can remove one only by publishing an empty
+// message, which the broker forwards like any other; and an empty message is a command,
+// too. So the robot takes an empty message on such a topic as the removal.
 
-// retainedMost bounds the topics that are remembered; beyond it an empty message counts
+// retainedMost bounds the number of remembered topics; beyond it, an empty message counts
 // as a command.
 const retainedMost = 256
 
-// retainedOn is the topic of a retained command, as alerts name it.
+// retainedOn is the topic of a retained command, as in alerts.
 func retainedOn(client, group, verb string) string { return "cmd/" + client + "/" + group + "/" + verb }
 
-// isRemoval reports whether a command only removes one that was retained.
+// isRemoval reports whether a command only removes a retained one.
 func (t *step) isRemoval(ev event.Command) bool {
 	return !ev.Retained && len(ev.Payload) == 0 && t.retained[retainedOn(ev.Client, ev.Group, ev.Verb)]
 }
@@ -35,7 +35,7 @@ func (t *step) noteRetained(ev event.Command) {
 	}
 }
 
-// removed notes that the command is retained no longer.
+// removed notes that the command is not retained any more.
 func (t *step) removed(ev event.Command) {
 	topic := retainedOn(ev.Client, ev.Group, ev.Verb)
 	delete(t.retained, topic)
@@ -43,7 +43,7 @@ func (t *step) removed(ev event.Command) {
 	t.recordEvent("retained_command_removed", topic, "", "", nil)
 }
 
-// alarmed names the topic of the retained command that an alarm is about.
+// alarmed is the topic of the retained command that an alert is about.
 func alarmed(a request.Alert) string {
 	if a.Verb == stops.Verb {
 		return "fleet/cmd/" + a.Client + "/stop"

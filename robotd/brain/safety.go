@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// stepSafety gives the safety core the oldest request that waits, or none. It comes
-// before everything else that decides.
+// stepSafety gives the safety core the oldest waiting request, or none. It runs before
+// everything else that decides.
 func (t *step) stepSafety() {
 	in, waits := t.toSafety.Take()
 	if waits && !t.met(in.By, in.When) {
@@ -29,7 +29,7 @@ func (t *step) stepSafety() {
 	t.settleReset()
 }
 
-// safetyFacts is what the core has to know. The slices are those of the parts, so that
+// safetyFacts are the facts for the safety core. The slices belong to the parts, so that
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.mode.SafetyMode(&t.cfg.Mode)
@@ -51,13 +51,13 @@ func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	case !a.Taken:
 		r.Status, r.Result = schema.StatusRejected, ""
 	case d.Changed && d.To == schema.SafetyReset:
-		t.resetting = by // answered again when the units are through
+		t.resetting = by // answered again when the reset has ended
 		r = request.Verdict{Status: schema.StatusAccepted}
 	}
 	t.reply(by, r)
 }
 
-// settleReset answers a reset that was granted, once its end is known.
+// settleReset answers a granted reset when it has ended.
 func (t *step) settleReset() {
 	if t.resetting == "" || t.safety.At == schema.SafetyReset {
 		return

@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// connected publishes every document: the broker may have lost them all.
+// connected publishes every document, because the broker may have lost them all.
 func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
 	t.beats.HalfOpen.Opened(t.now.Mono)
@@ -23,7 +23,7 @@ func (t *step) connected(ev event.Connected) {
 	t.publishAnswers()
 }
 
-// documents publishes every retained document of the robot but its presence.
+// documents publishes every retained document of the robot except its presence.
 func (t *step) documents() {
 	t.publishCaps()
 	t.reports().Renew()
@@ -34,7 +34,7 @@ func (t *step) documents() {
 	t.toDesired(desired.Step.Report)
 }
 
-// resync publishes every document again, for a broker or a fleetd instance that lost
+// resync publishes every document again, for a broker or a fleetd instance that has lost
 // them.
 func (t *step) resync(o request.Perform) {
 	if !t.reports().MayResync() {

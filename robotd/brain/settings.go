@@ -12,21 +12,21 @@ import (
 	"troupe/schema/verb"
 )
 
-// What people switch off stays off over a restart. A setting is named by the kind and the
-// thing; its value is the state. What is on is not kept.
+// Modes and interrupters that people disabled stay disabled after a restart. A setting is
+// named by the kind and the id; its value is the state. Enabled ones are not saved.
 const (
 	modeSetting = "mode."
 	switchedOff = "off"
 )
 
-// HungSetting names the mode that did not return from a call and for which robotd was
-// ended. Start-up takes it for failed, and forgets it then.
+// HungSetting names the mode that did not return from a call and for which robotd ended.
+// Start-up treats it as failed, and removes the setting.
 const HungSetting = "hung_mode"
 
-// Boots are those that the robot knows as its own, the present one among them.
+// Boots are those of this robot that it knows, including the present one.
 func (s *State) Boots() []string { return s.report.Boots() }
 
-// restoreSettings switches off what was off.
+// restoreSettings disables what was disabled.
 func (t *step) restoreSettings(saved map[string]string) {
 	if v, err := strconv.ParseFloat(saved[manual.VolumeSetting], 64); err == nil {
 		t.body.SetVolume(verb.Number{Value: min(max(v, 0), 1), Said: true})
@@ -44,10 +44,10 @@ func (t *step) restoreSettings(saved map[string]string) {
 	t.perform.Restore(t.now, saved)
 }
 
-// hungAlert is the alert of the mode that hung, until it is in charge again.
+// hungAlert is the alert of the mode that hung, until it is active again.
 const hungAlert = "mode_hung"
 
-// keepMode saves that a mode was switched on or off.
+// keepMode saves that a mode was enabled or disabled.
 func (t *step) keepMode(in mode.Input, a mode.Answer) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
 		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
@@ -62,19 +62,18 @@ func (t *step) keepSwitch(name string, off bool) {
 	t.do(effect.SaveSetting{Name: name, Value: value})
 }
 
-// keepPause is how long a disk that refused a setting is left alone.
+// keepPause is the pause before a disk that refused a setting is asked again.
 const keepPause = time.Second
 
-// retrySettings notes that the disk refused a setting: what the fleet desires is offered
-// until the disk takes it. That the disk took another setting meanwhile says nothing of
-// this one.
+// retrySettings notes that the disk refused a setting: desired documents are saved again
+// until the disk accepts them. Its success with another setting proves nothing about these.
 func (t *step) retrySettings(refused schema.Reason) {
 	if refused != "" {
 		t.retrySettingsAt = t.now.Mono + keepPause
 	}
 }
 
-// saveSettingsAgain offers the disk again what the fleet desires.
+// saveSettingsAgain saves the desired documents again.
 func (t *step) saveSettingsAgain() {
 	if t.retrySettingsAt == 0 || t.now.Mono < t.retrySettingsAt {
 		return

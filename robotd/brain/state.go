@@ -23,11 +23,11 @@ import (
 	"troupe/schema/sign"
 )
 
-// State is the robot. One goroutine holds it; Step alone changes it.
+// State is the state of the robot. One goroutine owns it, and only Step changes it.
 type State struct {
-	cfg *config.Config // the robot's own, with what the fleet desires over it
+	cfg *config.Config // the robot's own, overridden by the desired configuration
 
-	// The machines that brain steps itself, and what waits for two of them.
+	// The machines that brain steps itself, and the inboxes of two of them.
 	safety   safety.State
 	toSafety request.Inbox[safety.Request]
 	mode     mode.State
@@ -36,7 +36,7 @@ type State struct {
 	link     link.State
 	requests *request.State
 	lanes    act.Lanes
-	gate     act.Gate // as the executor knows it
+	gate     act.Gate // as set in the executor
 
 	// The parts.
 	body    body.State
@@ -45,7 +45,7 @@ type State struct {
 	perform perform.State
 	desired desired.State
 	report  report.State
-	list    effect.List // what they leave to be done
+	list    effect.List // effects and intents of the parts
 
 	// Modes.
 	modeSince schema.Time
@@ -55,37 +55,37 @@ type State struct {
 	beats link.Heartbeats
 	clock clock.FleetTime
 
-	// Orders on their way to an answer.
-	stopped   uint64      // what arrived before this number is older than a stop
-	resetting request.Key // a reset that was granted and has not ended
+	// Commands that have no final answer yet.
+	stopped   uint64      // messages with a lower number arrived before the newest stop
+	resetting request.Key // a granted reset that has not ended
 	replies   []answered
-	answers   []request.Effect // of this step, to be published; its room is used again
+	answers   []request.Effect // of this step, to be published; the buffer is reused
 	cancels   []pendingCancel
 	alarms    []request.Alert
-	retained  map[string]bool // topics of commands that the broker retained, see retainedOn
+	retained  map[string]bool // topics of retained commands, see retainedOn
 
-	ticked          time.Duration // the last Tick
-	retrySettingsAt time.Duration // when the disk is asked again to keep settings; 0 = it has them
+	ticked          time.Duration // time of the last Tick
+	retrySettingsAt time.Duration // when the disk is asked again to save settings; 0 = they are saved
 }
 
-// Memory is what the disk kept of the robot.
+// Memory is what the disk has of the robot.
 type Memory struct {
-	Boots    int64 // how often robotd has started, this time included
-	Lost     bool  // the robot ran before, and its disk knows nothing of that
+	Boots    int64 // number of starts of robotd, including this one
+	Lost     bool  // the robot ran before, but its disk is empty
 	Requests []request.Record
 	Kept     map[sign.Kind]delivery.Persisted
 	Held     delivery.DiskContents
 	Settings map[string]string // by name: on, off or a value
 
-	Latches     []byte        // as of SaveLatches; empty before the first
+	Latches     []byte        // of SaveLatches; empty before the first
 	LatchesLost bool          // the newest may be missing
-	Refused     schema.Reason // the disk takes nothing
+	Refused     schema.Reason // the disk refuses to write
 }
 
-// New is a robot that has just started: it has its story and its journal, and
-// may not move whatever it was doing before. base is kept and not changed. modes
-// has a mode for every rule of base, and is the robot's own from now on. The effects are
-// to be performed before Begin.
+// New returns the state of a robot that has just started: it has its story and its journal,
+// and may not move, whatever it did before. It keeps base and does not change it. modes has a
+// mode for every rule of base, and belongs to the state from now on. The effects have to be
+// carried out before Begin.
 func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}
 	s.desired = desired.New(base, (*others)(s), m.Settings)

@@ -19,7 +19,7 @@ import (
 	"troupe/schema"
 )
 
-// step is one step under way.
+// step is one step in progress.
 type step struct {
 	*State
 	now clock.Now
@@ -28,8 +28,8 @@ type step struct {
 
 func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 
-// Step takes one event. It changes s, appends to out what is to be done, and returns out.
-// The order is the same for every event: what makes the robot safer comes first.
+// Step takes one event. It changes s, appends effects to out, and returns out. The order is
+// the same for every event: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
 	t.noteArrival(ev)
@@ -66,8 +66,8 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	return t.out
 }
 
-// sense takes in what the safety core has to see in this step: what the body reports and
-// what is asked. It publishes nothing yet.
+// sense takes what the safety core has to know in this step: reports of the body and
+// commands. It publishes nothing yet.
 func (t *step) sense(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Reported:
@@ -85,7 +85,7 @@ func (t *step) sense(ev event.Event) {
 	}
 }
 
-// react takes in the rest, after the safety core has decided.
+// react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
 	t.body.Look(&t.list)
 	t.settle(0)
@@ -114,7 +114,7 @@ func (t *step) react(ev event.Event) {
 		t.toMode.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "brain", "", "", nil)
 	case event.Frame:
-		if ev.N == 0 || ev.N >= t.stopped { // one that came before a stop is too late
+		if ev.N == 0 || ev.N >= t.stopped { // not one that arrived before a stop
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
@@ -166,26 +166,26 @@ func (t *step) requestsDue() bool {
 	return ok && t.now.Mono >= at
 }
 
-// Pending reports whether an inbox still holds something. The loop then makes the next
-// step at once, with the event Follow.
+// Pending reports whether an input waits in an inbox. The loop then makes the next step at
+// once, with the event Follow.
 func (s *State) Pending() bool {
 	return s.toSafety.Len()+s.toMode.Len() > 0 || s.manual.Pending() || s.perform.Pending()
 }
 
-// over reports whether the robot has come to its end: no mode is in charge any
-// more, and the body may not move.
+// over reports whether the robot has ended: no mode is in charge any more, and the body may
+// not move.
 func (t *step) over() bool {
 	return t.mode.System == schema.SystemStopping && t.mode.Phase == mode.None && !t.Pending() &&
 		safety.Level(t.safety.At) >= safety.Level(schema.SafetyDisabled)
 }
 
-// watchEvery is how often the robot looks whether anybody can still reach it,
-// and whether a mode or a handler takes too long.
+// watchEvery is the interval at which the robot checks the link, and the time limits of
+// modes and handlers.
 const watchEvery = 250 * time.Millisecond
 
-// Deadline is when Step wants the next Tick, if no event comes before: with the
-// period of the executor while anything is performed or may move, else at the
-// next thing that time alone brings.
+// Deadline is the time of the next Tick if no event arrives before: a period of the
+// executor later while anything is performed or may move, otherwise when a part or machine
+// has something to do.
 func Deadline(s *State) time.Duration {
 	if s.performing() || s.feeding() {
 		return s.ticked + s.cfg.Tick

@@ -15,16 +15,16 @@ import (
 	"troupe/schema/verb"
 )
 
-// Stops that people ask for: where they come from, and what they end.
+// Requested stops: where they come from, and what they end.
 
-// stopDocumentKind is what the signatures of the documents of stops are about.
+// stopDocumentKind is the kind in signatures of documents that latch stops.
 var stopDocumentKind = map[latch.Source]sign.Subject{latch.Robot: {Kind: sign.Stop}, latch.Fleet: {Kind: sign.FleetStop}}
 
 func (t *step) latchFactsNow() latch.Facts {
 	return latch.Facts{Robot: t.cfg.ID, FleetID: t.desired.FleetID(), Labels: t.cfg.Labels, Labelled: t.desired.Configured()}
 }
 
-// stopDocument takes in which stops the fleet holds.
+// stopDocument takes a document that latches stops.
 func (t *step) stopDocument(ev event.StopDocument) {
 	doc := ev.Document
 	w, v := stopDocumentKind[doc.From], desired.Verified{}
@@ -52,7 +52,7 @@ func (t *step) stopDocument(ev event.StopDocument) {
 	}
 }
 
-// stopCalled takes in a live stop. What is older than it does not happen after it.
+// stopCalled takes a live stop. Commands that are older do not happen after it.
 func (t *step) stopCalled(ev event.LiveStop) {
 	r, anew := schema.ReadStop(ev.Client, ev.Payload)
 	if !latch.Applies(r, t.latchFactsNow()) {
@@ -70,15 +70,15 @@ func (t *step) stopCalled(ev event.LiveStop) {
 	}
 }
 
-// endOutdated ends the commands that wait for the disk: they were sent before the stop,
-// or before its release. That a latched stop was written into a document is neither.
+// endOutdated ends commands that wait for the disk: they were sent before the stop, or
+// before its release. A document that only records a latched stop ends none.
 func (t *step) endOutdated(d latch.Decision) {
 	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Latched() || m.Released() }) {
 		t.stepRequests(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
 
-// stopOrdered latches a stop that came as a command with an id.
+// stopOrdered latches a stop that arrived as a command with an id.
 func (t *step) stopOrdered(o request.Perform, why string) {
 	a, _ := o.Args.(verb.Stop)
 	if a.Latch == "" {
@@ -98,11 +98,12 @@ func (t *step) stopOrdered(o request.Perform, why string) {
 	t.latching(stops.Asked(t.now, id, level, t.asker(o.Client, o.By), why, anew), 0)
 }
 
-// resetHere releases what fleetd does not hold: somebody stands at the robot.
+// resetHere releases the stops that fleetd has not latched, because a person at the robot
+// reset them.
 func (t *step) resetHere() { t.latching(latch.Reset{}, 0) }
 
-// latching gives the latches one input. n is its number among what arrived: what came
-// before a stop, or before its release, is older than it.
+// latching gives the latches one input. n is its number among the received messages:
+// messages with a lower number are older than a stop or its release.
 func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	from := t.list.Len()
 	d := stops.Step(&t.stops, t.now, t.latchFactsNow(), in, &t.list)
@@ -113,8 +114,8 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	return d
 }
 
-// persistStops gives the disk what changed in this step. Answers that waited for the disk
-// come after a state that shows the robot as it is now.
+// persistStops saves what changed in this step. Answers that waited for the disk follow a
+// state that shows the robot as it is now.
 func (t *step) persistStops() {
 	if !t.report.Clean() && t.stops.Answers() {
 		t.changed(effect.FlushNow)
@@ -134,7 +135,7 @@ func (t *step) answerStops() {
 	t.settle(from)
 }
 
-// restoreStops holds what was held before the robot started.
+// restoreStops restores the stops that were latched before the restart.
 func (t *step) restoreStops(m Memory) {
 	from := t.list.Len()
 	held, ok := t.stops.Restore(t.now, t.latchFactsNow(), stops.Memory{

@@ -12,8 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// reported takes what the body reports. It is only noted: the safety core looks at it
-// next.
+// reported notes a report of the body; the safety core looks at it next.
 func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
 		*word = schema.SanitizeText(*word)
@@ -34,28 +33,28 @@ func (t *step) reported(ev driver.Event) {
 	}
 }
 
-// pressReset is the button at the robot that resets: the only way out of a stop that came
-// from a stop input, which no restart releases. The units stay disabled.
+// pressReset is the input that resets, a button at the robot. It is the only way to release
+// a stop of a stop input, which no restart releases. The units stay disabled.
 const pressReset = "reset"
 
 func (t *step) sensed(ev driver.Event) {
 	switch ev.Signal {
 	case driver.Press:
-		if !ev.On { // it came up
+		if !ev.On { // released
 			return
 		}
-		if ev.Name == pressReset { // whoever presses it stands at the robot
+		if ev.Name == pressReset { // a person at the robot
 			t.resetHere()
 			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
 			return
 		}
-		t.perform.Request("service", "screen") // somebody at the robot wants something
+		t.perform.Request("service", "screen") // a person at the robot wants something
 	case driver.EStopInput:
 		t.inBody(ev)
 	}
 }
 
-// inBody gives the body what its driver reports.
+// inBody gives the body a report of its driver.
 func (t *step) inBody(ev driver.Event) {
 	from := t.list.Len()
 	body.Step(&t.body, ev, &t.list)
@@ -69,8 +68,8 @@ func orInternal(r schema.Reason) schema.Reason {
 	return r
 }
 
-// orderUnits tells the units what this step decided: first what the safety core orders,
-// then what acts want.
+// orderUnits sends this step's decisions to the units: first the safety core's order, then
+// the commands of acts.
 func (t *step) orderUnits() {
 	from := t.list.Len()
 	t.body.Order(driver.Order(safety.Orders(t.safety.At, t.body.Movers())), &t.list)
@@ -78,7 +77,7 @@ func (t *step) orderUnits() {
 	t.carryOutActs()
 }
 
-// toUnit tells a unit what an act wants of it.
+// toUnit sends an act's command to a unit.
 func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
@@ -93,8 +92,7 @@ func (t *step) toUnit(o *act.Effect) {
 	t.do(effect.Start{Command: c})
 }
 
-// feeding reports whether a unit may be moving. It then stops by itself when nobody feeds
-// it.
+// feeding reports whether a unit may be moving. If it is not fed, it then stops by itself.
 func (s *State) feeding() bool {
 	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
 }
@@ -104,8 +102,8 @@ func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
 	return append(manual.Lanes(units), perform.Lanes(c)...)
 }
 
-// setGate tells the executor what may be started from now on. It stops in this step what
-// may not run any more.
+// setGate sets what the executor may start from now on. The executor stops in this step
+// what is not allowed any more.
 func (t *step) setGate() {
 	g := act.Gate{
 		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
@@ -131,8 +129,8 @@ func (t *step) moving() bool {
 // performing reports whether the executor needs the next tick.
 func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.lanes) }
 
-// carryOutActs carries out what the executor decided: commands go to the units, ends of
-// acts to the part that waits for them.
+// carryOutActs carries out the executor's decisions: commands go to the units, ends of acts
+// to the part that waits for them.
 func (t *step) carryOutActs() {
 	for i := range t.lanes.Outs {
 		switch o := &t.lanes.Outs[i]; o.Kind {
@@ -157,7 +155,7 @@ func (t *step) actEnded(o *act.Effect) {
 	}
 }
 
-// manualEnded reports whether what ended was done manually.
+// manualEnded reports whether the entry that ended was a manual command.
 func (t *step) manualEnded(o *act.Effect) (was bool) {
 	from := t.list.Len()
 	was = t.manuals().Ended(o)
