@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/mode/follow"
 	"troupe/robotd/request"
 	"troupe/robotd/stops"
 	"troupe/schema"
@@ -110,7 +111,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				}
 			}
 		case effect.Move:
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != schema.ModeMnl || s.manual.Control().At != control.Held || lost) {
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != follow.Mode.ID && (s.mode.Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.SaveRequests:

@@ -69,7 +69,7 @@ func (t *step) modeFacts(in mode.Input) mode.Facts {
 	f.LinkLost, f.LostFor = t.linkLost()
 	t.lookForModes()
 	f.NotReady = t.modes.NotReady()
-	if in.Kind == mode.Pause {
+	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
 		f.NoPause = t.modes.MayPause()
 		t.settleModes()
 	}
@@ -78,11 +78,18 @@ func (t *step) modeFacts(in mode.Input) mode.Facts {
 
 // lookForModes gives the modes what they know of the robot.
 func (t *step) lookForModes() {
-	r := mode.Robot{MayMove: t.safety.At == schema.SafetyEnabled, Units: t.body.Units()}
+	r := mode.Robot{MayMove: t.modeMayMove(), Units: t.body.Units()}
 	if why, detail, ok := t.performs().Ready(); !ok {
 		r.Story = mode.Refusal{Reason: why, Detail: detail}
 	}
 	t.modes.Look(t.now.Mono, r)
+}
+
+// modeMayMove reports whether the mode in charge may move units: while nobody can reach the
+// robot, only if its rule says that it goes on.
+func (t *step) modeMayMove() bool {
+	lost, _ := t.linkLost()
+	return safety.Gate(t.safety.At, safety.Moves, safety.Act) == "" && (!lost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
 // tellMode hands a notice to the mode that lives.
@@ -108,7 +115,7 @@ func (t *step) settleModes() {
 		case mode.Leave:
 			t.perform.Leave()
 		case mode.Drive:
-			if safety.Gate(t.safety.At, safety.Moves, safety.Act) == "" {
+			if e == (mode.Drive{}) || t.modeMayMove() {
 				t.do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
 		case mode.Stop:

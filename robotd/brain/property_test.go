@@ -16,6 +16,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/mode"
+	"troupe/robotd/mode/follow"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -38,6 +39,7 @@ func newWorld(t *rapid.T) *world {
 	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
+	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule)
 	r.boot()
 	r.give(event.Connected{Session: "first"})
 	w := &world{T: t, r: r, a: a}
@@ -86,7 +88,7 @@ func (w *world) command(what, args string) {
 	if what == "safety/enable" {
 		w.a.enables[key] = true
 	}
-	mode := w.r.s.mode.Active
+	mode, failed := w.r.s.mode.Active, w.r.failed
 	w.r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == verb.ClassStop {
 		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
@@ -106,7 +108,7 @@ func (w *world) command(what, args string) {
 	if s := w.a.finals[key]; only != "" && only != mode && s == schema.StatusSucceeded {
 		w.Fatalf("%s was to be done in %s only and was done in %s", what, only, mode)
 	}
-	if w.a.finals[key] == schema.StatusRejected && w.a.look() != before {
+	if w.a.finals[key] == schema.StatusRejected && w.a.look() != before && w.r.failed == failed {
 		w.Fatalf("%s %s was refused and yet changed something:\n%+v\n%+v", what, args, before, w.a.look())
 	}
 }
@@ -143,11 +145,19 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"stop":   ask("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
 		"enable": ask("safety/enable", "safety/enable", "safety/reset"),
-		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`,
+		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`, `mode/set "mode":"follow"`,
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
 		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
+		"touch": func(t *rapid.T) {
+			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+		},
+		"mode fails": func(t *rapid.T) {
+			m := rapid.SampledFrom(modes).Draw(t, "mode").ID
+			do := rapid.SampledFrom([]mode.Do{mode.DoStart, mode.DoStop, mode.DoKill, mode.DoPause, mode.DoResume, mode.DoReady, mode.DoMayPause, mode.DoStep, mode.DoStep}).Draw(t, "call")
+			w.r.faults = map[string]string{string(do) + " of " + string(m): "failed"}
+		},
 		"control": ask("control/acquire", `control/acquire "scope":"all","ttl_ms":2000`, `control/acquire "scope":"some"`, "control/takeover",
 			"control/renew", `control/renew "ttl_ms":60001`, "control/release", `control/release "lease":"x"`),
 		"frame": func(t *rapid.T) {
@@ -348,7 +358,13 @@ func TestTheSameWorldGivesTheSameRobot(t *testing.T) {
 		delete(actions, "restart")
 		t.Repeat(actions)
 		cfg := w.r.cfg
-		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, mode.NewRunner(modes, mode.Unguarded), clock.Now{Wall: epoch})
+		found := w.r.found
+		twin, _ := New(&cfg, "boot-1", w.r.body.about(), Memory{Boots: 1}, mode.NewRunner(modes, func(c mode.Call) mode.Refusal {
+			c.Run()
+			fault := found[0]
+			found = found[1:]
+			return fault
+		}), clock.Now{Wall: epoch})
 		for i, st := range w.a.history {
 			if got := said(Step(twin, st.now, st.ev, nil)); got != st.said {
 				t.Fatalf("step %d, %T: the second time the robot does otherwise\n%s", i, st.ev, firstDifference(got, st.said))

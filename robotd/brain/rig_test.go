@@ -56,6 +56,8 @@ type rig struct {
 	calibTime time.Duration
 	over      bool              // the robot has said Exit
 	faults    map[string]string // of the next call of a mode, by its name
+	found     []mode.Refusal    // by the guard, of each call
+	failed    int               // calls of modes
 
 	events [][]byte // the newest ring of them
 	ring   int
@@ -126,13 +128,16 @@ func (r *rig) give(ev event.Event) {
 // guard makes a call of a mode, and finds the fault in it that the script wants.
 func (r *rig) guard(c mode.Call) mode.Refusal {
 	c.Run()
+	var fault mode.Refusal
 	if why, ok := r.faults[c.String()]; ok {
 		if c.Do != mode.DoReady { // it is asked in every step
 			delete(r.faults, c.String())
 		}
-		return mode.Refusal{Reason: schema.ReasonModeFailed, Detail: c.String() + " " + why}
+		r.failed++
+		fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: c.String() + " " + why}
 	}
-	return mode.Refusal{}
+	r.found = append(r.found, fault)
+	return fault
 }
 
 // soon sends an event after d.

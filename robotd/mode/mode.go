@@ -106,7 +106,7 @@ type (
 	// Enter lets the story be performed, and Leave ends that.
 	Enter struct{}
 	Leave struct{}
-	// Drive moves the drive for a short time, if the safety core lets it.
+	// Drive moves the drive for a short time, if it may move.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
 	// Stop asks the safety core for a stop. A mode can make the robot safer and never
 	// more free: that it wants to move stands in its rule.
@@ -126,7 +126,7 @@ func (Stop) effect()           {}
 
 // Robot is what a mode knows of the robot.
 type Robot struct {
-	MayMove bool    // the safety core lets the units move
+	MayMove bool    // the safety core lets the units move, and people can reach the robot or need not
 	Story   Refusal // why no story can be performed now
 	Units   []schema.Unit
 }
