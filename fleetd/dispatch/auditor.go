@@ -3,8 +3,9 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -20,6 +21,8 @@ const (
 	// auditRate and auditBurst bound the commands that are audited; the rest is counted.
 	auditRate  = 20
 	auditBurst = 200
+	// auditMost bounds the commands that wait to be written.
+	auditMost = auditBurst * 10
 	// auditEvery is how often the audit is written.
 	auditEvery = time.Second
 	// auditDetail bounds what is audited of one command's payload, in bytes.
@@ -34,14 +37,15 @@ type Auditor struct {
 	deps Deps
 	room *rate.Limiter
 
-	mu    sync.Mutex
-	notes []store.AuditEntry
-	left  int64 // not recorded since the last write
+	came chan store.AuditEntry
+	left atomic.Int64 // not recorded since the last write
+
+	notes []store.AuditEntry // owned by Run: taken from came, and not written yet
 }
 
 // NewAuditor makes an auditor.
 func NewAuditor(d Deps) *Auditor {
-	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst)}
+	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan store.AuditEntry, auditMost)}
 }
 
 // Note records a command of a client; it does not block.
@@ -49,10 +53,8 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	if m.Retain || at.CID == w.deps.Name || w.deps.Instances.Has(at.CID) {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if !w.room.AllowN(now, 1) {
-		w.left++
+		w.left.Add(1)
 		return
 	}
 	who := at.CID
@@ -62,7 +64,11 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 			who = r.By + " at " + at.CID
 		}
 	}
-	w.notes = append(w.notes, store.AuditEntry{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}})
+	select {
+	case w.came <- store.AuditEntry{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}}:
+	default: // nothing is written, as without a database
+		w.left.Add(1)
+	}
 }
 
 // printable removes control characters from untrusted text.
@@ -92,34 +98,43 @@ func (w *Auditor) Run(ctx context.Context, db Store) {
 	}
 }
 
+// take takes what came, as far as there is room; the rest waits.
+func (w *Auditor) take() {
+	for len(w.notes) < auditMost {
+		select {
+		case n := <-w.came:
+			w.notes = append(w.notes, n)
+		default:
+			return
+		}
+	}
+}
+
 func (w *Auditor) write(ctx context.Context, db Store) {
-	w.mu.Lock()
-	notes, left := w.notes, w.left
-	w.notes, w.left = nil, 0
-	w.mu.Unlock()
-	if len(notes) == 0 && left == 0 || !w.deps.Leads() {
+	w.take()
+	if !w.deps.Leads() {
+		w.notes = nil // the leader hears the same commands, and writes them
+		w.left.Store(0)
 		return
 	}
+	notes, left := w.notes, w.left.Load()
 	if left > 0 {
-		notes = append(notes, store.AuditEntry{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
+		notes = append(slices.Clip(notes), store.AuditEntry{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
 	}
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	if len(notes) == 0 {
+		return
+	}
+	if err := db.Tx(ctx, func(tx *store.Tx) error {
 		for _, n := range notes {
 			if err := tx.Note(ctx, n.At, n.Note); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err == nil {
+	}); err != nil {
+		w.deps.Failed("commands of other clients not audited", err) // they are written with the next ones
 		return
 	}
-	w.deps.Failed("commands of other clients not audited", err)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.notes)+len(notes) <= auditBurst*10 {
-		w.notes = append(notes, w.notes...) // written with the next ones
-	} else {
-		w.left += int64(len(notes))
-	}
+	w.notes = nil
+	w.left.Add(-left)
 }

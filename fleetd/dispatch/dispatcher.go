@@ -46,9 +46,8 @@ type Dispatcher struct {
 	deps Deps
 	wake chan struct{}
 
-	mu      sync.Mutex
-	events  []event
-	dropped int64
+	mu     sync.Mutex
+	events []event
 
 	// Owned by Run.
 	open    map[string]*activeCommand

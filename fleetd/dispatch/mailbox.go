@@ -49,7 +49,6 @@ const (
 func (d *Dispatcher) post(p event) {
 	d.mu.Lock()
 	if len(d.events) >= maxEvents && p.kind != eventBatch && p.kind != eventRelease && p.kind != eventReleased && p.kind != eventUnsent {
-		d.dropped++
 		d.mu.Unlock()
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"troupe/broker/link"
@@ -53,12 +53,11 @@ const (
 type Sweeper struct {
 	deps Deps
 
-	mu   sync.Mutex
-	due  time.Time // of the next sweep; zero = none
-	gone []Message // removed, the newest last
-	stay []Message // not removed yet, as of the last sweep
+	soon chan struct{} // capacity 1: a sweep is requested
+	list atomic.Pointer[list]
 
 	// Owned by Run.
+	due  time.Time       // of the next sweep; zero = none
 	wait time.Duration   // the last pause before a sweep for what stayed
 	seen map[string]bool // robots' alerts that led to a sweep
 }
@@ -96,11 +95,18 @@ type Store interface {
 
 // New makes a sweeper.
 func New(d Deps) *Sweeper {
-	return &Sweeper{deps: d, seen: map[string]bool{}}
+	s := &Sweeper{deps: d, soon: make(chan struct{}, 1), seen: map[string]bool{}}
+	s.list.Store(&list{})
+	return s
 }
 
 // Soon requests a sweep; it does not block.
-func (s *Sweeper) Soon() { s.at(s.deps.Now()) }
+func (s *Sweeper) Soon() {
+	select {
+	case s.soon <- struct{}{}:
+	default:
+	}
+}
 
 // later requests another sweep for what could not be removed.
 func (s *Sweeper) later() {
@@ -109,16 +115,18 @@ func (s *Sweeper) later() {
 }
 
 func (s *Sweeper) at(when time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.due.IsZero() || when.Before(s.due) {
 		s.due = when
 	}
 }
 
+// isDue reports whether a sweep is due, and if so requests none any more.
 func (s *Sweeper) isDue(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case <-s.soon:
+		s.at(now)
+	default:
+	}
 	if s.due.IsZero() || now.Before(s.due) {
 		return false
 	}
@@ -139,7 +147,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 			leads, connected := s.deps.Leads(), s.deps.Session()
 			if leads && (!led || connected != session) || s.deps.Robots.Alarmed(s.seen) {
 				s.wait = 0
-				s.Soon()
+				s.at(now)
 			}
 			if led && !leads {
 				s.setPresent(nil) // the leader lists it

@@ -3,7 +3,6 @@ package trust
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,9 +46,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 			d.Step = next.To
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting = maps.Clone(waiting)
+	w.waiting.Store(&waiting)
 }
 
 // next decides the next step of a decommission.
@@ -109,7 +106,8 @@ func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommiss
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.
 func (w *RevocationPublisher) Waiting(robot string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waiting[robot]
+	if waiting := w.waiting.Load(); waiting != nil {
+		return (*waiting)[robot]
+	}
+	return ""
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"troupe/broker/link"
@@ -34,10 +34,8 @@ type RevocationPublisher struct {
 	deps RevocationDeps
 	wake chan struct{}
 
-	mu      sync.Mutex
-	waiting map[string]string // what a decommission waits for, by robot
-	heard   []byte            // the revocation list that the broker retains; nil = not received yet
-	heardAt time.Time
+	waiting atomic.Pointer[map[string]string] // what a decommission waits for, by robot; replaced, never changed
+	heard   atomic.Pointer[heardList]         // the revocation list that the broker retains; nil = not received yet
 
 	// Owned by Run.
 	listed   int64 // revision of the list in the file; -1 = not written yet
@@ -45,6 +43,12 @@ type RevocationPublisher struct {
 	repaired time.Time       // when the broker's list was last repaired
 	noted    map[string]bool // serial numbers of instances' certificates that the database has
 	unread   string          // the last logged reason why some could not be read
+}
+
+// heardList is a revocation list that the broker retains.
+type heardList struct {
+	payload []byte // empty if there is none
+	at      time.Time
 }
 
 // RevocationDeps is what a RevocationPublisher needs.
@@ -75,7 +79,7 @@ type Store interface {
 
 // NewRevocationPublisher makes a revocation publisher.
 func NewRevocationPublisher(d RevocationDeps) *RevocationPublisher {
-	return &RevocationPublisher{deps: d, wake: make(chan struct{}, 1), waiting: map[string]string{}, listed: -1, noted: map[string]bool{}}
+	return &RevocationPublisher{deps: d, wake: make(chan struct{}, 1), listed: -1, noted: map[string]bool{}}
 }
 
 // Run publishes and carries out steps until ctx ends.
@@ -150,12 +154,7 @@ const (
 
 // Hear records the revocation list that the broker retains; it does not block.
 func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.heard, w.heardAt = bytes.Clone(payload), now
-	if w.heard == nil {
-		w.heard = []byte{}
-	}
+	w.heard.Store(&heardList{bytes.Clone(payload), now})
 }
 
 // repair publishes the database's revocation list if the broker retains another one. If the
@@ -163,10 +162,8 @@ func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
 // then the names in that list are revoked in the database too, since a revocation lasts until
 // a person lifts it.
 func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Time) {
-	w.mu.Lock()
-	heard, at := w.heard, w.heardAt
-	w.mu.Unlock()
-	if heard == nil || now.Sub(at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.deps.Leads() {
+	last := w.heard.Load()
+	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.deps.Leads() {
 		return
 	}
 	rev, payload, err := db.Revocation(ctx)
@@ -174,6 +171,7 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 		w.deps.Failed("revocation list not read", err)
 		return
 	}
+	heard := last.payload
 	list, problems := schema.Decode[schema.Revoked](heard)
 	own := len(schema.Errors(problems)) == 0 && list.FleetID == db.FleetID()
 	switch {
