@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,12 +19,15 @@ import (
 
 // Robots is what fleetd sees of robots.
 type Robots interface {
-	Robots() []view.Robot
+	// Robots lists all robots, in the order of their ids.
+	Robots() []*view.Row
 	Robot(id string) (view.Detail, bool)
 	// Document returns the exact bytes of the newest document of that kind that the robot
 	// published, empty if there is none.
 	Document(robot string, kind schema.TopicKind) []byte
-	Watch() Watch
+	// Subscribe reports changes of robots in some groups of fields; after the first change
+	// it gathers more for a while.
+	Subscribe(what view.Change, gather time.Duration) *view.Feed
 }
 
 // Labels replaces the labels of robots.
@@ -36,14 +40,14 @@ type Adopter interface {
 	Adopt(ctx context.Context, id string) error
 }
 
-// robotQuery are the query parameters that select robots; without any, all are selected.
-type robotQuery struct {
+// RobotQuery is the query parameters that select robots; without any, all are selected.
+type RobotQuery struct {
 	caller
 	ID    []string `query:"id,explode" doc:"robots by name"`
 	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
 
-func (c robotQuery) selector() (selector.Selector, error) {
+func (c RobotQuery) selector() (selector.Selector, error) {
 	if len(c.ID)+len(c.Label) == 0 {
 		return selector.All(), nil
 	}
@@ -59,9 +63,9 @@ func (c robotQuery) selector() (selector.Selector, error) {
 }
 
 type robotList struct {
-	TS       schema.Time  `json:"ts"`
-	Robots   []view.Robot `json:"robots"`
-	Disputed string       `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name; this list may then be incomplete"`
+	TS       schema.Time `json:"ts"`
+	Robots   []*view.Row `json:"robots"`
+	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name; this list may then be incomplete"`
 }
 
 type labels struct {
@@ -70,12 +74,12 @@ type labels struct {
 }
 
 func (s *server) robots(h huma.API) {
-	register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), auth.View, func(_ context.Context, in *robotQuery) (*answer[robotList], error) {
+	register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), auth.View, func(_ context.Context, in *RobotQuery) (*answer[robotList], error) {
 		sel, err := in.selector()
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel), s.Instance.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), selected(s.Robots.Robots(), sel), s.Instance.Status().Disputed}}, nil
 	})
 	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[view.Detail], error) {
 		d, ok := s.Robots.Robot(in.ID)
@@ -115,8 +119,8 @@ func robotNotFound(id string) *Problem {
 	return KindNotFound.Problem("no robot "+id+" was ever seen", "list the robots, or adopt it")
 }
 
-func (s *server) selected(robots []view.Robot, sel selector.Selector) []view.Robot {
-	return slices.DeleteFunc(robots, func(r view.Robot) bool { return !sel.Match(r.ID, r.Labels) })
+func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
+	return slices.DeleteFunc(robots, func(r *view.Row) bool { return !sel.Match(r.ID, r.Labels) })
 }
 
 func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {
@@ -134,7 +138,7 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 }
 
 // Resolve refuses an invalid selector before the answer begins.
-func (c *robotQuery) Resolve(ctx huma.Context) []error {
+func (c *RobotQuery) Resolve(ctx huma.Context) []error {
 	c.caller.Resolve(ctx)
 	_, err := c.selector()
 	var p *Problem

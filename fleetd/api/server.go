@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -63,6 +64,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	config.Transformers = []huma.Transformer{asProblem}
 	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[view.Row](), reflect.TypeFor[view.Robot]())
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]())
 	h := humago.New(mux, config)
 	h.UseMiddleware(strictParameters)

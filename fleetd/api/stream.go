@@ -1,25 +1,21 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
-
-// Watch reports changes of robots.
-type Watch interface {
-	// Next waits for changes and returns the newest summary of each robot that changed;
-	// none if atMost passes without a change.
-	Next(ctx context.Context, atMost time.Duration) ([]view.Robot, error)
-	Close()
-}
 
 // Snapshot lists every robot, at the start of the stream.
 type Snapshot struct {
@@ -33,39 +29,125 @@ type Changes struct {
 	Robots []view.Robot `json:"robots"`
 }
 
-// statusInterval is the period of Status in the stream, which is also its keep-alive.
-const statusInterval = 2 * time.Second
+const (
+	// statusInterval is the period of Status in the stream, which is also its keep-alive.
+	statusInterval = 2 * time.Second
+	// gatherChanges is how long the stream gathers changes before it sends them.
+	gatherChanges = 250 * time.Millisecond
+)
+
+// streamQuery is the input of the stream, and where it goes.
+type streamQuery struct {
+	RobotQuery
+	to http.ResponseWriter
+}
+
+// Resolve implements huma.Resolver.
+func (q *streamQuery) Resolve(ctx huma.Context) []error {
+	_, q.to = humago.Unwrap(ctx)
+	return q.RobotQuery.Resolve(ctx)
+}
 
 func (s *server) stream(h huma.API) {
 	sse.Register(h, permit(op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
 		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
-		func(ctx context.Context, in *robotQuery, send sse.Sender) {
+		func(ctx context.Context, in *streamQuery, _ sse.Sender) {
 			sel, err := in.selector()
 			if err != nil {
 				return // cannot happen: Resolve checked the parameters
 			}
-			w := s.Robots.Watch()
-			defer w.Close()
-			if send.Data(s.Instance.Status()) != nil || send.Data(Snapshot{schema.TimeOf(s.Now()), s.selected(s.Robots.Robots(), sel)}) != nil {
+			feed := s.Robots.Subscribe(view.Everything, gatherChanges)
+			defer feed.Close()
+			out := newEvents(in.to, s.Now)
+			if out.status(s.Instance.Status()) != nil || out.robots("robots", selected(s.Robots.Robots(), sel)) != nil {
 				return
 			}
 			for told := s.Now(); ; {
-				changed, err := w.Next(ctx, statusInterval)
+				changed, err := feed.Next(ctx, statusInterval)
 				if err != nil {
 					return
 				}
-				if changed = s.selected(changed, sel); len(changed) > 0 {
-					if send.Data(Changes{schema.TimeOf(s.Now()), changed}) != nil {
+				rows := make([]*view.Row, len(changed))
+				for i, d := range changed {
+					rows[i] = d.Row
+				}
+				if rows = selected(rows, sel); len(rows) > 0 {
+					if out.robots("changes", rows) != nil {
 						return
 					}
 				}
 				if now := s.Now(); now.Sub(told) >= statusInterval {
-					if send.Data(s.Instance.Status()) != nil {
+					if out.status(s.Instance.Status()) != nil {
 						return
 					}
 					told = now
 				}
 			}
 		})
+}
+
+// events writes server-sent events to one client. It takes rows as they were encoded for all
+// clients; huma's sender would encode them for each.
+type events struct {
+	to      http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+	event   bytes.Buffer
+}
+
+func newEvents(to http.ResponseWriter, now func() time.Time) *events {
+	return &events{to: to, control: http.NewResponseController(to), now: now}
+}
+
+// status writes an event "fleetd".
+func (e *events) status(s Status) error {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	e.begin("fleetd")
+	e.event.Write(body)
+	return e.send()
+}
+
+// robots writes a Snapshot or Changes.
+func (e *events) robots(event string, rows []*view.Row) error {
+	ts, err := json.Marshal(schema.TimeOf(e.now()))
+	if err != nil {
+		return err
+	}
+	e.begin(event)
+	e.event.WriteString(`{"ts":`)
+	e.event.Write(ts)
+	e.event.WriteString(`,"robots":[`)
+	for i, row := range rows {
+		body, err := row.JSON()
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			e.event.WriteByte(',')
+		}
+		e.event.Write(body)
+	}
+	e.event.WriteString("]}")
+	return e.send()
+}
+
+func (e *events) begin(event string) {
+	e.event.Reset()
+	e.event.WriteString("event: " + event + "\ndata: ")
+}
+
+// send sends the event. A client that does not read is disconnected after a while.
+func (e *events) send() error {
+	e.event.WriteString("\n\n")
+	if err := e.control.SetWriteDeadline(e.now().Add(sse.WriteTimeout)); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if _, err := e.to.Write(e.event.Bytes()); err != nil {
+		return err
+	}
+	return e.control.Flush()
 }

@@ -19,9 +19,6 @@ import (
 	"troupe/schema"
 )
 
-// pace is how long a stream gathers changes.
-const pace = 250 * time.Millisecond
-
 // deps is what the API needs of the fleet.
 func (f *Fleet) deps() api.Deps {
 	changes := change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.Catalogue, TakenBy: f.TakenBy}
@@ -29,7 +26,7 @@ func (f *Fleet) deps() api.Deps {
 	entries := &change.Library{Deps: changes}
 	return api.Deps{
 		Log: f.log, Now: f.Now,
-		Instance: f, Robots: f, Targets: f, Stops: f, Adopter: f, Issuers: f, Leaving: f,
+		Instance: f, Robots: f.view, Targets: f, Stops: f, Adopter: f, Issuers: f, Leaving: f,
 		History: history{f.Store}, Commands: commands{f.dispatcher, f.Store},
 		Library: entries, Entries: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
@@ -39,9 +36,6 @@ func (f *Fleet) deps() api.Deps {
 
 // Now is fleetd's clock.
 func (f *Fleet) Now() time.Time { return time.Now() }
-
-// Robots lists all robots.
-func (f *Fleet) Robots() []view.Robot { return f.view.Robots() }
 
 // Robot is everything about one robot.
 func (f *Fleet) Robot(id string) (view.Detail, bool) { return f.view.Robot(id) }
@@ -62,22 +56,6 @@ func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robo
 
 // Catalogue is the sounds and faces of the fleet's robots.
 func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
-
-// Watch reports changes of robots that a page shows, until it is closed.
-func (f *Fleet) Watch() api.Watch { return watch{f.view.Subscribe(view.Everything, pace)} }
-
-// watch is a feed for the API.
-type watch struct{ *view.Feed }
-
-// Next returns the newest line of each robot that changed.
-func (w watch) Next(ctx context.Context, atMost time.Duration) ([]view.Robot, error) {
-	changed, err := w.Feed.Next(ctx, atMost)
-	lines := make([]view.Robot, 0, len(changed))
-	for _, d := range changed {
-		lines = append(lines, d.Line)
-	}
-	return lines, err
-}
 
 // Targets are the robots that a selector matches, and its unknown names.
 func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {

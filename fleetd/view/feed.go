@@ -78,23 +78,23 @@ func sameRobot(a, b store.Robot) bool {
 type Delta struct {
 	ID   string
 	What Change
-	Line Robot // the newest
+	Row  *Row // the newest
 }
 
 // Feed reports changes to one reader. It merges the changes of a robot and hands out its
-// newest line, so a slow reader costs at most one entry per robot.
+// newest row, so a slow reader costs at most one entry per robot.
 type Feed struct {
 	view    *View
 	what    Change
 	gather  time.Duration
-	pending map[string]Change
+	pending map[string]Delta // without a row, unless the view has forgotten the robot
 	wake    chan struct{}
 }
 
 // Subscribe makes a feed of changes in those groups, until it is closed. After the first
 // change it gathers more for that long.
 func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
-	f := &Feed{view: v, what: what, gather: gather, pending: map[string]Change{}, wake: make(chan struct{}, 1)}
+	f := &Feed{view: v, what: what, gather: gather, pending: map[string]Delta{}, wake: make(chan struct{}, 1)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.feeds[f] = struct{}{}
@@ -106,17 +106,18 @@ func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
 func (v *View) mark(id string, e *entry) {
 	line := e.makeLine(id, v.fleetID)
 	what := difference(&e.line, &line)
-	e.line = line
-	v.hand(id, what)
+	e.line, e.shared = line, nil
+	v.hand(Delta{ID: id, What: what})
 }
 
-// hand adds a change to the feeds that report one of its groups.
-func (v *View) hand(id string, what Change) {
+// hand adds a change to the feeds that report one of its groups. Every feed reports that a
+// robot is gone.
+func (v *View) hand(d Delta) {
 	for f := range v.feeds {
-		if what&f.what == 0 {
+		if d.What&(f.what|Gone) == 0 {
 			continue
 		}
-		f.pending[id] |= what
+		f.pending[d.ID] = Delta{d.ID, f.pending[d.ID].What | d.What, d.Row}
 		select {
 		case f.wake <- struct{}{}:
 		default:
@@ -146,12 +147,11 @@ func (f *Feed) Next(ctx context.Context, atMost time.Duration) ([]Delta, error) 
 	f.view.mu.Lock()
 	defer f.view.mu.Unlock()
 	out := make([]Delta, 0, len(f.pending))
-	for id, what := range f.pending {
+	for id, d := range f.pending {
 		if e := f.view.robots[id]; e != nil {
-			out = append(out, Delta{id, what, e.line})
-		} else {
-			out = append(out, Delta{id, what, gone(id)})
+			d.Row = e.row()
 		}
+		out = append(out, d)
 	}
 	clear(f.pending)
 	slices.SortFunc(out, func(a, b Delta) int { return strings.Compare(a.ID, b.ID) })

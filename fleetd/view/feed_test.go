@@ -113,8 +113,8 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 					var got []string
 					for _, d := range f.changes(c.happens) {
 						got = append(got, fmt.Sprint(d.ID, " ", d.What))
-						if d.Line.ID != d.ID {
-							t.Errorf("%s: the line of %s is %s's", c.name, d.ID, d.Line.ID)
+						if d.Row.ID != d.ID {
+							t.Errorf("%s: the line of %s is %s's", c.name, d.ID, d.Row.ID)
 						}
 					}
 					if !slices.Equal(got, c.want) {
@@ -130,7 +130,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() { time.Sleep(20 * time.Second); f.Tick(time.Now()) })
-		if len(deltas) != 3 || deltas[0].What != view.PresenceFields || deltas[0].Line.Presence.View == "online" {
+		if len(deltas) != 3 || deltas[0].What != view.PresenceFields || deltas[0].Row.Presence.View == "online" {
 			t.Errorf("after 20 s of silence %d of 3 robots changed: %+v", len(deltas), deltas)
 		}
 	})
@@ -146,7 +146,7 @@ func TestSlowReaderGetsTheNewestLineOfEachRobot(t *testing.T) {
 			}
 			f.state("r1", schema.SafetyEStop)
 		})
-		if len(deltas) != 1 || deltas[0].Line.Safety != schema.SafetyEStop {
+		if len(deltas) != 1 || deltas[0].Row.Safety != schema.SafetyEStop {
 			t.Errorf("handed out: %+v", deltas)
 		}
 	})

@@ -67,15 +67,15 @@ func (v *View) forget(id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.robots, id)
-	v.hand(id, Gone)
+	v.hand(Delta{id, Gone, gone(id)})
 }
 
-// gone is the line of a robot that the view has forgotten.
-func gone(id string) Robot {
-	return Robot{
+// gone is the row of a robot that the view has forgotten.
+func gone(id string) *Row {
+	return newRow(Robot{
 		ID: id, Gone: true, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
-	}
+	})
 }
 
 // forgetOthers removes every adopted robot that is not among these.
@@ -89,7 +89,7 @@ func (v *View) forgetOthers(robots []store.Robot) {
 	for id, e := range v.robots {
 		if e.adopted && !stay[id] {
 			delete(v.robots, id)
-			v.hand(id, Gone)
+			v.hand(Delta{id, Gone, gone(id)})
 		}
 	}
 }

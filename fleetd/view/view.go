@@ -43,6 +43,7 @@ type entry struct {
 	facts   presence.Facts
 	shown   presence.Status
 	line    Robot // as lists and feeds show it; what it points to is never changed
+	shared  *Row  // line, for readers; nil until somebody reads it
 
 	heartbeat *schema.Heartbeat
 	state     *schema.State
@@ -274,14 +275,19 @@ func (v *View) unknownRobots() []string {
 }
 
 // Robots lists all robots, in the order of their ids.
-func (v *View) Robots() []Robot {
+func (v *View) Robots() []*Row {
+	out := v.rows()
+	slices.SortFunc(out, func(a, b *Row) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (v *View) rows() []*Row {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	out := make([]Robot, 0, len(v.robots))
+	out := make([]*Row, 0, len(v.robots))
 	for _, e := range v.robots {
-		out = append(out, e.line)
+		out = append(out, e.row())
 	}
-	slices.SortFunc(out, func(a, b Robot) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/view"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// instance is a fleetd instance that is well.
+type instance struct{ Instance }
+
+func (instance) Status() Status { return Status{Name: "fleetd"} }
+
+// take gives the view a message of a robot.
+func take(t testing.TB, v *view.View, robot string, kind schema.TopicKind, doc any) {
+	t.Helper()
+	body, err := schema.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := v.Take(kind, robot, link.Message{Payload: body}, time.Now()); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+}
+
+// page is a client of the stream.
+type page struct {
+	got *httptest.ResponseRecorder
+	end func()
+}
+
+func openPage(mux http.Handler, query string) *page {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &page{got: httptest.NewRecorder()}
+	var served sync.WaitGroup
+	served.Go(func() {
+		r := httptest.NewRequestWithContext(ctx, "GET", Prefix+"/stream"+query, nil)
+		Guard(mux, slog.New(slog.DiscardHandler), nil, auth.Local{}).ServeHTTP(p.got, r)
+	})
+	p.end = func() { cancel(); served.Wait() }
+	return p
+}
+
+// events returns what was sent since the last call, by event, when the page has read it all.
+func (p *page) events(t *testing.T) map[string][]string {
+	t.Helper()
+	synctest.Wait()
+	sent := p.got.Body.String()
+	p.got.Body.Reset()
+	out := map[string][]string{}
+	for event := range strings.SplitSeq(strings.TrimSuffix(sent, "\n\n"), "\n\n") {
+		if event == "" {
+			continue
+		}
+		name, data, ok := strings.Cut(strings.TrimPrefix(event, "event: "), "\ndata: ")
+		if !ok || strings.Contains(data, "\n") {
+			t.Fatalf("this is no event: %q", event)
+		}
+		out[name] = append(out[name], data)
+	}
+	return out
+}
+
+func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+		v.Connected(true, time.Now())
+		online := func(robot string, software string) {
+			take(t, v, robot, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: software, Software: software})
+		}
+		for i := range 5 {
+			online(fmt.Sprintf("r%d", i), "a")
+		}
+		mux := http.NewServeMux()
+		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Instance: instance{}, Robots: v})
+		pages := make([]*page, 50)
+		for i := range pages {
+			query := ""
+			if i == 0 {
+				query = "?id=r1"
+			}
+			pages[i] = openPage(mux, query)
+			defer pages[i].end()
+		}
+		for i, p := range pages {
+			want := v.Robots()
+			if i == 0 {
+				want = want[1:2]
+			}
+			got := p.events(t)
+			if len(got["fleetd"]) != 1 || len(got["robots"]) != 1 || len(got["changes"]) != 0 || got["robots"][0] != snapshot(t, want) {
+				t.Fatalf("page %d begins with %v, want the robots %s", i, got, snapshot(t, want))
+			}
+			if kind := p.got.Header().Get("Content-Type"); kind != "text/event-stream" {
+				t.Errorf("the stream is %q", kind)
+			}
+		}
+
+		time.Sleep(time.Second)
+		take(t, v, "r3", schema.TopicState, schema.State{
+			TS: schema.TimeOf(time.Now()), Session: "s", Boot: "a", StateSeq: 1, Safety: schema.StateSafety{State: schema.SafetyEStop, LatchedBy: "<gate & door>"},
+			Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning},
+			Auto: schema.StateAuto{Status: schema.AutoHalt, PauseHolders: []schema.Pause{}},
+		})
+		time.Sleep(gatherChanges)
+		for i, p := range pages {
+			got := p.events(t)["changes"]
+			if i == 0 {
+				if len(got) != 0 {
+					t.Errorf("a page of r1 alone was sent %v", got)
+				}
+				continue
+			}
+			if len(got) != 1 || got[0] != snapshot(t, v.Robots()[3:4]) {
+				t.Fatalf("page %d was sent %v, want r3 alone: %s", i, got, snapshot(t, v.Robots()[3:4]))
+			}
+		}
+
+		time.Sleep(statusInterval)
+		for i := range 5 {
+			take(t, v, fmt.Sprintf("r%d", i), schema.TopicHeartbeat, schema.Heartbeat{
+				Session: "s", Boot: "a", Seq: 1, MonoMS: 1, Mode: schema.ModeMnl, Safety: schema.SafetyEStop, StateSeq: 1, Link: schema.HeartbeatLink{State: schema.LinkUp},
+			})
+		}
+		time.Sleep(gatherChanges)
+		if got := pages[1].events(t); len(got["changes"]) != 0 || len(got["fleetd"]) != 1 {
+			t.Errorf("after a round of heartbeats a page was sent %v", got)
+		}
+	})
+}
+
+// snapshot is how encoding/json writes a Snapshot or Changes of the rows.
+func snapshot(t *testing.T, rows []*view.Row) string {
+	t.Helper()
+	s := Snapshot{TS: schema.TimeOf(time.Now())}
+	for _, r := range rows {
+		s.Robots = append(s.Robots, r.Robot)
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}

@@ -1,0 +1,158 @@
+package view_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"troupe/fleetd/view"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// pages are feeds of as many open pages.
+type pages []*view.Feed
+
+func (f *fleet) open(n int) (p pages) {
+	for range n {
+		p = append(p, f.Subscribe(view.Everything, 0))
+	}
+	return p
+}
+
+func (p pages) close() {
+	for _, feed := range p {
+		feed.Close()
+	}
+}
+
+// counts are what all pages were sent.
+type counts struct {
+	rows    int            // sent to the pages together
+	encoded map[*byte]bool // first bytes of the rows as JSON: rows that were encoded together have one
+	bytes   int
+}
+
+// send hands what changed to each page, as the API does.
+func (p pages) send(t testing.TB) counts {
+	t.Helper()
+	c := counts{encoded: map[*byte]bool{}}
+	for _, feed := range p {
+		deltas, err := feed.Next(context.Background(), time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range deltas {
+			body, err := d.Row.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.rows++
+			c.encoded[&body[0]] = true
+			c.bytes += len(body)
+		}
+	}
+	return c
+}
+
+func TestRowIsEncodedOnceForAllPages(t *testing.T) {
+	for _, robots := range []int{10, 10_000} {
+		t.Run(fmt.Sprint(robots), func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				f := newFleet(t, robots)
+				p := f.open(50)
+				defer p.close()
+				for _, c := range []struct {
+					name          string
+					happens       func()
+					rows, encoded int
+				}{
+					{"a round of heartbeats", f.beat, 0, 0},
+					{"a change of one robot", func() { f.state("r3", schema.SafetyEnabled) }, 50, 1},
+					{"three changes of one robot", func() {
+						f.state("r3", schema.SafetyDisabled)
+						f.state("r3", schema.SafetyEStop)
+						f.state("r3", schema.SafetyEnabled)
+					}, 50, 1},
+					{"a robot that leaves the fleet", func() { f.robots = f.robots[:len(f.robots)-1]; f.Sync(f.robots) }, 50, 1},
+				} {
+					c.happens()
+					if got := p.send(t); got.rows != c.rows || len(got.encoded) != c.encoded {
+						t.Errorf("%s: %d rows were sent to 50 pages, and %d encoded; want %d and %d", c.name, got.rows, len(got.encoded), c.rows, c.encoded)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A list and a page show the same version of a robot, until it changes.
+func TestListsAndPagesShareRows(t *testing.T) {
+	f := newFleet(t, 3)
+	p := f.open(1)
+	defer p.close()
+	f.state("r1", schema.SafetyEnabled)
+	first := f.Robots()
+	deltas, err := p[0].Next(t.Context(), time.Second)
+	if err != nil || len(deltas) != 1 || deltas[0].Row != first[1] || f.Robots()[1] != first[1] {
+		t.Fatalf("%v: the page got %+v, the list has %p", err, deltas, first[1])
+	}
+	f.state("r1", schema.SafetyDisabled)
+	if next := f.Robots(); next[1] == first[1] || next[1].Safety != schema.SafetyDisabled || first[1].Safety != schema.SafetyEnabled || next[0] != first[0] {
+		t.Errorf("after a change of r1 the list has %+v", next)
+	}
+}
+
+func TestRowReadsAsItsRobotInJSON(t *testing.T) {
+	f := newFleet(t, 1)
+	f.robots[0].Labels = map[string]string{"hall": "<a & b>"}
+	f.Sync(f.robots)
+	row := f.Robots()[0]
+	want, err := json.Marshal(row.Robot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := row.JSON(); err != nil || string(got) != string(want) {
+		t.Errorf("the row is encoded as %s, its robot as %s (%v)", got, want, err)
+	}
+	if got, err := json.Marshal(row); err != nil || string(got) != string(want) { // in lists
+		t.Errorf("the row in a list is encoded as %s, its robot as %s (%v)", got, want, err)
+	}
+}
+
+// BenchmarkPages is what 50 open pages of 10,000 robots cost: a round of heartbeats, and the
+// change of one robot.
+func BenchmarkPages(b *testing.B) {
+	const robots, open = 10_000, 50
+	for _, c := range []struct {
+		name    string
+		happens func(f *fleet, i int)
+	}{
+		{"heartbeats", func(f *fleet, _ int) { f.beat() }},
+		{"change", func(f *fleet, i int) {
+			f.state("r3", []schema.SafetyState{schema.SafetyEnabled, schema.SafetyDisabled}[i%2])
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			f := newFleet(b, robots)
+			p := f.open(open)
+			defer p.close()
+			c.happens(f, 1)
+			p.send(b)
+			var sum counts
+			b.ResetTimer()
+			for i := range b.N {
+				b.StopTimer()
+				c.happens(f, i)
+				b.StartTimer()
+				got := p.send(b)
+				sum.rows, sum.bytes = sum.rows+got.rows, sum.bytes+got.bytes
+				b.ReportMetric(float64(len(got.encoded)), "rows-encoded")
+			}
+			b.ReportMetric(float64(sum.rows)/float64(b.N*open), "rows/page")
+			b.ReportMetric(float64(sum.bytes)/float64(b.N*open), "bytes/page")
+		})
+	}
+}
