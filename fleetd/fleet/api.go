@@ -11,7 +11,6 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/library"
-	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/fleetd/trust"
@@ -26,7 +25,7 @@ func (f *Fleet) deps() api.Deps {
 	entries := &change.Library{Deps: changes}
 	return api.Deps{
 		Log: f.log, Now: f.Now,
-		Instance: f, Robots: f.view, Targets: f, Stops: f, Adopter: f, Issuers: f, Leaving: f,
+		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: f, Issuers: f, Leaving: f,
 		History: history{f.Store}, Commands: commands{f.dispatcher, f.Store},
 		Library: entries, Entries: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
@@ -56,14 +55,6 @@ func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robo
 
 // Catalogue is the sounds and faces of the fleet's robots.
 func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
-
-// Targets are the robots that a selector matches, and its unknown names.
-func (f *Fleet) Targets(s selector.Selector, stop bool) (targets []command.Target, unknown []string) {
-	return f.view.Targets(s, stop)
-}
-
-// Labelled reports whether the robots' labels were read from the database.
-func (f *Fleet) Labelled() bool { return f.labelled.Load() }
 
 // commands sends commands, and reads them from the database.
 type commands struct {

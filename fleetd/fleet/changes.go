@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 )
 
@@ -37,7 +36,7 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 			continue
 		}
 		f.publisher.Wake()
-		if err := f.refresh(ctx, db); err != nil {
+		if err := f.view.Reload(ctx, db); err != nil {
 			f.health.databaseFailed("fleet not read", err)
 			continue
 		}
@@ -54,34 +53,18 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 	}
 }
 
-// Changed announces a committed transaction: the view reads robots anew, and the publisher
-// reads the outbox.
-func (f *Fleet) Changed(ctx context.Context) {
+// changed announces a committed transaction: the view reads the robots that it touched, and
+// the publisher reads the outbox.
+func (f *Fleet) changed(ctx context.Context, touched []string) {
 	f.publisher.Wake()
 	f.revocations.Wake()
 	db, err := f.Store()
 	if err != nil {
 		return
 	}
-	if err := f.refresh(context.WithoutCancel(ctx), db); err != nil {
+	if err := f.view.Refresh(context.WithoutCancel(ctx), db, touched); err != nil {
 		f.health.databaseFailed("fleet not read", err)
 	}
-}
-
-// changed is Changed for a request of the API.
-func (f *Fleet) changed(ctx context.Context, _ []string) { f.Changed(ctx) }
-
-// refresh reads all robots from the database into the view.
-func (f *Fleet) refresh(ctx context.Context, db *store.Store) error {
-	f.syncing.Lock()
-	defer f.syncing.Unlock()
-	robots, err := db.Robots(ctx, selector.All())
-	if err != nil {
-		return err
-	}
-	f.view.Sync(robots)
-	f.labelled.Store(true)
-	return nil
 }
 
 // Adopt makes a robot part of the fleet.
@@ -101,12 +84,5 @@ func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.
 	if added {
 		f.log.Info("robot adopted", "robot", id)
 	}
-	f.syncing.Lock()
-	defer f.syncing.Unlock()
-	robot, err := db.Robot(ctx, id)
-	if err != nil {
-		return err
-	}
-	f.view.Known([]store.Robot{robot})
-	return nil
+	return f.view.Refresh(ctx, db, []string{id})
 }

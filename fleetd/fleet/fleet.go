@@ -59,12 +59,10 @@ type Fleet struct {
 	identity    *trust.Identity
 	web         web
 
-	link     *link.Link
-	opened   chan struct{} // closed when link is set
-	beats    atomic.Int64  // number of the last heartbeat
-	health   health        // of database and broker; has the database
-	syncing  sync.Mutex    // held while robots are read from the database into the view
-	labelled atomic.Bool   // robots were read once
+	link   *link.Link
+	opened chan struct{} // closed when link is set
+	beats  atomic.Int64  // number of the last heartbeat
+	health health        // of database and broker; has the database
 
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -269,7 +267,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 
 // load fills the view from the database, and continues unfinished commands.
 func (f *Fleet) load(ctx context.Context, db *store.Store) error {
-	if err := f.refresh(ctx, db); err != nil {
+	if err := f.view.Reload(ctx, db); err != nil {
 		return err
 	}
 	documents, err := db.Documents(ctx, "")

@@ -37,7 +37,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 func (f *Fleet) newPublisher() *publish.Publisher {
 	return publish.New(publish.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
-		Robots: f.view, Send: f.dispatcher.Send, Changed: f.Changed,
+		Robots: f.view, Send: f.dispatcher.Send, Changed: f.changed,
 		Writer: func() publish.Writer {
 			if c, ok := f.leadership.Conn().(publish.Writer); ok {
 				return c
@@ -74,7 +74,7 @@ func (f *Fleet) makeTrust() {
 			if err != nil {
 				return err
 			}
-			return f.refresh(ctx, db)
+			return f.view.Reload(ctx, db)
 		},
 	})
 }

@@ -24,7 +24,7 @@ type Deps struct {
 	Failed  func(what string, err error) // records a failure of the database
 	Robots  Robots
 	Send    func(ctx context.Context, c command.Command) // to a robot
-	Changed func(ctx context.Context)                    // announces a committed transaction
+	Changed func(ctx context.Context, robots []string)   // announces a committed transaction that touched these robots
 }
 
 // Writer is the connection on which the leader writes.

@@ -35,7 +35,7 @@ func (d *driftChecker) renumberOvertaken(ctx context.Context, db Store, revs map
 		}
 		if len(changed) > 0 {
 			d.deps.Log.Warn("robots report higher revisions of desired documents than the database has; it was restored from a copy, or somebody published documents manually; renumbered", "topic", topic, "robots", changed)
-			d.deps.Changed(ctx)
+			d.deps.Changed(ctx, changed)
 		}
 	}
 }

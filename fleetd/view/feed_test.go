@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -34,7 +35,7 @@ func newFleet(t testing.TB, robots int) *fleet {
 		f.take(id, schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
 		f.state(id, schema.SafetyDisabled)
 	}
-	f.Sync(f.robots)
+	f.reload()
 	f.beat()
 	return f
 }
@@ -47,6 +48,27 @@ func (f *fleet) take(id string, kind schema.TopicKind, v any) {
 	}
 	if _, problems := f.Take(kind, id, link.Message{Topic: schema.DefaultNamespace.Topic(kind, id), Payload: body}, time.Now()); len(problems) > 0 {
 		f.Fatal(problems)
+	}
+}
+
+// Robots implements view.Database.
+func (f rows) Robots(_ context.Context, s selector.Selector) (all []store.Robot, err error) {
+	for _, r := range f {
+		if s.Match(r.ID, r.Labels) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// rows are the robots that a database has.
+type rows []store.Robot
+
+// reload is a read of all robots.
+func (f *fleet) reload() {
+	f.Helper()
+	if err := f.Reload(context.Background(), rows(f.robots)); err != nil {
+		f.Fatal(err)
 	}
 }
 
@@ -101,14 +123,14 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 						for i := range f.robots {
 							f.robots[i].LastSeen = time.Now()
 						}
-						f.Sync(f.robots)
+						f.reload()
 					}, nil},
 					{"other labels of two", func() {
 						f.robots = slices.Clone(f.robots)
 						f.robots[2].Labels, f.robots[5].Labels = map[string]string{"floor": "2"}, map[string]string{}
-						f.Sync(f.robots)
+						f.reload()
 					}, []string{fmt.Sprint("r2 ", view.LabelFields), fmt.Sprint("r5 ", view.LabelFields)}},
-					{"one that leaves the fleet", func() { f.robots = slices.Delete(f.robots, 7, 8); f.Sync(f.robots) }, []string{fmt.Sprint("r7 ", view.Gone)}},
+					{"one that leaves the fleet", func() { f.robots = slices.Delete(f.robots, 7, 8); f.reload() }, []string{fmt.Sprint("r7 ", view.Gone)}},
 				} {
 					var got []string
 					for _, d := range f.changes(c.happens) {

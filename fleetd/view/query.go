@@ -8,7 +8,6 @@ import (
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/presence"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -48,24 +47,21 @@ func (v *View) Orphans() []Orphan {
 // unknown robot nothing else was known.
 func (v *View) Emptied(id string, kind schema.TopicKind) {
 	v.mu.Lock()
+	defer v.mu.Unlock()
 	e := v.robots[id]
 	if e == nil || e.adopted {
-		v.mu.Unlock()
 		return
 	}
 	delete(e.documents, kind)
 	delete(e.unsaved, kind)
-	over := len(e.documents) == 0 && !e.shown.View.Reachable()
-	v.mu.Unlock()
-	if over {
+	if len(e.documents) == 0 && !e.shown.View.Reachable() {
 		v.forget(id)
 	}
 }
 
-// forget removes a robot. If it publishes again it is back, as an unknown robot.
+// forget removes a robot. If it publishes again it is back, as an unknown robot. It is called
+// under the lock.
 func (v *View) forget(id string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	delete(v.robots, id)
 	v.hand(Delta{id, Gone, gone(id)})
 }
@@ -76,22 +72,6 @@ func gone(id string) *Row {
 		ID: id, Gone: true, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	})
-}
-
-// forgetOthers removes every adopted robot that is not among these.
-func (v *View) forgetOthers(robots []store.Robot) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	stay := map[string]bool{}
-	for _, r := range robots {
-		stay[r.ID] = true
-	}
-	for id, e := range v.robots {
-		if e.adopted && !stay[id] {
-			delete(v.robots, id)
-			v.hand(Delta{id, Gone, gone(id)})
-		}
-	}
 }
 
 // Whereabouts reports whether a robot is present, as far as fleetd can know.

@@ -76,7 +76,7 @@ func TestRowIsEncodedOnceForAllPages(t *testing.T) {
 						f.state("r3", schema.SafetyEStop)
 						f.state("r3", schema.SafetyEnabled)
 					}, 50, 1},
-					{"a robot that leaves the fleet", func() { f.robots = f.robots[:len(f.robots)-1]; f.Sync(f.robots) }, 50, 1},
+					{"a robot that leaves the fleet", func() { f.robots = f.robots[:len(f.robots)-1]; f.reload() }, 50, 1},
 				} {
 					c.happens()
 					if got := p.send(t); got.rows != c.rows || len(got.encoded) != c.encoded {
@@ -108,7 +108,7 @@ func TestListsAndPagesShareRows(t *testing.T) {
 func TestRowReadsAsItsRobotInJSON(t *testing.T) {
 	f := newFleet(t, 1)
 	f.robots[0].Labels = map[string]string{"hall": "<a & b>"}
-	f.Sync(f.robots)
+	f.reload()
 	row := f.Robots()[0]
 	want, err := json.Marshal(row.Robot)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"troupe/fleetd/library"
@@ -27,6 +28,10 @@ type View struct {
 	feeds   map[*Feed]struct{}
 	sent    latency
 	clients clients
+
+	reads    atomic.Int64 // of robots' rows, numbered in the order in which they began
+	reloaded int64        // the newest read of all robots
+	stale    atomic.Bool  // the last read failed
 }
 
 // Deps is what a View needs.
@@ -40,6 +45,7 @@ type Deps struct {
 type entry struct {
 	adopted bool // the database has a row of it
 	kept    store.Robot
+	read    int64 // the read that kept is from
 	facts   presence.Facts
 	shown   presence.Status
 	line    Robot // as lists and feeds show it; what it points to is never changed
@@ -183,26 +189,6 @@ func (v *View) Tick(now time.Time) (turned []PresenceChange) {
 		v.mark(id, e)
 	}
 	return turned
-}
-
-// Known records the database's rows of robots.
-func (v *View) Known(robots []store.Robot) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, r := range robots {
-		e := v.of(r.ID)
-		same := e.adopted && sameRobot(e.kept, r)
-		e.adopted, e.kept = true, r
-		if !same {
-			v.mark(r.ID, e)
-		}
-	}
-}
-
-// Sync records the database's rows of all robots, and forgets robots that it no longer has.
-func (v *View) Sync(robots []store.Robot) {
-	v.Known(robots)
-	v.forgetOthers(robots)
 }
 
 // Reachable reports whether the robot is reachable.

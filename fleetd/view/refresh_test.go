@@ -1,0 +1,219 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
+	"troupe/fleetd/view"
+	"troupe/schema"
+)
+
+// read is a view.Database that answers as the function does.
+type read func(s selector.Selector) ([]store.Robot, error)
+
+func (r read) Robots(_ context.Context, s selector.Selector) ([]store.Robot, error) { return r(s) }
+
+func labelled(id, floor string) store.Robot {
+	return store.Robot{ID: id, Labels: map[string]string{"floor": floor}}
+}
+
+// Requests read robots at the same time, and the one that began first may end last.
+func TestLateReadDoesNotReplaceANewerOne(t *testing.T) {
+	v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	check(v.Reload(ctx, rows{labelled("r1", "1"), labelled("r2", "1"), labelled("r3", "1")}))
+	floors := func() map[string]string {
+		out := map[string]string{}
+		for _, r := range v.Robots() {
+			out[r.ID] = r.Labels["floor"]
+		}
+		return out
+	}
+	// The outer read begins first, and shows what was before the inner one.
+	check(v.Refresh(ctx, read(func(selector.Selector) ([]store.Robot, error) {
+		check(v.Refresh(ctx, rows{labelled("r1", "2")}, []string{"r1"}))
+		return []store.Robot{labelled("r1", "1"), labelled("r2", "2")}, nil
+	}), []string{"r1", "r2"}))
+	if got := floors(); got["r1"] != "2" || got["r2"] != "2" {
+		t.Errorf("after a late read of two robots: %v, want both on floor 2", got)
+	}
+	check(v.Reload(ctx, read(func(selector.Selector) ([]store.Robot, error) {
+		check(v.Refresh(ctx, rows{labelled("r4", "1")}, []string{"r4"})) // r4 is adopted meanwhile
+		check(v.Refresh(ctx, rows{labelled("r3", "3")}, []string{"r3"}))
+		return rows{labelled("r1", "3"), labelled("r2", "3"), labelled("r3", "1")}, nil
+	})))
+	if got, want := floors(), map[string]string{"r1": "3", "r2": "3", "r3": "3", "r4": "1"}; !maps.Equal(got, want) {
+		t.Errorf("after a late read of all robots: %v, want %v", got, want)
+	}
+	check(v.Refresh(ctx, read(func(selector.Selector) ([]store.Robot, error) {
+		check(v.Reload(ctx, rows{labelled("r1", "3"), labelled("r2", "3")})) // the others have left the fleet
+		return []store.Robot{labelled("r4", "1")}, nil
+	}), []string{"r4"}))
+	if got := slices.Sorted(maps.Keys(floors())); !slices.Equal(got, []string{"r1", "r2"}) {
+		t.Errorf("a late read brought a robot back that has left the fleet: %v", got)
+	}
+}
+
+func TestFailedReadIsMadeUpByTheNext(t *testing.T) {
+	v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+	ctx := t.Context()
+	if err := v.Reload(ctx, rows{labelled("r1", "1"), labelled("r2", "1")}); err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("the database does not answer")
+	fails := read(func(selector.Selector) ([]store.Robot, error) { return nil, gone })
+	if err := v.Refresh(ctx, fails, []string{"r1"}); !errors.Is(err, gone) {
+		t.Errorf("a read that fails: %v", err)
+	}
+	if err := v.Refresh(ctx, fails, []string{"r2"}); !errors.Is(err, gone) {
+		t.Errorf("the next, which fails too: %v", err)
+	}
+	if err := v.Refresh(ctx, rows{labelled("r1", "2"), labelled("r2", "2")}, []string{"r2"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range v.Robots() {
+		if r.Labels["floor"] != "2" {
+			t.Errorf("%s is still on floor %s", r.ID, r.Labels["floor"])
+		}
+	}
+}
+
+// show is a fleet of robots in a database, of which ten are in hall a, and its view.
+type show struct {
+	*fleet
+	desired change.Desired
+	rows    int // robots that the view has read
+}
+
+// Robots implements view.Database, and counts.
+func (s *show) Robots(ctx context.Context, sel selector.Selector) ([]store.Robot, error) {
+	db, err := s.desired.Store()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Robots(ctx, sel)
+	s.rows += len(rows)
+	return rows, err
+}
+
+var (
+	local = auth.Principal{ID: "local", Kind: auth.KindLocal, Rights: auth.All}
+	anna  = change.Person{Name: "anna"}
+	hallA = selector.Labelled(selector.Label{Key: "hall", Value: "a"})
+)
+
+func newShow(t testing.TB, robots int) *show {
+	t.Helper()
+	ctx := context.Background()
+	check := func(_ any, found []schema.Problem, err error) {
+		t.Helper()
+		if err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+	}
+	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	s := &show{fleet: newFleet(t, robots)}
+	deps := change.Deps{
+		Now: time.Now, Store: func() (*store.Store, error) { return db, nil }, Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		Changed: func(ctx context.Context, touched []string) { check(nil, nil, s.Refresh(ctx, s, touched)) },
+	}
+	s.desired = change.Desired{Deps: deps}
+	check(nil, nil, db.Tx(ctx, func(tx *store.Tx) error {
+		for i, r := range s.robots {
+			if _, err := tx.AddRobot(ctx, r.ID, time.Now()); err != nil {
+				return err
+			}
+			if i < 10 {
+				if err := tx.SetLabels(ctx, r.ID, map[string]string{"hall": "a"}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	l := change.Library{Deps: deps}
+	for _, e := range []struct {
+		kind library.Kind
+		id   string
+		text string
+	}{
+		{library.KindAct, "wave", "act: wave\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n"},
+		{library.KindStory, "show", "story: show\nname: {en: Show}\nrepeat: loop\nacts: [{act: wave}]\n"},
+	} {
+		saved, found, err := l.Save(ctx, local, e.kind, e.id, []byte(e.text), nil, anna)
+		check(saved, found, err)
+		published, found, err := l.Publish(ctx, local, e.kind, e.id, nil, anna)
+		check(published, found, err)
+	}
+	check(nil, nil, s.Reload(ctx, s))
+	return s
+}
+
+// assign sets the default story of the robots in hall a and reports how many rows the view
+// read for it.
+func (s *show) assign(story string) (rows int) {
+	s.Helper()
+	before := s.rows
+	done, total, found, err := s.desired.Assign(context.Background(), local, change.Assignment{Story: story, Robots: hallA}, anna)
+	if err != nil || len(found) > 0 || total != 10 || len(done.Updated) != 10 {
+		s.Fatalf("%d robots are assigned, of %d: %v %v", len(done.Updated), total, found, err)
+	}
+	return s.rows - before
+}
+
+// What a write costs depends on the robots that it touches, not on the size of the fleet.
+func TestAssignmentReadsAndSendsItsRobotsOnly(t *testing.T) {
+	for _, robots := range []int{10, 10_000} {
+		t.Run(fmt.Sprint(robots), func(t *testing.T) {
+			s := newShow(t, robots)
+			p := s.open(50)
+			defer p.close()
+			if read := s.assign("show"); read != 10 {
+				t.Errorf("after an assignment to 10 of %d robots the view read %d", robots, read)
+			}
+			if got := p.send(t); got.rows != 50*10 || len(got.encoded) != 10 {
+				t.Errorf("after an assignment to 10 of %d robots 50 pages were sent %d rows, and %d were encoded; want 500 and 10", robots, got.rows, len(got.encoded))
+			}
+		})
+	}
+}
+
+// BenchmarkAssignment is an assignment to 10 of 10,000 robots with 50 pages open.
+func BenchmarkAssignment(b *testing.B) {
+	for _, robots := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(robots), func(b *testing.B) {
+			s := newShow(b, robots)
+			p := s.open(50)
+			defer p.close()
+			var read, sent, encoded int
+			b.ResetTimer()
+			for i := range b.N {
+				read += s.assign([]string{"show", ""}[i%2])
+				got := p.send(b)
+				sent, encoded = sent+got.rows, encoded+len(got.encoded)
+			}
+			n := float64(b.N)
+			b.ReportMetric(float64(read)/n, "robots-read/op")
+			b.ReportMetric(float64(encoded)/n, "rows-encoded/op")
+			b.ReportMetric(float64(sent)/n/50, "rows/page")
+		})
+	}
+}
