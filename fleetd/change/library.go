@@ -66,7 +66,7 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 // Delete deletes an act or story if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Person) (done library.Removal, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.decide(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.Delete(rows, kind, id, expect, by.at(now))
 		return done.Changes, found
@@ -76,7 +76,7 @@ func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kin
 
 // Recover recovers a deleted act or story.
 func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Person) (saved library.Saved, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.decide(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		saved, found = library.Recover(rows, kind, id, by.at(now))
 		return saved.Changes, found
@@ -86,7 +86,7 @@ func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Ki
 
 // PutAsset stores a sound or an image under a name.
 func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Person) (up library.Uploaded, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.decide(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		up, found = library.PutAsset(rows, name, body, by.at(now))
 		return up.Changes, found
@@ -96,14 +96,14 @@ func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, b
 
 // DeleteAsset deletes an asset that nothing uses.
 func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by Person) (found []schema.Problem, err error) {
-	return l.decide(ctx, p, library.Need{All: true}, func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	return l.decide(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		return library.DeleteAsset(rows, name, by.at(now))
 	})
 }
 
 // Assets lists the assets, and the uses of each by name.
 func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[string][]library.Use, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.Need{All: true}, func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.decide(ctx, auth.Principal{}, library.ForUses(), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		all = rows.Assets
 		uses, found = library.Uses(rows)

@@ -101,7 +101,7 @@ func checkFile(name string, body []byte) (Media, []schema.Problem) {
 func (s *snapshot) staleStories(a Asset) []string {
 	var stories []string
 	for _, e := range s.live(KindStory) {
-		for _, f := range s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Assets {
+		for _, f := range s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Assets {
 			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
 				stories = append(stories, e.ID)
 			}
@@ -139,8 +139,8 @@ func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
 func (s *snapshot) uses() map[string][]Use {
 	all := map[string][]Use{}
 	for at, b := range s.blobs {
-		e := s.entries[at.key]
-		u := Use{Story: at.id, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.id, at.rev)}
+		e := s.entries[at.Ref]
+		u := Use{Story: at.ID, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.ID, at.rev)}
 		if !u.Newest && len(u.Robots) == 0 {
 			continue
 		}

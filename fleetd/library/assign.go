@@ -117,7 +117,7 @@ func (s *snapshot) outdated(d Default) bool {
 // misfits lists what robots lack for the story.
 func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Problem {
 	found := map[string][]schema.Problem{}
-	blob, published := s.blobs[revisionKey{key{KindStory, a.Story}, a.Rev}]
+	blob, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]
 	for _, robot := range robots {
 		caps, told := a.Caps[robot]
 		if !told || !published {
@@ -142,13 +142,13 @@ func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Probl
 	if rev == 0 {
 		rev = e.Rev
 	}
-	v, ok := s.revisions[revisionKey{key{KindStory, story}, rev}]
+	v, ok := s.revisions[revisionKey{Ref{KindStory, story}, rev}]
 	if !ok {
 		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("story %s has no revision %d; the newest is %d", story, rev, e.Rev), "")}
 	}
 	var gone []string
-	for act := range s.blobs[revisionKey{key{KindStory, story}, rev}].Acts {
-		if a, known := s.entries[key{KindAct, act}]; known && a.Deleted() {
+	for act := range s.blobs[revisionKey{Ref{KindStory, story}, rev}].Acts {
+		if a, known := s.entries[Ref{KindAct, act}]; known && a.Deleted() {
 			gone = append(gone, act)
 		}
 	}

@@ -122,7 +122,7 @@ func (i Impact) problems(e Expect) []schema.Problem {
 // actCount returns the number of acts in a story.
 func (s *snapshot) actCount(e Entry) int {
 	if e.Rev > 0 {
-		return len(s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story.Acts)
+		return len(s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Story.Acts)
 	}
 	story, _ := score.ParseStory(e.Draft)
 	return len(story.Acts)
@@ -138,7 +138,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 		return i, false
 	}
 	i.DraftOnly = len(used) == 0
-	newest := s.blobs[revisionKey{key{KindStory, e.ID}, e.Rev}].Story
+	newest := s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Story
 	i.After = len(without(newest, act).Acts)
 	if e.Rev == 0 {
 		i.After = len(without(draft, act).Acts)
@@ -155,7 +155,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	why := "act " + act + " was deleted"
 	for _, rev := range used {
 		robots := s.holders(e.ID, rev)
-		blob := s.blobs[revisionKey{key{KindStory, e.ID}, rev}]
+		blob := s.blobs[revisionKey{Ref{KindStory, e.ID}, rev}]
 		left := without(blob.Story, act)
 		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
 			i.Cleared = append(i.Cleared, robots...)
@@ -170,7 +170,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
 		was := i.Rev
-		e = s.reissue(e, newest, s.blobs[revisionKey{key{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
+		e = s.reissue(e, newest, s.blobs[revisionKey{Ref{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
 		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", target, was, e.Rev), why)
 	}
 	i.Rev = e.Rev
@@ -187,7 +187,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	var revs []int64
 	for at := range s.blobs {
-		if at.id != e.ID || at.rev != e.Rev && len(s.holders(e.ID, at.rev)) == 0 {
+		if at.ID != e.ID || at.rev != e.Rev && len(s.holders(e.ID, at.rev)) == 0 {
 			continue
 		}
 		if containsAct(s.blobs[at].Story, act) {
@@ -204,7 +204,7 @@ func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, wh
 	files := stillUsed(was.Assets, story, was.Acts)
 	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
 	b, _ := score.ParseBlob(v.Body)
-	s.blobs[revisionKey{key{KindStory, e.ID}, v.Rev}] = b
+	s.blobs[revisionKey{Ref{KindStory, e.ID}, v.Rev}] = b
 	return e
 }
 

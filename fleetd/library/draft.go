@@ -30,7 +30,7 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	if id == "" {
 		return Saved{}, problems
 	}
-	old, known := s.entries[key{kind, id}]
+	old, known := s.entries[Ref{kind, id}]
 	seen := old.DraftRev
 	if old.Deleted() {
 		seen = 0 // lists do not show it, so the author saves it as new
@@ -51,7 +51,7 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = Entry{}.DeletedAt, "", ""
 	s.draft(e, text, problems, by)
 	s.note(by, what, string(kind)+" "+id, by.Why)
-	return Saved{Entry: s.entries[key{kind, id}], Changes: s.changes}, nil
+	return Saved{Entry: s.entries[Ref{kind, id}], Changes: s.changes}, nil
 }
 
 // draft sets the draft of e.
@@ -117,7 +117,7 @@ func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []sche
 		if _, err := fmt.Sscanf(p.Pointer, "/acts/%d", &at); err != nil || at >= len(story.Acts) {
 			continue
 		}
-		e, ok := s.entries[key{KindAct, story.Acts[at].Act}]
+		e, ok := s.entries[Ref{KindAct, story.Acts[at].Act}]
 		switch {
 		case ok && e.Deleted():
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
@@ -217,7 +217,7 @@ func (s *snapshot) stale(e Entry) []string {
 	}
 	newest := string(encode(s.acts[e.ID]))
 	for _, story := range s.live(KindStory) {
-		if a, holds := s.blobs[revisionKey{key{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+		if a, holds := s.blobs[revisionKey{Ref{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
 			stories = append(stories, story.ID)
 		}
 	}
@@ -260,7 +260,7 @@ func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
 	if problems != nil {
 		return Saved{}, problems
 	}
-	e, known := s.entries[key{kind, id}]
+	e, known := s.entries[Ref{kind, id}]
 	switch {
 	case !known:
 		_, problems = s.find(kind, id)

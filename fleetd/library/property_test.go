@@ -20,12 +20,15 @@ import (
 func TestPlansKeepInvariantsForAnyRequests(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld()
+		w.catalogue = Catalogue{Sounds: []string{"chime"}, Faces: []string{"smile", "wink"}}
+		w.otherFiles = rapid.SampledFrom([]int64{0, MaxFiles - 20}).Draw(rt, "bytes of other files")
 		for _, act := range []string{"a", "b", "c"} { // a library to begin with
-			w.save(rt, KindAct, actText(act, "smile"))
+			w.save(rt, KindAct, actText(act, map[string]string{"a": "smile", "b": "smile+bell", "c": "smile+gong"}[act]))
 			w.publish(rt, KindAct, act)
 		}
 		for range rapid.IntRange(1, 40).Draw(rt, "requests") {
 			w.request(rt)
+			w.listUses(rt)
 		}
 	})
 }
@@ -99,7 +102,7 @@ func (w *world) request(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "it is about an act") {
 		kind, id = KindAct, act
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "remove", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable"}).Draw(rt, "mood")))
 	case "story":
@@ -118,27 +121,54 @@ func (w *world) request(rt *rapid.T) {
 		}
 		w.assign(rt, a)
 	case "asset":
-		before := w.revisionsOf()
-		up, problems := PutAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset"),
-			fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text")), w.by(""))
+		before, by := w.revisionsOf(), w.by("")
+		name := rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset")
+		body := fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), name+rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text"))
+		up, problems := PutAsset(w.rows(), name, body, by)
+		needed, found := PutAsset(w.need(ForPutAsset(name)), name, body, by)
+		alike(rt, "put an asset", up, needed, problems, found)
 		w.decided(rt, up.Changes, problems)
 		if after := w.revisionsOf(); after != before || len(up.Changes.Outbox)+len(up.Changes.Defaults) > 0 {
 			rt.Fatalf("an asset was uploaded, and published stories changed from %s to %s", before, after)
 		}
 	case "remove":
-		c, problems := DeleteAsset(w.rows(), rapid.SampledFrom([]string{"gong", "bell"}).Draw(rt, "asset"), w.by(""))
+		name, by := rapid.SampledFrom([]string{"gong", "bell"}).Draw(rt, "asset"), w.by("")
+		c, problems := DeleteAsset(w.rows(), name, by)
+		needed, found := DeleteAsset(w.need(ForDeleteAsset(name)), name, by)
+		alike(rt, "delete an asset", c, needed, problems, found)
 		w.decided(rt, c, problems)
 	case "recover":
-		saved, problems := Recover(w.rows(), kind, id, w.by(""))
+		by := w.by("")
+		saved, problems := Recover(w.rows(), kind, id, by)
+		needed, found := Recover(w.need(ForRecover(kind, id)), kind, id, by)
+		alike(rt, "recover", saved, needed, problems, found)
 		w.decided(rt, saved.Changes, problems)
 	case "delete":
 		w.delete(rt, kind, id)
 	}
 }
 
+// listUses compares the uses of all assets with those from the rows that the list needs.
+func (w *world) listUses(rt *rapid.T) {
+	of := func(rows Rows) map[string][]Use {
+		uses, problems := Uses(rows)
+		if len(problems) > 0 {
+			rt.Fatalf("uses: %v", problems)
+		}
+		listed := map[string][]Use{}
+		for _, a := range rows.Assets {
+			listed[a.Name] = uses[a.Name]
+		}
+		return listed
+	}
+	alike(rt, "uses of assets", of(w.rows()), of(w.need(ForUses())), nil, nil)
+}
+
 func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	by := w.by("not wanted")
 	dry, problems := Delete(w.rows(), kind, id, nil, by)
+	neededDry, found := Delete(w.need(ForDelete(kind, id)), kind, id, nil, by)
+	alike(rt, "a dry run of delete", dry, neededDry, problems, found)
 	if !dry.Changes.Empty() {
 		rt.Fatalf("a dry run changes %+v", dry.Changes)
 	}
@@ -160,18 +190,20 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	}
 	before, entries := maps.Clone(w.defaults), maps.Clone(w.entries)
 	done, problems := Delete(w.rows(), kind, id, &agreed, by)
+	needed, found := Delete(w.need(ForDelete(kind, id)), kind, id, &agreed, by)
+	alike(rt, "delete", done, needed, problems, found)
 	if len(problems) > 0 || !reflect.DeepEqual(done.Impact, dry.Impact) {
 		rt.Fatalf("the dry run returned %+v, the deletion %+v with %v", dry.Impact, done.Impact, problems)
 	}
 	w.decided(rt, done.Changes, problems)
 	for at, was := range entries {
 		now := w.entries[at]
-		if at.kind != KindStory || was.Rev == 0 || was.Deleted() || now.Deleted() {
+		if at.Kind != KindStory || was.Rev == 0 || was.Deleted() || now.Deleted() {
 			continue
 		}
-		want := w.left(Default{Story: at.id, Rev: was.Rev}, kind, id)
-		if got := w.performs(Default{Story: at.id, Rev: now.Rev}); got != want {
-			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.id, was.Rev, now.Rev, got, want)
+		want := w.left(Default{Story: at.ID, Rev: was.Rev}, kind, id)
+		if got := w.performs(Default{Story: at.ID, Rev: now.Rev}); got != want {
+			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.ID, was.Rev, now.Rev, got, want)
 		}
 	}
 	told := 0
@@ -180,7 +212,7 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 		if now.DesiredRev != was.DesiredRev {
 			told++
 		}
-		if want := w.left(was, kind, id); now.Story == "" && want != "" && !w.entries[key{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
+		if want := w.left(was, kind, id); now.Story == "" && want != "" && !w.entries[Ref{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
 			rt.Fatalf("%s performed %q, %s %s was deleted, and it performs %q of %q", robot, w.performs(was), kind, id, w.performs(now), now.Story)
 		}
 		if (was.Story != now.Story || was.Rev != now.Rev) != (was.DesiredRev != now.DesiredRev) {
@@ -207,7 +239,7 @@ func (w *world) performs(d Default) string {
 	if d.Story == "" {
 		return ""
 	}
-	return w.contents(w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}])
+	return w.contents(w.revisions[revisionKey{Ref{KindStory, d.Story}, d.Rev}])
 }
 
 // left returns the acts of it that should be left after a deletion.

@@ -72,14 +72,13 @@ type Pin struct {
 	Rev int64
 }
 
-// Rows is the input of a plan: the whole library, with the bodies of the newest revisions
-// and of those that are the default of some robot.
+// Rows is the input of a plan: what its Need lists, and the default stories of its robots.
 type Rows struct {
 	FleetID   string
 	Seal      sign.Seal // signs desired documents
 	Entries   []Entry
 	Revisions []Revision // with bodies
-	Defaults  []Default  // of every robot that ever had one
+	Defaults  []Default
 	Assets    []Asset
 	FileBytes int64 // of all files, also those without a name
 	Catalogue Catalogue

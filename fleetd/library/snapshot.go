@@ -38,7 +38,7 @@ type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
 	heard     func(robot string) schema.ReportedRev
-	entries   map[key]Entry
+	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default         // by robot
 	acts      map[string]score.Act       // newest revisions of acts that are not deleted
@@ -50,13 +50,8 @@ type snapshot struct {
 	sent    map[string]bool // blobs in the outbox of this plan
 }
 
-type key struct {
-	kind Kind
-	id   string
-}
-
 type revisionKey struct {
-	key
+	Ref
 	rev int64
 }
 
@@ -65,7 +60,7 @@ type revisionKey struct {
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Reported,
-		entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
+		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
 	}
 	if s.heard == nil {
@@ -75,12 +70,12 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
 	}
 	for _, e := range rows.Entries {
-		s.entries[key{e.Kind, e.ID}] = e
+		s.entries[Ref{e.Kind, e.ID}] = e
 	}
 	for _, v := range rows.Revisions {
-		at := revisionKey{key{v.Kind, v.ID}, v.Rev}
+		at := revisionKey{Ref{v.Kind, v.ID}, v.Rev}
 		s.revisions[at] = v
-		switch e := s.entries[at.key]; {
+		switch e := s.entries[at.Ref]; {
 		case v.Kind == KindStory:
 			b, problems := score.ParseBlob(v.Body)
 			if len(problems) > 0 {
@@ -106,7 +101,7 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 
 // current returns the newest published revision of e.
 func (s *snapshot) current(e Entry) Revision {
-	return s.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]
+	return s.revisions[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]
 }
 
 // act returns a published act.
@@ -117,7 +112,7 @@ func (s *snapshot) act(id string) (score.Act, bool) {
 
 // find returns an entry that is not deleted.
 func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
-	e, ok := s.entries[key{kind, id}]
+	e, ok := s.entries[Ref{kind, id}]
 	switch {
 	case !ok:
 		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), "")}
@@ -153,7 +148,7 @@ func (s *snapshot) holders(story string, rev int64) []string {
 
 // put adds a changed entry to the changes and to the snapshot.
 func (s *snapshot) put(e Entry) {
-	at := key{e.Kind, e.ID}
+	at := Ref{e.Kind, e.ID}
 	s.entries[at] = e
 	for i, old := range s.changes.Entries {
 		if old.Kind == e.Kind && old.ID == e.ID {
@@ -168,7 +163,7 @@ func (s *snapshot) put(e Entry) {
 func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
 	e.Rev++
 	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
-	s.revisions[revisionKey{key{e.Kind, e.ID}, v.Rev}] = v
+	s.revisions[revisionKey{Ref{e.Kind, e.ID}, v.Rev}] = v
 	s.changes.Revisions = append(s.changes.Revisions, v)
 	s.put(e)
 	return e, v
@@ -190,7 +185,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 		desired := schema.DesiredStory{Rev: d.DesiredRev, FleetID: s.fleetID, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
 		d.Story, d.Rev = "", 0
 		if rev > 0 {
-			at := revisionKey{key{KindStory, story}, rev}
+			at := revisionKey{Ref{KindStory, story}, rev}
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
 			desired.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}

@@ -139,7 +139,7 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 		d.t.Fatalf("refused, and changes %+v", c)
 	}
 	for _, e := range c.Entries {
-		old, known := d.w.entries[key{e.Kind, e.ID}]
+		old, known := d.w.entries[Ref{e.Kind, e.ID}]
 		switch {
 		case e.Deleted():
 			d.say("%s %s is deleted: %s", e.Kind, e.ID, e.DeletedWhy)
@@ -183,7 +183,7 @@ func (d *director) message(m Message) string {
 		}
 		for at, v := range d.w.revisions {
 			if v.SHA256 == m.Target {
-				return fmt.Sprintf("blob of %s revision %d", at.id, at.rev)
+				return fmt.Sprintf("blob of %s revision %d", at.ID, at.rev)
 			}
 		}
 		d.t.Fatalf("no blob %s", m.Target)

@@ -16,7 +16,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
 // world stores rows in memory as the store does.
 type world struct {
-	entries   map[key]Entry
+	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default
 	assets    map[string]Asset
@@ -24,16 +24,18 @@ type world struct {
 	catalogue Catalogue
 	outbox    []Message
 	steps     int
+
+	otherFiles int64 // bytes of files without a name
 }
 
 func newWorld() *world {
-	return &world{entries: map[key]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
+	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
-// rows returns the rows that the store would read: the newest revisions, those that are a
-// default, and those in also.
+// rows returns the whole library, with the newest revisions, those that are a default, and
+// those in also.
 func (w *world) rows(also ...Pin) Rows {
-	rows := Rows{FleetID: "fleet-1", Catalogue: w.catalogue}
+	rows := Rows{FleetID: "fleet-1", Catalogue: w.catalogue, FileBytes: w.otherFiles}
 	for _, a := range w.assets {
 		rows.Assets = append(rows.Assets, a)
 	}
@@ -44,8 +46,8 @@ func (w *world) rows(also ...Pin) Rows {
 		rows.Entries = append(rows.Entries, e)
 	}
 	for at, v := range w.revisions {
-		performed := func(d Default) bool { return at.kind == KindStory && d.Story == at.id && d.Rev == at.rev }
-		if w.entries[at.key].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || slices.Contains(also, Pin{at.id, at.rev}) {
+		performed := func(d Default) bool { return at.Kind == KindStory && d.Story == at.ID && d.Rev == at.rev }
+		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || slices.Contains(also, Pin{at.ID, at.rev}) {
 			rows.Revisions = append(rows.Revisions, v)
 		}
 	}
@@ -55,50 +57,81 @@ func (w *world) rows(also ...Pin) Rows {
 	return rows
 }
 
-// need shows a plan about these robots what the store would of all that: what it needs,
-// and nothing else.
+// need returns what the store would read for a plan about these robots.
 func (w *world) need(n Need, robots ...string) Rows {
-	if n.All {
-		return w.rows(n.Pins...)
-	}
-	all := w.rows(n.Pins...)
-	rows := Rows{FleetID: all.FleetID, Catalogue: all.Catalogue}
-	if n.Assets {
-		rows.Assets = all.Assets
-	}
-	for _, d := range all.Defaults {
-		if slices.Contains(robots, d.Robot) {
-			rows.Defaults = append(rows.Defaults, d)
+	r := Rows{FleetID: "fleet-1", Catalogue: w.catalogue}
+	performed := func(d Default) {
+		if d.Story != "" {
+			w.readRevision(&r, revisionKey{Ref{KindStory, d.Story}, d.Rev})
 		}
 	}
-	entry := func(e Entry) bool {
-		return e.Kind == KindStory && (n.AllStories || slices.Contains(n.Stories, e.ID)) || e.Kind == KindAct && slices.Contains(n.Acts, e.ID)
-	}
-	read := map[key]Entry{}
-	for _, e := range all.Entries {
-		if entry(e) {
-			rows.Entries, read[key{e.Kind, e.ID}] = append(rows.Entries, e), e
-		}
-	}
-	for _, v := range all.Revisions {
-		e, ok := read[key{v.Kind, v.ID}]
-		performed := slices.ContainsFunc(rows.Defaults, func(d Default) bool { return n.Performed && v.Kind == KindStory && d.Story == v.ID && d.Rev == v.Rev })
-		if ok && e.Rev == v.Rev || v.Kind == KindStory && slices.Contains(n.Pins, Pin{v.ID, v.Rev}) || performed {
-			rows.Revisions = append(rows.Revisions, v)
-		}
-	}
-	if n.Named != nil {
-		named := n.Named(rows)
-		for _, e := range all.Entries {
-			if at := (key{e.Kind, e.ID}); e.Kind == KindAct && slices.Contains(named, e.ID) && !slices.Contains(n.Acts, e.ID) {
-				rows.Entries = append(rows.Entries, e)
-				if v, ok := w.revisions[revisionKey{at, e.Rev}]; ok && !n.Deleted {
-					rows.Revisions = append(rows.Revisions, v)
-				}
+	for _, robot := range robots {
+		if d, ok := w.defaults[robot]; ok {
+			w.readDefault(&r, d)
+			if n.Performed {
+				performed(d)
 			}
 		}
 	}
-	return rows
+	for {
+		for at, e := range w.entries {
+			ids, with := n.Acts, n.ActsWith
+			if at.Kind == KindStory {
+				ids, with = n.Stories, n.StoriesWith
+			}
+			refers := !e.Deleted() && (refersTo(RefsOfDraft(e.Kind, e.Draft), with) || refersTo(w.refs(revisionKey{at, e.Rev}), with))
+			if !slices.Contains(ids, e.ID) && !refers {
+				continue
+			}
+			if !slices.ContainsFunc(r.Entries, func(o Entry) bool { return o.Kind == e.Kind && o.ID == e.ID }) {
+				r.Entries = append(r.Entries, e)
+			}
+			if !n.EntriesOnly {
+				w.readRevision(&r, revisionKey{at, e.Rev})
+			}
+		}
+		for _, d := range w.defaults {
+			at := Ref{KindStory, d.Story}
+			if d.Story == "" || !slices.Contains(n.Holders, at) && !refersTo(w.refs(revisionKey{at, d.Rev}), n.Holders) && !refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.Holders) {
+				continue
+			}
+			w.readDefault(&r, d)
+			performed(d)
+		}
+		for _, pin := range n.Pins {
+			w.readRevision(&r, revisionKey{Ref{KindStory, pin.ID}, pin.Rev})
+		}
+		all := w.rows()
+		if n.Assets {
+			r.Assets = all.Assets
+		}
+		if n.FileBytes {
+			r.FileBytes = all.FileBytes
+		}
+		if n.Then == nil {
+			return r
+		}
+		n = n.Then(r)
+	}
+}
+
+func (w *world) refs(at revisionKey) []Ref { return RefsOfRevision(at.Kind, w.revisions[at].Body) }
+
+func refersTo(refs, some []Ref) bool {
+	return slices.ContainsFunc(refs, func(r Ref) bool { return slices.Contains(some, r) })
+}
+
+func (w *world) readRevision(r *Rows, at revisionKey) {
+	v, ok := w.revisions[at]
+	if ok && !slices.ContainsFunc(r.Revisions, func(o Revision) bool { return revisionKey{Ref{o.Kind, o.ID}, o.Rev} == at }) {
+		r.Revisions = append(r.Revisions, v)
+	}
+}
+
+func (w *world) readDefault(r *Rows, d Default) {
+	if !slices.ContainsFunc(r.Defaults, func(o Default) bool { return o.Robot == d.Robot }) {
+		r.Defaults = append(r.Defaults, d)
+	}
 }
 
 // by returns the author and time of the next request.
@@ -135,14 +168,14 @@ func (w *world) apply(t fatal, c Changes) {
 		delete(w.assets, name)
 	}
 	for _, e := range c.Entries {
-		old := w.entries[key{e.Kind, e.ID}]
+		old := w.entries[Ref{e.Kind, e.ID}]
 		if e.DraftRev < old.DraftRev || e.Rev < old.Rev {
 			t.Fatalf("%s %s goes back from draft %d, revision %d to %d, %d", e.Kind, e.ID, old.DraftRev, old.Rev, e.DraftRev, e.Rev)
 		}
-		w.entries[key{e.Kind, e.ID}] = e
+		w.entries[Ref{e.Kind, e.ID}] = e
 	}
 	for _, v := range c.Revisions {
-		at := revisionKey{key{v.Kind, v.ID}, v.Rev}
+		at := revisionKey{Ref{v.Kind, v.ID}, v.Rev}
 		if old, ok := w.revisions[at]; ok {
 			t.Fatalf("revision %d of %s %s is published twice: %s and %s", v.Rev, v.Kind, v.ID, old.SHA256, v.SHA256)
 		}
@@ -203,7 +236,7 @@ func (w *world) told(t fatal, c Changes) {
 			t.Fatalf("%s gets a document before its blob", m.Target)
 		}
 		if desired.Story != nil {
-			for _, sha := range w.revisions[revisionKey{key{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
+			for _, sha := range w.revisions[revisionKey{Ref{KindStory, desired.Story.ID}, desired.Story.Rev}].Files {
 				if size := len(w.files[sha].Body); blobs[sha] != (size <= 256<<10) {
 					t.Fatalf("%s gets a story with a file of %d bytes; published as a blob: %v", m.Target, size, blobs[sha])
 				}
@@ -223,11 +256,11 @@ func (w *world) holds(t fatal) {
 		if d.Story == "" {
 			continue
 		}
-		e, ok := w.entries[key{KindStory, d.Story}]
+		e, ok := w.entries[Ref{KindStory, d.Story}]
 		if !ok || e.Deleted() {
 			t.Fatalf("%s has the deleted story %s", d.Robot, d.Story)
 		}
-		v, ok := w.revisions[revisionKey{key{KindStory, d.Story}, d.Rev}]
+		v, ok := w.revisions[revisionKey{Ref{KindStory, d.Story}, d.Rev}]
 		if !ok || d.Rev > e.Rev {
 			t.Fatalf("%s has revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
 		}
@@ -236,7 +269,7 @@ func (w *world) holds(t fatal) {
 			t.Fatalf("%s performs %s: %v", d.Robot, v.Body, problems)
 		}
 		for _, step := range b.Story.Acts {
-			if w.entries[key{KindAct, step.Act}].Deleted() {
+			if w.entries[Ref{KindAct, step.Act}].Deleted() {
 				t.Fatalf("%s has the deleted act %s in %s revision %d", d.Robot, step.Act, d.Story, d.Rev)
 			}
 			if _, ok := b.Acts[step.Act]; !ok {
@@ -246,7 +279,7 @@ func (w *world) holds(t fatal) {
 	}
 	for _, e := range w.entries {
 		if e.Kind == KindStory && e.Rev > 0 {
-			if _, ok := w.revisions[revisionKey{key{e.Kind, e.ID}, e.Rev}]; !ok {
+			if _, ok := w.revisions[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]; !ok {
 				t.Fatalf("story %s is at revision %d, which does not exist", e.ID, e.Rev)
 			}
 		}

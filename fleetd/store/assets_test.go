@@ -61,7 +61,7 @@ func assetsAreReadBack(t *testing.T, address string) {
 	wantErr(t, "removing it again", err, store.ErrConflict)
 
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.Library(t.Context())
+		rows, err := tx.LibraryFor(t.Context(), library.Need{Assets: true, FileBytes: true}, selector.Selector{})
 		wantEqual(t, "what a plan sees", rows.Assets, []library.Asset{c.Assets[1], c.Assets[2], c.Assets[3]})
 		if want := int64(len(gong.Body) + len(bell.Body) + len(whole.Body)); rows.FileBytes != want {
 			t.Errorf("all files have %d bytes, want %d", rows.FileBytes, want)

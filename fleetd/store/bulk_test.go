@@ -69,7 +69,7 @@ func manyRowsAreReadBack(t *testing.T, address string) {
 		c.Outbox = append(c.Outbox, library.Message{Topic: schema.TopicDesiredStory, Target: id, Payload: d.Document})
 	}
 	apply(t, s, c)
-	wantEqual(t, "defaults", must[[]library.Default](t)(s.Defaults(t.Context())), c.Defaults)
+	wantEqual(t, "defaults", defaults(t, s), c.Defaults)
 	sendAllOf(t, s, many)
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		for i := range c.Defaults {

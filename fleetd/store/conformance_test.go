@@ -32,8 +32,8 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a selector selects the same in SQL as in memory", selectorsAgree},
 
 		{"the library is read back", libraryIsReadBack},
-		{"a plan reads newest and performed revisions", libraryRowsAreComplete},
 		{"a plan reads what it needs", libraryForReadsWhatIsNeeded},
+		{"a plan reads whole rows", libraryForReadsWholeRows},
 		{"a plan takes any number of robots", libraryForTakesAnyNumberOfRobots},
 		{"a revision is immutable", revisionsAreImmutable},
 		{"an unpublished default story is refused", unpublishedDefaultIsRefused},

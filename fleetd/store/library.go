@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"troupe/fleetd/library"
-	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
@@ -110,26 +109,6 @@ func scanDefault(scan func(...any) error) (d library.Default, err error) {
 	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Document, &changed, &d.ChangedBy)
 	d.ChangedAt = timeOf(changed)
 	return d, err
-}
-
-// Defaults lists the newest desired story of each robot, with its document, by robot.
-func (r reads) Defaults(ctx context.Context) ([]library.Default, error) {
-	all, err := queryAll(ctx, r, scanDefault, defaultSelect+` WHERE w.kind = 'desired_story' ORDER BY w.robot`)
-	if err != nil {
-		return nil, fmt.Errorf("list default stories: %w", err)
-	}
-	return all, nil
-}
-
-// defaultsOf lists the Defaults of some robots.
-func (r reads) defaultsOf(ctx context.Context, robots selector.Selector) ([]library.Default, error) {
-	w := where{conditions: []string{"w.kind = 'desired_story'"}}
-	w.addSelector(robots)
-	all, err := queryAll(ctx, r, scanDefault, defaultSelect+` JOIN robots r ON r.id = w.robot`+w.String()+` ORDER BY w.robot`, w.args...)
-	if err != nil {
-		return nil, fmt.Errorf("list default stories: %w", err)
-	}
-	return all, nil
 }
 
 // Apply writes the changes of a plan that was made from rows of this transaction.

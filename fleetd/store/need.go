@@ -4,21 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
-// Library reads everything that a plan may look at, and the revisions in also if they exist.
-// Apply the changes of the plan in the same transaction.
-func (t *Tx) Library(ctx context.Context, also ...library.Pin) (library.Rows, error) {
-	return t.LibraryFor(ctx, library.Need{All: true, Pins: also}, selector.Selector{})
-}
-
-// LibraryFor reads only what a plan about these robots needs. If it needs the whole library,
-// it gets the defaults of all robots as well. Apply the changes of the plan in the same
-// transaction.
+// LibraryFor reads what a plan about these robots needs, and their defaults. Apply the
+// changes of the plan in the same transaction.
 func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
 	rows := library.Rows{Reported: func(robot string) schema.ReportedRev { return t.store.reportedOf(robot, schema.TopicDesiredStory) }}
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
@@ -28,116 +22,200 @@ func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	if len(robots.IDs) > maxNamedRobots {
-		robots = selector.All() // a statement has a limited number of parameters
+	r := libraryReader{
+		tx: t, rows: &rows, entries: map[library.Ref]bool{}, whole: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{},
 	}
-	if need.All {
-		err = t.readLibrary(ctx, &rows)
-	} else {
-		err = t.readNeeded(ctx, &rows, need, robots)
-	}
-	if err != nil {
+	if err := r.readRobots(ctx, robots, need.Performed); err != nil {
 		return rows, err
 	}
-	for _, pin := range need.Pins {
-		if slices.ContainsFunc(rows.Revisions, func(v library.Revision) bool {
-			return v.Kind == library.KindStory && v.ID == pin.ID && v.Rev == pin.Rev
-		}) {
-			continue
+	for {
+		if err := r.read(ctx, need); err != nil {
+			return rows, err
 		}
-		more, err := queryAll(ctx, t.reads, scanRevision, revisionColumns+" WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", pin.ID, pin.Rev)
-		if err != nil {
-			return rows, fmt.Errorf("read revision %d of %s: %w", pin.Rev, pin.ID, err)
+		if need.Then == nil {
+			return rows, nil
 		}
-		rows.Revisions = append(rows.Revisions, more...)
+		need = need.Then(rows)
 	}
-	if need.Named == nil {
-		return rows, nil
-	}
-	acts := slices.DeleteFunc(need.Named(rows), func(id string) bool { return slices.Contains(need.Acts, id) })
-	err = t.readEntries(ctx, &rows, !need.Deleted, library.KindAct, acts...)
-	return rows, err
 }
 
-// readLibrary reads the whole library and the defaults of all robots.
-func (t *Tx) readLibrary(ctx context.Context, rows *library.Rows) (err error) {
-	if rows.Entries, err = queryAll(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id"); err != nil {
-		return fmt.Errorf("read the library: %w", err)
-	}
-	rows.Revisions, err = queryAll(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id
-		WHERE v.rev = e.rev OR EXISTS (SELECT 1 FROM defaults d WHERE d.kind = v.kind AND d.story = v.id AND d.rev = v.rev)
-		ORDER BY v.kind, v.id, v.rev`)
-	if err != nil {
-		return fmt.Errorf("read published revisions: %w", err)
-	}
-	if rows.Assets, err = t.Assets(ctx); err != nil {
-		return err
-	}
-	if rows.FileBytes, err = t.filesTotal(ctx); err != nil {
-		return err
-	}
-	rows.Defaults, err = t.Defaults(ctx)
-	return err
+// libraryReader adds rows of the library to rows, each once.
+type libraryReader struct {
+	tx        *Tx
+	rows      *library.Rows
+	entries   map[library.Ref]bool
+	whole     map[library.Ref]bool // entries that were read with the newest revision
+	revisions map[revisionKey]bool
+	defaults  map[string]bool // by robot
 }
 
-// readNeeded reads what need names, and the defaults of the robots.
-func (t *Tx) readNeeded(ctx context.Context, rows *library.Rows, need library.Need, robots selector.Selector) (err error) {
-	if rows.Defaults, err = t.defaultsOf(ctx, robots); err != nil {
-		return err
-	}
-	if err := t.readEntries(ctx, rows, true, library.KindAct, need.Acts...); err != nil {
-		return err
-	}
-	if need.AllStories {
-		err = t.readEntriesWhere(ctx, rows, true, where{conditions: []string{"e.kind = 'story'"}})
-	} else {
-		err = t.readEntries(ctx, rows, true, library.KindStory, need.Stories...)
-	}
-	if err != nil {
-		return err
-	}
-	if need.Performed {
-		var w where
-		w.addSelector(robots)
-		performed, err := queryAll(ctx, t.reads, scanRevision, revisionColumns+` WHERE (v.kind, v.id, v.rev) IN
-			(SELECT d.kind, d.story, d.rev FROM defaults d JOIN robots r ON r.id = d.robot`+w.String()+`)
-			ORDER BY v.kind, v.id, v.rev`, w.args...)
-		if err != nil {
-			return fmt.Errorf("read the revisions that robots perform: %w", err)
+type revisionKey struct {
+	library.Ref
+	rev int64
+}
+
+// readRobots reads the defaults of the robots of the plan, and if performed the revisions
+// that they perform.
+func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, performed bool) error {
+	if len(robots.IDs) > maxNamedRobots { // a statement has a limited number of parameters
+		for some := range slices.Chunk(robots.IDs, maxNamedRobots) {
+			if err := r.readRobots(ctx, selector.IDs(some...), performed); err != nil {
+				return err
+			}
 		}
-		rows.Revisions = append(rows.Revisions, performed...)
+		return nil
 	}
-	if need.Assets {
-		rows.Assets, err = t.Assets(ctx)
-	}
-	return err
-}
-
-// readEntries adds these acts or stories to rows, and with revisions the newest revision of
-// each.
-func (t *Tx) readEntries(ctx context.Context, rows *library.Rows, revisions bool, kind library.Kind, ids ...string) error {
-	if len(ids) == 0 {
+	if !robots.All && len(robots.IDs) == 0 && len(robots.Labels) == 0 {
 		return nil
 	}
 	var w where
-	w.addIf(true, "e.kind = %s", string(kind))
-	w.addIn("e.id", ids)
-	return t.readEntriesWhere(ctx, rows, revisions, w)
+	w.addSelector(robots)
+	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, performed)
 }
 
-func (t *Tx) readEntriesWhere(ctx context.Context, rows *library.Rows, revisions bool, w where) error {
-	entries, err := queryAll(ctx, t.reads, scanEntry, entryColumns+" e"+w.String()+" ORDER BY e.kind, e.id", w.args...)
-	if err != nil {
-		return fmt.Errorf("read the library: %w", err)
+func (r *libraryReader) read(ctx context.Context, need library.Need) error {
+	acts, stories := r.missing(library.KindAct, need.Acts, need.EntriesOnly), r.missing(library.KindStory, need.Stories, need.EntriesOnly)
+	for _, one := range []struct {
+		kind library.Kind
+		ids  []string
+		with []library.Ref
+	}{{library.KindAct, acts, need.ActsWith}, {library.KindStory, stories, need.StoriesWith}} {
+		if err := r.readEntries(ctx, one.kind, one.ids, one.with, need.EntriesOnly); err != nil {
+			return err
+		}
 	}
-	rows.Entries = append(rows.Entries, entries...)
-	if !revisions {
+	if err := r.readHolders(ctx, need.Holders); err != nil {
+		return err
+	}
+	for _, pin := range need.Pins {
+		if err := r.readRevisions(ctx, " WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", pin.ID, pin.Rev); err != nil {
+			return err
+		}
+	}
+	var err error
+	if need.Assets {
+		if r.rows.Assets, err = r.tx.Assets(ctx); err != nil {
+			return err
+		}
+	}
+	if need.FileBytes {
+		r.rows.FileBytes, err = r.tx.filesTotal(ctx)
+	}
+	return err
+}
+
+// missing returns the ids of entries that were not read yet, or only without a revision.
+func (r *libraryReader) missing(kind library.Kind, ids []string, entriesOnly bool) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		at := library.Ref{Kind: kind, ID: id}
+		return r.whole[at] || entriesOnly && r.entries[at]
+	})
+}
+
+// readEntries reads entries of a kind: those with these ids, and those that are not deleted
+// and refer to one of refs in their draft or newest revision.
+func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids []string, with []library.Ref, entriesOnly bool) error {
+	var wanted []where
+	if len(ids) > 0 {
+		var w where
+		w.addIf(true, "e.kind = %s", string(kind))
+		w.addIn("e.id", ids)
+		wanted = append(wanted, w)
+	}
+	if len(with) > 0 {
+		var w where
+		w.addIf(true, "e.kind = %s", string(kind))
+		w.conditions = append(w.conditions, "e.deleted_at = 0", `e.id IN (SELECT f.id FROM refs f JOIN entries c ON c.kind = f.kind AND c.id = f.id
+			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(with)+")")
+		wanted = append(wanted, w)
+	}
+	for _, w := range wanted {
+		entries, err := queryAll(ctx, r.tx.reads, scanEntry, entryColumns+" e"+w.String()+" ORDER BY e.id", w.args...)
+		if err != nil {
+			return fmt.Errorf("read the library: %w", err)
+		}
+		for _, e := range entries {
+			at := library.Ref{Kind: e.Kind, ID: e.ID}
+			if !r.entries[at] {
+				r.rows.Entries = append(r.rows.Entries, e)
+			}
+			r.entries[at], r.whole[at] = true, r.whole[at] || !entriesOnly
+		}
+		if entriesOnly {
+			continue
+		}
+		if err := r.readRevisions(ctx, " JOIN entries e ON e.kind = v.kind AND e.id = v.id AND e.rev = v.rev"+w.String()+" ORDER BY v.id", w.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHolders reads the defaults of the robots that hold refs, and the revisions that they
+// perform.
+func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) error {
+	var stories []string
+	var others []library.Ref
+	for _, ref := range refs {
+		if ref.Kind == library.KindStory {
+			stories = append(stories, ref.ID)
+		} else {
+			others = append(others, ref)
+		}
+	}
+	if len(stories) > 0 {
+		var w where
+		w.addIn("d.story", stories)
+		if err := r.readDefaults(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
+			return err
+		}
+	}
+	if len(others) == 0 {
 		return nil
 	}
-	newest, err := queryAll(ctx, t.reads, scanRevision, revisionColumns+` JOIN entries e ON e.kind = v.kind AND e.id = v.id AND e.rev = v.rev`+w.String()+" ORDER BY v.kind, v.id", w.args...)
+	var w where
+	return r.readDefaults(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+		JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true)
+}
+
+// readDefaults reads the defaults of the robots that a query lists, which has the arguments
+// of w, and if performed the revisions that they perform.
+func (r *libraryReader) readDefaults(ctx context.Context, robots string, w where, performed bool) error {
+	defaults, err := queryAll(ctx, r.tx.reads, scanDefault, defaultSelect+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
+	if err != nil {
+		return fmt.Errorf("list default stories: %w", err)
+	}
+	for _, d := range defaults {
+		if !r.defaults[d.Robot] {
+			r.defaults[d.Robot] = true
+			r.rows.Defaults = append(r.rows.Defaults, d)
+		}
+	}
+	if !performed {
+		return nil
+	}
+	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
+}
+
+func (r *libraryReader) readRevisions(ctx context.Context, which string, args ...any) error {
+	revisions, err := queryAll(ctx, r.tx.reads, scanRevision, revisionColumns+which, args...)
 	if err != nil {
 		return fmt.Errorf("read published revisions: %w", err)
 	}
-	rows.Revisions = append(rows.Revisions, newest...)
+	for _, v := range revisions {
+		if at := (revisionKey{library.Ref{Kind: v.Kind, ID: v.ID}, v.Rev}); !r.revisions[at] {
+			r.revisions[at] = true
+			r.rows.Revisions = append(r.rows.Revisions, v)
+		}
+	}
 	return nil
+}
+
+// refs is the condition that a row f of the table refs refers to one of refs.
+func (w *where) refs(refs []library.Ref) string {
+	pairs := make([]string, len(refs))
+	for i, ref := range refs {
+		pairs[i] = "(" + w.arg(string(ref.Kind)) + ", " + w.arg(ref.ID) + ")"
+	}
+	return "(f.ref_kind, f.ref_id) IN (VALUES " + strings.Join(pairs, ", ") + ")"
 }

@@ -91,7 +91,7 @@ func assign(story string, robots ...string) step {
 
 // remove deletes an act or story with all consequences.
 func remove(kind library.Kind, id string) step {
-	return step{library.Need{All: true}, nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
+	return step{library.ForDelete(kind, id), nil, func(rows library.Rows) (library.Changes, []schema.Problem) {
 		dry, problems := library.Delete(rows, kind, id, nil, anna)
 		if len(problems) > 0 {
 			return library.Changes{}, problems
@@ -163,7 +163,7 @@ func concurrentAssignAndDelete(t *testing.T, address string) {
 		}
 	})
 	wg.Wait()
-	for _, d := range must[[]library.Default](t)(s.Defaults(t.Context())) {
+	for _, d := range defaults(t, s) {
 		if d.Story == "" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
@@ -26,7 +27,7 @@ func concurrentWriters(t *testing.T, address string) {
 			for range rounds {
 				for {
 					err := s.Tx(t.Context(), func(tx *store.Tx) error {
-						rows, err := tx.Library(t.Context())
+						rows, err := tx.LibraryFor(t.Context(), library.Need{}, selector.All())
 						if err != nil {
 							return err
 						}
@@ -104,7 +105,7 @@ func transactionReadsASnapshot(t *testing.T, address string) {
 	})
 	for range 20 {
 		transact(t, s, func(tx *store.Tx) error {
-			rows, err := tx.Library(t.Context())
+			rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}}, selector.Selector{})
 			if err != nil {
 				return err
 			}
