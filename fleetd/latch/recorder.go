@@ -138,33 +138,18 @@ func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 	if len(b.learned) == 0 {
 		return
 	}
-	var ids []string
-	for _, o := range b.learned {
-		ids = append(ids, o.ID)
-	}
-	slices.Sort(ids)
 	ctx = store.WithQueryTimeout(ctx, learnPatience)
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.StopsFor(ctx, b.learned...)
+		rows, err = tx.StopsFor(ctx, stop.Need{Orders: b.learned})
 		return err
 	}); err != nil {
 		s.deps.Failed("stops that robots hold not compared", err)
 		return
 	}
 	p.released = func(o stop.Order) bool { return stop.Released(rows, o) }
-}
-
-// idsOf are the ids of entries, each once.
-func idsOf(entries []spool.Entry) []string {
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.Order.ID)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }
 
 // write persists entries, and reports of each whether it selects a robot.
@@ -177,7 +162,7 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 		orders = append(orders, e.Order)
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.StopsFor(ctx, orders...)
+		rows, err := tx.StopsFor(ctx, stop.Need{Orders: orders})
 		if err != nil {
 			return err
 		}
@@ -210,7 +195,7 @@ func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		out = nil
-		rows, err := tx.StopsFor(ctx, orders...)
+		rows, err := tx.StopsFor(ctx, stop.Need{Orders: orders})
 		for _, e := range watch {
 			if err == nil && stop.AlreadyPersisted(rows, e.Order) {
 				out = append(out, e)
@@ -225,7 +210,7 @@ func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out
 func (s *Stops) renew(ctx context.Context, db Store) error {
 	told := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.StopsFor(ctx)
+		rows, err := tx.StopsFor(ctx, stop.Need{All: true})
 		if err != nil {
 			return err
 		}

@@ -84,13 +84,15 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 
 // writeRelease persists a release in one transaction. The recorder calls it.
 func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
-	all := append(slices.Clone(ids), idsOf(waiting)...)
-	slices.Sort(all)
-	all = slices.Compact(all)
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
 		now := s.deps.Now()
-		rows, err := tx.Stops(ctx, all...)
+		ours, elsewhere := s.deps.Robots.Showing(ids, now)
+		need := stop.Need{Orders: slices.Clone(ours), Release: ids}
+		for _, e := range waiting {
+			need.Orders = append(need.Orders, e.Order)
+		}
+		rows, err := tx.StopsFor(ctx, need)
 		if err != nil {
 			return err
 		}
@@ -102,7 +104,6 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 				orders = append(orders, e.Order)
 			}
 		}
-		ours, elsewhere := s.deps.Robots.Showing(ids, now)
 		for _, o := range ours {
 			if writesFirst(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
@@ -116,7 +117,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 			if err := tx.ApplyStops(ctx, c, now); err != nil {
 				return err
 			}
-			if rows, err = tx.Stops(ctx, all...); err != nil {
+			if rows, err = tx.StopsFor(ctx, need); err != nil {
 				return err
 			}
 		}

@@ -99,12 +99,19 @@ type Robot struct {
 	Labels map[string]string
 }
 
+// Need says which rows a plan looks at.
+type Need struct {
+	Orders  []Order  // which a plan persists
+	Release []string // ids of stops that it releases
+	All     bool     // every latched stop, which Renew looks at
+}
+
 // Rows are the input of a plan.
 type Rows struct {
 	FleetID string
-	Robots  []Robot          // every robot of the fleet
-	Latches []Latch          // every latched stop, and every row with one of the ids in question
-	Revs    map[string]int64 // revision of the newest document by robot; that of fleet/stop under ""
+	Robots  []Robot          // those that an order selects
+	Latches []Latch          // of the ids in question, and what is latched on their robots and on those selected
+	Revs    map[string]int64 // revision of the newest document of these robots; that of fleet/stop under ""
 	Seal    sign.Seal
 }
 

@@ -52,6 +52,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"an unused blob is removed from the broker after a day", unusedBlobsAreRemovedFromTheBroker},
 
 		{"stops are latched until they are released", latchedStopsAreReleased},
+		{"a plan of stops reads what it needs", stopsForReadsWhatIsNeeded},
 		{"stops with unprintable texts are stored", stopsWithUnprintableTextsAreStored},
 		{"stops are signed", stopsAreSigned},
 

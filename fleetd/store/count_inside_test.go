@@ -19,6 +19,7 @@ import (
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store/pgtest"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // counts are the statements that a database got and the rows that it returned. A prepared
@@ -134,12 +135,15 @@ func eachDatabase(t *testing.T, test func(t *testing.T, address func() string)) 
 
 var noon = time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
 
-// fleetOf adds robots, each with a default story, settings, labels and a released stop.
-func fleetOf(t *testing.T, s *Store, n int) (ids []string) {
+// fleetOf adds robots, each with settings, labels and a released stop. Ten of them have the
+// story x, which contains the act a with the sound gong. The others have a latched stop, and
+// hold other stories.
+func fleetOf(t *testing.T, s *Store, robots, stories int) (ids []string) {
 	t.Helper()
-	for i := range n {
+	for i := range robots {
 		ids = append(ids, fmt.Sprintf("r%05d", i))
 	}
+	others := ids[min(10, robots):]
 	if err := s.Tx(t.Context(), func(tx *Tx) error {
 		robot := []column[string]{text("id", func(id string) string { return id })}
 		for _, query := range []string{
@@ -154,27 +158,77 @@ func fleetOf(t *testing.T, s *Store, n int) (ids []string) {
 				return err
 			}
 		}
-		by := library.By{Who: "anna", At: noon}
-		for _, text := range []string{"act: a\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", "story: x\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n", "story: z\nname: {en: Story}\nrepeat: loop\nacts: [{act: a}]\n"} {
-			kind, id := library.KindStory, text[7:8]
-			if strings.HasPrefix(text, "act") {
-				kind, id = library.KindAct, "a"
-			}
-			if err := plan(t, tx, library.ForDraft(kind, []byte(text)), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-				saved, problems := library.Save(rows, kind, []byte(text), nil, by)
-				return saved.Changes, problems
-			}); err != nil {
-				return err
-			}
-			if err := publish(t, tx, kind, id); err != nil {
+		if _, err := writeRows(t.Context(), tx, others, robot, `INSERT INTO stops (id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client)
+			SELECT 's-9', id, 'stop', '', '', 1, 0, '', '', '' FROM given`); err != nil {
+			return err
+		}
+		if err := putAsset(t, tx, "gong", "1"); err != nil {
+			return err
+		}
+		for _, text := range []string{actA, "act: b\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", storyText("x", "a", "b"), storyText("z", "a", "b")} {
+			if err := publishText(t, tx, text); err != nil {
 				return err
 			}
 		}
-		return assign(t, tx, "x", selector.All())
+		if err := assign(t, tx, "x", selector.IDs(ids[:min(10, robots)]...)); err != nil {
+			return err
+		}
+		return tx.Apply(t.Context(), otherStories(others, stories), noon)
 	}); err != nil {
 		t.Fatal(err)
 	}
 	return ids
+}
+
+const actA = "act: a\nactions: [{type: sound, start_ms: 0, timeout_ms: 900, sound: gong}]\n"
+
+func storyText(id string, acts ...string) string {
+	text := "story: " + id + "\nname: {en: Story}\nrepeat: loop\nacts:\n"
+	for _, act := range acts {
+		text += "  - {act: " + act + "}\n"
+	}
+	return text
+}
+
+// otherStories returns stories of the act b, each published and with a draft of the act c,
+// which does not exist, and robots that hold them.
+func otherStories(robots []string, n int) (c library.Changes) {
+	act, _ := score.ParseAct([]byte("act: b\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n"))
+	for i := range n {
+		id := fmt.Sprintf("other-%d", i)
+		story, _ := score.ParseStory([]byte(storyText(id, "b")))
+		body, sum, err := score.EncodeBlob(story, map[string]score.Act{"b": act}, 1)
+		if err != nil {
+			panic(err)
+		}
+		c.Entries = append(c.Entries, library.Entry{Kind: library.KindStory, ID: id, Draft: []byte(storyText(id, "c")), DraftRev: 1, Rev: 1, ChangedAt: noon})
+		c.Revisions = append(c.Revisions, library.Revision{Kind: library.KindStory, ID: id, Rev: 1, SHA256: sum, Size: int64(len(body)), Body: body, CreatedAt: noon})
+	}
+	for i, robot := range robots {
+		c.Defaults = append(c.Defaults, library.Default{Robot: robot, DesiredRev: 1, Story: fmt.Sprintf("other-%d", i%n), Rev: 1, Apply: schema.ApplyNextAct, Document: []byte("{}"), ChangedAt: noon})
+	}
+	return c
+}
+
+var anna = library.By{Who: "anna", At: noon}
+
+// publishText saves and publishes an act or a story.
+func publishText(t *testing.T, tx *Tx, text string) error {
+	kind, id, _ := strings.Cut(strings.SplitN(text, "\n", 2)[0], ": ")
+	if err := plan(t, tx, library.ForDraft(library.Kind(kind), []byte(text)), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		saved, problems := library.Save(rows, library.Kind(kind), []byte(text), nil, anna)
+		return saved.Changes, problems
+	}); err != nil {
+		return err
+	}
+	return publish(t, tx, library.Kind(kind), id)
+}
+
+func putAsset(t *testing.T, tx *Tx, name, text string) error {
+	return plan(t, tx, library.ForPutAsset(name), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+		up, problems := library.PutAsset(rows, name, []byte("RIFF....WAVE"+text), anna)
+		return up.Changes, problems
+	})
 }
 
 func plan(t *testing.T, tx *Tx, need library.Need, robots selector.Selector, decide func(library.Rows) (library.Changes, []schema.Problem)) error {
@@ -191,7 +245,7 @@ func plan(t *testing.T, tx *Tx, need library.Need, robots selector.Selector, dec
 
 func publish(t *testing.T, tx *Tx, kind library.Kind, id string) error {
 	return plan(t, tx, library.ForPublish(kind, id), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-		p, problems := library.Publish(rows, kind, id, nil, library.By{Who: "anna", At: noon})
+		p, problems := library.Publish(rows, kind, id, nil, anna)
 		return p.Changes, problems
 	})
 }
@@ -207,7 +261,7 @@ func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 		ids = append(ids, r.ID)
 	}
 	return plan(t, tx, library.ForAssignment(story, 0), sel, func(rows library.Rows) (library.Changes, []schema.Problem) {
-		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: ids}, library.By{Who: "anna", At: noon})
+		a, problems := library.Assign(rows, library.Assignment{Story: story, Robots: ids}, anna)
 		if len(a.Updated) != len(ids) {
 			t.Errorf("%d of %d robots get a document", len(a.Updated), len(ids))
 		}
@@ -215,60 +269,113 @@ func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 	})
 }
 
-// The cost of a change of ten robots does not depend on the size of the fleet.
+// changesOfTen are changes that concern ten robots, one act and one story, in this order.
+func changesOfTen(t *testing.T, ten []string) []namedChange {
+	by := desired.By{Who: "anna", At: noon}
+	stops := func(need stop.Need, plan func(stop.Rows) (stop.Changes, error)) func(tx *Tx) error {
+		return func(tx *Tx) error {
+			rows, err := tx.StopsFor(t.Context(), need)
+			if err != nil {
+				return err
+			}
+			c, err := plan(rows)
+			if err != nil {
+				return err
+			}
+			if len(c.Documents) != 10 || c.Documents[0].Rev < noon.UnixMilli() {
+				t.Errorf("%d robots get a stop document", len(c.Documents))
+			}
+			return tx.ApplyStops(t.Context(), c, noon)
+		}
+	}
+	order := stop.Order{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
+	remove := func(tx *Tx) error {
+		return plan(t, tx, library.ForDelete(library.KindAct, "a"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+			r, problems := library.Delete(rows, library.KindAct, "a", &library.Expect{Stories: 2, Robots: 10}, anna)
+			return r.Changes, problems
+		})
+	}
+	return []namedChange{
+		{"assign", func(tx *Tx) error { return assign(t, tx, "z", selector.IDs(ten...)) }},
+		{"settings", func(tx *Tx) error {
+			rows, err := tx.DesiredRows(t.Context(), schema.TopicDesiredConfig, selector.IDs(ten...))
+			if err != nil {
+				return err
+			}
+			c, problems := desired.Labels(rows, by)
+			if len(problems) > 0 || len(c.Updated) != 10 {
+				t.Errorf("settings for %v: %v", c.Updated, problems)
+			}
+			return tx.ApplyDesired(t.Context(), c, by)
+		}},
+		{"stop", stops(stop.Need{Orders: []stop.Order{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Hold(rows, []stop.Order{order}, noon) })},
+		{"release", stops(stop.Need{Release: []string{"s-1"}}, func(rows stop.Rows) (stop.Changes, error) {
+			c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "anna", "", noon)
+			if len(problems) > 0 {
+				t.Error(problems)
+			}
+			return c, err
+		})},
+		{"publish a story", func(tx *Tx) error { return publishText(t, tx, storyText("x", "a", "b", "a")) }},
+		{"publish an act", func(tx *Tx) error { return publishText(t, tx, strings.ReplaceAll(actA, "900", "800")) }},
+		{"put an asset", func(tx *Tx) error { return putAsset(t, tx, "gong", "2") }},
+		{"list assets", func(tx *Tx) error {
+			return plan(t, tx, library.ForUses(), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+				uses, problems := library.Uses(rows)
+				if len(uses["gong"]) != 2 || len(uses["gong"][1].Robots) != 10 {
+					t.Errorf("uses of gong: %v", uses["gong"])
+				}
+				return library.Changes{}, problems
+			})
+		}},
+		{"delete an act", remove},
+		{"recover an act", func(tx *Tx) error {
+			return plan(t, tx, library.ForRecover(library.KindAct, "a"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+				saved, problems := library.Recover(rows, library.KindAct, "a", anna)
+				return saved.Changes, problems
+			})
+		}},
+		{"publish a story again", func(tx *Tx) error { return publishText(t, tx, storyText("x", "b")) }},
+		{"delete an asset", func(tx *Tx) error {
+			return plan(t, tx, library.ForDeleteAsset("gong"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+				return library.DeleteAsset(rows, "gong", anna)
+			})
+		}},
+		{"delete a story", func(tx *Tx) error {
+			return plan(t, tx, library.ForDelete(library.KindStory, "z"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
+				r, problems := library.Delete(rows, library.KindStory, "z", &library.Expect{Stories: 1, Robots: 10, Clear: []string{"z"}}, anna)
+				return r.Changes, problems
+			})
+		}},
+	}
+}
+
+type namedChange struct {
+	what string
+	do   func(tx *Tx) error
+}
+
+// The cost of a change of ten robots depends neither on the size of the fleet nor on that of
+// its library.
 func TestCostOfAChangeDoesNotGrowWithTheFleet(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address func() string) {
 		type cost struct{ statements, rows int64 }
-		measured := map[int]map[string]cost{}
-		for _, robots := range []int{10, 10_000} {
+		var sizes []map[string]cost
+		for _, size := range []struct{ robots, stories int }{{10, 10}, {10_000, 1000}} {
 			s, c := openCounted(t, address())
-			ten := fleetOf(t, s, robots)[:10]
-			now := map[string]cost{}
-			for _, change := range []struct {
-				what string
-				do   func(tx *Tx) error
-			}{
-				{"assign", func(tx *Tx) error { return assign(t, tx, "z", selector.IDs(ten...)) }},
-				{"settings", func(tx *Tx) error {
-					rows, err := tx.DesiredRows(t.Context(), schema.TopicDesiredConfig, selector.IDs(ten...))
-					if err != nil {
-						return err
-					}
-					by := desired.By{Who: "anna", At: noon}
-					c, problems := desired.Labels(rows, by)
-					if len(problems) > 0 || len(c.Updated) != 10 {
-						t.Errorf("settings for %v: %v", c.Updated, problems)
-					}
-					return tx.ApplyDesired(t.Context(), c, by)
-				}},
-				{"stop", func(tx *Tx) error {
-					order := stop.Order{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
-					rows, err := tx.StopsFor(t.Context(), order)
-					if err != nil {
-						return err
-					}
-					c, err := stop.Hold(rows, []stop.Order{order}, noon)
-					if err != nil {
-						return err
-					}
-					if len(c.Documents) != 10 || c.Documents[0].Rev < noon.UnixMilli() {
-						t.Errorf("%d robots are stopped", len(c.Documents))
-					}
-					return tx.ApplyStops(t.Context(), c, noon)
-				}},
-				{"publish", func(tx *Tx) error { return publish(t, tx, library.KindStory, "x") }},
-				{"publish an act", func(tx *Tx) error { return publish(t, tx, library.KindAct, "a") }},
-			} {
+			ten := fleetOf(t, s, size.robots, size.stories)[:10]
+			costs := map[string]cost{}
+			for _, change := range changesOfTen(t, ten) {
 				statements, rows := c.of(t, func() error { return s.Tx(t.Context(), change.do) })
-				now[change.what] = cost{statements, rows}
+				costs[change.what] = cost{statements, rows}
 			}
-			measured[robots] = now
+			sizes = append(sizes, costs)
 		}
-		for what, few := range measured[10] {
-			many := measured[10_000][what]
-			t.Logf("%s: %d statements and %d rows read with 10 robots, %d and %d with 10,000", what, few.statements, few.rows, many.statements, many.rows)
+		for what, few := range sizes[0] {
+			many := sizes[1][what]
+			t.Logf("%s: %d statements and %d rows read with 10 robots and 10 stories, %d and %d with 10,000 and 1,000", what, few.statements, few.rows, many.statements, many.rows)
 			if few != many || few.rows == 0 || few.rows > 100 {
-				t.Errorf("%s costs %+v with 10 robots and %+v with 10,000", what, few, many)
+				t.Errorf("%s costs %+v with 10 robots and 10 stories, and %+v with 10,000 and 1,000", what, few, many)
 			}
 		}
 	})
@@ -278,7 +385,7 @@ func TestCostOfAChangeDoesNotGrowWithTheFleet(t *testing.T) {
 func TestBatchIsOneStatement(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address func() string) {
 		s, c := openCounted(t, address())
-		ids := fleetOf(t, s, rowsAtOnce)
+		ids := fleetOf(t, s, rowsAtOnce, 1)
 		batch := 0
 		write := func(n int) map[string]int64 {
 			batch++

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,29 +41,11 @@ func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch
 	return all, nil
 }
 
-// Stops reads what any plan for the stops of these ids needs, with all robots.
-func (t *Tx) Stops(ctx context.Context, ids ...string) (stop.Rows, error) {
-	return t.stopRows(ctx, selector.All(), ids)
-}
-
 // maxNamedRobots bounds the robots that a query names one by one.
 const maxNamedRobots = 1000
 
-// StopsFor reads what a plan for these orders needs: the robots that they may mean, all
-// latched stops, and the released ones of these ids.
-func (t *Tx) StopsFor(ctx context.Context, orders ...stop.Order) (stop.Rows, error) {
-	var robots selector.Selector
-	var ids []string
-	for _, o := range orders {
-		ids = append(ids, o.ID)
-		robots.IDs = append(robots.IDs, o.Robots...)
-		robots.All = robots.All || o.All || len(o.Labels) > 0 || len(robots.IDs) > maxNamedRobots
-	}
-	slices.Sort(ids)
-	return t.stopRows(ctx, robots, slices.Compact(ids))
-}
-
-func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) (stop.Rows, error) {
+// StopsFor reads what a plan needs. Apply its changes in the same transaction.
+func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet id: %w", err)
@@ -71,41 +54,127 @@ func (t *Tx) stopRows(ctx context.Context, sel selector.Selector, ids []string) 
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	robots, err := t.Robots(ctx, sel)
+	all, err := t.readSelected(ctx, &rows, need.Orders)
 	if err != nil {
 		return rows, err
 	}
-	for _, r := range robots {
-		rows.Robots = append(rows.Robots, stop.Robot{ID: r.ID, Labels: r.Labels})
-	}
-	if rows.Latches, err = t.LatchedStops(ctx); err != nil {
+	if err := t.readLatchesOf(ctx, &rows, need); err != nil {
 		return rows, err
 	}
-	for _, id := range ids {
-		released, err := queryAll(ctx, t.reads, scanStop, stopColumns+" WHERE id = $1 AND released_at > 0", id)
-		if err != nil {
-			return rows, fmt.Errorf("list stops: %w", err)
+	if all || need.All {
+		return rows, t.readHeld(ctx, &rows, where{})
+	}
+	concerned := map[string]bool{}
+	for _, r := range rows.Robots {
+		concerned[r.ID] = true
+	}
+	for _, l := range rows.Latches {
+		if l.Held() {
+			concerned[l.Robot] = true // the empty name stands for all robots
 		}
-		rows.Latches = append(rows.Latches, released...)
+	}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(concerned)), maxNamedRobots) {
+		var w where
+		w.addIn("robot", some)
+		if err := t.readHeld(ctx, &rows, w); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// readSelected reads the robots that orders select, and reports whether one selects all.
+func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Order) (all bool, err error) {
+	named := map[string]bool{}
+	var selectors []selector.Selector
+	for _, o := range orders {
+		all = all || o.All
+		for _, id := range o.Robots {
+			named[id] = true
+		}
+		if len(o.Labels) > 0 {
+			var labels []selector.Label
+			for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
+				labels = append(labels, selector.Label{Key: k, Value: o.Labels[k]})
+			}
+			selectors = append(selectors, selector.Labelled(labels...))
+		}
+	}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(named)), maxNamedRobots) {
+		selectors = append(selectors, selector.IDs(some...))
+	}
+	if all {
+		selectors = []selector.Selector{selector.All()}
+	}
+	read := map[string]bool{}
+	for _, sel := range selectors {
+		robots, err := t.Robots(ctx, sel)
+		if err != nil {
+			return all, err
+		}
+		for _, r := range robots {
+			if !read[r.ID] {
+				read[r.ID] = true
+				rows.Robots = append(rows.Robots, stop.Robot{ID: r.ID, Labels: r.Labels})
+			}
+		}
+	}
+	return all, nil
+}
+
+// readLatchesOf reads the stops with the ids in question, latched or released.
+func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need) error {
+	ids := slices.Clone(need.Release)
+	for _, o := range need.Orders {
+		ids = append(ids, o.ID)
+	}
+	slices.Sort(ids)
+	for some := range slices.Chunk(slices.Compact(ids), maxNamedRobots) {
+		var w where
+		w.addIn("id", some)
+		latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+w.String()+" ORDER BY id, robot", w.args...)
+		if err != nil {
+			return fmt.Errorf("list stops: %w", err)
+		}
+		rows.Latches = append(rows.Latches, latches...)
+	}
+	return nil
+}
+
+// readHeld reads the latched stops of some robots, and the revisions of their stop documents.
+func (t *Tx) readHeld(ctx context.Context, rows *stop.Rows, robots where) error {
+	held := robots
+	held.conditions = append(slices.Clone(robots.conditions), "released_at = 0")
+	latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+held.String()+" ORDER BY asked_at, id, robot", held.args...)
+	if err != nil {
+		return fmt.Errorf("list stops: %w", err)
+	}
+	type id struct{ id, robot string }
+	known := map[id]bool{}
+	for _, l := range rows.Latches {
+		known[id{l.ID, l.Robot}] = true
+	}
+	for _, l := range latches {
+		if !known[id{l.ID, l.Robot}] {
+			rows.Latches = append(rows.Latches, l)
+		}
 	}
 	type rev struct {
 		robot string
 		n     int64
 	}
-	var w where
-	w.addSelector(sel)
+	documents := robots
+	documents.conditions = append(slices.Clone(robots.conditions), "kind = 'desired_stop'")
 	revs, err := queryAll(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
 		return v, scan(&v.robot, &v.n)
-	}, `SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT r.id FROM robots r`+w.String()+`)
-		UNION SELECT robot, rev FROM desired WHERE kind = 'desired_stop' AND robot IN (SELECT robot FROM stops WHERE released_at = 0)
-		UNION SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`, w.args...)
+	}, `SELECT robot, rev FROM desired`+documents.String()+` UNION ALL SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`, documents.args...)
 	if err != nil {
-		return rows, fmt.Errorf("read the revisions of stops: %w", err)
+		return fmt.Errorf("read the revisions of stops: %w", err)
 	}
 	for _, v := range revs {
 		rows.Revs[v.robot] = v.n
 	}
-	return rows, nil
+	return nil
 }
 
 // StopDocuments returns the newest stop documents by robot; the one of all robots has the empty

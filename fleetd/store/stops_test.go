@@ -3,6 +3,7 @@ package store_test
 import (
 	"crypto/ed25519"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"troupe/fleetd/stop"
@@ -15,7 +16,7 @@ import (
 func holdStops(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.Changes) {
 	t.Helper()
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.StopsFor(t.Context(), orders...)
+		rows, err := tx.StopsFor(t.Context(), stop.Need{Orders: orders})
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		t.Errorf("saved again: %+v", c)
 	}
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.Stops(t.Context(), "s-1")
+		rows, err := tx.StopsFor(t.Context(), stop.Need{Release: []string{"s-1"}})
 		if err != nil {
 			return err
 		}
@@ -103,6 +104,86 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 	wantEqual(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
 	if notes := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
 		t.Errorf("audit entries %+v", notes)
+	}
+}
+
+// A plan decides the same from the rows that it needs as from all.
+func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	fleet := []string{"r1", "r2", "r3", "r4"}
+	robots(t, s, fleet...)
+	transact(t, s, func(tx *store.Tx) error {
+		if err := tx.SetLabels(t.Context(), "r3", map[string]string{"site": "museum", "floor": "1"}); err != nil {
+			return err
+		}
+		return tx.SetLabels(t.Context(), "r4", map[string]string{"site": "museum"})
+	})
+	random := rand.New(rand.NewPCG(1, 2))
+	order := func(now int) stop.Order {
+		o := stop.Order{ID: fmt.Sprint("s-", random.IntN(5)), Level: schema.StopStop, At: at(now - random.IntN(3)), Anew: random.IntN(3) == 0}
+		switch random.IntN(5) {
+		case 0:
+			o.All = true
+		case 1:
+			o.Labels = map[string]string{"site": "museum"}
+		case 2:
+			o.Labels = map[string]string{"site": "museum", "floor": "1"}
+			o.Robots = []string{"r1"}
+		case 3:
+			o.FromRobot, o.All, o.Pressed, o.Shown = true, random.IntN(2) == 0, o.At, o.At
+			o.Robots = []string{fleet[random.IntN(4)]}
+		default:
+			o.Robots = []string{fleet[random.IntN(4)], "unknown"}
+		}
+		return o
+	}
+	released := 0
+	for now := range 300 {
+		transact(t, s, func(tx *store.Tx) error {
+			var need stop.Need
+			for range random.IntN(3) {
+				need.Orders = append(need.Orders, order(now))
+			}
+			if random.IntN(2) == 0 {
+				need.Release = []string{fmt.Sprint("s-", random.IntN(5)), fmt.Sprint("s-", random.IntN(5))}[:1+random.IntN(2)]
+			}
+			needed, err := tx.StopsFor(t.Context(), need)
+			if err != nil {
+				return err
+			}
+			all, err := tx.StopsFor(t.Context(), stop.Need{
+				Orders: append([]stop.Order{{All: true}}, need.Orders...), Release: []string{"s-0", "s-1", "s-2", "s-3", "s-4"}, All: true,
+			})
+			if err != nil {
+				return err
+			}
+			for _, o := range need.Orders {
+				wantEqual(t, "released", stop.Released(needed, o), stop.Released(all, o))
+				wantEqual(t, "already persisted", stop.AlreadyPersisted(needed, o), stop.AlreadyPersisted(all, o))
+			}
+			hold := func(rows stop.Rows) stop.Changes { return must[stop.Changes](t)(stop.Hold(rows, need.Orders, at(now))) }
+			held := hold(needed)
+			wantEqual(t, "hold", held, hold(all))
+			if len(need.Release) == 0 {
+				return tx.ApplyStops(t.Context(), held, at(now))
+			}
+			release := func(rows stop.Rows) (stop.Changes, []schema.Problem) {
+				c, problems, err := stop.Release(rows, need.Release, stop.Elsewhere{}, "ben", "seen", at(now))
+				if err != nil {
+					t.Error(err)
+				}
+				return c, problems
+			}
+			let, problems := release(needed)
+			want, found := release(all)
+			wantEqual(t, "release", let, want)
+			wantEqual(t, "why a stop is not released", problems, found)
+			released += len(let.Latches)
+			return tx.ApplyStops(t.Context(), let, at(now))
+		})
+	}
+	if released < 50 {
+		t.Errorf("%d stops were released", released)
 	}
 }
 
