@@ -18,6 +18,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
 	"troupe/robotd/disk/disktest"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -30,15 +31,15 @@ func makeUsedData(t testing.TB, dir string, events int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := []disk.Write{disk.Setting{Name: "volume", Value: "0.5"}, disk.Content{Save: delivery.Save{Kind: sign.Places}}}
+	batch := []effect.Save{effect.SaveSetting{Name: "volume", Value: "0.5"}, effect.SaveContent{Save: delivery.Save{Kind: sign.Places}}}
 	for n := range int64(events) {
-		batch = append(batch, disk.Event{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
+		batch = append(batch, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
 	}
 	for n := range int64(100) {
 		r := request.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: request.Answer{Status: schema.StatusSucceeded, Result: schema.ResultOK}, Delivered: true}
-		batch = append(batch, disk.Commands{Save: request.Save{Put: []request.Record{r}}})
+		batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}})
 	}
-	if err := errors.Join(d.Apply(batch...), d.Apply(disk.Setting{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
+	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveSetting{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

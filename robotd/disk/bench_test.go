@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -49,7 +50,7 @@ func BenchmarkWrite(b *testing.B) {
 					n = n%(request.MaxClients*request.MaxPerClient) + 1
 					put = append(put, record(n))
 				}
-				if err := d.Apply(Commands{request.Save{Put: put}}); err != nil {
+				if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: put}}); err != nil {
 					b.Fatal(err)
 				}
 			}

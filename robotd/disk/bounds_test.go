@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -30,14 +31,14 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 					forget = append(forget, request.KeyOf(r.Client, fmt.Sprintf("%064d", old)))
 				}
 			}
-			mustApply(t, d, Commands{request.Save{Put: put, Forget: forget}})
+			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: put, Forget: forget}})
 		}
 	}
 	event := []byte(`"` + word(schema.TopicOf(schema.TopicEvent).MaxBytes-2) + `"`)
 	for range 12 {
-		var batch []Write
+		var batch []effect.Save
 		for range MaxEvents / 10 {
-			batch = append(batch, Event{event})
+			batch = append(batch, effect.SaveEvent{Payload: event})
 		}
 		mustApply(t, d, batch...)
 	}
@@ -48,7 +49,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 	if info.Size() > maxBytes*3/4 {
 		t.Errorf("journal and events take %d of %d bytes", info.Size(), maxBytes)
 	}
-	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1)}}})
 }
 
 // The file is full of records as large as messages, as an older release wrote them.
@@ -66,7 +67,7 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 		for n := int64(len(kept) + 1); full == nil; n++ {
 			r := record(n)
 			r.By = strings.Repeat("x", size)
-			if full = d.Apply(Commands{request.Save{Put: []request.Record{r}}}); full == nil {
+			if full = d.Apply(effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}}); full == nil {
 				kept = append(kept, r.Key())
 			}
 		}
@@ -76,10 +77,10 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 	}
 	fresh := record(int64(len(kept) + 1)) // larger than the free space
 	fresh.By = strings.Repeat("x", 300_000)
-	if err := d.Apply(Commands{request.Save{Put: []request.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
+	if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: []request.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("the file is not full: %v", err)
 	}
-	mustApply(t, d, Commands{request.Save{Forget: kept[:len(kept)/2], Put: []request.Record{fresh}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: kept[:len(kept)/2], Put: []request.Record{fresh}}})
 	_, saved := reopen(t, d)
 	if len(saved.Commands) != len(kept)-len(kept)/2+1 {
 		t.Errorf("%d records are stored, of %d", len(saved.Commands), len(kept))

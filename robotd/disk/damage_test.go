@@ -15,6 +15,7 @@ import (
 
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk/disktest"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema/sign"
 )
@@ -25,13 +26,13 @@ func usedFile(t *testing.T, records int64) []byte {
 	t.Helper()
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Story.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Story.SHA256, Bytes: []byte("c")}}}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Story.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Story.SHA256, Bytes: []byte("c")}}}})
 	for n := int64(1); n <= records; n += 50 {
-		var batch []Write
+		var batch []effect.Save
 		for i := n; i < n+50; i++ {
-			batch = append(batch, Commands{request.Save{Put: []request.Record{record(i)}}}, Event{fmt.Appendf(nil, `{"seq":%d}`, i)})
+			batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(i)}}}, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d}`, i)})
 		}
-		mustApply(t, d, append(batch, Setting{"mode.ato", "off"}, Setting{"newest", fmt.Sprint(n)})...)
+		mustApply(t, d, append(batch, setting("mode.ato", "off"), setting("newest", fmt.Sprint(n)))...)
 	}
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
@@ -75,9 +76,9 @@ func TestDamagedFileIsRefusedOrWorks(t *testing.T) {
 			for _, r := range saved.Commands {
 				forget = append(forget, r.Key())
 			}
-			mustApply(t, d, Commands{request.Save{Put: []request.Record{record(9001), record(9002)}}}, Event{[]byte("new")}, Setting{"new", "1"})
-			mustApply(t, d, Content{delivery.Save{Kind: sign.Places, Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
-			mustApply(t, d, Commands{request.Save{Forget: forget}})
+			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(9001), record(9002)}}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
+			mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
+			mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: forget}})
 			if _, err := d.Events(); err != nil {
 				t.Error(err)
 			}
@@ -135,23 +136,23 @@ func TestValidFilesAreAccepted(t *testing.T) {
 		d.db.NoSync = true // this test does not need durability
 		var known []request.Key
 		for step := range 300 {
-			var batch []Write
+			var batch []effect.Save
 			switch r.IntN(6) {
 			case 0:
-				batch = append(batch, Content{delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
+				batch = append(batch, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: accepted(string(rune('a'+r.IntN(6))), 1)},
 					Blobs: []delivery.Blob{{SHA256: strings.Repeat(string(rune('a'+r.IntN(6))), 64), Bytes: make([]byte, r.IntN(200_000))}}}})
 			case 1:
 				n := r.IntN(len(known) + 1)
-				batch = append(batch, Commands{request.Save{Forget: known[:n]}})
+				batch = append(batch, effect.SaveRequests{Save: request.Save{Forget: known[:n]}})
 				known = known[n:]
 			case 2:
-				batch = append(batch, Setting{fmt.Sprint("s", r.IntN(200)), strings.Repeat("v", r.IntN(300))})
+				batch = append(batch, setting(fmt.Sprint("s", r.IntN(200)), strings.Repeat("v", r.IntN(300))))
 			default:
 				for range r.IntN(120) {
 					rec := record(r.Int64N(100_000))
 					rec.By = strings.Repeat("x", r.IntN(64)*r.IntN(64))
 					known = append(known, rec.Key())
-					batch = append(batch, Commands{request.Save{Put: []request.Record{rec}}}, Event{make([]byte, r.IntN(500))})
+					batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{rec}}}, effect.SaveEvent{Payload: make([]byte, r.IntN(500))})
 				}
 			}
 			mustApply(t, d, batch...)

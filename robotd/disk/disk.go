@@ -10,8 +10,7 @@
 // program cannot open the same directory. The package never repairs, empties or
 // replaces a damaged file: Open fails, and its error tells the operator what to do.
 //
-// The package does not decide what is stored; the records are types of the packages
-// delivery and request.
+// The package does not decide what is stored; it takes the saves of package effect.
 package disk
 
 import (

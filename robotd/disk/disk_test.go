@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -38,7 +39,9 @@ func reopen(t *testing.T, d *Disk) (*Disk, Saved) {
 	return mustOpen(t, filepath.Dir(d.path))
 }
 
-func mustApply(t *testing.T, d *Disk, batch ...Write) {
+func setting(name, value string) effect.Save { return effect.SaveSetting{Name: name, Value: value} }
+
+func mustApply(t *testing.T, d *Disk, batch ...effect.Save) {
 	t.Helper()
 	if err := d.Apply(batch...); err != nil {
 		t.Fatal(err)
@@ -69,11 +72,11 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	}
 	k := kept()
 	mustApply(t, d,
-		Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: []byte("bytes of c")}}}},
-		Commands{request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
-		Setting{"mode.ato", "off"}, Setting{"interrupter.touch", "stopped"},
-		Event{[]byte(`{"seq":1}`)}, Event{[]byte(`{"seq":2}`)})
-	mustApply(t, d, Commands{request.Save{Forget: []request.Key{"op1/k2"}}}, Setting{"interrupter.touch", ""})
+		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: []byte("bytes of c")}}}},
+		effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
+		setting("mode.ato", "off"), setting("interrupter.touch", "stopped"),
+		effect.SaveEvent{Payload: []byte(`{"seq":1}`)}, effect.SaveEvent{Payload: []byte(`{"seq":2}`)})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []request.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
 	want := Saved{Boots: 2, Kept: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
@@ -91,10 +94,10 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 
 func TestRecordsAreDeletedBeforeNewOnesAreStored(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	mustApply(t, d, Commands{request.Save{Put: []request.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1)}}})
 	again := record(1)
 	again.Answer = request.Answer{}
-	mustApply(t, d, Commands{request.Save{Put: []request.Record{again}, Forget: []request.Key{again.Key()}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{again}, Forget: []request.Key{again.Key()}}})
 	if _, saved := reopen(t, d); len(saved.Commands) != 1 || saved.Commands[0] != again {
 		t.Errorf("got %+v", saved.Commands)
 	}
@@ -104,10 +107,10 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
 	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
-		mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Story.SHA256, Bytes: []byte(a.Story.ID)}}}})
+		mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Story.SHA256, Bytes: []byte(a.Story.ID)}}}})
 	}
 	k.Previous, k.Active, k.Staged = k.Active, k.Staged, nil
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: k}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k}})
 	_, saved := reopen(t, d)
 	if len(saved.Blobs) != 2 || string(saved.Blobs[k.Active.Story.SHA256]) != "c" || string(saved.Blobs[k.Previous.Story.SHA256]) != "a" {
 		t.Errorf("blobs %q", saved.Blobs)
@@ -119,14 +122,14 @@ func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	blob := func(id string) delivery.Blob { return delivery.Blob{SHA256: strings.Repeat(id, 64), Bytes: []byte(id)} }
 	story, places := delivery.Persisted{Active: accepted("a", 1)}, delivery.Persisted{Active: accepted("b", 1)}
 	story.Active.Files = []score.Asset{{Name: "gong", Kind: score.AssetSound, SHA256: strings.Repeat("c", 64), Size: 1}}
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story, Persisted: story, Blobs: []delivery.Blob{blob("a"), blob("c")}}})
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Activities}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: story, Blobs: []delivery.Blob{blob("a"), blob("c")}}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
 	if len(saved.Kept) != 3 || len(saved.Blobs) != 3 || saved.Kept[sign.Places].Active.Story.ID != "b" || len(saved.Kept[sign.Story].Active.Files) != 1 {
 		t.Fatalf("stored %+v with blobs %q", saved.Kept, saved.Blobs)
 	}
-	mustApply(t, d, Content{delivery.Save{Kind: sign.Story}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story}})
 	_, saved = reopen(t, d)
 	if len(saved.Blobs) != 1 || saved.Blobs[strings.Repeat("b", 64)] == nil {
 		t.Errorf("after the story was deleted, the blobs are %q", saved.Blobs)
@@ -136,28 +139,24 @@ func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 func TestNewestEventsAreKept(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	for from := 0; from < MaxEvents+500; from += 100 {
-		var batch []Write
+		var batch []effect.Save
 		for i := range 100 {
-			batch = append(batch, Event{fmt.Append(nil, from+i)})
+			batch = append(batch, effect.SaveEvent{Payload: fmt.Append(nil, from+i)})
 		}
 		mustApply(t, d, batch...)
 	}
 	d, _ = reopen(t, d)
-	mustApply(t, d, Event{[]byte("last")})
+	mustApply(t, d, effect.SaveEvent{Payload: []byte("last")})
 	events, err := d.Events()
 	if err != nil || len(events) != MaxEvents || string(events[0]) != "501" || string(events[MaxEvents-1]) != "last" {
 		t.Errorf("%d events from %q to %q, %v", len(events), events[0], events[len(events)-1], err)
 	}
 }
 
-// failingWrite is a write that fails.
-type failingWrite struct{}
-
-func (failingWrite) write(*bbolt.Tx) error { return errors.New("broken") }
-
 func TestBatchIsAtomic(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	if err := d.Apply(Setting{"a", "1"}, failingWrite{}, Setting{"b", "2"}); err == nil || Reason(err) != schema.ReasonInternal {
+	refused := setting(strings.Repeat("n", bbolt.MaxKeySize+1), "1")
+	if err := d.Apply(setting("a", "1"), refused, setting("b", "2")); err == nil || Reason(err) != schema.ReasonInternal {
 		t.Fatalf("a broken batch: %v, %s", err, Reason(err))
 	}
 	if _, saved := reopen(t, d); len(saved.Settings) != 0 {
@@ -171,13 +170,13 @@ func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustApply(t, d, Setting{"a", "1"})
+	mustApply(t, d, setting("a", "1"))
 	k := kept()
-	err = d.Apply(Setting{"a", "2"}, Content{delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
+	err = d.Apply(setting("a", "2"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}
-	mustApply(t, d, Setting{"b", "3"})
+	mustApply(t, d, setting("b", "3"))
 	if _, saved := reopen(t, d); saved.Settings["a"] != "1" || saved.Settings["b"] != "3" || len(saved.Kept) != 0 {
 		t.Errorf("after a refusal: %+v", saved)
 	}
@@ -233,7 +232,7 @@ func TestDamagedFileIsRefusedUnchanged(t *testing.T) {
 				for i := range int64(20) {
 					put = append(put, record(n+i+1))
 				}
-				mustApply(t, d, Commands{request.Save{Put: put}})
+				mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: put}})
 			}
 			if err := d.Close(); err != nil {
 				t.Fatal(err)

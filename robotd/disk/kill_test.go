@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 )
 
@@ -34,8 +35,8 @@ func writeForever(dir string) error {
 		return err
 	}
 	for n := int64(len(saved.Commands)) + 1; ; n++ {
-		put := Commands{request.Save{Put: []request.Record{record(n)}}}
-		if err := d.Apply(put, Setting{"newest", fmt.Sprint(n)}, Event{fmt.Append(nil, n)}); err != nil {
+		put := effect.SaveRequests{Save: request.Save{Put: []request.Record{record(n)}}}
+		if err := d.Apply(put, setting("newest", fmt.Sprint(n)), effect.SaveEvent{Payload: fmt.Append(nil, n)}); err != nil {
 			return err
 		}
 		if _, err := fmt.Println(n); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -173,7 +174,7 @@ func TestFullDiskStoresLatches(t *testing.T) {
 	for n := int64(1); err == nil; n++ {
 		r := record(n)
 		r.By = strings.Repeat("x", 50_000)
-		err = d.Apply(Commands{request.Save{Put: []request.Record{r}}})
+		err = d.Apply(effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}})
 	}
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Errorf("reason %s: %v", Reason(err), err)
@@ -188,7 +189,7 @@ func TestFullDiskStoresLatches(t *testing.T) {
 		t.Errorf("latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)
 	}
 	limitFileSize(was.Cur)
-	mustApply(t, d, Setting{"a", "1"})
+	mustApply(t, d, setting("a", "1"))
 	mustKeep(t, d, "again")
 	if _, saved := reopen(t, d); saved.WriteErr != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
 		t.Errorf("with free space again: latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)

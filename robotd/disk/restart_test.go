@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -17,13 +18,13 @@ func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 	s, _ := request.Restore(saved.Boots, saved.Commands, nil)
 	ask := request.Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
 	for _, e := range request.Step(s, request.Now{}, ask, nil) {
-		mustApply(t, d, Commands{e.(request.Save)})
+		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
 	}
 
 	d, saved = reopen(t, d)
 	s, effects := request.Restore(saved.Boots, saved.Commands, nil)
 	for _, e := range effects {
-		mustApply(t, d, Commands{e.(request.Save)})
+		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
 	}
 	out := request.Step(s, request.Now{}, request.Connected{}, nil)
 	if len(out) != 1 || out[0].(request.SendAck).Ack.Reason != schema.ReasonRestarted {
@@ -53,7 +54,7 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	apply := func(effects []delivery.Effect) {
 		for _, e := range effects {
 			if save, ok := e.(delivery.Save); ok {
-				mustApply(t, d, Content{save})
+				mustApply(t, d, effect.SaveContent{Save: save})
 			}
 		}
 	}

@@ -8,25 +8,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
-)
-
-// Write is one write operation: Content, Commands, Event or Setting.
-type Write interface{ write(tx *bbolt.Tx) error }
-
-// The writes.
-type (
-	// Content stores a delivery and its blobs, and deletes the blobs that no
-	// delivery refers to.
-	Content struct{ delivery.Save }
-	// Commands first deletes and then stores records of the journal.
-	Commands struct{ request.Save }
-	// Event appends an event in its published form and deletes the oldest beyond
-	// MaxEvents.
-	Event struct{ Payload []byte }
-	// Setting stores a small value under a name; an empty value deletes it.
-	Setting struct{ Name, Value string }
 )
 
 // reserve is how far the file may grow beyond its limit for deletions, because they
@@ -36,7 +20,7 @@ const reserve = 8 << 20
 // Apply writes a batch in one transaction and returns when the batch survives a loss of
 // power. If the file has no space for the batch, Apply first makes the deletions of the
 // batch in a transaction of their own, which is not undone if the rest then fails.
-func (d *Disk) Apply(batch ...Write) error {
+func (d *Disk) Apply(batch ...effect.Save) error {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -52,20 +36,20 @@ func (d *Disk) Apply(batch ...Write) error {
 	return err
 }
 
-// deletions returns the writes of a batch that free space.
-func deletions(batch []Write) (out []Write) {
-	for _, w := range batch {
-		if c, ok := w.(Commands); ok && len(c.Forget) > 0 {
-			out = append(out, Commands{request.Save{Forget: c.Forget}})
+// deletions returns the saves of a batch that free space.
+func deletions(batch []effect.Save) (out []effect.Save) {
+	for _, s := range batch {
+		if r, ok := s.(effect.SaveRequests); ok && len(r.Forget) > 0 {
+			out = append(out, effect.SaveRequests{Save: request.Save{Forget: r.Forget}})
 		}
 	}
 	return out
 }
 
-func (d *Disk) update(batch []Write) error {
+func (d *Disk) update(batch []effect.Save) error {
 	err := d.db.Update(func(tx *bbolt.Tx) error {
-		for _, w := range batch {
-			if err := w.write(tx); err != nil {
+		for _, s := range batch {
+			if err := write(tx, s); err != nil {
 				return err
 			}
 		}
@@ -78,17 +62,33 @@ func (d *Disk) update(batch []Write) error {
 	return nil
 }
 
-func (w Content) write(tx *bbolt.Tx) error {
-	kept, err := schema.Encode(w.Persisted)
+func write(tx *bbolt.Tx, s effect.Save) error {
+	switch s := s.(type) {
+	case effect.SaveContent:
+		return writeContent(tx, s.Save)
+	case effect.SaveRequests:
+		return writeRequests(tx, s.Save)
+	case effect.SaveEvent:
+		return writeEvent(tx, s.Payload)
+	case effect.SaveSetting:
+		return writeSetting(tx, s.Name, s.Value)
+	}
+	panic(fmt.Sprintf("disk: no such save: %T", s))
+}
+
+// writeContent stores a delivery and its blobs, and deletes the blobs that no delivery
+// refers to.
+func writeContent(tx *bbolt.Tx, s delivery.Save) error {
+	kept, err := schema.Encode(s.Persisted)
 	if err != nil {
 		return err
 	}
 	stories := tx.Bucket(storyBucket)
-	if err := stories.Put(keptKeyOf(w.Kind), kept); err != nil {
+	if err := stories.Put(keptKeyOf(s.Kind), kept); err != nil {
 		return err
 	}
 	blobs := tx.Bucket(blobBucket)
-	for _, b := range w.Blobs {
+	for _, b := range s.Blobs {
 		if err := blobs.Put([]byte(b.SHA256), b.Bytes); err != nil {
 			return err
 		}
@@ -121,26 +121,29 @@ func (w Content) write(tx *bbolt.Tx) error {
 	return nil
 }
 
-func (w Commands) write(tx *bbolt.Tx) error {
+// writeRequests first deletes and then stores records of the journal.
+func writeRequests(tx *bbolt.Tx, s request.Save) error {
 	commands := tx.Bucket(commandBucket)
-	for _, k := range w.Forget {
+	for _, k := range s.Forget {
 		if err := commands.Delete([]byte(k)); err != nil {
 			return err
 		}
 	}
-	for i := range w.Put {
-		v, err := schema.Encode(&w.Put[i])
+	for i := range s.Put {
+		v, err := schema.Encode(&s.Put[i])
 		if err != nil {
 			return err
 		}
-		if err := commands.Put([]byte(w.Put[i].Key()), v); err != nil {
+		if err := commands.Put([]byte(s.Put[i].Key()), v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w Event) write(tx *bbolt.Tx) error {
+// writeEvent appends an event in its published form and deletes the oldest beyond
+// MaxEvents.
+func writeEvent(tx *bbolt.Tx, payload []byte) error {
 	events := tx.Bucket(eventBucket)
 	n, err := events.NextSequence()
 	if err != nil {
@@ -151,15 +154,16 @@ func (w Event) write(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return events.Put(bigEndian(int64(n)), w.Payload)
+	return events.Put(bigEndian(int64(n)), payload)
 }
 
-func (w Setting) write(tx *bbolt.Tx) error {
+// writeSetting stores a small value under a name; an empty value deletes it.
+func writeSetting(tx *bbolt.Tx, name, value string) error {
 	settings := tx.Bucket(settingBucket)
-	if w.Value == "" {
-		return settings.Delete([]byte(w.Name))
+	if value == "" {
+		return settings.Delete([]byte(name))
 	}
-	return settings.Put([]byte(w.Name), []byte(w.Value))
+	return settings.Put([]byte(name), []byte(value))
 }
 
 // Events returns the payloads of the stored events, oldest first.

@@ -100,6 +100,18 @@ type (
 	Exit struct{ Why string }
 )
 
+// Save is an effect that the robot's disk keeps: a batch of them is kept whole or not at
+// all. SaveLatches is none, it has a file of its own.
+type Save interface {
+	Effect
+	save()
+}
+
+func (SaveRequests) save() {}
+func (SaveContent) save()  {}
+func (SaveEvent) save()    {}
+func (SaveSetting) save()  {}
+
 func (Order) effect()          {}
 func (Start) effect()          {}
 func (Stop) effect()           {}

@@ -35,7 +35,7 @@ type countingStore struct {
 	commits atomic.Int64
 }
 
-func (s *countingStore) keep(saves []effect.Effect) error {
+func (s *countingStore) keep(saves []effect.Save) error {
 	s.commits.Add(1)
 	return s.store.keep(saves)
 }

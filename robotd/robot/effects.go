@@ -63,7 +63,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.endCalibration()
 		case effect.SaveLatches:
 			h.latches.put(e)
-		case effect.SaveRequests, effect.SaveContent, effect.SaveEvent, effect.SaveSetting:
+		case effect.Save:
 			b.saves = append(b.saves, e)
 		case effect.ReadEvents:
 			b.reads = append(b.reads, e.Key)

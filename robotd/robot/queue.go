@@ -18,7 +18,7 @@ const (
 
 // batch is what the steps of one event save and then publish.
 type batch struct {
-	saves     []effect.Effect
+	saves     []effect.Save
 	publish   []numberedPublish
 	reads     []request.Key // commands that replay events, including the events of this batch
 	compactAt int           // size at which it is compacted again
@@ -72,7 +72,7 @@ func (b *batch) empty() bool { return len(b.saves)+len(b.publish)+len(b.reads) =
 func (b *batch) saving(p numberedPublish) bool {
 	switch p.Topic {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
-		return slices.ContainsFunc(b.saves, func(e effect.Effect) bool {
+		return slices.ContainsFunc(b.saves, func(e effect.Save) bool {
 			switch e.(type) {
 			case effect.SaveContent, effect.SaveSetting:
 				return true
@@ -80,7 +80,7 @@ func (b *batch) saving(p numberedPublish) bool {
 			return false
 		})
 	}
-	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e effect.Effect) bool {
+	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e effect.Save) bool {
 		save, ok := e.(effect.SaveRequests)
 		return ok && slices.ContainsFunc(save.Put, func(r request.Record) bool { return r.Key() == p.Confirm })
 	})

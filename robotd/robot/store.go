@@ -2,7 +2,6 @@ package robot
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ import (
 // store persists what the robot must remember.
 type store interface {
 	// keep writes all of saves or nothing, and returns when they are on the disk.
-	keep(saves []effect.Effect) error
+	keep(saves []effect.Save) error
 	// keepLatches does the same for latches, also if the disk is full.
 	keepLatches(value []byte) error
 	// events returns the newest events as they were published, the oldest first.
@@ -45,7 +44,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	lost := saved.Settings[stops.LostSetting] != ""
 	if before && saved.Boots == 1 {
 		lost = true
-		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(disk.Setting{Name: stops.LostSetting, Value: "yes"}))
+		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveSetting{Name: stops.LostSetting, Value: "yes"}))
 	}
 	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
 	if err != nil {
@@ -70,26 +69,15 @@ func ranBefore(dir string) bool {
 	return err == nil || !saved.IsZero() || unread != nil
 }
 
-func (d onDisk) keep(saves []effect.Effect) error {
-	batch := make([]disk.Write, 0, len(saves))
+func (d onDisk) keep(saves []effect.Save) error {
 	for _, e := range saves {
-		switch e := e.(type) {
-		case effect.SaveRequests:
-			batch = append(batch, disk.Commands{Save: e.Save})
-		case effect.SaveContent:
+		if e, ok := e.(effect.SaveContent); ok {
 			if err := d.assets.add(e.Save); err != nil {
 				return err
 			}
-			batch = append(batch, disk.Content{Save: e.Save})
-		case effect.SaveEvent:
-			batch = append(batch, disk.Event{Payload: e.Payload})
-		case effect.SaveSetting:
-			batch = append(batch, disk.Setting{Name: e.Name, Value: e.Value})
-		default:
-			panic(fmt.Sprintf("robot: no such save: %T", e))
 		}
 	}
-	if err := d.Apply(batch...); err != nil {
+	if err := d.Apply(saves...); err != nil {
 		return err
 	}
 	for _, e := range saves {

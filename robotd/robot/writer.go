@@ -71,7 +71,7 @@ func (s *writer) run() {
 }
 
 func (s *writer) work(batches []batch) {
-	var saves []effect.Effect
+	var saves []effect.Save
 	for _, b := range batches {
 		saves = append(saves, b.saves...)
 	}
@@ -109,7 +109,7 @@ func (s *writer) recall(k request.Key) {
 }
 
 // answers returns the events that report the result of the saves to the robot.
-func answers(saves []effect.Effect, refused schema.Reason) []event.Event {
+func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
 	settings := false

@@ -43,7 +43,7 @@ func (l *ledger) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-func (l *ledger) keep(saves []effect.Effect) error {
+func (l *ledger) keep(saves []effect.Save) error {
 	time.Sleep(l.slow)
 	l.mu.Lock()
 	hang := l.hang
@@ -298,7 +298,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		b := batch{
-			saves:   []effect.Effect{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			saves:   []effect.Save{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		}
 		b.bind()
