@@ -21,12 +21,21 @@ func Conform(t *testing.T, row mode.Installed) {
 	if row.ID == "" || row.Name == "" || row.New == nil {
 		t.Fatalf("the row is incomplete: %+v", row)
 	}
-	t.Run("readiness and pauses are asked without effects", func(t *testing.T) { asksChangeNothing(t, row) })
-	t.Run("it starts, or says why not", func(t *testing.T) { starts(t, row) })
-	t.Run("it stops", func(t *testing.T) { stops(t, row) })
-	t.Run("it pauses, goes on and stops in a pause", func(t *testing.T) { pauses(t, row) })
-	t.Run("nothing is left of it when it is killed at any stage", func(t *testing.T) { dies(t, row) })
-	t.Run("10,000 random notices bring nothing that does not belong to its stage", func(t *testing.T) { random(t, row) })
+	for _, c := range checks {
+		t.Run(c.promise, func(t *testing.T) { c.holds(t, row) })
+	}
+}
+
+var checks = []struct {
+	promise string
+	holds   func(rapid.TB, mode.Installed)
+}{
+	{"readiness and pauses are asked without effects", asksChangeNothing},
+	{"it starts, or says why not", starts},
+	{"it stops", stops},
+	{"it pauses, goes on and stops in a pause", pauses},
+	{"nothing is left of it when it is killed at any stage", dies},
+	{"10,000 random notices bring nothing that does not belong to its stage", random},
 }
 
 // stage is how far a mode has come in its life.
@@ -209,7 +218,7 @@ func (b *bed) start() {
 
 var fails = mode.Refusal{Reason: schema.ReasonUnitError, Detail: "as the test says"}
 
-func asksChangeNothing(t *testing.T, row mode.Installed) {
+func asksChangeNothing(t rapid.TB, row mode.Installed) {
 	b := newBed(t, row)
 	for _, robot := range []mode.Robot{b.robot, {}, {Story: fails}} {
 		b.robot = robot
@@ -218,6 +227,12 @@ func asksChangeNothing(t *testing.T, row mode.Installed) {
 			t.Errorf("asked twice, it is not ready for %v and for %v", first, again)
 		}
 	}
+	silent := func() {
+		if len(b.r.Effects()) > 0 {
+			t.Errorf("a question has the effects %v", b.r.Effects())
+		}
+	}
+	silent()
 	b = newBed(t, row)
 	if no := b.r.NotReady(); len(no) > 0 {
 		t.Errorf("it is not ready on a robot that has everything: %v", no)
@@ -226,12 +241,10 @@ func asksChangeNothing(t *testing.T, row mode.Installed) {
 	if first, again := b.r.MayPause(), b.r.MayPause(); first != again {
 		t.Errorf("asked twice, it may not pause for %v and for %v", first, again)
 	}
-	if len(b.r.Effects()) > 0 {
-		t.Errorf("a question has the effects %v", b.r.Effects())
-	}
+	silent()
 }
 
-func starts(t *testing.T, row mode.Installed) {
+func starts(t rapid.TB, row mode.Installed) {
 	newBed(t, row).start()
 	b := newBed(t, row)
 	b.robot = mode.Robot{Story: fails}
@@ -240,7 +253,7 @@ func starts(t *testing.T, row mode.Installed) {
 	b.until(starting, fails)
 }
 
-func stops(t *testing.T, row mode.Installed) {
+func stops(t rapid.TB, row mode.Installed) {
 	for _, early := range []bool{false, true} {
 		b := newBed(t, row)
 		if b.order(mode.DoStart); !early {
@@ -256,7 +269,7 @@ func stops(t *testing.T, row mode.Installed) {
 	}
 }
 
-func pauses(t *testing.T, row mode.Installed) {
+func pauses(t rapid.TB, row mode.Installed) {
 	b := newBed(t, row)
 	b.start()
 	for range 2 {
@@ -273,7 +286,7 @@ func pauses(t *testing.T, row mode.Installed) {
 	b.until(stopping, mode.Refusal{})
 }
 
-func dies(t *testing.T, row mode.Installed) {
+func dies(t rapid.TB, row mode.Installed) {
 	for _, at := range []stage{starting, running, paused, stopping} {
 		for _, calibrating := range []bool{false, true} {
 			b := newBed(t, row)
@@ -309,7 +322,7 @@ func dies(t *testing.T, row mode.Installed) {
 }
 
 // random takes a mode through lives of random orders and notices.
-func random(t *testing.T, row mode.Installed) {
+func random(t rapid.TB, row mode.Installed) {
 	const each = 100 // rapid makes 100 runs, or more if asked to
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBed(t, row)
