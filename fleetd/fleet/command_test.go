@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,57 +33,6 @@ func TestCommandGoesThroughItsStates(t *testing.T) {
 	})
 }
 
-func TestUnansweredCommandIsSentAgainUnchanged(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Mute(true)
-		began := time.Now()
-		id := w.command(setMode("ato", "r1"))
-		w.state(id, "UNKNOWN")
-		var at []time.Duration
-		var payloads []string
-		for _, got := range r.Received() {
-			if got.Verb == "mode/set" {
-				at = append(at, got.At.Sub(began).Round(time.Second))
-				payloads = append(payloads, got.Payload)
-			}
-		}
-		if want := []time.Duration{0, 2 * time.Second, 6 * time.Second, 14 * time.Second}; !slices.Equal(at, want) {
-			w.Errorf("sent at %v, want %v", at, want)
-		}
-		if len(slices.Compact(payloads)) != 1 {
-			w.Errorf("sent as different bytes: %q", payloads)
-		}
-		// The outcome is unknown, not failed: a late answer resolves it.
-		r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
-		w.state(id, "SUCCEEDED")
-	})
-}
-
-func TestLostAnswerIsRequested(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		silent := false
-		r.Answer(func(string, verb.Request) []schema.Ack {
-			silent = true
-			return []schema.Ack{{Status: schema.StatusAccepted}}
-		})
-		id := w.command(setMode("ato", "r1"))
-		w.state(id, "ACKED")
-		if !silent {
-			w.Fatal("the robot was not asked")
-		}
-		w.sleep(14 * time.Second)
-		if n := count(r.Received(), "sys/query"); n != 0 {
-			w.Errorf("asked %d times before the robot was silent for long", n)
-		}
-		w.sleep(3 * time.Second)
-		if n := count(r.Received(), "sys/query"); n != 1 {
-			w.Errorf("asked %d times after 15 s of silence", n)
-		}
-	})
-}
-
 func TestStateSettlesACommandWithoutAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
@@ -112,67 +60,6 @@ func TestCommandToAnAbsentRobotWaitsAndExpires(t *testing.T) {
 		never := w.command(setMode("mnl", "r1"))
 		if c := w.state(never, "UNDELIVERED"); c.Sends != 0 {
 			w.Errorf("sent %d times to a robot that was away", c.Sends)
-		}
-	})
-}
-
-func TestModeCommandsAreSentOneAtATime(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Mute(true)
-		first, second := w.command(setMode("str", "r1")), w.command(setMode("mnl", "r1"))
-		w.sleep(time.Second)
-		if n := count(r.Received(), "mode/set"); n != 1 {
-			w.Fatalf("%d mode commands were sent, the first is not answered", n)
-		}
-		w.state(second, "QUEUED")
-		r.Say(first, schema.Ack{Status: schema.StatusAccepted, Verb: "mode/set"})
-		w.state(second, "SENT")
-		got := r.Received()
-		if last := got[len(got)-1]; last.Request.ID != second {
-			w.Errorf("then came %+v", last)
-		}
-	})
-}
-
-func TestResentCommandsKeepTheirOrder(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Mute(true)
-		var want []string
-		for _, verb := range []string{"auto/start", "auto/pause", "sys/ping", "auto/continue", "auto/stop", "auto/start"} {
-			w.command(order(verb, "r1"))
-			want = append(want, verb)
-		}
-		w.sleep(3 * time.Second)
-		var got []string
-		for _, each := range r.Received() {
-			got = append(got, each.Verb)
-		}
-		if want = append(want, want...); !slices.Equal(got, want) {
-			t.Errorf("sent  %v\nasked %v, and again", got, want)
-		}
-	})
-}
-
-func TestAtMostEightCommandsOfARobotAreInProgress(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Answer(ack(schema.StatusAccepted))
-		var ids []string
-		for range 12 {
-			ids = append(ids, w.command(order("auto/pause", "r1")))
-		}
-		w.sleep(time.Second)
-		if n := count(r.Received(), "auto/pause"); n != 8 {
-			w.Fatalf("%d are on their way", n)
-		}
-		r.Answer(nil)
-		for _, id := range ids[:8] {
-			r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "auto/pause"})
-		}
-		for _, id := range ids {
-			w.state(id, "SUCCEEDED")
 		}
 	})
 }
@@ -254,17 +141,6 @@ func TestRestartedFleetdContinuesUnfinishedCommands(t *testing.T) {
 		}
 		r.Say(acked, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
 		w.state(acked, "SUCCEEDED")
-	})
-}
-
-func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r1, r2 := w.robot("r1"), w.robot("r2")
-		r1.Mute(true)
-		id := w.command(setMode("ato", "r1"))
-		r2.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
-		w.sleep(time.Second)
-		w.state(id, "SENT")
 	})
 }
 

@@ -94,25 +94,6 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 	})
 }
 
-func TestCommandFloodIsCountedInTheAudit(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		op := w.broker.Load().Client(w.T, "stop1") // stops are taken at any rate
-		for range 1000 {
-			op.Publish("troupe/v1/robots/r1/cmd/stop1/safety/stop", "")
-		}
-		w.until("what was left out is counted", func() bool {
-			all := w.audited("mqtt")
-			for _, n := range all {
-				if strings.Contains(n.Detail, "were not noted") {
-					return len(all) < 400
-				}
-			}
-			return false
-		})
-	})
-}
-
 func TestMessageSchemasAreServed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var list struct{ Schemas []string }

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/fleet/fleettest"
-	"troupe/fleetd/latch"
 	"troupe/schema"
 )
 
@@ -68,53 +66,6 @@ func (c *caller) heard() []schema.Ack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.acks)
-}
-
-func TestStopsOfOneClientAreBounded(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		admin := w.caller("admin")
-		for n := range 500 {
-			admin.press(fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
-		}
-		w.until("all are persisted", func() bool {
-			return !slices.ContainsFunc(w.Latched(), func(h latch.LatchedStop) bool { return !h.Persisted })
-		})
-		w.sleep(5 * time.Second)
-		var ids []string
-		for _, h := range w.Latched() {
-			ids = append(ids, h.ID)
-		}
-		if len(ids) > 50 || !slices.Contains(ids, "n0") || !slices.Contains(ids, schema.MoreStops) {
-			w.Errorf("%d stops are held: %q", len(ids), ids)
-		}
-		if p := w.releases(ids...); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		admin.press(`{"id":"later","robots":["r1"]}`)
-		w.persisted("later")
-	})
-}
-
-func TestRepeatedLiveStopIsLatchedOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		admin := w.caller("admin")
-		for range 500 {
-			admin.press("")
-		}
-		w.persisted("admin")
-		w.sleep(time.Second)
-		if p := w.releases("admin"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		w.sleep(10 * time.Second)
-		if held := w.Latched(); len(held) > 0 || w.latched("r1") != "" {
-			w.Errorf("after the release %+v is held, by r1 %q", held, w.latched("r1"))
-		}
-	})
 }
 
 func TestStopThatSelectsNobodyIsAnsweredSo(t *testing.T) {

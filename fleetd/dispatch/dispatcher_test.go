@@ -1,0 +1,287 @@
+package dispatch_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/fleetd/command"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+func TestUnansweredCommandIsSentAgainUnchanged(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.issue("r1", "mode/set")
+		w.sleep(time.Minute)
+		w.is(id, command.Unknown)
+		var at []time.Duration
+		var payloads []string
+		for _, m := range w.sents("mode/set") {
+			at = append(at, m.after.Round(time.Second))
+			payloads = append(payloads, m.payload)
+		}
+		if want := []time.Duration{0, 2 * time.Second, 6 * time.Second, 14 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("sent at %v, want %v", at, want)
+		}
+		if len(slices.Compact(payloads)) != 1 {
+			t.Errorf("sent as different bytes: %q", payloads)
+		}
+		// The outcome is unknown, not failed: a late answer resolves it.
+		w.answers("r1", id, schema.StatusSucceeded)
+		w.is(id, command.Succeeded)
+	})
+}
+
+func TestLostAnswerIsRequested(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.issue("r1", "mode/set")
+		w.answers("r1", id, schema.StatusAccepted)
+		w.is(id, command.Acked)
+		w.sleep(14 * time.Second)
+		if n := len(w.sents("sys/query")); n != 0 {
+			t.Errorf("asked %d times before the robot was silent for long", n)
+		}
+		w.sleep(3 * time.Second)
+		asked := w.sents("sys/query")
+		if len(asked) != 1 || !strings.Contains(asked[0].payload, `"`+id+`"`) {
+			t.Fatalf("after 15 s of silence it was asked %v", asked)
+		}
+		// The robot does not know the command: it never arrived, or its record is lost.
+		ask := "ask:" + id + ":1"
+		w.Answer("r1", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
+		synctest.Wait()
+		w.is(id, command.Unknown)
+	})
+}
+
+func TestModeCommandsAreSentOneAtATime(t *testing.T) {
+	inWorld(t, func(w *world) {
+		first, second := w.issue("r1", "mode/set"), w.issue("r1", "mode/set")
+		other := w.issue("r2", "mode/set")
+		w.sleep(time.Second)
+		w.is(first, command.Sent)
+		w.is(second, command.Queued)
+		w.is(other, command.Sent)
+		w.answers("r1", first, schema.StatusAccepted)
+		w.is(second, command.Sent)
+		if last := w.sents("")[2]; last.robot != "r1" || !strings.Contains(last.payload, second) {
+			t.Errorf("then came %+v", last)
+		}
+	})
+}
+
+func TestResentCommandsKeepTheirOrder(t *testing.T) {
+	inWorld(t, func(w *world) {
+		asked := "auto/start auto/pause sys/ping auto/continue auto/stop auto/start"
+		for verb := range strings.FieldsSeq(asked) {
+			w.issue("r1", verb)
+		}
+		w.sleep(3 * time.Second)
+		if got := w.verbs(); got != asked+" "+asked {
+			t.Errorf("sent  %v\nasked %v, and again", got, asked)
+		}
+	})
+}
+
+func TestAtMostEightCommandsOfARobotAreInProgress(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var ids []string
+		for range 12 {
+			id := w.issue("r1", "auto/pause")
+			w.answers("r1", id, schema.StatusAccepted)
+			ids = append(ids, id)
+		}
+		w.sleep(time.Second)
+		if n := len(w.sents("auto/pause")); n != 8 {
+			t.Fatalf("%d are on their way", n)
+		}
+		w.issue("r1", "safety/stop")
+		if n := len(w.sents("safety/stop")); n != 1 {
+			t.Errorf("%d stops were sent, which never wait", n)
+		}
+		for _, id := range ids {
+			w.answers("r1", id, schema.StatusSucceeded)
+			w.is(id, command.Succeeded)
+		}
+	})
+}
+
+func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.issue("r1", "mode/set")
+		w.answers("r2", id, schema.StatusSucceeded)
+		w.is(id, command.Sent)
+	})
+}
+
+func TestCommandToAnAbsentRobotIsSentWhenItComes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.away["r1"] = true })
+		waits := w.issue("r1", "mode/set")
+		cancelled := w.issue("r1", "auto/pause")
+		stopped := w.issue("r1", "safety/stop")
+		w.sleep(time.Second)
+		if got := w.verbs(); got != "safety/stop" {
+			t.Fatalf("an absent robot was sent %q", got)
+		}
+		if !w.Cancel(context.Background(), cancelled) || w.Cancel(context.Background(), stopped) {
+			t.Error("a waiting command is cancelled here, and a sent one is not")
+		}
+		w.locked(func() { w.away["r1"] = false })
+		w.Came("r1")
+		synctest.Wait()
+		w.is(waits, command.Sent)
+		w.is(cancelled, command.Cancelled)
+		if n := len(w.sents("safety/stop")); n != 2 {
+			t.Errorf("the stop was sent %d times to a robot that came late", n)
+		}
+	})
+}
+
+func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
+	for name, fails := range map[string]func(w *world, away bool){
+		"the database was never open": func(w *world, away bool) { w.locked(func() { w.closed = away }) },
+		"the database fails": func(w *world, away bool) {
+			w.db.breaks(map[bool]error{true: errAway}[away])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				fails(w, true)
+				c := w.made("r1", "safety/stop")
+				began := time.Now()
+				h, err := w.Issue(context.Background(), batchOf(c), []command.Command{c}, true)
+				if err != nil || h.Persisted() || time.Since(began) > time.Second {
+					t.Fatalf("a stop came to %v, persisted: %v, after %v", err, h.Persisted(), time.Since(began))
+				}
+				if at := w.sents("safety/stop"); len(at) != 1 || at[0].after != 0 {
+					t.Errorf("it was sent %+v", at)
+				}
+				w.answers("r1", c.ID, schema.StatusSucceeded)
+				<-h.Settled()
+				if _, err := w.Issue(context.Background(), batchOf(w.made("r1", "mode/set")), []command.Command{w.made("r1", "mode/set")}, false); !errors.Is(err, errAway) {
+					t.Errorf("another command came to %v", err)
+				}
+				fails(w, false)
+				w.sleep(2 * time.Second)
+				w.is(c.ID, command.Succeeded)
+			})
+		})
+	}
+}
+
+func TestStateIsSavedAfterAFailedWrite(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.issue("r1", "mode/set")
+		w.db.breaks(errAway)
+		w.answers("r1", id, schema.StatusSucceeded)
+		w.sleep(10 * time.Second)
+		w.is(id, command.Sent)
+		w.db.breaks(nil)
+		w.sleep(2 * time.Second)
+		w.is(id, command.Succeeded)
+	})
+}
+
+func TestCommandOfAnUnknownCommitIsEndedAndNotSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		c := w.made("r1", "mode/set")
+		batch := batchOf(c)
+		w.db.breaks(store.ErrUnknown)
+		if _, err := w.Issue(context.Background(), batch, []command.Command{c}, false); !errors.Is(err, store.ErrUnknown) {
+			t.Fatalf("it came to %v", err)
+		}
+		w.db.breaks(nil)
+		c.Owner = "fleetd" // the commit takes effect later
+		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error { return tx.AddBatch(context.Background(), batch, []command.Command{c}) }); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(5 * time.Second)
+		w.is(c.ID, command.Cancelled)
+		if got := w.verbs(); got != "" {
+			t.Errorf("sent was %q", got)
+		}
+	})
+}
+
+func TestRestartedInstanceContinuesItsCommands(t *testing.T) {
+	inWorld(t, func(w *world) {
+		acked, sent := w.issue("r1", "mode/set"), w.issue("r1", "auto/pause")
+		w.answers("r1", acked, schema.StatusAccepted)
+		w.end()
+		w.start()
+		w.sleep(3 * time.Second)
+		if n := len(w.sents("auto/pause")); n != 2 {
+			t.Errorf("the unanswered command was sent %d times", n)
+		}
+		w.answers("r1", sent, schema.StatusSucceeded)
+		w.answers("r1", acked, schema.StatusSucceeded)
+		w.is(sent, command.Succeeded)
+		w.is(acked, command.Succeeded)
+	})
+}
+
+func TestReleasedStopIsNotSentAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.away["r1"] = true })
+		id := w.issue("r1", "safety/stop")
+		done := false
+		w.EndReleased(func(c command.Command) bool { return c.ID == id }, func() { done = true })
+		synctest.Wait()
+		if !done {
+			t.Error("nobody was told that the commands have ended")
+		}
+		w.locked(func() { w.away["r1"] = false })
+		w.Came("r1")
+		w.sleep(time.Minute)
+		if n := len(w.sents("safety/stop")); n != 1 {
+			t.Errorf("a released stop was sent %d times", n)
+		}
+	})
+}
+
+func TestCommandsWaitForEarlierOnesOfOtherInstances(t *testing.T) {
+	inWorld(t, func(w *world) {
+		theirs := w.made("r1", "mode/set")
+		theirs.Owner, theirs.State = "other", command.Sent
+		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error {
+			return tx.AddBatch(context.Background(), batchOf(theirs), []command.Command{theirs})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(time.Millisecond)
+		mine, ping := w.issue("r1", "mode/set"), w.issue("r1", "sys/ping")
+		w.sleep(time.Second)
+		w.is(mine, command.Queued)
+		w.is(ping, command.Sent)
+		theirs.State = command.Succeeded
+		if err := w.db.Store.SaveCommands(context.Background(), []command.Command{theirs}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(time.Second)
+		w.is(mine, command.Sent)
+	})
+}
+
+func TestCommandsOfAGoneInstanceHoldUpNone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		theirs := w.made("r1", "mode/set")
+		theirs.Owner, theirs.State = "other", command.Sent
+		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error {
+			return tx.AddBatch(context.Background(), batchOf(theirs), []command.Command{theirs})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(time.Millisecond)
+		mine := w.issue("r1", "mode/set")
+		w.is(mine, command.Queued)
+		w.locked(func() { w.gone["other"] = true })
+		w.sleep(2 * time.Second)
+		w.is(mine, command.Sent)
+	})
+}

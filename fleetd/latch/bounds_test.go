@@ -1,0 +1,117 @@
+package latch_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/fleetd/latch"
+	"troupe/fleetd/store"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// inWorld runs a test with an instance that holds stops, and the robot r1.
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	bubble.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.AddRobot(t.Context(), "r1", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		g := &gate{Store: db, open: make(chan struct{})}
+		g.set(true)
+		w := &world{T: t, db: g, spool: filepath.Join(dir, "stops")}
+		w.start()
+		defer func() { w.end() }()
+		synctest.Wait()
+		test(w)
+	})
+}
+
+// press is a live stop of a client.
+func (w *world) press(client, payload string) {
+	w.Listen(client, []byte(payload), time.Now())
+	time.Sleep(time.Millisecond) // no finger is faster
+	synctest.Wait()
+}
+
+// settles waits until every stop is persisted.
+func (w *world) settles() (ids []string) {
+	w.Helper()
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+	all := w.Latched()
+	if slices.ContainsFunc(all, func(h latch.LatchedStop) bool { return !h.Persisted }) {
+		w.Errorf("after 5 s some are not persisted: %+v", all)
+	}
+	return held(all)
+}
+
+func (w *world) mustRelease(ids ...string) {
+	w.Helper()
+	r := w.release(context.Background(), ids...)
+	if <-r.over; !r.released {
+		w.Fatalf("the release came to %v, %v", r.problems, r.err)
+	}
+}
+
+func TestStopsOfOneClientAreBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for n := range 500 {
+			w.press("admin", fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
+		}
+		ids := w.settles()
+		if len(ids) > 50 || !slices.Contains(ids, "n0") || !slices.Contains(ids, schema.MoreStops) {
+			t.Errorf("%d stops are held: %q", len(ids), ids)
+		}
+		w.mustRelease(ids...)
+		w.press("admin", `{"id":"later","robots":["r1"]}`)
+		if ids := w.settles(); !slices.Equal(ids, []string{"later"}) {
+			t.Errorf("after the release %q are held", ids)
+		}
+	})
+}
+
+func TestRepeatedLiveStopIsLatchedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for range 500 {
+			w.press("admin", "")
+		}
+		if ids := w.settles(); !slices.Equal(ids, []string{"admin"}) {
+			t.Errorf("held are %q", ids)
+		}
+		w.mustRelease("admin")
+		if ids := w.settles(); len(ids) > 0 {
+			t.Errorf("after the release %q are held", ids)
+		}
+	})
+}
+
+// A client that presses faster than the disk writes fills no memory, and loses no stop.
+func TestFloodOfLiveStopsStopsAllRobots(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.set(false)
+		for n := range 1000 {
+			w.Listen("admin", fmt.Appendf(nil, `{"id":"n%d","robots":["r1"]}`, n), time.Now())
+		}
+		synctest.Wait()
+		w.db.set(true)
+		ids := w.settles()
+		all := w.Latched()
+		i := slices.IndexFunc(all, func(h latch.LatchedStop) bool { return h.ID == schema.MoreStops })
+		if len(ids) > 50 || i < 0 || !all[i].All {
+			t.Errorf("%d stops are held: %+v", len(ids), all)
+		}
+	})
+}
