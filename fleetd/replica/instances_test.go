@@ -1,0 +1,48 @@
+package replica_test
+
+import (
+	"testing"
+	"time"
+
+	"troupe/fleetd/replica"
+)
+
+func TestSilentInstanceIsGone(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
+	var i replica.Instances
+	i.Linked(true, at(0))
+	i.Beat("b", at(1))
+	if !i.Has("b") || i.Has("c") {
+		t.Error("an instance with a heartbeat is not known, or one without is")
+	}
+	for _, c := range []struct {
+		after int
+		name  string
+		gone  bool
+	}{{14, "b", false}, {14, "c", false}, {15, "c", true}, {15, "b", false}, {16, "b", true}} {
+		if got := i.Gone(c.name, at(c.after)); got != c.gone {
+			t.Errorf("after %d s %s is gone: %v", c.after, c.name, got)
+		}
+	}
+	i.Beat("b", at(20))
+	if i.Gone("b", at(21)) {
+		t.Error("an instance that came back is gone")
+	}
+}
+
+// An instance that was away received no heartbeats, and knows nothing of the others.
+func TestNoInstanceIsGoneForOneThatWasAway(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
+	var i replica.Instances
+	i.Linked(true, at(0))
+	i.Beat("b", at(0))
+	i.Linked(false, at(5))
+	if i.Gone("b", at(100)) {
+		t.Error("without a broker another instance is called gone")
+	}
+	i.Linked(true, at(100))
+	i.Linked(true, at(110)) // no news
+	if i.Gone("b", at(114)) || !i.Gone("b", at(115)) {
+		t.Error("it did not wait for heartbeats after it was back")
+	}
+}
