@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 )
@@ -17,8 +18,8 @@ type Commands interface {
 	// Issue sends commands. A stop is sent before it is persisted, everything else after.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
 	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
-	// did.
-	Cancel(ctx context.Context, id string) bool
+	// did. An error says that a cancellation was not noted in the audit.
+	Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error)
 
 	Get(ctx context.Context, id string) (command.Command, error)
 	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
@@ -135,7 +136,11 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
-	if s.Commands.Cancel(ctx, id) {
+	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person())
+	if err != nil {
+		s.Log.Error("cancellation not noted", "command", id, "by", by.By, "error", err)
+	}
+	if cancelled {
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
 		return &answer[CancelResult]{CancelResult{Command: toCommand(c)}}, nil
 	}

@@ -59,11 +59,12 @@ func (s *server) events(h huma.API) {
 
 // AuditEntry is one line of the audit.
 type AuditEntry struct {
-	At     schema.Time `json:"at"`
-	Who    string      `json:"who"`
-	What   string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
-	Target string      `json:"target"`
-	Detail string      `json:"detail,omitempty"`
+	At        schema.Time `json:"at"`
+	Who       string      `json:"who" doc:"the person or client, by the name that they gave"`
+	Principal string      `json:"principal,omitempty" doc:"as whom fleetd authenticated them; left out for what fleetd did itself and for other MQTT clients"`
+	What      string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
+	Target    string      `json:"target"`
+	Detail    string      `json:"detail,omitempty"`
 }
 
 type audit struct {

@@ -37,7 +37,8 @@ type Labels interface {
 
 // Adopter adds robots to the fleet.
 type Adopter interface {
-	Adopt(ctx context.Context, id string) error
+	// Adopt reports whether the robot was not in the fleet.
+	Adopt(ctx context.Context, p auth.Principal, id string, by change.Person) (added bool, err error)
 }
 
 // RobotQuery is the query parameters that select robots; without any, all are selected.
@@ -127,8 +128,12 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 	if err := s.Identities.Unbar(ctx, p, id, by.person()); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	if err := s.Adopter.Adopt(ctx, id); err != nil {
+	added, err := s.Adopter.Adopt(ctx, p, id, by.person())
+	if err != nil {
 		return nil, s.fail(err, "robot "+id)
+	}
+	if added {
+		s.Log.Info("robot adopted", "robot", id, "by", by.By)
 	}
 	args, err := schema.Encode(map[string]string{"fleet_id": s.Instance.Status().FleetID})
 	if err != nil {

@@ -97,8 +97,14 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	_, err = gone.Begin(ctx, anna, "r1", who)
 	none(nil, err)
 	none(nil, gone.Empty(ctx, anna, "r9", who))
+	for _, added := range []bool{true, false} { // a robot that is in the fleet is not noted again
+		if got, err := (&change.Adoptions{Deps: w.deps}).Adopt(ctx, anna, "r3", who); err != nil || got != added {
+			t.Errorf("r3 was added: %v %v, want %v", got, err, added)
+		}
+	}
+	none(nil, (&change.Commands{Deps: w.deps}).NoteCancelled(ctx, anna, "c1", who))
 
-	want := []string{"put", "delete", "label", "desired", "make a token", "revoke", "admit", "revoke", "decommission", "empty"}
+	want := []string{"put", "delete", "label", "desired", "make a token", "revoke", "admit", "revoke", "decommission", "empty", "adopt", "cancel"}
 	var got []string
 	for _, n := range w.audit() {
 		if n.Principal != anna.ID || n.Who != who.Name {
@@ -109,10 +115,10 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("noted %q, want %q", got, want)
 	}
-	if w.commits != len(want)-1 { // a token changes nothing that others show
+	if w.commits != len(want)-1 { // a token and a cancellation change nothing that others show; both adoptions are reported
 		t.Errorf("%d commits were reported, want %d", w.commits, len(want)-1)
 	}
-	touched := [][]string{nil, nil, {"r1"}, {"r1"}, {"r1"}, {"r1"}, nil, {"r1"}, nil}
+	touched := [][]string{nil, nil, {"r1"}, {"r1"}, {"r1"}, {"r1"}, nil, {"r1"}, nil, {"r3"}, {"r3"}}
 	if !slices.EqualFunc(w.touched, touched, slices.Equal[[]string]) {
 		t.Errorf("touched %q, want %q", w.touched, touched)
 	}

@@ -18,7 +18,8 @@ func (sh *shell) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "show who did what, the newest first", Args: cobra.NoArgs,
 		Long: `Show who did what, the newest first: requests to fleetd, and commands that other MQTT clients
-sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are not recorded.`,
+sent to robots directly (mqtt GROUP/VERB). WHO is the name that the person or client gave, PRINCIPAL
+as whom fleetd authenticated the request. Velocity frames of manual driving are not recorded.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
 				Notes []api.AuditEntry `json:"notes"`
@@ -28,9 +29,9 @@ sent to robots directly (mqtt GROUP/VERB). Velocity frames of manual driving are
 			}
 			return sh.show(got, func(out io.Writer) {
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "AT\tWHO\tWHAT\tTARGET\tDETAIL")
+				fmt.Fprintln(w, "AT\tWHO\tPRINCIPAL\tWHAT\tTARGET\tDETAIL")
 				for _, n := range got.Notes {
-					writeRow(w, formatTime(n.At), dash(n.Who), n.What, n.Target, n.Detail)
+					writeRow(w, formatTime(n.At), dash(n.Who), dash(n.Principal), n.What, n.Target, n.Detail)
 				}
 				_ = w.Flush() // a write error shows at the next write
 			})

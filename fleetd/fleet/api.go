@@ -18,15 +18,20 @@ import (
 	"troupe/schema"
 )
 
+// changes is what the changes of the database need of the fleet.
+func (f *Fleet) changes() change.Deps {
+	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.Catalogue, TakenBy: f.TakenBy}
+}
+
 // deps is what the API needs of the fleet.
 func (f *Fleet) deps() api.Deps {
-	changes := change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.Catalogue, TakenBy: f.TakenBy}
+	changes := f.changes()
 	identities := &change.Identities{Deps: changes}
 	entries := &change.Library{Deps: changes}
 	return api.Deps{
 		Log: f.log, Now: f.Now,
-		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: f, Issuers: f, Leaving: f,
-		History: history{f.Store}, Commands: commands{f.dispatcher, f.Store},
+		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, Leaving: f,
+		History: history{f.Store}, Commands: commands{f.dispatcher, &change.Commands{Deps: changes}, f.Store},
 		Library: entries, Entries: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
 		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
@@ -59,6 +64,7 @@ func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
 // commands sends commands, and reads them from the database.
 type commands struct {
 	dispatcher *dispatch.Dispatcher
+	changes    *change.Commands
 	store      func() (*store.Store, error)
 }
 
@@ -72,8 +78,11 @@ func (c commands) Issue(ctx context.Context, batch command.Batch, commands []com
 }
 
 // Cancel ends a command that was not sent yet.
-func (c commands) Cancel(ctx context.Context, id string) bool {
-	return c.dispatcher.Cancel(ctx, id)
+func (c commands) Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error) {
+	if !c.dispatcher.Cancel(ctx, id) {
+		return false, nil
+	}
+	return true, c.changes.NoteCancelled(context.WithoutCancel(ctx), p, id, by)
 }
 
 func (c commands) Get(ctx context.Context, id string) (command.Command, error) {
@@ -138,7 +147,7 @@ func (h history) Audit(ctx context.Context, limit int) (entries []api.AuditEntry
 	}
 	rows, err := db.Audit(ctx, limit)
 	for _, n := range rows {
-		entries = append(entries, api.AuditEntry{At: schema.TimeOf(n.At), Who: n.Who, What: n.What, Target: n.Target, Detail: n.Detail})
+		entries = append(entries, api.AuditEntry{At: schema.TimeOf(n.At), Who: n.Who, Principal: n.Principal, What: n.What, Target: n.Target, Detail: n.Detail})
 	}
 	return entries, err
 }

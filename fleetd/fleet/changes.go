@@ -66,23 +66,3 @@ func (f *Fleet) changed(ctx context.Context, touched []string) {
 		f.health.databaseFailed("fleet not read", err)
 	}
 }
-
-// Adopt makes a robot part of the fleet.
-func (f *Fleet) Adopt(ctx context.Context, id string) error {
-	db, err := f.Store()
-	if err != nil {
-		return err
-	}
-	return f.adopt(ctx, db, id, time.Now())
-}
-
-func (f *Fleet) adopt(ctx context.Context, db *store.Store, id string, now time.Time) error {
-	added, err := db.AddRobot(ctx, id, now)
-	if err != nil {
-		return err
-	}
-	if added {
-		f.log.Info("robot adopted", "robot", id)
-	}
-	return f.view.Refresh(ctx, db, []string{id})
-}

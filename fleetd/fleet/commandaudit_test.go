@@ -60,21 +60,19 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 		var held api.Batch
 		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna"}, &held)
 		w.must("POST", "/stops/release", map[string]any{"ids": []string{held.Latch}, "by": "ben", "why": "the stage is clear"}, nil)
+		w.must("POST", "/robots/r9/adopt", api.Signed{By: "carl", Why: "it is new"}, nil)
+		waiting := w.command(setMode("ato", "r9"))
+		w.state(waiting, "QUEUED")
+		w.must("POST", "/commands/"+waiting+"/cancel", api.Signed{By: "dora", Why: "not today"}, nil)
+		w.command(order("safety/stop", "r1"))
+		noted := map[string]string{}
+		for _, n := range w.audited("") {
+			noted[n.What+" "+n.Target] = fmt.Sprintf("%q for %s: %s", n.Principal, n.Who, n.Detail)
+		}
 		db, err := w.Store()
 		if err != nil {
 			w.Fatal(err)
 		}
-		notes, err := db.Audit(context.Background(), 0)
-		if err != nil {
-			w.Fatal(err)
-		}
-		noted := map[string]string{}
-		for _, n := range notes {
-			if n.Principal != "" {
-				noted[n.What] = n.Principal + " for " + n.Who
-			}
-		}
-		w.command(order("safety/stop", "r1"))
 		batches, err := db.Batches(context.Background(), 0)
 		if err != nil {
 			w.Fatal(err)
@@ -84,10 +82,17 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 				w.Errorf("batch %s of %s has principal %q", b.ID, b.Verb, b.Principal)
 			}
 		}
-		if len(batches) != 2 {
-			w.Errorf("%d batches, want the stop and the command", len(batches))
+		if len(batches) != 4 {
+			w.Errorf("%d batches, want the stop, the adoption and the two commands", len(batches))
 		}
-		want := map[string]string{"label": "local for anna", "stop": "local for anna", "release": "local for ben"}
+		want := map[string]string{
+			"label robot r1":             `"local" for anna: hall=a`,
+			"stop stop " + held.Latch:    `"local" for anna: stop: r1`,
+			"release stop " + held.Latch: `"local" for ben: on 1 robots: the stage is clear`,
+			"adopt robot r9":             `"local" for carl: it is new`,
+			"cancel command " + waiting:  `"local" for dora: not today`,
+			"adopt robot r1":             `"" for fleetd: --dev adopts every robot`,
+		}
 		if !maps.Equal(noted, want) {
 			w.Errorf("noted %v, want %v", noted, want)
 		}

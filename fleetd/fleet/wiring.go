@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
@@ -105,11 +107,16 @@ func (f *Fleet) newPersister() *view.Persister {
 		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
 	}
 	if f.cfg.Dev {
+		adoptions := &change.Adoptions{Deps: f.changes()}
 		d.Adopt = func(ctx context.Context, robot string) error {
 			if f.TakenBy(robot) != "" {
 				return nil // only the API says why such a name is refused
 			}
-			return f.Adopt(ctx, robot)
+			added, err := adoptions.Adopt(ctx, auth.Principal{}, robot, change.Person{Name: f.cfg.Name, Why: "--dev adopts every robot"})
+			if added && err == nil {
+				f.log.Info("robot adopted", "robot", robot)
+			}
+			return err
 		}
 	}
 	return view.NewPersister(f.view, d)

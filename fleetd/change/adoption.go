@@ -1,0 +1,27 @@
+package change
+
+import (
+	"context"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+// Adoptions adds robots to the fleet.
+type Adoptions struct{ Deps }
+
+// Adopt adds a robot to the fleet, and reports whether it was not in it.
+func (a *Adoptions) Adopt(ctx context.Context, p auth.Principal, robot string, by Person) (added bool, err error) {
+	now := a.Now()
+	err = a.transact(ctx, p, func(tx *store.Tx) (err error) {
+		if added, err = tx.AddRobot(ctx, robot, now); err != nil || !added {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "adopt", Target: "robot " + robot, Detail: by.Why})
+	})
+	if err == nil {
+		a.Changed(ctx, []string{robot})
+	}
+	return added, err
+}

@@ -1,0 +1,19 @@
+package change
+
+import (
+	"context"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+)
+
+// Commands notes what people do to commands that were issued already.
+type Commands struct{ Deps }
+
+// NoteCancelled notes that a command was cancelled before it was sent.
+func (c *Commands) NoteCancelled(ctx context.Context, p auth.Principal, id string, by Person) error {
+	return c.transact(ctx, p, func(tx *store.Tx) error {
+		return tx.Note(ctx, c.Now(), library.Note{Who: by.Name, What: "cancel", Target: "command " + id, Detail: by.Why})
+	})
+}
