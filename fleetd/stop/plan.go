@@ -230,8 +230,11 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 			continue
 		}
 		where := fmt.Sprintf("on %d robots", robots)
-		if all {
+		switch {
+		case all:
 			where = "on all robots"
+		case robots == 1:
+			where = "on 1 robot"
 		}
 		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Detail: truncated(where+": "+why, 1024)})
 	}
