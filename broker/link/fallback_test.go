@@ -39,16 +39,16 @@ func TestLinkFallsBackToOtherBrokersInOrder(t *testing.T) {
 	there := func(b *brokertest.Broker, n int64) func() bool {
 		return func() bool { return b.Status()["clients"] == n }
 	}
-	eventually(t, "the first broker has the client", there(first, 1))
-	eventually(t, "URL returns the first broker", func() bool { return l.URL() == first.URL() })
+	brokertest.Eventually(t, "the first broker has the client", there(first, 1))
+	brokertest.Eventually(t, "URL returns the first broker", func() bool { return l.URL() == first.URL() })
 	if n := second.Status()["connections_accepted"]; n != 0 {
 		t.Errorf("the second broker got %d connections", n)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second broker has the client", there(second, 1))
-	eventually(t, "URL returns the second broker", func() bool { return l.URL() == second.URL() })
+	brokertest.Eventually(t, "the second broker has the client", there(second, 1))
+	brokertest.Eventually(t, "URL returns the second broker", func() bool { return l.URL() == second.URL() })
 }
 
 func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
@@ -59,27 +59,12 @@ func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second broker has the client", func() bool { return b.Status()["clients"] == 1 })
+	brokertest.Eventually(t, "the second broker has the client", func() bool { return b.Status()["clients"] == 1 })
 	if err := l.Close(t.Context()); err != nil && !errors.Is(err, link.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := link.Open(t.Context(), link.Config{URL: b.URL(), FallbackURLs: []string{"broker"}}); err == nil {
 		t.Error("an invalid URL is accepted")
-	}
-}
-
-// eventually waits until another goroutine has made the condition true.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	late, look := time.NewTimer(2*brokertest.Patience), time.NewTicker(10*time.Millisecond)
-	defer late.Stop()
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-late.C:
-			t.Fatalf("timed out: %s", what)
-		}
 	}
 }
 

@@ -79,7 +79,7 @@ func TestClientsListsConnections(t *testing.T) {
 		t.Errorf("the client that does not read: %+v", c)
 	}
 	robot.Close()
-	eventually(t, "the robot is gone", func() bool { _, there := clientsOf(t, b)["r1"]; return !there })
+	brokertest.Eventually(t, "the robot is gone", func() bool { _, there := clientsOf(t, b)["r1"]; return !there })
 	if resp, err := http.Post("http://"+b.HTTPAddr()+"/clients", "", nil); err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %v, %v", resp, err)
 	}

@@ -64,7 +64,7 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	}
 
 	ca.Write("users", []byte("op1 operator\nr1 robot\n"))
-	eventually(t, "the log of op1 without a password", func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
+	brokertest.Eventually(t, "the log of op1 without a password", func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
 	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), hello("op1")); got != 4 {
 		t.Errorf("op1 after its hash was removed: code %d", got)
 	}

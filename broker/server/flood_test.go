@@ -74,7 +74,7 @@ func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
 		guessPasswords(t, b, address, "op3", 34, &let, &refused)
 	}
-	eventually(t, "the unknown clients have begun to guess", func() bool { return let.Load() > 0 || refused.Load() > 30 })
+	brokertest.Eventually(t, "the unknown clients have begun to guess", func() bool { return let.Load() > 0 || refused.Load() > 30 })
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
 		for range 3 {
 			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
@@ -112,7 +112,7 @@ func TestConnectionSlotsPerNameAndReservedSlots(t *testing.T) {
 		t.Fatalf("reconnect with an existing id: code %d", code)
 	}
 	back.Close()
-	eventually(t, "a slot that became free is given to another", func() bool { _, code := try("op7.new"); return code == 0 })
+	brokertest.Eventually(t, "a slot that became free is given to another", func() bool { _, code := try("op7.new"); return code == 0 })
 	for i := each; i < places-places/20; i++ {
 		if _, code := try(fmt.Sprintf("r%d", i)); code != 0 {
 			t.Fatalf("robot %d: code %d", i, code)
@@ -188,7 +188,7 @@ func TestInflightOfOneNameIsBounded(t *testing.T) {
 	for n := range inflight / 4 {
 		fleetd.Retain(r1+"desired/story", fmt.Sprint(n))
 	}
-	eventually(t, "some are cut", func() bool { return b.Status()["connections_unacknowledged"] > 0 })
+	brokertest.Eventually(t, "some are cut", func() bool { return b.Status()["connections_unacknowledged"] > 0 })
 	unacknowledged := 0
 	for _, c := range clientsOf(t, b) {
 		unacknowledged += c.Unacknowledged

@@ -210,7 +210,7 @@ func TestAcceptRatePerAddressIsLimited(t *testing.T) {
 		t.Fatalf("%d of 50 connections at once refused, %d counted", refused, n)
 	}
 	b.Client(t, "op2").Ping() // from within the process
-	eventually(t, "a connection after a pause", connects)
+	brokertest.Eventually(t, "a connection after a pause", connects)
 }
 
 // As when a fleet behind one NAT address lost its network and has it again.

@@ -30,7 +30,7 @@ func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, "the guesses were counted", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
+		brokertest.Eventually(t, "the guesses were counted", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
 		c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password(i)})
 		if code != 0 {
 			t.Errorf("%s: right password refused with code %d", name, code)

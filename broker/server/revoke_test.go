@@ -122,9 +122,9 @@ func TestRemovedUserIsCutAtOnce(t *testing.T) {
 	removed, changed, promoted, stays := connect("r1", ""), connect("r2", "a"), connect("r3", ""), connect("r4", "")
 
 	ca.Write("users", []byte("r4 robot\nr1 king\n"))
-	eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
+	brokertest.Eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
 	ca.Write("users", []byte("# being written\n"))
-	eventually(t, "the log of the empty file", func() bool { return log.holds("the file has no users any more") })
+	brokertest.Eventually(t, "the log of the empty file", func() bool { return log.holds("the file has no users any more") })
 	removed.Ping() // an invalid file changes nothing
 	stays.Ping()
 	ca.Write("users", []byte("r2 robot "+hash("b")+"\nr3 operator\nr4 robot\n"))
@@ -151,7 +151,7 @@ func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	}
 	old := read(ca)
 	ca.Write("ca.pem", []byte(old+read(next))) // both, while robots get new ones
-	eventually(t, "the next CA", func() bool {
+	brokertest.Eventually(t, "the next CA", func() bool {
 		config := ca.TLS(next.Client(schema.RoleRobot, "r2"))
 		c, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{ClientID: "r2"})
 		if c != nil {
@@ -202,14 +202,14 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 		return code != 0
 	}
 	ca.Revoke(bad)
-	eventually(t, "the new CRL", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
+	brokertest.Eventually(t, "the new CRL", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
 	for _, file := range []string{"users", "ca.pem", "crl.pem", "server.pem", "server.key.pem"} {
 		if err := os.Remove(ca.Path(file)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	reload <- syscall.SIGHUP
-	eventually(t, "the log of the missing files", func() bool { return log.holds("no such file") })
+	brokertest.Eventually(t, "the log of the missing files", func() bool { return log.holds("no such file") })
 	for _, c := range []struct {
 		who     string
 		hello   brokertest.Hello

@@ -32,12 +32,12 @@ func TestUnservableCertificateIsNotLoaded(t *testing.T) {
 			b := brokertest.Start(t, ca.Broker)
 			good := presentedDER(t, b, ca)
 			ca.Serve(bad.life, bad.change)
-			eventually(t, "the new file is refused", func() bool { return b.Status()["files_refused"] > 0 })
+			brokertest.Eventually(t, "the new file is refused", func() bool { return b.Status()["files_refused"] > 0 })
 			if now := presentedDER(t, b, ca); !bytes.Equal(now, good) {
 				t.Error("another certificate is presented")
 			}
 			next := ca.Serve(time.Hour)
-			eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(presentedDER(t, b, ca), next.Raw) })
+			brokertest.Eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(presentedDER(t, b, ca), next.Raw) })
 		})
 	}
 }

@@ -34,21 +34,6 @@ func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.H
 	return brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), ca.TLS(own...)), h)
 }
 
-// eventually waits until another goroutine has made the condition true.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	late, look := time.NewTimer(2*brokertest.Patience), time.NewTicker(20*time.Millisecond)
-	defer late.Stop()
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-late.C:
-			t.Fatalf("timed out: %s", what)
-		}
-	}
-}
-
 func TestCertificateDeterminesIdentity(t *testing.T) {
 	ca, other := brokertest.NewCA(t), brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "op1 operator\n"), ca.Broker)
@@ -196,7 +181,7 @@ func TestStalledHandshakeIsCut(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	eventually(t, "a connection refused for the limit", func() bool { return b.Status()["connections_over_cap"] > 0 })
+	brokertest.Eventually(t, "a connection refused for the limit", func() bool { return b.Status()["connections_over_cap"] > 0 })
 }
 
 func isTimeout(err error) bool {
@@ -243,21 +228,21 @@ func TestServerCertificateIsReloaded(t *testing.T) {
 		t.Fatalf("code %d", code)
 	}
 	second := ca.Serve(time.Hour)
-	eventually(t, "the new certificate", func() bool { return presentedCertificate(t, b, ca).Equal(second) })
+	brokertest.Eventually(t, "the new certificate", func() bool { return presentedCertificate(t, b, ca).Equal(second) })
 	if !log.holds("expires soon") {
 		t.Error("no warning although the certificate expires within the hour")
 	}
 	ca.Write("server.pem", []byte("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"))
-	eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
+	brokertest.Eventually(t, "the log of the refused file", func() bool { return log.holds("changed file refused") })
 	if !presentedCertificate(t, b, ca).Equal(second) {
 		t.Error("the valid certificate is no longer presented")
 	}
 	if err := os.Remove(ca.Path("server.key.pem")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the log of the missing key", func() bool { return log.holds("no such file") })
+	brokertest.Eventually(t, "the log of the missing key", func() bool { return log.holds("no such file") })
 	third := ca.Serve(time.Hour)
-	eventually(t, "the third certificate", func() bool { return presentedCertificate(t, b, ca).Equal(third) })
+	brokertest.Eventually(t, "the third certificate", func() bool { return presentedCertificate(t, b, ca).Equal(third) })
 	robot.Ping() // renewal disconnects no client
 }
 

@@ -56,7 +56,7 @@ func TestWillIsSentAfterPanic(t *testing.T) {
 		}
 	}
 	// The broker counts a will after it has published it.
-	eventually(t, "three panics and three wills are counted", func() bool {
+	brokertest.Eventually(t, "three panics and three wills are counted", func() bool {
 		s := b.Status()
 		return s["connections_panicked"] == 3 && s["wills_sent"] == 3
 	})

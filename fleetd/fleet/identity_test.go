@@ -31,10 +31,10 @@ import (
 	"troupe/schema"
 )
 
-// keyed gives fleetd keys, a certificate for its address, and an address for
-// robots.
-func keyed(t *testing.T) func(*fleet.Config) {
-	dir := filepath.Join(t.TempDir(), "ca")
+// newVault makes the keys of a fleet, and a server certificate for localhost.
+func newVault(t *testing.T) (dir string, v *vault.Vault, pair ca.Pair) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "ca")
 	if err := vault.Make(dir, "test", time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,16 @@ func keyed(t *testing.T) func(*fleet.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := v.Server([]string{"localhost"}, nil, time.Now())
-	if err != nil {
+	if pair, err = v.Server([]string{"localhost"}, nil, time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	return dir, v, pair
+}
+
+// keyed gives fleetd keys, a certificate for its address, and an address for
+// robots.
+func keyed(t *testing.T) func(*fleet.Config) {
+	dir, v, pair := newVault(t)
 	cert, key := filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key.pem")
 	if err := vault.SavePair(cert, key, false, pair, v.Chain(pair.Certificate)); err != nil {
 		t.Fatal(err)

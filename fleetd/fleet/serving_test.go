@@ -74,19 +74,8 @@ func TestNewServerCertificateIsServedUnlessBroken(t *testing.T) {
 }
 
 func TestEachBrokerConnectionHasANewCertificate(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "ca")
+	dir, v, pair := newVault(t)
 	config := fleet.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), CA: dir, Logger: logger(t)}
-	if err := vault.Make(dir, "test", time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	v, err := vault.Open(dir, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := v.Server([]string{"localhost"}, nil, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
 	own := tls.Certificate{PrivateKey: pair.Key}
 	for _, c := range v.Chain(pair.Certificate) {
 		own.Certificate = append(own.Certificate, c.Raw)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +12,6 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
 	"troupe/robotd/identity"
-	"troupe/schema"
 	"troupe/schema/bubble"
 )
 
@@ -25,20 +22,7 @@ func resetClock() time.Time { return time.Unix(0, 0) }
 func TestRobotWithResetClockConnectsAndRejectsExpiredCertificates(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	data := t.TempDir()
-	folder := filepath.Join(data, "identity")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
-	for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
-		text, err := os.ReadFile(ca.Path(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	saveIdentity(t, ca, data)
 	ca.Serve(-30 * time.Minute)
 	stolen := ca.TLSProxy(brokertest.Start(t).Dial) // shows a certificate that has ended
 	ca.Serve(24 * time.Hour)

@@ -12,6 +12,25 @@ import (
 	"troupe/schema"
 )
 
+// saveIdentity writes a new identity of r1 into its data directory.
+func saveIdentity(t *testing.T, ca *brokertest.CA, data string) {
+	t.Helper()
+	folder := filepath.Join(data, "identity")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
+	for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
+		text, err := os.ReadFile(ca.Path(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // An enrolled robot needs no password: it authenticates with the certificate in its data
 // directory, and with a renewed one from the next connection on.
 func TestRobotAuthenticatesWithTheIdentityInItsData(t *testing.T) {
@@ -21,24 +40,7 @@ func TestRobotAuthenticatesWithTheIdentityInItsData(t *testing.T) {
 	presence := "troupe/v1/robots/r1/presence"
 	watcher.Subscribe(presence)
 	data := t.TempDir()
-	folder := filepath.Join(data, "identity")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	give := func() {
-		t.Helper()
-		ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
-		for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
-			text, err := os.ReadFile(ca.Path(file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	give()
+	saveIdentity(t, ca, data)
 	run := func(change func(*Config)) (end func() error) {
 		cfg := Config{ID: "r1", Broker: "mqtts://" + b.AddrOf("mqtts"), Data: data, Driver: sim.New(sim.Config{})}
 		change(&cfg)
@@ -57,7 +59,7 @@ func TestRobotAuthenticatesWithTheIdentityInItsData(t *testing.T) {
 			t.Fatal(err)
 		}
 		watcher.ExpectThat(presence, says("offline"))
-		give()
+		saveIdentity(t, ca, data)
 	}
 
 	// If other CAs are configured, the robot trusts only those.

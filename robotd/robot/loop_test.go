@@ -33,6 +33,25 @@ func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 
 var twoMovers = driver.Body{Units: []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}}}
 
+// answerEffects makes calibrations succeed and saves reach the disk; also sees every effect.
+func answerEffects(l *loop, also func(effect.Effect)) {
+	inner := l.perform
+	l.perform = func(effects []effect.Effect, more bool) {
+		inner(effects, more)
+		for _, e := range effects {
+			switch e := e.(type) {
+			case effect.Calibrate:
+				l.events <- event.Calibrated{Run: e.Run}
+			case effect.SaveRequests:
+				for _, r := range e.Put {
+					l.events <- event.RequestsSaved{Keys: []requestKey{r.Key()}}
+				}
+			}
+			also(e)
+		}
+	}
+}
+
 func TestStopOvertakesWaitingEvents(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, done := bareLoop(t, twoMovers)
@@ -85,24 +104,11 @@ func TestLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		ctx, end := context.WithCancel(t.Context())
-		inner := l.perform
-		l.perform = func(effects []effect.Effect, more bool) {
-			inner(effects, more)
-			for _, e := range effects {
-				switch e := e.(type) {
-				case effect.Calibrate:
-					l.events <- event.Calibrated{Run: e.Run}
-				case effect.SaveRequests:
-					for _, r := range e.Put {
-						l.events <- event.RequestsSaved{Keys: []requestKey{r.Key()}}
-					}
-				case effect.Order:
-					if e.Order == driver.ToRun {
-						l.events <- event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}}
-					}
-				}
+		answerEffects(l, func(e effect.Effect) {
+			if o, ok := e.(effect.Order); ok && o.Order == driver.ToRun {
+				l.events <- event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}}
 			}
-		}
+		})
 		go func() {
 			time.Sleep(time.Second)
 			l.events <- event.Command{Client: "op1", Group: "safety", Verb: "enable"}
@@ -153,20 +159,7 @@ func TestStopThatOvertakesAnEnableWins(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				l, done := bareLoop(t, twoMovers)
-				inner := l.perform
-				l.perform = func(effects []effect.Effect, more bool) {
-					inner(effects, more)
-					for _, e := range effects {
-						switch e := e.(type) {
-						case effect.Calibrate:
-							l.events <- event.Calibrated{Run: e.Run}
-						case effect.SaveRequests:
-							for _, r := range e.Put {
-								l.events <- event.RequestsSaved{Keys: []requestKey{r.Key()}}
-							}
-						}
-					}
-				}
+				answerEffects(l, func(effect.Effect) {})
 				p := mqttAdapter{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
 				ctx, end := context.WithCancel(t.Context())
 				go func() {

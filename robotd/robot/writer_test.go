@@ -361,13 +361,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 // obeyed and answered, and in the end each command has exactly one final answer.
 func TestHangingDiskLosesNoAnswer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		h, led := newWriting(t)
-		l := newWriterWithRobot(t, h)
-		ctx, end := context.WithCancel(t.Context())
-		over := make(chan error)
-		go func() { over <- l.run(ctx, time.Second, nil) }()
-		l.events <- event.Connected{Session: "s1"}
-		time.Sleep(time.Second)
+		l, led, end := startWriterWithRobot(t)
 
 		led.mu.Lock()
 		led.hang = make(chan struct{})
@@ -404,9 +398,6 @@ func TestHangingDiskLosesNoAnswer(t *testing.T) {
 			}
 		}
 		end()
-		if err := <-over; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -416,13 +407,7 @@ func TestDiskThatIsSometimesFullLosesNoAnswer(t *testing.T) {
 	const long = 6 // commits of a pattern
 	for pattern := range 1 << long {
 		bubble.Test(t, func(t *testing.T) {
-			h, led := newWriting(t)
-			l := newWriterWithRobot(t, h)
-			ctx, end := context.WithCancel(t.Context())
-			over := make(chan error)
-			go func() { over <- l.run(ctx, time.Second, nil) }()
-			l.events <- event.Connected{Session: "s1"}
-			time.Sleep(time.Second)
+			l, led, end := startWriterWithRobot(t)
 
 			led.mu.Lock()
 			led.full, led.lines = true, nil
@@ -451,10 +436,24 @@ func TestDiskThatIsSometimesFullLosesNoAnswer(t *testing.T) {
 			}
 			led.mu.Unlock()
 			end()
-			if err := <-over; err != nil {
-				t.Error(err)
-			}
 		})
+	}
+}
+
+// startWriterWithRobot starts such a robot with a session. end ends it.
+func startWriterWithRobot(t *testing.T) (l *loop, led *ledger, end func()) {
+	h, led := newWriting(t)
+	l = newWriterWithRobot(t, h)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error)
+	go func() { over <- l.run(ctx, time.Second, nil) }()
+	l.events <- event.Connected{Session: "s1"}
+	time.Sleep(time.Second)
+	return l, led, func() {
+		cancel()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
