@@ -86,6 +86,9 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)})
 	}
 	fresh, ans := checkAge(now, v, req, a.Late)
+	if ans.Status == schema.StatusExpired && named && v.Journal != verb.JournalNever && len(s.open) < MaxOpen {
+		return s.expireOnArrival(s.newEntry(now, v, a, req, sum), ans, out)
+	}
 	if ans.Status != "" {
 		return refuse(ans)
 	}
@@ -215,6 +218,22 @@ func (s *State) find(k Key) *entry {
 	return nil
 }
 
+// expireOnArrival answers a command that was too old when it arrived, and records the
+// answer: its sender may have sent it a second time when the connection broke, and the
+// second copy, which arrives in time, must not have an effect after the first answer.
+func (s *State) expireOnArrival(e *entry, ans Answer, out []Effect) []Effect {
+	j, forget := s.admit(e.rec.Client)
+	if j == nil {
+		return s.refuse(e.perform.Verb, e.rec.Client, e.rec.ID, ans, out)
+	}
+	forget = append(forget, j.add(s, e)...)
+	e.take(OnTake)
+	s.open = append(s.open, e)
+	out = append(out, s.save(forget, e.rec))
+	e.take(OnExpired)
+	return s.finish(e, ans, out)
+}
+
 // freshness is the result of checking a command's age.
 type freshness struct {
 	expires   time.Duration // by the monotonic clock; 0 = never
@@ -236,7 +255,7 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 	case req.TS == 0 || !now.ClockKnown:
 		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
 			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
-				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old, and its time to live is %d ms: send it again, or with a ts by the fleet's clock", age, ttl)}
+				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
 		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)
