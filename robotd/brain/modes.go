@@ -55,8 +55,8 @@ func (t *step) stepMode() {
 		t.requestStop("mode", "no mode is in charge")
 	}
 	for _, o := range d.Orders() {
-		t.modes.Obey(&t.cfg.Mode, o)
-		t.settleModes()
+		t.modes.Execute(&t.cfg.Mode, o)
+		t.performModeEffects()
 	}
 }
 
@@ -67,41 +67,41 @@ func (t *step) modeFacts(in mode.Input) mode.Facts {
 		f.Forbid = schema.ReasonSafetyLatched
 	}
 	f.LinkLost, f.LostFor = t.linkLost()
-	t.lookForModes()
+	t.updateModes()
 	f.NotReady = t.modes.NotReady()
 	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
 		f.NoPause = t.modes.MayPause()
-		t.settleModes()
+		t.performModeEffects()
 	}
 	return f
 }
 
-// lookForModes gives the modes what they know of the robot.
-func (t *step) lookForModes() {
+// updateModes sets what the modes know of the robot.
+func (t *step) updateModes() {
 	r := mode.Robot{MayMove: t.modeMayMove(), Units: t.body.Units()}
 	if why, detail, ok := t.performs().Ready(); !ok {
 		r.Story = mode.Refusal{Reason: why, Detail: detail}
 	}
-	t.modes.Look(t.now.Mono, r)
+	t.modes.Update(t.now.Mono, r)
 }
 
-// modeMayMove reports whether the mode in charge may move units: while nobody can reach the
-// robot, only if its rule says that it goes on.
+// modeMayMove reports whether the active mode may move units. While the link is lost, it
+// may only if its rule is to continue.
 func (t *step) modeMayMove() bool {
 	lost, _ := t.linkLost()
 	return safety.Gate(t.safety.At, safety.Moves, safety.Act) == "" && (!lost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
-// tellMode hands a notice to the mode that lives.
-func (t *step) tellMode(n mode.Notice) {
-	t.lookForModes()
-	t.modes.Tell(n)
-	t.settleModes()
+// notifyMode hands a notice to the running mode.
+func (t *step) notifyMode(n mode.Notice) {
+	t.updateModes()
+	t.modes.Notify(n)
+	t.performModeEffects()
 }
 
-// settleModes carries out what the modes want done. The supervisor takes a report in a
-// later step, for it takes one input a step.
-func (t *step) settleModes() {
+// performModeEffects carries out the effects of modes. A report waits for a later step,
+// because the supervisor takes one input a step.
+func (t *step) performModeEffects() {
 	for _, e := range t.modes.Effects() {
 		switch e := e.(type) {
 		case mode.Report:
@@ -124,7 +124,7 @@ func (t *step) settleModes() {
 			panic(fmt.Sprintf("brain: no such effect of a mode: %T", e))
 		}
 	}
-	t.modes.Done()
+	t.modes.Clear()
 }
 
 // settleBootMode notes that start-up has ended, and how.
@@ -133,12 +133,13 @@ func (t *step) settleBootMode() {
 		return
 	}
 	t.toDesired(func(d desired.Step) { d.Landed(t.mode.Reason) })
-	if t.modes.StartedUp() {
+	if t.modes.EndStartup() {
 		t.do(effect.SaveSetting{Name: HungSetting})
 	}
 }
 
-// performAuto gives ato one input, and tells the mode whether the story is performed.
+// performAuto gives ato one input, and notifies the mode that entered whether the story is
+// performed.
 func (t *step) performAuto() {
 	from := t.list.Len()
 	r := t.performs().StepAuto()
@@ -146,13 +147,13 @@ func (t *step) performAuto() {
 	switch {
 	case !r.Entered:
 	case r.Refused != "":
-		t.tellMode(mode.Entered{Refusal: mode.Refusal{Reason: r.Refused, Detail: r.Refused.Describe().Text}})
+		t.notifyMode(mode.Entered{Refusal: mode.Refusal{Reason: r.Refused, Detail: r.Refused.Describe().Text}})
 	default:
-		t.tellMode(mode.Entered{})
+		t.notifyMode(mode.Entered{})
 	}
 }
 
-// inCharge is the row of the active mode.
+// inCharge returns the row of the active mode.
 func (t *step) inCharge() *mode.Installed { return t.modes.Installed(t.mode.Active) }
 
 // calibrating tells the sender of the request how far the calibration is.
@@ -178,7 +179,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 	} else {
 		t.clear("calibration_failed", m)
 	}
-	t.tellMode(mode.CalibrationEnded{Refusal: why})
+	t.notifyMode(mode.CalibrationEnded{Refusal: why})
 }
 
 // fallback is what an event tells of a mode that was left for the safe one.

@@ -38,8 +38,8 @@ func (t *step) restoreSettings(saved map[string]string) {
 	}
 	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
 		t.mode.Failed(&t.cfg.Mode, hung)
-		t.modes.Hung(hung)
-		t.raise(hungAlert, schema.AlertError, string(hung), string(hung)+" did not return from a call, and robotd was ended for it", "read robotd's log; mode/set "+string(hung)+" tries it again")
+		t.modes.MarkHung(hung)
+		t.raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
 	}
 	t.perform.Restore(t.now, saved)
 }

@@ -56,7 +56,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.toReport(report.Step.DiskCalms)
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.Push)
-		t.tellMode(mode.TimePassed{})
+		t.notifyMode(mode.TimePassed{})
 		if t.feeding() {
 			t.do(effect.Feed{})
 		}
@@ -94,7 +94,7 @@ func (t *step) react(ev event.Event) {
 	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop:
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
-			t.tellMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
+			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 	case event.Command:
 		if t.isRemoval(ev) {

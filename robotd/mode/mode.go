@@ -8,16 +8,16 @@ import (
 	"troupe/schema"
 )
 
-// Mode is a mode that was started. Each start makes a new value, and its life is
+// Mode is a mode that was started. Each start makes a new value. The runner calls
 //
 //	Start, then Step and Hold in any order, then Stop or Kill
 //
-// where Kill may come at any time, also while the mode starts or stops. It reports
-// through the host how far it is, in the call or in a later one. After it reported its
-// end, or was killed, it is never called again.
+// and Kill at any time, also while the mode starts or stops. The mode reports through
+// the host that it has started, stopped or failed, in the same call or in a later one.
+// The runner never calls it again after it reported its end or was killed.
 //
-// Its methods compute only what one step needs. A call that panics or takes too long
-// ends the mode, and none may wait for anything: no stop is obeyed meanwhile.
+// A method computes only what one step needs and waits for nothing, because the robot
+// obeys no stop meanwhile. A call that panics or takes too long ends the mode.
 type Mode interface {
 	// Start begins the mode. It reports Started or StartFailed.
 	Start(*Host)
@@ -27,14 +27,15 @@ type Mode interface {
 	Kill(*Host)
 	// MayPause returns why the mode cannot be paused now. It changes nothing.
 	MayPause(*Host) Refusal
-	// Hold pauses the mode, or lets it go on. A paused mode gets no TimePassed.
+	// Hold pauses the mode, or resumes it. A paused mode gets no TimePassed, and the
+	// runner stops the drive.
 	Hold(h *Host, paused bool)
 	// Step handles a notice.
 	Step(*Host, Notice)
 }
 
-// Plain is a mode that runs from its start to its end and does nothing by itself. A mode
-// embeds it and has methods of its own for what it does.
+// Plain is a mode that starts, pauses and stops at once and does nothing. Other modes
+// embed it and replace the methods in which they do something.
 type Plain struct{}
 
 func (Plain) Start(h *Host)          { h.Started() }
@@ -48,10 +49,11 @@ func (Plain) Step(*Host, Notice)     {}
 type Installed struct {
 	Rule
 	Name     string // for people
-	Manual   bool   // people who have control act through it, by verbs and by velocity
-	Performs bool   // it performs the story: its pauses are those of the story
-	// Ready returns why the mode cannot start now, and changes nothing; nil: it always
-	// can. It is asked before any mode ends for this one.
+	Manual   bool   // it accepts manual verbs and velocity frames
+	Performs bool   // it performs the story, so that its pauses are the story's pause tokens
+	// Ready returns why the mode cannot start now, and changes nothing. The supervisor
+	// asks before it ends another mode for this one. Without Ready, the mode can always
+	// start.
 	Ready func(*Host) Refusal
 	New   func() Mode
 }
@@ -62,23 +64,22 @@ type Refusal struct {
 	Detail string
 }
 
-// Notice is what a running mode is told. The set is closed.
+// Notice is an event that a running mode handles. The set is closed.
 type Notice interface{ notice() }
 
 // The notices.
 type (
-	// TimePassed: time has passed. It comes with the period of the robot while its units may
-	// move, and otherwise several times a second.
+	// TimePassed comes every 20 ms while the units may move, and otherwise several times
+	// a second.
 	TimePassed struct{}
 	// CalibrationOrdered and CalibrationCancelled are for the calibration mode.
 	CalibrationOrdered   struct{}
 	CalibrationCancelled struct{}
-	// CalibrationEnded: the calibration that the mode asked for last is over; without a
-	// refusal it succeeded.
+	// CalibrationEnded answers the last Calibrate; without a refusal it succeeded.
 	CalibrationEnded struct{ Refusal }
 	// Entered answers Enter; without a refusal the story is performed.
 	Entered struct{ Refusal }
-	// Touched: somebody touches the robot at a place, or lets go of it.
+	// Touched: somebody begins or ends to touch the robot at a place.
 	Touched struct {
 		Place string
 		On    bool
@@ -92,24 +93,24 @@ func (CalibrationEnded) notice()     {}
 func (Entered) notice()              {}
 func (Touched) notice()              {}
 
-// Effect is what a mode wants done. The set is closed; brain carries it out. What a mode
-// began with an effect ends with the mode.
+// Effect is an order of a mode to the rest of the robot. The set is closed; brain carries
+// it out. When the mode ends, the runner ends what the mode began.
 type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Report is an Input that a mode makes by the methods of its host.
+	// Report is an input of the supervisor; Started and its siblings make it.
 	Report struct{ Input }
-	// Calibrate begins a calibration, and EndCalibration ends it. The host fills Run.
+	// Calibrate begins a calibration, and EndCalibration ends it. The host sets Run.
 	Calibrate      struct{ Run int64 }
 	EndCalibration struct{}
-	// Enter lets the story be performed, and Leave ends that.
+	// Enter begins to perform the story, and Leave ends it.
 	Enter struct{}
 	Leave struct{}
-	// Drive moves the drive for a short time, if it may move.
+	// Drive sets the speed of the drive for a short time, if Robot.MayMove.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
-	// Stop asks the safety core for a stop. A mode can make the robot safer and never
-	// more free: that it wants to move stands in its rule.
+	// Stop asks the safety core for a stop. No effect enables motion: whether a mode needs
+	// motion enabled is in its rule.
 	Stop struct {
 		Level schema.StopLevel
 		Why   string
@@ -126,7 +127,7 @@ func (Stop) effect()           {}
 
 // Robot is what a mode knows of the robot.
 type Robot struct {
-	MayMove bool    // the safety core lets the units move, and people can reach the robot or need not
+	MayMove bool    // motion is enabled, and the link is up or the mode's rule is to continue without it
 	Story   Refusal // why no story can be performed now
 	Units   []schema.Unit
 }
@@ -141,7 +142,7 @@ func (r *Robot) Has(k schema.UnitKind) bool {
 	return false
 }
 
-// Host is a mode's way to the rest of the robot.
+// Host is the rest of the robot, as a mode sees it.
 type Host struct {
 	Now time.Duration // since boot
 	Robot
@@ -150,24 +151,24 @@ type Host struct {
 	id      schema.ModeID
 	effects []Effect
 	begun
-	run int64 // the newest calibration
+	run int64 // number of the last calibration
 }
 
-// begun is what goes on for a mode.
+// begun is what the running mode began and has not ended.
 type begun struct{ calibrating, entered, driving bool }
 
-// Param returns a parameter of the mode's rule; nil if it is not set.
+// Param returns a parameter of the mode's rule, or nil if the rule does not have it.
 func (h *Host) Param(name string) jsontext.Value { return h.params[name] }
 
-// Do wants something done. Effects are carried out after the call, in order; those of a
-// call that fails are not.
+// Do adds an effect. Brain carries effects out after the call, in order, unless the call
+// fails.
 func (h *Host) Do(e Effect) {
 	switch d := e.(type) {
 	case Calibrate:
 		h.run++
 		h.calibrating, e = true, Calibrate{Run: h.run}
 	case EndCalibration:
-		h.run++ // what still comes of it is late
+		h.run++ // an answer that still comes is late
 		h.calibrating = false
 	case Enter:
 		h.entered = true
@@ -183,12 +184,11 @@ func (h *Host) report(k Kind, why Refusal) {
 	h.Do(Report{Input{Kind: k, Mode: h.id, Reason: why.Reason, Detail: why.Detail}})
 }
 
-// Started reports that the mode runs, and StartFailed that it does not.
+// Started reports that the mode runs, and StartFailed that it cannot start.
 func (h *Host) Started()                { h.report(Started, Refusal{}) }
 func (h *Host) StartFailed(why Refusal) { h.report(StartFailed, why) }
 
-// Stopped reports that the mode has ended as it was told, and Died that it ended by
-// itself.
+// Stopped reports that the mode has ended after Stop, and Died that it ended by itself.
 func (h *Host) Stopped()         { h.report(Stopped, Refusal{}) }
 func (h *Host) Died(why Refusal) { h.report(Died, why) }
 

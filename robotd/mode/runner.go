@@ -17,33 +17,34 @@ type Call struct {
 // String names the call for people.
 func (c Call) String() string { return string(c.Do) + " of " + string(c.Mode) }
 
-// Guard makes a call by its method Run, and returns why the call failed: a panic, or a
-// call that took too long. A guard that does not make the call says that it failed.
+// Guard makes a call by its method Run, and returns why the call failed, such as a panic
+// or a call that took too long. Time is an input of the robot's step, and so is the
+// guard's answer.
 type Guard func(Call) Refusal
 
-// Unguarded makes a call and finds no fault.
+// Unguarded is a guard that finds no fault.
 func Unguarded(c Call) Refusal {
 	c.Run()
 	return Refusal{}
 }
 
 // Runner runs the installed modes: it carries out the orders of the supervisor, and hands
-// notices to the mode that lives, of which there is at most one. It calls modes through
-// the guard alone. A mode whose call failed is never called again; it counts as dead, and
-// what it had begun ends.
+// notices to the running mode, of which there is at most one. It calls modes through
+// the guard alone. A mode whose call failed is dead: the runner reports that for it, ends
+// what it began, and never calls it again.
 type Runner struct {
 	guard     Guard
 	installed []Installed
 
 	host     Host
-	at       *Installed // of the mode that lives; nil: none does
+	running  *Installed // the mode that was started and has not ended; nil: there is none
 	mode     Mode
 	starting bool // it has not reported Started
 	paused   bool
 	refused  Refusal // of the present call
 	hung     schema.ModeID
 
-	notReady []NotReady // room for NotReady
+	notReady []NotReady // reused
 }
 
 // NewRunner returns a runner of modes in the order of their numbers.
@@ -71,20 +72,20 @@ func (r *Runner) Performer() *Installed {
 	return &Installed{}
 }
 
-// Hung notes that a mode did not return from a call the last time, and robotd was ended
-// for it: until start-up is over, the mode does not start.
-func (r *Runner) Hung(m schema.ModeID) { r.hung = m }
+// MarkHung notes that robotd ended because a call of the mode did not return. The mode
+// fails to start until start-up is over.
+func (r *Runner) MarkHung(m schema.ModeID) { r.hung = m }
 
-// StartedUp notes that start-up is over, and reports whether a mode had hung before it.
-func (r *Runner) StartedUp() (hung bool) {
+// EndStartup notes that start-up is over, and reports whether a mode was marked as hung.
+func (r *Runner) EndStartup() (hung bool) {
 	hung, r.hung = r.hung != "", ""
 	return hung
 }
 
-// Look gives the modes what they know of the robot from now on.
-func (r *Runner) Look(now time.Duration, robot Robot) { r.host.Now, r.host.Robot = now, robot }
+// Update sets what the modes know of the robot.
+func (r *Runner) Update(now time.Duration, robot Robot) { r.host.Now, r.host.Robot = now, robot }
 
-// NotReady lists the modes that could not start now. It is valid until the next call.
+// NotReady lists the modes that cannot start now. The list is valid until the next call.
 func (r *Runner) NotReady() []NotReady {
 	r.notReady = r.notReady[:0]
 	for i := range r.installed {
@@ -99,12 +100,12 @@ func (r *Runner) NotReady() []NotReady {
 	return r.notReady
 }
 
-// MayPause returns why the living mode cannot be paused now.
+// MayPause returns why the running mode cannot be paused now.
 func (r *Runner) MayPause() Refusal {
-	if r.at == nil {
+	if r.running == nil {
 		return Refusal{}
 	}
-	return r.ask(Call{Mode: r.at.ID, Do: DoMayPause})
+	return r.ask(Call{Mode: r.running.ID, Do: DoMayPause})
 }
 
 func (r *Runner) ask(c Call) Refusal {
@@ -114,44 +115,47 @@ func (r *Runner) ask(c Call) Refusal {
 	return r.refused
 }
 
-// Obey carries out an order of the supervisor. params are those of the mode's rule.
-func (r *Runner) Obey(c *Config, o Order) {
+// Execute carries out an order of the supervisor.
+func (r *Runner) Execute(c *Config, o Order) {
 	if o.Do == DoStart {
-		if r.at != nil {
-			r.end()
+		if r.running != nil {
+			r.endMode()
 		}
-		r.at, r.mode = r.Installed(o.Mode), nil
+		r.running, r.mode = r.Installed(o.Mode), nil
 		r.starting, r.paused = true, false
 		r.host.params = c.Rule(o.Mode).Params
 		if o.Mode == r.hung {
-			r.at, r.host.id = nil, o.Mode
-			r.host.StartFailed(Refusal{schema.ReasonModeFailed, string(o.Mode) + " did not return from a call, and robotd was ended for it"})
+			r.running, r.host.id = nil, o.Mode
+			r.host.StartFailed(Refusal{schema.ReasonModeFailed, "a call of " + string(o.Mode) + " did not return, and robotd ended because of it"})
 			return
 		}
-	} else if r.at == nil || r.at.ID != o.Mode {
-		return // it has ended, and that was reported
+	} else if r.running == nil || r.running.ID != o.Mode {
+		return // it has ended and reported that
 	}
 	switch o.Do {
 	case DoPause, DoResume:
 		r.paused = o.Do == DoPause
 		r.call(Call{Mode: o.Mode, Do: o.Do})
+		if r.running != nil && r.paused && r.host.driving {
+			r.host.Do(Drive{})
+		}
 	case DoCalibrate:
-		r.Tell(CalibrationOrdered{})
+		r.Notify(CalibrationOrdered{})
 	case DoEndCalibration:
-		r.Tell(CalibrationCancelled{})
+		r.Notify(CalibrationCancelled{})
 	case DoKill:
 		r.call(Call{Mode: o.Mode, Do: o.Do})
-		if r.at != nil {
-			r.end()
+		if r.running != nil {
+			r.endMode()
 		}
 	default:
 		r.call(Call{Mode: o.Mode, Do: o.Do})
 	}
 }
 
-// Tell hands a notice to the mode that lives.
-func (r *Runner) Tell(n Notice) {
-	if r.at == nil {
+// Notify hands a notice to the running mode.
+func (r *Runner) Notify(n Notice) {
+	if r.running == nil {
 		return
 	}
 	switch n.(type) {
@@ -164,22 +168,23 @@ func (r *Runner) Tell(n Notice) {
 	case Entered:
 		r.host.entered = r.host.entered && n == Entered{}
 	}
-	r.call(Call{Mode: r.at.ID, Do: DoStep, Notice: n})
+	r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
 }
 
-// Awaits reports whether a mode waits for the end of a calibration; all others are late.
+// Awaits reports whether the running mode waits for the end of this calibration. The end of
+// any other one is late.
 func (r *Runner) Awaits(run int64) bool { return r.host.calibrating && run == r.host.run }
 
-// Effects returns what the modes want done since Done was called.
+// Effects returns the effects since the last Clear.
 func (r *Runner) Effects() []Effect { return r.host.effects }
 
-// Done forgets the effects.
-func (r *Runner) Done() {
+// Clear removes the effects.
+func (r *Runner) Clear() {
 	clear(r.host.effects)
 	r.host.effects = r.host.effects[:0]
 }
 
-// call makes a call through the guard. If it fails, the mode that lives is dead.
+// call makes a call through the guard. If it fails, the running mode is dead.
 func (r *Runner) call(c Call) Refusal {
 	from, had := len(r.host.effects), r.host.begun
 	r.host.id, r.refused, c.r = c.Mode, Refusal{}, r
@@ -188,34 +193,34 @@ func (r *Runner) call(c Call) Refusal {
 		clear(r.host.effects[from:])
 		r.host.effects, r.host.begun = r.host.effects[:from], had
 		switch {
-		case r.at == nil || c.Mode != r.at.ID || c.Do == DoReady || c.Do == DoKill: // the supervisor waits for nothing of it
+		case r.running == nil || c.Mode != r.running.ID || c.Do == DoReady || c.Do == DoKill: // the supervisor waits for no report
 		case r.starting:
 			r.host.StartFailed(fault)
 		default:
 			r.host.Died(fault)
 		}
 	}
-	r.follow(from)
+	r.noteReports(from)
 	return fault
 }
 
-// follow notes how far the mode has come by what it reported.
-func (r *Runner) follow(from int) {
+// noteReports follows the reports of the running mode from index from on.
+func (r *Runner) noteReports(from int) {
 	for _, e := range r.host.effects[from:] {
-		if report, ok := e.(Report); ok && r.at != nil {
+		if report, ok := e.(Report); ok && r.running != nil {
 			switch report.Kind {
 			case Started:
 				r.starting = false
 			case StartFailed, Stopped, Died:
-				r.end()
+				r.endMode()
 			}
 		}
 	}
 }
 
-// end forgets the mode that lived, and ends what it had begun.
-func (r *Runner) end() {
-	r.at, r.mode = nil, nil
+// endMode removes the running mode, and ends what it began.
+func (r *Runner) endMode() {
+	r.running, r.mode = nil, nil
 	had := r.host.begun
 	if had.calibrating {
 		r.host.Do(EndCalibration{})
@@ -236,7 +241,7 @@ func (c Call) Run() {
 	case DoReady:
 		r.refused = r.Installed(c.Mode).Ready(h)
 	case DoStart:
-		r.mode = r.at.New()
+		r.mode = r.running.New()
 		r.mode.Start(h)
 	case DoStop:
 		r.mode.Stop(h)

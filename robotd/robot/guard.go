@@ -11,21 +11,21 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of the calls of modes within one step. No stop is obeyed meanwhile.
+// Bounds of the calls of modes within one step. The robot obeys no stop during a call.
 const (
-	modeTime = 250 * time.Millisecond // that calls may take together; the one that takes longer fails
-	modeHung = time.Second            // after which robotd ends if a call has not returned
+	modeTime = 250 * time.Millisecond // all calls together; the call that exceeds it fails
+	modeHung = time.Second            // robotd ends if a call has not returned by then
 )
 
-// guard calls modes, and sees those that panic, take too long or never return.
+// guard calls modes. It detects calls that panic, take too long or do not return.
 type guard struct {
 	log  *slog.Logger
-	hung chan mode.Call // 1: the call that never returned
+	hung chan mode.Call // 1: the call that did not return
 
 	call    mode.Call // under way
 	expires *time.Timer
-	used    time.Duration // in this step, by calls that did not fail
-	spent   time.Duration // in this step, by all
+	used    time.Duration // by the calls of this step that did not fail
+	spent   time.Duration // by all calls of this step
 }
 
 func newGuard(log *slog.Logger) *guard {
@@ -35,11 +35,11 @@ func newGuard(log *slog.Logger) *guard {
 	return g
 }
 
-// step begins another step of the loop.
+// step notes that the loop begins another step.
 func (g *guard) step() { g.used, g.spent = 0, 0 }
 
-// run makes a call. If the call returns only after robotd gave it up, the goroutine of the
-// loop ends: the body is not the loop's any more.
+// run makes a call. If it returns only after it was reported as hung, run ends the
+// goroutine of the loop, because Run is closing the body and the disk by then.
 func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 	began := time.Now()
 	g.call = c

@@ -101,16 +101,16 @@ func lives(row mode.Installed, killed bool) (l life) {
 	rules := mode.Config{Modes: []mode.Rule{row.Rule}}
 	r := mode.NewRunner([]mode.Installed{row}, newGuard(slog.New(slog.DiscardHandler)).run)
 	l.notReady = slices.Clone(r.NotReady())
-	r.Obey(&rules, mode.Order{Do: mode.DoStart, Mode: row.ID})
+	r.Execute(&rules, mode.Order{Do: mode.DoStart, Mode: row.ID})
 	l.noPause = r.MayPause()
-	r.Obey(&rules, mode.Order{Do: mode.DoPause, Mode: row.ID})
-	r.Obey(&rules, mode.Order{Do: mode.DoResume, Mode: row.ID})
-	r.Tell(mode.TimePassed{})
+	r.Execute(&rules, mode.Order{Do: mode.DoPause, Mode: row.ID})
+	r.Execute(&rules, mode.Order{Do: mode.DoResume, Mode: row.ID})
+	r.Notify(mode.TimePassed{})
 	end := mode.DoStop
 	if killed {
 		end = mode.DoKill
 	}
-	r.Obey(&rules, mode.Order{Do: end, Mode: row.ID})
+	r.Execute(&rules, mode.Order{Do: end, Mode: row.ID})
 	for _, e := range r.Effects() {
 		switch e := e.(type) {
 		case mode.Report:
@@ -204,7 +204,7 @@ func TestCallsOfOneStepShareTheirTime(t *testing.T) {
 		row := faulty{"Step", func() { time.Sleep(100 * time.Millisecond) }}.row()
 		g := newGuard(slog.New(slog.DiscardHandler))
 		r := mode.NewRunner([]mode.Installed{row}, g.run)
-		r.Obey(&mode.Config{Modes: []mode.Rule{row.Rule}}, mode.Order{Do: mode.DoStart, Mode: row.ID})
+		r.Execute(&mode.Config{Modes: []mode.Rule{row.Rule}}, mode.Order{Do: mode.DoStart, Mode: row.ID})
 		died := func() bool {
 			return slices.ContainsFunc(r.Effects(), func(e mode.Effect) bool {
 				report, ok := e.(mode.Report)
@@ -213,13 +213,13 @@ func TestCallsOfOneStepShareTheirTime(t *testing.T) {
 		}
 		for range 3 {
 			g.step()
-			r.Tell(mode.TimePassed{})
-			r.Tell(mode.TimePassed{})
+			r.Notify(mode.TimePassed{})
+			r.Notify(mode.TimePassed{})
 			if died() {
 				t.Fatal("200 ms in one step ended the mode")
 			}
 		}
-		r.Tell(mode.TimePassed{})
+		r.Notify(mode.TimePassed{})
 		if !died() {
 			t.Error("300 ms in one step did not end the mode")
 		}

@@ -8,8 +8,8 @@ import (
 	"troupe/robotd/mode/str"
 )
 
-// modes is the table of the modes that a robot has, in the order of their numbers. A new
-// mode is a package below robotd/mode and a line here.
+// modes lists the modes of a robot, in the order of their numbers. A new mode is a package
+// below robotd/mode and a line here.
 var modes = []mode.Installed{
 	str.Mode,
 	mnl.Mode,

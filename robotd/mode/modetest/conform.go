@@ -74,7 +74,7 @@ func newBed(t rapid.TB, row mode.Installed) *bed {
 	return b
 }
 
-func (b *bed) look() { b.r.Look(b.now, b.robot) }
+func (b *bed) look() { b.r.Update(b.now, b.robot) }
 
 // order gives the mode an order as the supervisor would, at a stage at which it could.
 func (b *bed) order(do mode.Do) {
@@ -92,7 +92,7 @@ func (b *bed) order(do mode.Do) {
 	case mode.DoEndCalibration:
 		b.asked = false
 	}
-	b.r.Obey(&b.rules, mode.Order{Do: do, Mode: b.row.ID})
+	b.r.Execute(&b.rules, mode.Order{Do: do, Mode: b.row.ID})
 	if do == mode.DoKill {
 		b.at = none
 	}
@@ -107,7 +107,7 @@ func (b *bed) tell(n mode.Notice) {
 	case mode.Entered:
 		b.goes["story"] = b.goes["story"] && n.Reason == ""
 	}
-	b.r.Tell(n)
+	b.r.Notify(n)
 	b.take("a notice", false)
 }
 
@@ -146,7 +146,10 @@ func (b *bed) take(after string, killed bool) {
 			b.t.Fatalf("after %s it begins %T, and has ended", after, e)
 		}
 	}
-	b.r.Done()
+	b.r.Clear()
+	if b.at == paused && b.goes["drive"] {
+		b.t.Fatalf("after %s it is paused, and drives", after)
+	}
 	if ended {
 		b.at, b.asked = none, false
 		for what, goes := range b.goes {
