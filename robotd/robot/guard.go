@@ -11,7 +11,8 @@ import (
 	"troupe/schema"
 )
 
-// Bounds of the calls of modes within one step. The robot obeys no stop during a call.
+// Bounds of the calls of modes that follow from one event, in one step of the robot or in
+// several. The loop takes in no stop before they are done.
 const (
 	modeTime = 250 * time.Millisecond // all calls together; the call that exceeds it fails
 	modeHung = time.Second            // robotd ends if a call has not returned by then
@@ -24,8 +25,8 @@ type guard struct {
 
 	call    mode.Call // under way
 	expires *time.Timer
-	used    time.Duration // by the calls of this step that did not fail
-	spent   time.Duration // by all calls of this step
+	used    time.Duration // by the calls for this event that did not fail
+	spent   time.Duration // by all calls for this event
 }
 
 func newGuard(log *slog.Logger) *guard {
@@ -35,8 +36,8 @@ func newGuard(log *slog.Logger) *guard {
 	return g
 }
 
-// step notes that the loop begins another step.
-func (g *guard) step() { g.used, g.spent = 0, 0 }
+// begin notes that the loop takes in another event.
+func (g *guard) begin() { g.used, g.spent = 0, 0 }
 
 // run makes a call. If it returns only after it was reported as hung, run ends the
 // goroutine of the loop, because Run is closing the body and the disk by then.
@@ -56,7 +57,7 @@ func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s panicked: %v", c, p)}
 			g.log.Error("a mode panicked", "mode", c.Mode, "call", c.Do, "panic", p, "stack", string(debug.Stack()))
 		case took > left:
-			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s took %d ms; %d ms were left to the modes in this step", c, took.Milliseconds(), left.Milliseconds())}
+			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s took %d ms; %d ms were left to the modes for this event", c, took.Milliseconds(), left.Milliseconds())}
 			g.log.Error("a mode took too long", "mode", c.Mode, "call", c.Do, "took", took, "left", left)
 		default:
 			g.used += took

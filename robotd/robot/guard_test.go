@@ -198,8 +198,8 @@ func TestAModeThatHangsEndsRobotd(t *testing.T) {
 	})
 }
 
-// TestCallsOfOneStepShareTheirTime calls a mode several times in one step.
-func TestCallsOfOneStepShareTheirTime(t *testing.T) {
+// TestCallsForOneEventShareTheirTime calls a mode several times for one event.
+func TestCallsForOneEventShareTheirTime(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		row := faulty{"Step", func() { time.Sleep(100 * time.Millisecond) }}.row()
 		g := newGuard(slog.New(slog.DiscardHandler))
@@ -212,16 +212,16 @@ func TestCallsOfOneStepShareTheirTime(t *testing.T) {
 			})
 		}
 		for range 3 {
-			g.step()
+			g.begin()
 			r.Notify(mode.TimePassed{})
 			r.Notify(mode.TimePassed{})
 			if died() {
-				t.Fatal("200 ms in one step ended the mode")
+				t.Fatal("200 ms for one event ended the mode")
 			}
 		}
 		r.Notify(mode.TimePassed{})
 		if !died() {
-			t.Error("300 ms in one step did not end the mode")
+			t.Error("300 ms for one event did not end the mode")
 		}
 	})
 }

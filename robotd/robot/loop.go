@@ -28,7 +28,7 @@ type loop struct {
 	stops       chan event.Event
 	events      chan event.Event
 	pulse       pulse
-	begin       func()                               // of a step; may be nil
+	begin       func()                               // called before the steps of each event; may be nil
 	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
@@ -65,10 +65,10 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			c.Behind = l.behind()
 			ev = c
 		}
+		if l.begin != nil {
+			l.begin()
+		}
 		for {
-			if l.begin != nil {
-				l.begin()
-			}
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			more := l.state.Pending()
 			l.perform(out, more)

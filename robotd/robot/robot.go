@@ -175,7 +175,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
-	h.loop.begin = guard.step
+	h.loop.begin = guard.begin
 	h.loop.behind = h.writer.in.full
 	h.loop.onFleetTime = cfg.clock.receive
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
