@@ -44,6 +44,13 @@ func (t *step) stepMode() {
 	if e := d.Ended; e.Req != "" {
 		t.reply(request.Key(e.Req), request.Verdict{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
 	}
+	for _, o := range d.Orders() {
+		fault := t.modes.Execute(&t.cfg.Mode, o)
+		t.performModeEffects()
+		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
+			d.Answer = mode.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
+		}
+	}
 	if d.Answer.Status != "" {
 		t.keepMode(in, d.Answer)
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
@@ -53,10 +60,6 @@ func (t *step) stepMode() {
 	}
 	if d.SafetyStop {
 		t.requestStop("mode", "no mode is in charge")
-	}
-	for _, o := range d.Orders() {
-		t.modes.Execute(&t.cfg.Mode, o)
-		t.performModeEffects()
 	}
 }
 

@@ -115,60 +115,60 @@ func (r *Runner) ask(c Call) Refusal {
 	return r.refused
 }
 
-// Execute carries out an order of the supervisor.
-func (r *Runner) Execute(c *Config, o Order) {
-	if o.Do == DoStart {
+// Execute carries out an order of the supervisor, and returns why the call of the mode
+// failed.
+func (r *Runner) Execute(c *Config, o Order) (fault Refusal) {
+	switch {
+	case o.Do == DoStart:
 		if r.running != nil {
 			r.endMode()
+		}
+		if o.Mode == r.hung {
+			r.host.id = o.Mode
+			r.host.StartFailed(Refusal{schema.ReasonModeFailed, "a call of " + string(o.Mode) + " did not return, and robotd ended because of it"})
+			return Refusal{}
 		}
 		r.running, r.mode = r.Installed(o.Mode), nil
 		r.starting, r.paused = true, false
 		r.host.params = c.Rule(o.Mode).Params
-		if o.Mode == r.hung {
-			r.running, r.host.id = nil, o.Mode
-			r.host.StartFailed(Refusal{schema.ReasonModeFailed, "a call of " + string(o.Mode) + " did not return, and robotd ended because of it"})
-			return
-		}
-	} else if r.running == nil || r.running.ID != o.Mode {
-		return // it has ended and reported that
+	case r.running == nil || r.running.ID != o.Mode:
+		return Refusal{} // it has ended and reported that
 	}
 	switch o.Do {
-	case DoPause, DoResume:
-		r.paused = o.Do == DoPause
-		r.call(Call{Mode: o.Mode, Do: o.Do})
-		if r.running != nil && r.paused && r.host.driving {
+	case DoCalibrate:
+		return r.Notify(CalibrationOrdered{})
+	case DoEndCalibration:
+		return r.Notify(CalibrationCancelled{})
+	}
+	fault = r.call(Call{Mode: o.Mode, Do: o.Do})
+	switch {
+	case r.running == nil:
+	case o.Do == DoKill:
+		r.endMode()
+	case o.Do == DoPause || o.Do == DoResume:
+		if r.paused = o.Do == DoPause; r.paused && r.host.driving {
 			r.host.Do(Drive{})
 		}
-	case DoCalibrate:
-		r.Notify(CalibrationOrdered{})
-	case DoEndCalibration:
-		r.Notify(CalibrationCancelled{})
-	case DoKill:
-		r.call(Call{Mode: o.Mode, Do: o.Do})
-		if r.running != nil {
-			r.endMode()
-		}
-	default:
-		r.call(Call{Mode: o.Mode, Do: o.Do})
 	}
+	return fault
 }
 
-// Notify hands a notice to the running mode.
-func (r *Runner) Notify(n Notice) {
+// Notify hands a notice to the running mode, and returns why its call failed.
+func (r *Runner) Notify(n Notice) (fault Refusal) {
 	if r.running == nil {
-		return
+		return Refusal{}
 	}
 	switch n.(type) {
 	case TimePassed:
 		if r.paused {
-			return
+			return Refusal{}
 		}
 	case CalibrationEnded:
 		r.host.calibrating = false
 	case Entered:
 		r.host.entered = r.host.entered && n == Entered{}
 	}
-	r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
+	return r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
 }
 
 // Awaits reports whether the running mode waits for the end of this calibration. The end of
