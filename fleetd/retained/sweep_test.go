@@ -1,0 +1,270 @@
+package retained_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/retained"
+	"troupe/fleetd/store"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+const (
+	button = "troupe/v1/fleet/cmd/op1/stop"
+	halt   = "troupe/v1/robots/r1/cmd/op1/safety/halt"
+)
+
+// world is a sweeper with a broker that keeps what it is told to keep.
+type world struct {
+	*testing.T
+	*retained.Sweeper
+	db *store.Store
+
+	mu      sync.Mutex
+	kept    map[string]string // by topic
+	sweeps  []time.Duration   // when, since the test began
+	removed []string
+	notices []string
+	leads   bool
+	session string
+	broken  error             // of looking at the broker
+	why     map[string]string // by client or robot: why its message must stay
+	alarms  int               // new alerts of robots
+}
+
+func (w *world) locked(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+func (w *world) Alarmed(map[string]bool) (some bool) {
+	w.locked(func() { some, w.alarms = w.alarms > 0, 0 })
+	return some
+}
+
+func (w *world) MayRemove(at schema.TopicParams) (why string) {
+	w.locked(func() { why = w.why[at.RID] })
+	return why
+}
+
+func (w *world) Remove(ctx context.Context, client string, _ []byte, remove func(context.Context) error) (why string, err error) {
+	w.locked(func() { why = w.why[client] })
+	if why != "" {
+		return why, nil
+	}
+	return "", remove(ctx)
+}
+
+// inWorld runs a test with a sweeper that leads.
+func inWorld(t *testing.T, test func(w *world)) {
+	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	bubble.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		began := time.Now()
+		w := &world{T: t, db: db, kept: map[string]string{}, leads: true, session: "s1", why: map[string]string{}}
+		w.Sweeper = retained.New(retained.Deps{
+			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now, Robots: w, Stops: w,
+			Leads:   func() (is bool) { w.locked(func() { is = w.leads }); return is },
+			Session: func() (s string) { w.locked(func() { s = w.session }); return s },
+			Collect: func(context.Context) (all []link.Message, err error) {
+				w.locked(func() {
+					w.sweeps = append(w.sweeps, time.Since(began).Round(time.Second))
+					for topic, payload := range w.kept {
+						all = append(all, link.Message{Topic: topic, Payload: []byte(payload), Retain: true})
+					}
+					err = w.broken
+				})
+				return all, err
+			},
+			PublishWait: func(_ context.Context, m link.Message) error {
+				w.locked(func() {
+					if m.Retain && len(m.Payload) == 0 {
+						delete(w.kept, m.Topic)
+						w.removed = append(w.removed, m.Topic)
+					}
+				})
+				return nil
+			},
+			Publish: func(_ context.Context, m link.Message) error {
+				w.locked(func() { w.notices = append(w.notices, m.Topic) })
+				return nil
+			},
+		})
+		ctx, cancel := context.WithCancel(context.Background())
+		over := make(chan struct{})
+		go func() { w.Sweeper.Run(ctx, db); close(over) }()
+		defer func() { cancel(); <-over }()
+		test(w)
+	})
+}
+
+func (w *world) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// keep has the broker keep messages.
+func (w *world) keep(topics ...string) {
+	w.locked(func() {
+		for _, topic := range topics {
+			w.kept[topic] = "now!"
+		}
+	})
+}
+
+// stay forbids to remove the commands of r1.
+func (w *world) stay() { w.locked(func() { w.why["r1"] = "r1 is not halted" }) }
+
+// swept requires when sweeps were, in seconds since the test began.
+func (w *world) swept(want ...int) {
+	w.Helper()
+	var all []int
+	w.locked(func() {
+		for _, at := range w.sweeps {
+			all = append(all, int(at.Seconds()))
+		}
+	})
+	if !slices.Equal(all, want) {
+		w.Errorf("sweeps were at %v s, want %v", all, want)
+	}
+}
+
+func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.keep(button, halt, "elsewhere/x")
+		w.sleep(2 * time.Second)
+		slices.Sort(w.removed)
+		if want := []string{button, halt}; !slices.Equal(w.removed, want) {
+			t.Errorf("removed is %v, want %v", w.removed, want)
+		}
+		if want := schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"); !slices.Equal(w.notices, []string{want, want}) {
+			t.Errorf("notices went to %v, want %s twice", w.notices, want)
+		}
+		notes, err := w.db.Audit(context.Background(), 0)
+		if err != nil || len(notes) != 2 || notes[0].What != "remove retained" || notes[0].Detail != "sent by op1" {
+			t.Errorf("the audit has %+v, %v", notes, err)
+		}
+		for _, m := range w.List(time.Now()) {
+			if m.Why != "" || m.Client != "op1" || strings.HasPrefix(m.Topic, "troupe/") {
+				t.Errorf("listed is %+v", m)
+			}
+		}
+		if n := len(w.List(time.Now())); n != 2 {
+			t.Errorf("%d are listed", n)
+		}
+		w.sleep(time.Hour)
+		if n := len(w.List(time.Now())); n != 0 {
+			t.Errorf("%d are listed after an hour", n)
+		}
+		w.swept(1)
+	})
+}
+
+func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.keep(halt)
+		w.stay()
+		w.sleep(40 * time.Second)
+		w.swept(1, 3, 7, 15, 31)
+		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "r1 is not halted" || len(w.removed) != 0 {
+			t.Errorf("listed is %+v, removed %v", l, w.removed)
+		}
+		w.sleep(time.Hour)
+		before := len(w.sweeps)
+		w.sleep(time.Hour)
+		if n := len(w.sweeps) - before; n != 12 {
+			t.Errorf("later it is looked at %d times an hour", n)
+		}
+		w.locked(func() { w.why = nil; w.alarms++ }) // the robot's alert is new
+		w.sleep(2 * time.Second)
+		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "" || !slices.Equal(w.removed, []string{halt}) {
+			t.Errorf("listed is %+v, removed %v", l, w.removed)
+		}
+	})
+}
+
+func TestSweepsAreMadeWhenSomethingMayBeRetained(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sleep(10 * time.Second)
+		w.swept(1) // it began to lead
+		w.Soon()   // a live stop
+		w.Soon()
+		w.sleep(5 * time.Second)
+		w.swept(1, 11)
+		w.locked(func() { w.session = "" })
+		w.Soon()
+		w.sleep(5 * time.Second)
+		w.swept(1, 11)
+		w.locked(func() { w.session = "s2" })
+		w.sleep(5 * time.Second)
+		w.swept(1, 11, 21)
+	})
+}
+
+func TestFollowerSweepsAndListsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.keep(halt)
+		w.stay()
+		w.sleep(2 * time.Second)
+		if n := len(w.List(time.Now())); n != 1 {
+			t.Errorf("%d are listed", n)
+		}
+		w.locked(func() { w.leads = false })
+		w.Soon()
+		w.sleep(time.Minute)
+		if n := len(w.List(time.Now())); n != 0 {
+			t.Errorf("a follower lists %d", n)
+		}
+		w.swept(1)
+		w.locked(func() { w.leads = true })
+		w.sleep(2 * time.Second)
+		if n := len(w.List(time.Now())); n != 1 {
+			t.Errorf("%d are listed by the new leader", n)
+		}
+	})
+}
+
+func TestSweepIsRepeatedAfterAnError(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.keep(button)
+		w.locked(func() { w.broken = errors.New("no connection") })
+		w.sleep(8 * time.Second)
+		w.swept(1, 3, 7)
+		w.locked(func() { w.broken = nil })
+		w.sleep(10 * time.Second)
+		w.swept(1, 3, 7, 15)
+		if !slices.Equal(w.removed, []string{button}) {
+			t.Errorf("removed is %v", w.removed)
+		}
+	})
+}
+
+func TestListIsBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for n := range 50 {
+			w.keep(fmt.Sprintf("troupe/v1/fleet/cmd/op%d/stop", n))
+		}
+		w.keep(halt)
+		w.stay()
+		w.sleep(2 * time.Second)
+		if l := w.List(time.Now()); len(l) != 21 || l[0].Why == "" || len(w.removed) != 50 {
+			t.Errorf("%d are listed, the first is %+v, removed are %d", len(l), l[0], len(w.removed))
+		}
+	})
+}
