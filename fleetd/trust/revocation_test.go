@@ -1,0 +1,294 @@
+package trust_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/command"
+	"troupe/fleetd/decommission"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/store"
+	"troupe/fleetd/trust"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// world is a revocation publisher, with a broker and an outbox.
+type world struct {
+	*testing.T
+	*trust.RevocationPublisher
+	db *store.Store
+
+	mu         sync.Mutex
+	leads      bool
+	connection decommission.Connection // of every robot
+	confirms   bool                    // the broker confirms what the outbox publishes
+	said       []string                // lists that were published in repair
+	sent       []command.Command
+	refreshed  int
+}
+
+func (w *world) locked(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+// inWorld runs a test with the robots r8 and r9.
+func inWorld(t *testing.T, test func(w *world)) {
+	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	bubble.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, r := range []string{"r8", "r9"} {
+			if _, err := db.AddRobot(t.Context(), r, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := &world{T: t, db: db, leads: true, connection: decommission.Connected, confirms: true}
+		w.RevocationPublisher = trust.NewRevocationPublisher(trust.RevocationDeps{
+			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Now: time.Now,
+			Leads:       func() (is bool) { w.locked(func() { is = w.leads }); return is },
+			Failed:      func(what string, err error) { t.Errorf("%s: %v", what, err) },
+			Whereabouts: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
+			Send:        func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
+			Say: func(m link.Message) {
+				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
+				w.Hear(m.Payload, time.Now())
+			},
+			Wake:    w.flush,
+			Refresh: func(context.Context) error { w.locked(func() { w.refreshed++ }); return nil },
+		})
+		ctx, cancel := context.WithCancel(context.Background())
+		over := make(chan struct{})
+		go func() { w.RevocationPublisher.Run(ctx, db); close(over) }()
+		defer func() { cancel(); <-over }()
+		test(w)
+	})
+}
+
+// flush publishes the outbox, as far as the broker confirms it.
+func (w *world) flush() {
+	confirms := false
+	if w.locked(func() { confirms = w.confirms }); !confirms {
+		return
+	}
+	rows, err := w.db.Unsent(context.Background(), 0, 1000)
+	if err != nil {
+		w.Error(err)
+	}
+	var seqs []int64
+	for _, r := range rows {
+		seqs = append(seqs, r.Seq)
+	}
+	if err := w.db.MarkSent(context.Background(), seqs, time.Now()); err != nil {
+		w.Error(err)
+	}
+	if _, payload, err := w.db.Revocation(context.Background()); err == nil && len(payload) > 0 {
+		w.Hear(payload, time.Now())
+	}
+}
+
+func (w *world) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (w *world) tx(do func(tx *store.Tx) error) {
+	w.Helper()
+	if err := w.db.Tx(context.Background(), do); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// revokes revokes the access of a robot, as the API does.
+func (w *world) revokes(robot string) {
+	w.Helper()
+	w.tx(func(tx *store.Tx) error {
+		if err := tx.Revoke(context.Background(), enrol.Revoke(nil, robot, "ann", "stolen", time.Now())); err != nil {
+			return err
+		}
+		return tx.EnqueueRevocation(context.Background(), w.db.FleetID(), time.Now())
+	})
+	w.flush()
+}
+
+// list is the revocation list of the database.
+func (w *world) list() schema.Revoked {
+	w.Helper()
+	_, payload, err := w.db.Revocation(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	l, _ := schema.Decode[schema.Revoked](payload)
+	return l
+}
+
+func listOf(fleet string, rev int64, names string) []byte {
+	return fmt.Appendf(nil, `{"rev":%d,"fleet_id":%q,"names":[%s],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`, rev, fleet, names)
+}
+
+func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.revokes("r9")
+		w.sleep(10 * time.Second)
+		if len(w.said) != 0 {
+			t.Fatalf("an update of this fleet was repaired: %q", w.said)
+		}
+		w.Hear(listOf("another", 1, ""), time.Now())
+		w.sleep(1500 * time.Millisecond)
+		if len(w.said) != 0 {
+			t.Error("an update that may be under way was repaired")
+		}
+		w.sleep(2 * time.Second)
+		if len(w.said) != 1 || !strings.Contains(w.said[0], `"r9"`) {
+			t.Fatalf("published again was %q", w.said)
+		}
+		// Another fleet on the same broker does the same.
+		for range 60 {
+			w.Hear(listOf("another", 2, ""), time.Now())
+			w.sleep(3 * time.Second)
+		}
+		if n := len(w.said); n < 3 || n > 5 {
+			t.Errorf("in three minutes it was published %d times", n)
+		}
+		w.Hear(nil, time.Now()) // deleted
+		w.sleep(4 * time.Second)
+		if last := w.said[len(w.said)-1]; !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
+			t.Errorf("after its deletion %q was published", last)
+		}
+	})
+}
+
+func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.revokes("r9")
+		w.Hear(listOf(w.db.FleetID(), 40, `"r8"`), time.Now())
+		w.sleep(5 * time.Second)
+		if l := w.list(); l.Rev <= 40 || !slices.Equal(l.Names, []string{"r8", "r9"}) {
+			t.Errorf("the database has %+v", l)
+		}
+		if barred, err := w.db.IsBarred(context.Background(), "r8"); !barred {
+			t.Errorf("r8 is not barred: %v", err)
+		}
+		if len(w.said) != 0 {
+			t.Errorf("published beside the outbox: %q", w.said)
+		}
+	})
+}
+
+func TestFollowerRepairsNoRevocationList(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.revokes("r9")
+		w.locked(func() { w.leads = false })
+		w.Hear(listOf("another", 1, ""), time.Now())
+		w.sleep(time.Minute)
+		if len(w.said) != 0 {
+			t.Errorf("a follower published %q", w.said)
+		}
+		w.locked(func() { w.leads = true })
+		w.sleep(2 * time.Second)
+		if len(w.said) != 1 {
+			t.Errorf("the new leader published %q", w.said)
+		}
+	})
+}
+
+// leaves begins to decommission r9.
+func (w *world) leaves() {
+	w.Helper()
+	w.tx(func(tx *store.Tx) error {
+		return tx.BeginDecommission(context.Background(), "r9", "ann", "sold", time.Now())
+	})
+}
+
+func (w *world) step(want decommission.Step) {
+	w.Helper()
+	if d, err := w.db.Decommission(context.Background(), "r9"); err != nil || d.Step != want {
+		w.Errorf("the decommission is at %s (%v), want %s; it waits for %q", d.Step, err, want, w.Waiting("r9"))
+	}
+}
+
+func TestDecommissionIsLedStepByStep(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.leaves()
+		w.sleep(2 * time.Second)
+		w.step(decommission.Revoked)
+		if len(w.sent) != 1 || w.sent[0].Robot != "r9" || w.sent[0].Verb != "safety/stop" {
+			t.Errorf("sent to the robot was %+v", w.sent)
+		}
+		if l := w.list(); !slices.Equal(l.Names, []string{"r9"}) {
+			t.Errorf("revoked are %+v", l)
+		}
+		if why := w.Waiting("r9"); !strings.Contains(why, "still connected") || w.Waiting("r8") != "" {
+			t.Errorf("it waits for %q, r8 for %q", why, w.Waiting("r8"))
+		}
+		w.locked(func() { w.connection, w.confirms = decommission.Disconnected, false })
+		w.sleep(2 * time.Second)
+		w.step(decommission.DesiredEmptied)
+		if why := w.Waiting("r9"); !strings.Contains(why, "not confirmed") {
+			t.Errorf("it waits for %q", why)
+		}
+		w.locked(func() { w.confirms = true })
+		w.flush()
+		w.sleep(5 * time.Second)
+		w.step(decommission.Archived)
+		if w.refreshed != 1 || w.Waiting("r9") != "" || len(w.sent) != 1 {
+			t.Errorf("robots were read %d times, it waits for %q, sent were %d", w.refreshed, w.Waiting("r9"), len(w.sent))
+		}
+	})
+}
+
+func TestFollowerOnlySaysWhatADecommissionWaitsFor(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.leads = false })
+		w.leaves()
+		w.sleep(time.Minute)
+		w.step(decommission.Begun)
+		if len(w.sent) != 0 {
+			t.Errorf("a follower sent %+v", w.sent)
+		}
+		if why := w.Waiting("r9"); why == "" {
+			t.Error("it does not say what the decommission waits for")
+		}
+	})
+}
+
+func TestAbsentRobotIsDecommissionedWithoutAStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.connection = decommission.Disconnected })
+		w.leaves()
+		w.Wake()
+		w.sleep(10 * time.Second)
+		w.step(decommission.Archived)
+		if len(w.sent) != 0 {
+			t.Errorf("sent was %+v", w.sent)
+		}
+	})
+}
+
+func TestEnrolmentEndsADecommission(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.leaves()
+		w.sleep(2 * time.Second)
+		w.step(decommission.Revoked)
+		w.tx(func(tx *store.Tx) error {
+			_, err := tx.Unbar(context.Background(), "r9")
+			return err
+		})
+		w.sleep(2 * time.Second)
+		w.step(decommission.Cancelled)
+	})
+}
