@@ -2,15 +2,18 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
+	"troupe/schema/bubble"
 )
 
 func TestOnlyTheLeaderPrunes(t *testing.T) {
@@ -46,4 +49,30 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 	if !strings.Contains(log.String(), "old history pruned") {
 		t.Errorf("the log does not tell of it: %s", log.String())
 	}
+}
+
+func TestHistoryIsPrunedEveryHour(t *testing.T) {
+	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	bubble.Test(t, func(t *testing.T) {
+		db := storetest.Open(t, path)
+		p := &pruner{
+			log: slog.New(slog.DiscardHandler), keepAudit: 90 * time.Minute, keepCommands: -1, keepEvents: -1,
+			leads: func() bool { return true }, failed: func(what string, err error) { t.Error(what, err) },
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { p.run(ctx, db); close(over) }()
+		defer func() { cancel(); <-over }()
+		for hour, want := range []int{1, 2, 2, 2} { // a note is pruned at the first look after 90 minutes
+			if err := db.Tx(t.Context(), func(tx *store.Tx) error { return tx.Note(t.Context(), time.Now(), library.Note{Who: "ben"}) }); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour - time.Second)
+			synctest.Wait()
+			if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != want {
+				t.Errorf("after hour %d there are %d notes, want %d; %v", hour, len(notes), want, err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
 }
