@@ -14,7 +14,7 @@ import (
 )
 
 // flood opens 1300 connections that have sent text, and goes on opening more until
-// stop is called. None is closed by this side before. goesOn waits for 100 more.
+// stop is called. None is closed by this side before. goesOn waits for 20 more.
 func (w *world) flood(text string) (goesOn, stop func()) {
 	w.Helper()
 	address := strings.TrimPrefix(w.URL(), "http://")
@@ -48,7 +48,7 @@ func (w *world) flood(text string) (goesOn, stop func()) {
 	})
 	goesOn = func() {
 		before := opened.Load()
-		w.until("the flood goes on", func() bool { return opened.Load() >= before+100 })
+		w.until("the flood goes on", func() bool { return opened.Load() >= before+20 })
 	}
 	return goesOn, func() {
 		close(done)
