@@ -125,7 +125,8 @@ func (f *Fleet) newPersister() *view.Persister {
 // newSweeper makes the sweeper of stray retained messages.
 func (f *Fleet) newSweeper() *retained.Sweeper {
 	return retained.New(retained.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Open: f.open,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads,
+		Collect:     func(ctx context.Context) ([]link.Message, error) { return retained.Collect(ctx, f.open, f.ns, f.log) },
 		Session:     func() string { return f.link.Session() },
 		Publish:     func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		PublishWait: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) },

@@ -18,10 +18,6 @@ import (
 const (
 	// sweepLook is how often the sweeper checks whether a sweep is due.
 	sweepLook = time.Second
-	// sweepQuiet is the pause after which all retained messages have arrived, and
-	// sweepWithin bounds the collection of them.
-	sweepQuiet  = 500 * time.Millisecond
-	sweepWithin = 10 * time.Second
 	// sweepAgain is the first pause before another sweep for what could not be removed;
 	// each is twice the one before, up to sweepAgainMost.
 	sweepAgain     = 2 * time.Second
@@ -70,8 +66,8 @@ type Deps struct {
 	Now       func() time.Time
 	Leads     func() bool
 	Session   func() string // of fleetd's own connection; empty while it is down
-	// Open makes another connection of this instance, whose client id ends with suffix.
-	Open                 func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	// Collect returns the retained commands and live stops; see the function Collect.
+	Collect              func(ctx context.Context) ([]link.Message, error)
 	Publish, PublishWait func(ctx context.Context, m link.Message) error
 	Robots               Robots
 	Stops                StopRemover
@@ -166,7 +162,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 
 // sweep collects what is retained, and removes what may be removed now.
 func (s *Sweeper) sweep(ctx context.Context, db Store) error {
-	kept, err := s.collect(ctx)
+	kept, err := s.deps.Collect(ctx)
 	if err != nil {
 		return err
 	}
@@ -202,49 +198,6 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 		s.wait = 0
 	}
 	return nil
-}
-
-// collect returns the retained commands and live stops.
-func (s *Sweeper) collect(ctx context.Context) ([]link.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
-	defer cancel()
-	came := make(chan link.Message, 1024)
-	l, err := s.deps.Open(ctx, ".sweep", link.Config{
-		Subscribe: []link.Subscription{
-			{Filter: s.deps.Namespace.Topic(schema.TopicCmd, "+", "+", "+", "+"), QoS: 1},
-			{Filter: s.deps.Namespace.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
-		},
-		OnMessage: func(m link.Message) {
-			if m.Retain && len(m.Payload) > 0 {
-				select {
-				case came <- m:
-				default: // the next sweep finds it
-				}
-			}
-		},
-		Logger: s.deps.Log.With("link", "sweep"),
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close(context.WithoutCancel(ctx))
-	if err := l.WaitUp(ctx); err != nil {
-		return nil, err
-	}
-	var kept []link.Message
-	for {
-		quiet := time.NewTimer(sweepQuiet)
-		select {
-		case m := <-came:
-			quiet.Stop()
-			kept = append(kept, m)
-		case <-quiet.C:
-			return kept, nil
-		case <-ctx.Done():
-			quiet.Stop()
-			return nil, context.Cause(ctx)
-		}
-	}
 }
 
 // remove publishes an empty retained message.
