@@ -153,8 +153,8 @@ func pass(d time.Duration) {
 // neverBoth lets time pass and requires that one instance leads at a time.
 func neverBoth(t *testing.T, a, b *instance, d time.Duration) {
 	t.Helper()
-	for range d / (10 * time.Millisecond) {
-		pass(10 * time.Millisecond)
+	for range d / (50 * time.Millisecond) {
+		pass(50 * time.Millisecond)
 		if a.Leads() && b.Leads() {
 			t.Fatalf("both lead: %+v, %+v", a.Status(), b.Status())
 		}
@@ -172,7 +172,7 @@ func TestOneInstanceLeadsAndTheOtherSaysWhy(t *testing.T) {
 		if c := a.conn(1); a.Conn() != c || c.session != "a-1" || b.Conn() != nil {
 			t.Errorf("the leader writes over %v, the follower over %v", a.Conn(), b.Conn())
 		}
-		neverBoth(t, a, b, time.Minute)
+		neverBoth(t, a, b, 10*time.Second)
 		a.conn(1)
 	})
 }
@@ -186,7 +186,7 @@ func TestFollowerWaitsForALeaderThatMayNotKnow(t *testing.T) {
 			t.Error("an instance leads without the lock")
 		}
 		for !b.Leads() {
-			neverBoth(t, a, b, 10*time.Millisecond)
+			neverBoth(t, a, b, 50*time.Millisecond)
 			if time.Since(began) > time.Minute {
 				t.Fatalf("b says %+v", b.Status())
 			}
