@@ -131,7 +131,7 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	if err := s.refuseUnreadable(ctx, provider); err != nil { // before any write
+	if err := s.awaitReadable(ctx, provider); err != nil { // before any write
 		return err
 	}
 	done, err := provider.Up(ctx)
@@ -157,6 +157,37 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 // oldestVersion is the oldest schema version that this fleetd can read: that of the first
 // release, which the first migration creates.
 const oldestVersion = 10
+
+// migratesWithin is how long another instance may take for one migration.
+const migratesWithin = 2 * time.Second
+
+// awaitReadable is refuseUnreadable, except that it waits while another instance creates the
+// database at this moment: on the way it passes through versions that nobody can read.
+func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) error {
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	var since time.Time
+	for version := int64(-1); ; {
+		err := s.refuseUnreadable(ctx, provider)
+		if !s.dialect.migrateLocked || !errors.Is(err, ErrOlder) {
+			return err
+		}
+		now, _, failed := provider.GetVersions(ctx)
+		if failed != nil {
+			return fmt.Errorf("read the database's version: %w", failed)
+		}
+		if now != version {
+			version, since = now, time.Now()
+		} else if time.Since(since) >= migratesWithin {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another instance to migrate the database: %w", context.Cause(ctx))
+		case <-look.C:
+		}
+	}
+}
 
 // refuseUnreadable returns ErrNewer if a later version of fleetd migrated the database, since
 // this one does not know what the tables mean now, and ErrOlder if a version before the
