@@ -37,30 +37,45 @@ func take(t testing.TB, v *view.View, robot string, kind schema.TopicKind, doc a
 	}
 }
 
-// page is a client of the stream.
+// page is a client of the stream, as the server's http.ResponseWriter.
 type page struct {
-	got *httptest.ResponseRecorder
-	end func()
+	header http.Header
+	end    func()
+
+	mu   sync.Mutex
+	sent strings.Builder
+}
+
+func (p *page) Header() http.Header { return p.header }
+func (p *page) WriteHeader(int)     {}
+func (p *page) Flush()              {}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent.Write(b)
 }
 
 func openPage(mux http.Handler, query string) *page {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &page{got: httptest.NewRecorder()}
+	p := &page{header: http.Header{}}
 	var served sync.WaitGroup
 	served.Go(func() {
 		r := httptest.NewRequestWithContext(ctx, "GET", Prefix+"/stream"+query, nil)
-		Guard(mux, slog.New(slog.DiscardHandler), nil, auth.Local{}).ServeHTTP(p.got, r)
+		Guard(mux, slog.New(slog.DiscardHandler), nil, auth.Local{}).ServeHTTP(p, r)
 	})
 	p.end = func() { cancel(); served.Wait() }
 	return p
 }
 
-// events returns what was sent since the last call, by event, when the page has read it all.
+// events returns what was sent since the last call, by event.
 func (p *page) events(t *testing.T) map[string][]string {
 	t.Helper()
 	synctest.Wait()
-	sent := p.got.Body.String()
-	p.got.Body.Reset()
+	p.mu.Lock()
+	sent := p.sent.String()
+	p.sent.Reset()
+	p.mu.Unlock()
 	out := map[string][]string{}
 	for event := range strings.SplitSeq(strings.TrimSuffix(sent, "\n\n"), "\n\n") {
 		if event == "" {
@@ -105,7 +120,7 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 			if len(got["fleetd"]) != 1 || len(got["robots"]) != 1 || len(got["changes"]) != 0 || got["robots"][0] != snapshot(t, want) {
 				t.Fatalf("page %d begins with %v, want the robots %s", i, got, snapshot(t, want))
 			}
-			if kind := p.got.Header().Get("Content-Type"); kind != "text/event-stream" {
+			if kind := p.header.Get("Content-Type"); kind != "text/event-stream" {
 				t.Errorf("the stream is %q", kind)
 			}
 		}
