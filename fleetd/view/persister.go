@@ -31,9 +31,10 @@ const (
 type Persister struct {
 	deps    PersisterDeps
 	view    *View
-	mu      sync.Mutex
-	events  []store.Event
 	dropped atomic.Int64
+
+	mu     sync.Mutex // a leaf: held while the queue changes, and never during a call
+	events []store.Event
 }
 
 // PersisterDeps is what a Persister needs.
@@ -130,18 +131,29 @@ func (k *Persister) adoptUnknownRobots(ctx context.Context) {
 	}
 }
 
-// take takes the oldest events of adopted robots, and drops those of unknown ones.
+// take takes the oldest events of adopted robots, and drops those of unknown ones. It is
+// empty if none is left.
 func (k *Persister) take() []store.Event {
+	for {
+		oldest := k.oldest()
+		if len(oldest) == 0 {
+			return nil
+		}
+		unknown := func(e store.Event) bool { return !k.view.Adopted(e.Robot) }
+		if known := slices.DeleteFunc(oldest, unknown); len(known) > 0 {
+			return known
+		}
+	}
+}
+
+// oldest takes the oldest events from the queue.
+func (k *Persister) oldest() []store.Event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var out []store.Event
-	for len(k.events) > 0 && len(out) < eventsAtOnce {
-		if e := k.events[0]; k.view.Adopted(e.Robot) {
-			out = append(out, e)
-		}
-		k.events = k.events[1:]
-	}
-	return out
+	n := min(len(k.events), eventsAtOnce)
+	oldest := slices.Clone(k.events[:n])
+	k.events = k.events[n:]
+	return oldest
 }
 
 // forget drops the events from before then: the leader has written them.

@@ -1,0 +1,64 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"troupe/fleetd/store"
+	"troupe/fleetd/view"
+	"troupe/schema/bubble"
+)
+
+// saved is a view.Store that fails as often as told.
+type saved struct {
+	fails  int
+	events []int64
+}
+
+func (*saved) SaveDocuments(context.Context, []store.Document) error { return nil }
+
+func (s *saved) AddEvents(_ context.Context, events []store.Event) error {
+	if s.fails > 0 {
+		s.fails--
+		return errors.New("the database does not answer")
+	}
+	for _, e := range events {
+		s.events = append(s.events, e.Seq)
+	}
+	return nil
+}
+
+func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		f := newFleet(t, 1)
+		failed := 0
+		p := view.NewPersister(f.View, view.PersisterDeps{
+			Now: time.Now, Leads: func() bool { return true }, Followed: func() bool { return false },
+			Failed: func(string, error) { failed++ }, Well: func() {},
+		})
+		var want []int64
+		for seq := range int64(5000) { // more than one transaction holds; long stretches are of an unknown robot
+			robot := "unknown"
+			if seq < 10 || seq >= 4500 {
+				robot = "r0"
+				want = append(want, seq)
+			}
+			p.Event(store.Event{Robot: robot, Seq: seq})
+		}
+		db := &saved{fails: 1}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { p.Run(ctx, db); close(done) }()
+		time.Sleep(1100 * time.Millisecond) // two attempts
+		synctest.Wait()
+		if failed != 1 || !slices.Equal(db.events, want) || p.Dropped() != 0 {
+			t.Errorf("after %d failures %d events are saved, %d dropped; want the %d of r0 in their order", failed, len(db.events), p.Dropped(), len(want))
+		}
+		cancel()
+		<-done
+	})
+}
