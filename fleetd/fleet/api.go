@@ -10,7 +10,6 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
-	"troupe/fleetd/library"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/fleetd/trust"
@@ -20,7 +19,7 @@ import (
 
 // changes is what the changes of the database need of the fleet.
 func (f *Fleet) changes() change.Deps {
-	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.Catalogue, TakenBy: f.TakenBy}
+	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.view.Catalogue, TakenBy: f.TakenBy}
 }
 
 // deps is what the API needs of the fleet.
@@ -57,9 +56,6 @@ func (f *Fleet) Issuer() (trust.Issuer, error) { return f.identity.Issuer(f.Enro
 
 // Leaving says what the decommission of a robot waits for; empty if for nothing.
 func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
-
-// Catalogue is the sounds and faces of the fleet's robots.
-func (f *Fleet) Catalogue() library.Catalogue { return f.view.Catalogue() }
 
 // commands sends commands, and reads them from the database.
 type commands struct {
