@@ -117,9 +117,12 @@ func (h *health) databaseFailed(what string, err error) {
 // databaseWell records that the database works.
 func (h *health) databaseWell() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.db != nil && !h.database.OK {
+	again := h.db != nil && !h.database.OK
+	if again {
 		h.database.OK, h.database.Why, h.database.Since = true, "", schema.TimeOf(time.Now())
+	}
+	h.mu.Unlock()
+	if again {
 		h.log.Info("database works again")
 	}
 }
