@@ -18,6 +18,7 @@ import (
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/bubble"
 )
 
 // read is a view.Database that answers as the function does.
@@ -100,7 +101,7 @@ func TestFailedReadIsMadeUpByTheNext(t *testing.T) {
 type show struct {
 	*fleet
 	desired change.Desired
-	rows    int // robots that the view has read
+	read    int // robots that the view has read
 }
 
 // Robots implements view.Database, and counts.
@@ -110,7 +111,7 @@ func (s *show) Robots(ctx context.Context, sel selector.Selector) ([]store.Robot
 		return nil, err
 	}
 	rows, err := db.Robots(ctx, sel)
-	s.rows += len(rows)
+	s.read += len(rows)
 	return rows, err
 }
 
@@ -167,31 +168,58 @@ func newShow(t testing.TB, robots int) *show {
 	return s
 }
 
-// assign sets the default story of the robots in hall a and reports how many rows the view
-// read for it.
-func (s *show) assign(story string) (rows int) {
+// assign sets the default story of the robots in hall a.
+func (s *show) assign(story string) {
 	s.Helper()
-	before := s.rows
 	done, total, found, err := s.desired.Assign(context.Background(), local, change.Assignment{Story: story, Robots: hallA}, anna)
 	if err != nil || len(found) > 0 || total != 10 || len(done.Updated) != 10 {
 		s.Fatalf("%d robots are assigned, of %d: %v %v", len(done.Updated), total, found, err)
 	}
-	return s.rows - before
 }
 
-// What a write costs depends on the robots that it touches, not on the size of the fleet.
-func TestAssignmentReadsAndSendsItsRobotsOnly(t *testing.T) {
+// What a page and a write cost depends on what changed, not on the size of the fleet.
+func TestPagesAndWritesCostWhatChanged(t *testing.T) {
 	for _, robots := range []int{10, 10_000} {
 		t.Run(fmt.Sprint(robots), func(t *testing.T) {
-			s := newShow(t, robots)
-			p := s.open(50)
-			defer p.close()
-			if read := s.assign("show"); read != 10 {
-				t.Errorf("after an assignment to 10 of %d robots the view read %d", robots, read)
-			}
-			if got := p.send(t); got.rows != 50*10 || len(got.encoded) != 10 {
-				t.Errorf("after an assignment to 10 of %d robots 50 pages were sent %d rows, and %d were encoded; want 500 and 10", robots, got.rows, len(got.encoded))
-			}
+			bubble.Test(t, func(t *testing.T) {
+				s := newShow(t, robots)
+				p := s.open(50)
+				defer p.close()
+				for _, c := range []struct {
+					name    string
+					happens func()
+					read    int // robots, from the database
+					rows    int // sent to each page
+				}{
+					{"a round of heartbeats", s.beat, 0, 0},
+					{"a change of one robot", func() { s.state("r3", schema.SafetyEnabled) }, 0, 1},
+					{"three changes of one robot", func() {
+						s.state("r3", schema.SafetyDisabled)
+						s.state("r3", schema.SafetyEStop)
+						s.state("r3", schema.SafetyEnabled)
+					}, 0, 1},
+					{"an assignment to 10 robots", func() { s.assign("show") }, 10, 10},
+					{"another assignment", func() { s.assign("") }, 10, 10},
+					{"a robot that leaves the fleet", func() {
+						all, err := s.Robots(t.Context(), selector.All())
+						if err != nil {
+							t.Fatal(err)
+						}
+						s.robots = all[:len(all)-1]
+						s.reload()
+					}, robots, 1},
+				} {
+					before := s.read
+					c.happens()
+					got := p.send(t)
+					if read := s.read - before; read != c.read {
+						t.Errorf("%s: %d robots were read, want %d", c.name, read, c.read)
+					}
+					if got.rows != 50*c.rows || len(got.encoded) != c.rows {
+						t.Errorf("%s: %d rows were sent to 50 pages, and %d encoded; want %d for each page, encoded once for all", c.name, got.rows, len(got.encoded), c.rows)
+					}
+				}
+			})
 		})
 	}
 }
@@ -203,15 +231,16 @@ func BenchmarkAssignment(b *testing.B) {
 			s := newShow(b, robots)
 			p := s.open(50)
 			defer p.close()
-			var read, sent, encoded int
+			var sent, encoded int
+			before := s.read
 			b.ResetTimer()
 			for i := range b.N {
-				read += s.assign([]string{"show", ""}[i%2])
+				s.assign([]string{"show", ""}[i%2])
 				got := p.send(b)
 				sent, encoded = sent+got.rows, encoded+len(got.encoded)
 			}
 			n := float64(b.N)
-			b.ReportMetric(float64(read)/n, "robots-read/op")
+			b.ReportMetric(float64(s.read-before)/n, "robots-read/op")
 			b.ReportMetric(float64(encoded)/n, "rows-encoded/op")
 			b.ReportMetric(float64(sent)/n/50, "rows/page")
 		})

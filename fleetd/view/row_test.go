@@ -3,13 +3,11 @@ package view_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
 	"troupe/fleetd/view"
 	"troupe/schema"
-	"troupe/schema/bubble"
 )
 
 // pages are feeds of as many open pages.
@@ -55,37 +53,6 @@ func (p pages) send(t testing.TB) counts {
 		}
 	}
 	return c
-}
-
-func TestRowIsEncodedOnceForAllPages(t *testing.T) {
-	for _, robots := range []int{10, 10_000} {
-		t.Run(fmt.Sprint(robots), func(t *testing.T) {
-			bubble.Test(t, func(t *testing.T) {
-				f := newFleet(t, robots)
-				p := f.open(50)
-				defer p.close()
-				for _, c := range []struct {
-					name          string
-					happens       func()
-					rows, encoded int
-				}{
-					{"a round of heartbeats", f.beat, 0, 0},
-					{"a change of one robot", func() { f.state("r3", schema.SafetyEnabled) }, 50, 1},
-					{"three changes of one robot", func() {
-						f.state("r3", schema.SafetyDisabled)
-						f.state("r3", schema.SafetyEStop)
-						f.state("r3", schema.SafetyEnabled)
-					}, 50, 1},
-					{"a robot that leaves the fleet", func() { f.robots = f.robots[:len(f.robots)-1]; f.reload() }, 50, 1},
-				} {
-					c.happens()
-					if got := p.send(t); got.rows != c.rows || len(got.encoded) != c.encoded {
-						t.Errorf("%s: %d rows were sent to 50 pages, and %d encoded; want %d and %d", c.name, got.rows, len(got.encoded), c.rows, c.encoded)
-					}
-				}
-			})
-		})
-	}
 }
 
 // A list and a page show the same version of a robot, until it changes.
