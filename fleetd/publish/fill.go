@@ -3,10 +3,36 @@ package publish
 import (
 	"context"
 
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
-// read fills the window from the database.
+const (
+	// maxRows bounds the rows of the outbox that wait in memory.
+	maxRows = 10_000
+	// rowsAtOnce bounds the rows that are read from the outbox at once.
+	rowsAtOnce = 1000
+	// maxOfTarget bounds the rows of one target that wait in memory, so that a robot that
+	// confirms nothing leaves room for others.
+	maxOfTarget = 32
+)
+
+// filler remembers which rows of the outbox are in a window.
+type filler struct {
+	unread   bool  // the outbox may have rows that are not in the window
+	last     int64 // number of the last row that was read
+	lastStop int64 // number of the last row with a stop that was read
+	// behind has the targets with more rows than the window takes: the number after which
+	// the next one comes.
+	behind map[target]int64
+	// room are those of them that have few rows left in the window.
+	room    map[target]bool
+	stalled bool // the last read for them failed
+}
+
+func newFiller() filler { return filler{behind: map[target]int64{}, room: map[target]bool{}} }
+
+// read fills the window from the database. It reads no more than maxRows at once.
 func (o *outbox) read(ctx context.Context, db Store) {
 	if len(o.confirmed) > 0 && o.last == 0 { // a new window would send them again
 		o.mark(ctx, db)
@@ -15,7 +41,7 @@ func (o *outbox) read(ctx context.Context, db Store) {
 		o.fresh = o.readAll(ctx, db)
 	}
 	o.unread = o.fresh
-	for o.fresh && o.window.len() < maxRows {
+	for n := 0; o.fresh && o.window.len() < maxRows && n < maxRows; n += rowsAtOnce {
 		rows, err := db.Unsent(ctx, o.last, rowsAtOnce)
 		if err != nil {
 			o.deps.Failed("outbox not read", err)
@@ -25,10 +51,10 @@ func (o *outbox) read(ctx context.Context, db Store) {
 		for _, row := range rows {
 			o.last = row.Seq
 			if !isStop(row.Topic) {
-				o.window.add(row, false)
+				o.add(row)
 			} else if row.Seq > o.lastStop {
 				o.lastStop = row.Seq
-				o.window.add(row, false)
+				o.add(row)
 			}
 		}
 		if len(rows) < rowsAtOnce {
@@ -72,7 +98,7 @@ func (o *outbox) readStops(ctx context.Context, db Store) bool {
 		}
 		for _, row := range rows {
 			o.lastStop = row.Seq
-			o.window.add(row, false)
+			o.add(row)
 		}
 		if len(rows) < rowsAtOnce {
 			return true
@@ -82,6 +108,70 @@ func (o *outbox) readStops(ctx context.Context, db Store) bool {
 
 func isStop(kind schema.TopicKind) bool {
 	return kind == schema.TopicDesiredStop || kind == schema.TopicFleetStop
+}
+
+// add puts a row of the outbox into the window, unless its target has many there: then this
+// row and all later ones of the target are read again when there is room.
+func (o *outbox) add(row store.Outgoing) {
+	at := targetOf(row)
+	if _, more := o.behind[at]; more {
+		return
+	}
+	if n := o.window.behind(row); n >= maxOfTarget {
+		o.behind[at] = row.Seq - 1
+		return
+	}
+	o.window.add(row, false)
+}
+
+// noteRoom records that a document of a target has left the window.
+func (o *outbox) noteRoom(d document) {
+	at := targetOf(d.Outgoing)
+	if _, more := o.behind[at]; more && o.window.behind(d.Outgoing) <= maxOfTarget/2 {
+		o.room[at] = true
+	}
+}
+
+// readBehind adds rows of targets that have room in the window again. After a failure it waits
+// for the next look at the outbox.
+func (o *outbox) readBehind(ctx context.Context, db Store, look bool) {
+	if o.stalled && !look {
+		return
+	}
+	o.stalled = false
+	for at := range o.room {
+		if o.stalled = !o.readTarget(ctx, db, at); o.stalled {
+			return
+		}
+		delete(o.room, at)
+	}
+}
+
+// readTarget adds the next rows of one target.
+func (o *outbox) readTarget(ctx context.Context, db Store, at target) bool {
+	upTo := o.last // later rows are read with those of all targets
+	if at.class == urgent {
+		upTo = max(o.last, o.lastStop)
+	}
+	for added := 0; added == 0; {
+		rows, err := db.UnsentOf(ctx, at.id, o.behind[at], upTo, maxOfTarget/2)
+		if err != nil {
+			o.deps.Failed("outbox not read", err)
+			return false
+		}
+		for _, row := range rows {
+			o.behind[at] = row.Seq
+			if targetOf(row) == at {
+				o.window.add(row, false)
+				added++
+			}
+		}
+		if len(rows) < maxOfTarget/2 {
+			delete(o.behind, at)
+			return true
+		}
+	}
+	return true
 }
 
 // mark marks the rows that the broker acknowledged.

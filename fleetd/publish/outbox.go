@@ -11,10 +11,6 @@ import (
 )
 
 const (
-	// maxRows bounds the rows of the outbox that wait in memory.
-	maxRows = 10_000
-	// rowsAtOnce bounds the rows that are read from the outbox at once.
-	rowsAtOnce = 1000
 	// maxBehind is how many unconfirmed documents of its target a document that is not in the
 	// outbox may wait for.
 	maxBehind = 8
@@ -44,13 +40,11 @@ type outbox struct {
 	landed chan landing
 
 	// Owned by run.
-	window    *window
-	ctx       context.Context // of the documents in flight
-	abandon   context.CancelFunc
-	fresh     bool    // all that fleetd owns is in the window, or was published on this connection
-	unread    bool    // the outbox may have rows that are not in the window
-	last      int64   // number of the last row that was read
-	lastStop  int64   // number of the last row with a stop that was read
+	window  *window
+	ctx     context.Context // of the documents in flight
+	abandon context.CancelFunc
+	fresh   bool // all that fleetd owns is in the window, or was published on this connection
+	filler
 	confirmed []int64 // rows that are not marked yet
 	markAt    time.Time
 	unlogged  int // documents that were not published since loggedAt
@@ -67,7 +61,7 @@ type landing struct {
 func newOutbox(d Deps) *outbox {
 	return &outbox{
 		deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64),
-		landed: make(chan landing, maxInFlight), window: newWindow(),
+		landed: make(chan landing, maxInFlight), window: newWindow(), filler: newFiller(),
 	}
 }
 
@@ -116,9 +110,10 @@ func (o *outbox) run(ctx context.Context, db Store) {
 		if o.writer() == nil {
 			o.reset(ctx)
 		} else {
-			if read || o.unread && o.window.len() <= maxRows/2 {
+			if read || o.readsOn() {
 				o.read(ctx, db)
 			}
+			o.readBehind(ctx, db, read)
 			o.send(db)
 		}
 		timer.Reset(o.rest())
@@ -134,9 +129,15 @@ func (o *outbox) writer() Writer {
 	return nil
 }
 
+// readsOn reports whether there is room in the window for rows that were not read yet.
+func (o *outbox) readsOn() bool { return o.unread && o.window.len() <= maxRows/2 }
+
 // rest is how long nothing has to be done if nothing happens.
 func (o *outbox) rest() time.Duration {
 	now, rest := o.deps.Now(), outboxLook
+	if o.readsOn() || len(o.room) > 0 && !o.stalled {
+		return 0
+	}
 	if len(o.confirmed) > 0 {
 		rest = min(rest, o.markAt.Sub(now))
 	}
@@ -154,7 +155,7 @@ func (o *outbox) reset(ctx context.Context) {
 	}
 	o.abandon()
 	o.ctx, o.abandon = context.WithCancel(ctx)
-	o.window, o.fresh, o.unread, o.last, o.lastStop = newWindow(), false, false, 0, 0
+	o.window, o.fresh, o.filler = newWindow(), false, newFiller()
 }
 
 // addMessage adds a document that is not in the outbox. It is sent once.
@@ -168,7 +169,7 @@ func (o *outbox) addMessage(m link.Message) {
 	if row.Kind == schema.TopicBlob {
 		out.Target = params.SHA256
 	}
-	if o.window.behind(out) >= maxBehind {
+	if _, more := o.behind[targetOf(out)]; more || o.window.behind(out) >= maxBehind {
 		o.deps.Log.Warn("document not published again: others of its target are unconfirmed", "topic", m.Topic)
 		return
 	}
@@ -270,6 +271,7 @@ func (o *outbox) land(l landing) {
 		return
 	}
 	o.window.confirmed(l.document.id)
+	o.noteRoom(l.document)
 	if l.document.Seq == 0 {
 		return
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,6 +28,8 @@ type fakeStore struct {
 	rows  []store.Outgoing
 	sent  map[int64]bool
 	marks int
+	reads int // rows that were read
+	most  int // rows that were read at once
 }
 
 func (s *fakeStore) add(topic schema.TopicKind, target, payload string) {
@@ -34,23 +38,29 @@ func (s *fakeStore) add(topic schema.TopicKind, target, payload string) {
 	s.rows = append(s.rows, store.Outgoing{Seq: int64(len(s.rows) + 1), Topic: topic, Target: target, Payload: []byte(payload)})
 }
 
-func (s *fakeStore) list(after int64, limit int, stops bool) (out []store.Outgoing, err error) {
+func (s *fakeStore) list(after int64, limit int, wanted func(store.Outgoing) bool) (out []store.Outgoing, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, row := range s.rows[min(int(after), len(s.rows)):] {
-		if !s.sent[row.Seq] && (!stops || isStop(row.Topic)) && len(out) < limit {
+		if !s.sent[row.Seq] && wanted(row) && len(out) < limit {
 			out = append(out, row)
 		}
 	}
+	s.reads += len(out)
+	s.most = max(s.most, len(out))
 	return out, nil
 }
 
 func (s *fakeStore) Unsent(_ context.Context, after int64, limit int) ([]store.Outgoing, error) {
-	return s.list(after, limit, false)
+	return s.list(after, limit, func(store.Outgoing) bool { return true })
 }
 
 func (s *fakeStore) UnsentStops(_ context.Context, after int64, limit int) ([]store.Outgoing, error) {
-	return s.list(after, limit, true)
+	return s.list(after, limit, func(row store.Outgoing) bool { return isStop(row.Topic) })
+}
+
+func (s *fakeStore) UnsentOf(_ context.Context, target string, after, upTo int64, limit int) ([]store.Outgoing, error) {
+	return s.list(after, limit, func(row store.Outgoing) bool { return row.Target == target && row.Seq <= upTo })
 }
 
 func (s *fakeStore) RetainedDocuments(context.Context) ([]store.Outgoing, error) { return nil, nil }
@@ -77,6 +87,7 @@ type fakeConn struct {
 	stuck string
 
 	mu       sync.Mutex
+	unstuck  bool
 	sent     []link.Message
 	inFlight map[string]int // by topic
 	flying   int
@@ -96,7 +107,7 @@ func (c *fakeConn) PublishAsync(_ context.Context, m link.Message) (func(context
 	c.most = max(c.most, c.flying)
 	c.sent = append(c.sent, m)
 	acked := time.After(ackLatency)
-	if m.Topic == c.stuck {
+	if m.Topic == c.stuck && !c.unstuck {
 		acked = nil
 	}
 	return func(ctx context.Context) (err error) {
@@ -111,6 +122,13 @@ func (c *fakeConn) PublishAsync(_ context.Context, m link.Message) (func(context
 		c.flying--
 		return err
 	}, nil
+}
+
+// confirm lets documents on the stuck topic be confirmed from now on.
+func (c *fakeConn) confirm(stuck string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unstuck = c.stuck == stuck
 }
 
 func (c *fakeConn) count() int {
@@ -192,6 +210,143 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 				}
 				if conn.doubled > 0 {
 					t.Errorf("%d documents were sent while another of their topic was in flight", conn.doubled)
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
+}
+
+// The outbox is read in parts, and stops that were written last are sent first.
+func TestFullOutboxIsReadInParts(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		const waiting = 3 * maxRows
+		o, db, conn := newFakes("")
+		for i := range waiting {
+			db.add(schema.TopicDesiredStory, fmt.Sprintf("r%d", i), "1")
+		}
+		var stops []string
+		for i := range 5 * maxOfTarget {
+			stops = append(stops, fmt.Sprint("stop ", i))
+			db.add(schema.TopicDesiredStop, "r7", stops[i])
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { o.run(ctx, db); close(ended) }()
+		o.wake <- struct{}{}
+		synctest.Wait()
+		if string(conn.sent[0].Payload) != stops[0] {
+			t.Errorf("the stop is not the first of %d documents", conn.count())
+		}
+		if db.reads > maxRows+rowsAtOnce || db.most > rowsAtOnce {
+			t.Errorf("%d rows were read before any was confirmed, %d at once", db.reads, db.most)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := db.unsent(); n != 0 {
+			t.Errorf("%d documents are unconfirmed after a minute", n)
+		}
+		if conn.most > maxInFlight {
+			t.Errorf("%d documents were in flight", conn.most)
+		}
+		if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStop, "r7")); !slices.Equal(got, stops) {
+			t.Errorf("stops were sent as %v", got)
+		}
+		if db.reads > waiting+waiting/10 || conn.count() != waiting+len(stops) {
+			t.Errorf("%d rows were read and %d sent, want %d", db.reads, conn.count(), waiting+len(stops))
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// The rows of one robot that confirms nothing neither fill the memory nor keep the rows of
+// others waiting in the database.
+func TestLongBacklogOfOneRobotDelaysNoOther(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		const backlog, others = 3 * maxRows, 1000
+		stuck := inFleet.Topic(schema.TopicDesiredStory, "r0")
+		o, db, conn := newFakes(stuck)
+		for i := range backlog {
+			db.add(schema.TopicDesiredStory, "r0", fmt.Sprint(i))
+		}
+		for i := range others {
+			db.add(schema.TopicDesiredStory, fmt.Sprintf("r%d", i+1), "1")
+		}
+		db.add(schema.TopicDesiredStop, "r0", "stop")
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { o.run(ctx, db); close(ended) }()
+		o.wake <- struct{}{}
+		time.Sleep(outboxLook / 2)
+		synctest.Wait()
+		if n := db.unsent(); n != backlog {
+			t.Errorf("%d documents are unconfirmed, want the %d of r0", n, backlog)
+		}
+		if db.reads > backlog+2*others || db.most > rowsAtOnce {
+			t.Errorf("%d rows were read, %d at once", db.reads, db.most)
+		}
+		conn.confirm(stuck)
+		time.Sleep(ackPatience + retryMin + 2*backlog*ackLatency) // one at a time
+		synctest.Wait()
+		if n := db.unsent(); n != 0 {
+			t.Errorf("%d documents are unconfirmed after r0 confirms", n)
+		}
+		got := slices.Compact(conn.payloads(stuck)) // the first one was sent twice
+		for i, payload := range got {
+			if payload != fmt.Sprint(i) {
+				t.Fatalf("document %d to r0 is %s", i, payload)
+			}
+		}
+		if len(got) != backlog || db.reads > 2*backlog+3*others {
+			t.Errorf("%d documents were sent to r0, and %d rows read", len(got), db.reads)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// Rows of few robots, many more than the window takes of each, are sent once, and in order:
+// the stops of a robot, and its other documents.
+func TestRowsOfATargetAreSentOnceAndInOrder(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				o, db, conn := newFakes("")
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() { o.run(ctx, db); close(ended) }()
+				kinds := []schema.TopicKind{schema.TopicDesiredStory, schema.TopicDesiredStop, schema.TopicDesiredConfig, schema.TopicFleetStop}
+				const rows = 600
+				for i := range rows {
+					kind, robot := kinds[random.IntN(4)], fmt.Sprint("r", random.IntN(2))
+					if kind == schema.TopicFleetStop {
+						robot = ""
+					}
+					db.add(kind, robot, fmt.Sprint(i))
+					if random.IntN(40) == 0 {
+						signal(o.wake)
+					}
+					if random.IntN(40) == 0 {
+						time.Sleep(time.Duration(random.IntN(30)) * ackLatency)
+					}
+				}
+				time.Sleep(outboxLook + rows*ackLatency)
+				synctest.Wait()
+				if db.unsent() > 0 || conn.count() != rows {
+					t.Errorf("%d documents are unconfirmed, %d were sent for %d rows", db.unsent(), conn.count(), rows)
+				}
+				last := map[string]int{}
+				for _, m := range conn.sent {
+					row, params, _ := inFleet.Match(m.Topic)
+					at := fmt.Sprint(params.RID, isStop(row.Kind))
+					i, err := strconv.Atoi(string(m.Payload))
+					if err != nil || i < last[at] {
+						t.Fatalf("row %d of %s was sent after row %d", i, at, last[at])
+					}
+					last[at] = i
 				}
 				cancel()
 				<-ended

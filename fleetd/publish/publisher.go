@@ -46,6 +46,7 @@ type Robots interface {
 type Store interface {
 	Unsent(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
 	UnsentStops(ctx context.Context, after int64, limit int) ([]store.Outgoing, error)
+	UnsentOf(ctx context.Context, target string, after, upTo int64, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 	RetainedDocuments(ctx context.Context) ([]store.Outgoing, error)
 	DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error)

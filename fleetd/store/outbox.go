@@ -77,6 +77,15 @@ func (r reads) UnsentStops(ctx context.Context, after int64, limit int) ([]Outgo
 	return all, nil
 }
 
+// UnsentOf is Unsent for the rows of one target up to a number.
+func (r reads) UnsentOf(ctx context.Context, target string, after, upTo int64, limit int) ([]Outgoing, error) {
+	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` AND seq <= $2 AND target = $3 ORDER BY seq LIMIT $4`, after, upTo, target, limitOf(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox for %q: %w", target, err)
+	}
+	return all, nil
+}
+
 // An empty payload of a blob stands for the blob itself, unless the row removes it.
 const outgoingSelect = `SELECT seq, topic, target, payload, CASE WHEN topic = 'blob' AND removes = 0 THEN 1 ELSE 0 END
 	FROM outbox WHERE sent_at = 0 AND seq > $1`

@@ -159,10 +159,15 @@ func outboxKeepsOrder(t *testing.T, address string) {
 	wantEqual(t, "the outbox", withBodies(t, s, unsent(s.Unsent(t.Context(), 0, 0))), want)
 	wantEqual(t, "what follows its first row", unsent(s.Unsent(t.Context(), 1, 2)), want[1:3])
 	wantEqual(t, "its beginning", withBodies(t, s, unsent(s.Unsent(t.Context(), 0, 2))), want[:2])
+	wantEqual(t, "the rows of one target", unsent(s.UnsentOf(t.Context(), "r2", 0, 4, 9)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "the first of them", unsent(s.UnsentOf(t.Context(), "r2", 0, 4, 1)), want[1:2])
+	wantEqual(t, "those before a number", unsent(s.UnsentOf(t.Context(), "r2", 0, 3, 9)), want[1:2])
+	wantEqual(t, "those after a number", unsent(s.UnsentOf(t.Context(), "r2", 2, 4, 9)), want[3:])
 	if err := s.MarkSent(t.Context(), []int64{1, 3}, at(5)); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "what is left", unsent(s.Unsent(t.Context(), 0, 0)), []store.Outgoing{want[1], want[3]})
+	wantEqual(t, "what is left of one target", unsent(s.UnsentOf(t.Context(), "r1", 0, 4, 9)), []store.Outgoing(nil))
 	if n := must[int64](t)(s.PruneSent(t.Context(), at(5))); n != 0 {
 		t.Errorf("%d rows deleted too early", n)
 	}
