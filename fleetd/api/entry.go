@@ -43,6 +43,29 @@ type Saved struct {
 	Unchanged bool  `json:"unchanged" doc:"the draft had the same text already"`
 }
 
+// Validation is texts to validate together, and the assets that would be uploaded before them.
+type Validation struct {
+	Texts  []SourceText `json:"texts" minItems:"1" maxItems:"1000"`
+	Assets []NewAsset   `json:"assets,omitempty" maxItems:"1000"`
+}
+
+// SourceText is the source of an act or story.
+type SourceText struct {
+	Kind string `json:"kind" enum:"act,story"`
+	Text string `json:"text" doc:"YAML, or JSON if it starts with {"`
+}
+
+// NewAsset is a sound or an image that is not uploaded yet.
+type NewAsset struct {
+	Name string `json:"name" maxLength:"63"`
+	Kind string `json:"kind" enum:"sound,face"`
+}
+
+// Validities are the results of a Validation, in the order of its texts.
+type Validities struct {
+	Results []Validity `json:"results"`
+}
+
 // Validity lists the problems of a text.
 type Validity struct {
 	ID       string           `json:"id,omitempty" doc:"name of the act or story, if it could be parsed"`

@@ -13,12 +13,13 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Library changes acts and stories. Problems refuse a change.
 type Library interface {
 	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
-	Validate(ctx context.Context, kind library.Kind, text []byte) (id string, found []schema.Problem, err error)
+	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
 	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by change.Person) (library.Published, []schema.Problem, error)
 	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by change.Person) (library.Removal, []schema.Problem, error)
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
@@ -90,13 +91,6 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			}
 			return s.save(ctx, in.principal, kind, in.ID, in.RawBody, over, in.By)
 		})
-	register(h, at("validate", http.MethodPost, "/validate", "List the problems of a text", "Nothing is saved."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Text
-		}) (*answer[Validity], error) {
-			return s.validity(ctx, kind, in.RawBody)
-		})
 	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
 		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."), auth.Edit,
 		func(ctx context.Context, in *struct {
@@ -135,6 +129,24 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 		})
 }
+
+// validation registers the request that validates texts.
+func (s *server) validation(h huma.API) {
+	o := op("validate-texts", http.MethodPost, validatePath, "library", "List the problems of acts and stories",
+		"Each is validated as if the assets and then the acts of the request had been published. Nothing is saved.")
+	o.MaxBodyBytes = maxTexts
+	register(h, o, auth.View, func(ctx context.Context, in *struct {
+		caller
+		Body Validation
+	}) (*answer[Validities], error) {
+		return s.validate(ctx, in.Body)
+	})
+}
+
+const validatePath = "/library/validate"
+
+// maxTexts bounds the texts of one request together.
+const maxTexts = 8 << 20
 
 // draftOf parses If-Match; nil means any revision.
 func draftOf(match string) (*int64, error) {
@@ -215,12 +227,30 @@ func (s *server) saved(saved library.Saved, problems []schema.Problem, err error
 	return &answer[Saved]{Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
 }
 
-func (s *server) validity(ctx context.Context, kind library.Kind, body []byte) (*answer[Validity], error) {
-	id, problems, err := s.Library.Validate(ctx, kind, body)
+func (s *server) validate(ctx context.Context, in Validation) (*answer[Validities], error) {
+	texts := make([]library.Text, len(in.Texts))
+	for i, t := range in.Texts {
+		texts[i] = library.Text{Kind: library.Kind(t.Kind), Body: []byte(t.Text)}
+	}
+	assets := make([]library.Asset, len(in.Assets))
+	for i, a := range in.Assets {
+		assets[i] = library.Asset{Name: a.Name, Media: library.MediaWAV}
+		if a.Kind == string(score.AssetFace) {
+			assets[i].Media = library.MediaPNG
+		}
+	}
+	checked, problems, err := s.Library.Validate(ctx, texts, assets)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
-	return &answer[Validity]{Validity{ID: id, Valid: len(schema.Errors(problems)) == 0, Problems: nonNil(problems)}}, nil
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	out := Validities{Results: make([]Validity, len(checked))}
+	for i, c := range checked {
+		out.Results[i] = Validity{ID: c.ID, Valid: len(schema.Errors(c.Problems)) == 0, Problems: nonNil(c.Problems)}
+	}
+	return &answer[Validities]{out}, nil
 }
 
 func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {

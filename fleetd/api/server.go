@@ -76,6 +76,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.stream(h)
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")
+	s.validation(h)
 	s.assets(h)
 	s.assignments(h)
 	s.desired(h)
@@ -133,8 +134,11 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authent
 			w.Header().Set("X-Accel-Buffering", "no") // makes nginx pass the stream on unbuffered
 		}
 		limit, patience := int64(MaxBody), databasePatience
-		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/") {
+		switch {
+		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"):
 			limit, patience = score.MaxAsset, uploadPatience
+		case r.URL.Path == Prefix+validatePath:
+			limit = maxTexts
 		}
 		r = r.WithContext(change.WithPatience(r.Context(), patience))
 		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that huma finds the excess and answers with a problem

@@ -44,13 +44,14 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 	return saved, found, err
 }
 
-// Validate returns the id that a text names, and its problems. Nothing is saved.
-func (l *Library) Validate(ctx context.Context, kind library.Kind, text []byte) (id string, found []schema.Problem, err error) {
-	_, err = l.decide(ctx, auth.Principal{}, library.ForDraft(kind, text), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
-		id, found = library.Validate(rows, kind, text)
-		return library.Changes{}, nil
+// Validate returns the problems of each text, as if the assets and acts of the request had
+// been published. Nothing is saved.
+func (l *Library) Validate(ctx context.Context, texts []library.Text, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, auth.Principal{}, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+		checked, found = library.Validate(rows, texts, assets)
+		return library.Changes{}, found
 	})
-	return id, found, err
+	return checked, found, err
 }
 
 // Publish publishes the draft as the next revision.

@@ -78,28 +78,54 @@ func isAssetFile(path string) bool {
 	return slices.Contains([]string{".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// putAssetsOf uploads the sounds and images in folders, so that the acts published
-// after them find them.
-func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
+// assetFiles lists the sounds and images in folders.
+func assetFiles(paths []string) (files []string, err error) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			continue // sources has reported what cannot be read
 		}
 		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !isAssetFile(file) {
-				return err
-			}
-			up, err := sh.putAsset(ctx, file, assetNameOf(file))
-			if err == nil {
-				uploadedLines(sh.Err, []api.Uploaded{up})
+			if err == nil && !d.IsDir() && isAssetFile(file) {
+				files = append(files, file)
 			}
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 	}
+	return files, nil
+}
+
+// putAssetsOf uploads the sounds and images in folders, so that the acts published
+// after them find them.
+func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
+	files, err := assetFiles(paths)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		up, err := sh.putAsset(ctx, file, assetNameOf(file))
+		if err != nil {
+			return err
+		}
+		uploadedLines(sh.Err, []api.Uploaded{up})
+	}
 	return nil
+}
+
+// newAssetsOf describes the sounds and images in folders for a validation.
+func newAssetsOf(paths []string) (assets []api.NewAsset, err error) {
+	files, err := assetFiles(paths)
+	for _, file := range files {
+		kind := score.AssetSound
+		switch strings.ToLower(filepath.Ext(file)) {
+		case ".png", ".jpg", ".jpeg":
+			kind = score.AssetFace
+		}
+		assets = append(assets, api.NewAsset{Name: assetNameOf(file), Kind: string(kind)})
+	}
+	return assets, err
 }
 
 func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Uploaded, err error) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -105,25 +106,27 @@ func (sh *shell) validateCommand(kind string) *cobra.Command {
 	var paths []string
 	c := &cobra.Command{
 		Use: "validate -f FILE...", Short: "show all problems of files or folders; nothing is saved", Args: cobra.NoArgs,
+		Long: `Show all problems of files or folders; nothing is saved. Stories are validated against the acts
+among the files and those of fleetd, acts also against the sounds and images in the folders.`,
 		Example: "  fleetd " + kind + " validate -f museum.yaml",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			all, err := sh.sources(paths, kind)
 			if err != nil {
 				return err
 			}
-			var results []api.Validity
+			assets, err := newAssetsOf(paths)
+			if err != nil {
+				return err
+			}
+			results, err := sh.validate(cmd.Context(), all, assets)
+			if err != nil {
+				return err
+			}
 			bad := 0
-			for _, s := range all {
-				v, err := sh.validate(cmd.Context(), s)
-				if f := (*failure)(nil); errors.As(err, &f) && f.code == exitError {
-					fmt.Fprintf(sh.Err, "%s: %v\n", s.path, err) // the other files are validated too
-				} else if err != nil {
-					return err
-				}
+			for _, v := range results {
 				if !v.Valid {
 					bad++
 				}
-				results = append(results, v)
 			}
 			err = sh.show(results, func(w io.Writer) {
 				for i, v := range results {
@@ -149,21 +152,52 @@ func fileFlag(c *cobra.Command, paths *[]string) {
 	}
 }
 
-// validate asks fleetd for the problems of a text and prints them.
-func (sh *shell) validate(ctx context.Context, s source) (api.Validity, error) {
-	var v api.Validity
-	if strings.TrimSpace(string(s.text)) == "" {
-		v.Problems = []schema.Problem{schema.Fault("", "empty", "the file is empty", "write "+s.kind+": NAME, and its contents below")}
-		fmt.Fprintln(sh.Err, formatProblem(v.Problems[0], s.path, nil))
-		return v, nil
+// validate asks fleetd for the problems of texts, as if the assets and the acts among them
+// were published, and prints them.
+func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAsset) ([]api.Validity, error) {
+	results := make([]api.Validity, len(all))
+	request := api.Validation{Assets: assets}
+	var asked []int // for which of all
+	for i, s := range all {
+		if p := unreadable(s); p != nil {
+			results[i].Problems = []schema.Problem{*p}
+			continue
+		}
+		request.Texts = append(request.Texts, api.SourceText{Kind: s.kind, Text: string(s.text)})
+		asked = append(asked, i)
 	}
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(s.kind) + "/validate", body: s.text, file: s.path}, &v); err != nil {
-		return v, err
+	if len(asked) > 0 {
+		var got api.Validities
+		if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "library/validate", body: request}, &got); err != nil {
+			return nil, err
+		}
+		if len(got.Results) != len(asked) {
+			return nil, fmt.Errorf("read fleetd's answer: it has %d results for %d texts", len(got.Results), len(asked))
+		}
+		for at, v := range got.Results {
+			results[asked[at]] = v
+		}
 	}
-	for _, p := range v.Problems {
-		fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
+	for i, s := range all {
+		for _, p := range results[i].Problems {
+			fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
+		}
 	}
-	return v, nil
+	return results, nil
+}
+
+// unreadable returns why a text cannot be sent to fleetd; nil if it can.
+func unreadable(s source) *schema.Problem {
+	var p schema.Problem
+	switch {
+	case strings.TrimSpace(string(s.text)) == "":
+		p = schema.Fault("", "empty", "the file is empty", "write "+s.kind+": NAME, and its contents below")
+	case !utf8.Valid(s.text):
+		p = schema.Fault("", "not_utf8", "the file is not UTF-8 text", "save it as UTF-8")
+	default:
+		return nil
+	}
+	return &p
 }
 
 func (sh *shell) publishCommand(kind string) *cobra.Command {
@@ -223,10 +257,11 @@ func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []strin
 
 // publish saves a text as a draft and publishes it. A text with errors is not saved.
 func (sh *shell) publish(ctx context.Context, s source, why string) (api.Published, error) {
-	v, err := sh.validate(ctx, s)
+	results, err := sh.validate(ctx, []source{s}, nil)
 	if err != nil {
 		return api.Published{}, err
 	}
+	v := results[0]
 	if !v.Valid {
 		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; it was not saved", s.path)}
 	}

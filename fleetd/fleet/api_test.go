@@ -252,8 +252,7 @@ func TestLibraryOverTheAPI(t *testing.T) {
 		if len(p.Stale) != 1 || p.Stale[0] != "museum" {
 			w.Errorf("a changed act leaves stale %v", p.Stale)
 		}
-		var v api.Validity
-		w.must("POST", "/acts/validate", "act: x\nactions:\n- {type: wait, start_ms: 0, end_ms: 0}\n", &v)
+		v := w.validate(api.SourceText{Kind: "act", Text: "act: x\nactions:\n- {type: wait, start_ms: 0, end_ms: 0}\n"})[0]
 		if v.Valid || v.ID != "x" || len(v.Problems) == 0 || v.Problems[0].Pointer == "" || v.Problems[0].Hint == "" {
 			w.Errorf("validity is %+v", v)
 		}

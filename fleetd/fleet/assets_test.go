@@ -134,8 +134,7 @@ func TestSmallSoundIsABlobAndLargeOneIsNot(t *testing.T) {
 func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 	inWorld(t, func(w *world) {
 		doubts := func() (found []string) {
-			var v api.Validity
-			w.must("POST", "/acts/validate", "act: x\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gonk}\n", &v)
+			v := w.validate(api.SourceText{Kind: "act", Text: "act: x\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gonk}\n"})[0]
 			for _, p := range v.Problems {
 				found = append(found, fmt.Sprint(p.Severity, " ", p.Pointer, " ", p.Code, ": ", p.Hint))
 			}

@@ -178,6 +178,17 @@ func (w *world) must(method, path string, body, into any, headers ...string) {
 	}
 }
 
+// validate returns the results of a validation.
+func (w *world) validate(texts ...api.SourceText) []api.Validity {
+	w.Helper()
+	var v api.Validities
+	w.must("POST", "/library/validate", api.Validation{Texts: texts}, &v)
+	if len(v.Results) != len(texts) {
+		w.Fatalf("%d results for %d texts", len(v.Results), len(texts))
+	}
+	return v.Results
+}
+
 func request(t *testing.T, h http.Handler, method, path string, body any, headers ...string) (int, []byte) {
 	t.Helper()
 	var text []byte

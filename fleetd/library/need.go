@@ -30,14 +30,25 @@ type Need struct {
 	Then func(Rows) Need
 }
 
-// ForDraft is what Save and Validate look at.
-func ForDraft(kind Kind, text []byte) Need {
-	if kind == KindAct {
-		a, _ := score.ParseAct(text)
-		return Need{Assets: true, Acts: []string{a.ID}}
+// ForDraft is what Save looks at.
+func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Text{{kind, text}}) }
+
+// ForValidate is what Validate looks at.
+func ForValidate(texts []Text) Need {
+	acts, stories := map[string]bool{}, map[string]bool{}
+	for _, t := range texts {
+		if t.Kind == KindAct {
+			a, _ := score.ParseAct(t.Body)
+			acts[a.ID] = true
+			continue
+		}
+		s, _ := score.ParseStory(t.Body)
+		stories[s.ID] = true
+		for _, id := range actsOf(s) {
+			acts[id] = true
+		}
 	}
-	s, _ := score.ParseStory(text)
-	return Need{Assets: true, Stories: []string{s.ID}, Acts: actsOf(s)}
+	return Need{Assets: true, Acts: slices.Sorted(maps.Keys(acts)), Stories: slices.Sorted(maps.Keys(stories))}
 }
 
 // ForPublish is what Publish looks at. Another revision of an act makes published stories

@@ -45,6 +45,7 @@ type snapshot struct {
 	blobs     map[revisionKey]score.Blob // parsed revisions of stories
 	assets    map[string]Asset
 	catalogue Catalogue
+	faulty    map[string]bool // acts that are validated in this request, and have errors
 
 	changes Changes
 	sent    map[string]bool // blobs in the outbox of this plan
@@ -61,7 +62,7 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Reported,
 		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
-		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, sent: map[string]bool{},
+		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, sent: map[string]bool{},
 	}
 	if s.heard == nil {
 		s.heard = func(string) schema.ReportedRev { return schema.ReportedRev{} }

@@ -8,14 +8,48 @@ import (
 	"troupe/schema/score"
 )
 
-// Validate returns every problem of a text, checked against the library, and the id that
-// it names if it can be parsed.
-func Validate(rows Rows, kind Kind, text []byte) (id string, problems []schema.Problem) {
+// Text is the source of an act or a story.
+type Text struct {
+	Kind Kind
+	Body []byte
+}
+
+// Checked is the id that a text names, if it can be parsed, and its problems.
+type Checked struct {
+	ID       string
+	Problems []schema.Problem
+}
+
+// Validate returns every problem of each text, as if the assets and then the acts among the
+// texts had been published: a folder can be checked before anything of it is. Of an asset
+// only the name and the media type count.
+func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
-		return "", problems
+		return nil, problems
 	}
-	return s.validate(kind, text)
+	for _, a := range assets {
+		s.assets[a.Name] = a
+	}
+	out := make([]Checked, len(texts))
+	check := func(i int) { out[i].ID, out[i].Problems = s.validate(texts[i].Kind, texts[i].Body) }
+	for i, t := range texts {
+		if t.Kind != KindAct {
+			continue
+		}
+		check(i)
+		if id := out[i].ID; id != "" && len(schema.Errors(out[i].Problems)) == 0 {
+			s.acts[id], _ = score.ParseAct(t.Body)
+		} else if id != "" {
+			s.faulty[id] = true
+		}
+	}
+	for i, t := range texts {
+		if t.Kind != KindAct {
+			check(i)
+		}
+	}
+	return out, nil
 }
 
 func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
@@ -53,7 +87,8 @@ func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (strin
 	return "", problems
 }
 
-// addHints adds hints to problems of unknown acts: acts that are only drafts, and deleted ones.
+// addHints adds hints to problems of unknown acts: acts with errors in the same request, acts
+// that are only drafts, and deleted ones.
 func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		if p.Code != score.CodeUnknownAct {
@@ -65,6 +100,8 @@ func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []sche
 		}
 		e, ok := s.entries[Ref{KindAct, story.Acts[at].Act}]
 		switch {
+		case s.faulty[story.Acts[at].Act]:
+			problems[i].Hint = "correct its errors first"
 		case ok && e.Deleted():
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
 		case ok && e.Rev == 0:
