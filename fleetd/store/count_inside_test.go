@@ -361,19 +361,22 @@ func TestCostOfAChangeDoesNotGrowWithTheFleet(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address func() string) {
 		type cost struct{ statements, rows int64 }
 		var sizes []map[string]cost
+		var times []map[string]time.Duration
 		for _, size := range []struct{ robots, stories int }{{10, 10}, {10_000, 1000}} {
 			s, c := openCounted(t, address())
 			ten := fleetOf(t, s, size.robots, size.stories)[:10]
-			costs := map[string]cost{}
+			costs, took := map[string]cost{}, map[string]time.Duration{}
 			for _, change := range changesOfTen(t, ten) {
+				began := time.Now()
 				statements, rows := c.of(t, func() error { return s.Tx(t.Context(), change.do) })
-				costs[change.what] = cost{statements, rows}
+				costs[change.what], took[change.what] = cost{statements, rows}, time.Since(began)
 			}
-			sizes = append(sizes, costs)
+			sizes, times = append(sizes, costs), append(times, took)
 		}
 		for what, few := range sizes[0] {
 			many := sizes[1][what]
-			t.Logf("%s: %d statements and %d rows read with 10 robots and 10 stories, %d and %d with 10,000 and 1,000", what, few.statements, few.rows, many.statements, many.rows)
+			t.Logf("%s: %d statements and %d rows read in %.1f ms with 10 robots and 10 stories, %d and %d in %.1f ms with 10,000 and 1,000", what,
+				few.statements, few.rows, times[0][what].Seconds()*1e3, many.statements, many.rows, times[1][what].Seconds()*1e3)
 			if few != many || few.rows == 0 || few.rows > 100 {
 				t.Errorf("%s costs %+v with 10 robots and 10 stories, and %+v with 10,000 and 1,000", what, few, many)
 			}
