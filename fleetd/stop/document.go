@@ -1,0 +1,94 @@
+package stop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"troupe/schema"
+	"troupe/schema/sign"
+)
+
+// maxLatched bounds the stops in one robot's document, the oldest first. Further ones are
+// latched on the robot all the same, and are listed when there is room.
+const maxLatched = 56
+
+// document makes the document with the latched stops of one robot, or of all. Its revision
+// is fleetd's time in milliseconds and higher than the last one, so that robots still obey
+// after the database was restored from a backup.
+func (p *plan) document(robot string, held []*Latch) (Document, error) {
+	slices.SortFunc(held, func(a, b *Latch) int {
+		if c := a.AskedAt.Compare(b.AskedAt); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	d := Document{Robot: robot, Rev: max(p.rows.Revs[robot]+1, p.now.UnixMilli())}
+	ts := schema.TimeOf(p.now)
+	var err error
+	if robot == "" {
+		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+		if n := len(held); n > 0 {
+			l := held[n-1] // the topic has room for one; the others are in each robot's own document
+			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
+		}
+		d.Payload, err = encodeFitting(schema.TopicFleetStop, &doc, func() (err error) {
+			doc.Sig = nil
+			doc.Sig, err = p.rows.Seal.Sign(sign.FleetStop, "", doc)
+			return err
+		}, func() { doc.Why, doc.By = "", truncated(doc.By, 63) })
+		return d, err
+	}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+	for _, l := range held[:min(len(held), maxLatched)] {
+		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
+	}
+	d.Payload, err = encodeFitting(schema.TopicDesiredStop, &doc, func() (err error) {
+		doc.Sig = nil
+		doc.Sig, err = p.rows.Seal.Sign(sign.Stop, robot, doc)
+		return err
+	}, func() {
+		for i := range doc.Stops {
+			doc.Stops[i].Why, doc.Stops[i].By, doc.Stops[i].Client = "", "", ""
+		}
+	})
+	return d, err
+}
+
+// encodeFitting signs and encodes a document; if it is too big, without the fields for people.
+func encodeFitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
+	for short := false; ; short = true {
+		err := seal()
+		if err != nil {
+			return nil, fmt.Errorf("sign %s: %w", topic, err)
+		}
+		payload, err := schema.Encode(doc)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", topic, err)
+		}
+		if short || len(payload) <= schema.TopicOf(topic).MaxBytes {
+			return payload, nil
+		}
+		shorten()
+	}
+}
+
+// validText replaces what databases and documents do not accept, so that no text prevents a
+// stop from being persisted.
+func validText(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "?"), "?")
+}
+
+// truncated limits a text to most bytes and cuts it between characters.
+func truncated(s string, most int) string {
+	s = validText(s)
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	for len(s) > 0 && !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
