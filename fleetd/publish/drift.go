@@ -3,9 +3,11 @@ package publish
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -18,6 +20,8 @@ const (
 	// robot may have a good reason to wait.
 	driftLimit = 5 * time.Minute
 	driftLook  = 5 * time.Second
+	// askAtOnce bounds the robots whose documents are read at once.
+	askAtOnce = 100
 )
 
 // driftChecker finds robots that do not report what is desired of them. The broker may have
@@ -91,19 +95,19 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 
 // ask publishes the desired documents of robots once more, and asks for theirs.
 func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now time.Time) {
-	desired, err := db.RetainedDocuments(ctx)
-	if err != nil {
-		d.deps.Failed("desired documents not read", err)
-		return
-	}
-	for _, id := range robots {
-		for _, w := range desired {
-			if w.Target == id {
-				d.outbox.say(d.outbox.message(w))
-			}
+	for some := range slices.Chunk(robots, askAtOnce) {
+		documents, err := db.DesiredDocuments(ctx, selector.IDs(some...))
+		if err != nil {
+			d.deps.Failed("desired documents not read", err)
+			return
 		}
-		d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)
-		d.resync(ctx, id, now)
+		for _, w := range documents {
+			d.outbox.say(d.outbox.message(w))
+		}
+		for _, id := range some {
+			d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)
+			d.resync(ctx, id, now)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -49,6 +50,7 @@ type Store interface {
 	UnsentOf(ctx context.Context, target string, after, upTo int64, limit int) ([]store.Outgoing, error)
 	MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 	RetainedDocuments(ctx context.Context) ([]store.Outgoing, error)
+	DesiredDocuments(ctx context.Context, robots selector.Selector) ([]store.Outgoing, error)
 	DesiredRevs(ctx context.Context) (map[string]map[schema.TopicKind]int64, error)
 	Blob(ctx context.Context, sha256 string) ([]byte, error)
 	File(ctx context.Context, sha256 string) (*store.File, error)

@@ -113,7 +113,7 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: gong.SHA256}, {Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}}
 	apply(t, s, c)
 	want := map[string]string{gong.SHA256: string(gong.Body), c.Revisions[0].SHA256: string(c.Revisions[0].Body)}
-	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))} {
+	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": withBodies(t, s, must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())))} {
 		got := map[string]string{}
 		for _, o := range out {
 			if o.Topic == schema.TopicBlob {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
@@ -123,28 +124,34 @@ func (s *Store) PruneSent(ctx context.Context, then time.Time) (n int64, err err
 	return n, nil
 }
 
+// DesiredDocuments lists the desired documents of some robots, of each the stops first. Robots
+// that are being decommissioned, or were, have none.
+func (r reads) DesiredDocuments(ctx context.Context, robots selector.Selector) ([]Outgoing, error) {
+	w := where{conditions: []string{"r.archived_at = 0", "NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)"}}
+	w.addSelector(robots)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
+		return o, scan(&o.Topic, &o.Target, &o.Payload)
+	}, `SELECT w.kind, w.robot, w.payload FROM desired w JOIN robots r ON r.id = w.robot`+w.String()+` ORDER BY w.robot, CASE WHEN w.kind = 'desired_stop' THEN 0 ELSE 1 END, w.kind`, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list desired documents: %w", err)
+	}
+	return all, nil
+}
+
 // RetainedDocuments lists all retained documents that fleetd owns, for a broker that lost them, in the
 // order in which they must be published: the revocation list, stops, the blobs that desired
-// documents need, and the other desired documents. Robots that are being decommissioned, or
-// were, have none.
+// documents need, without their bodies, and the other desired documents.
 func (r reads) RetainedDocuments(ctx context.Context) ([]Outgoing, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
-		o.Topic = schema.TopicBlob
-		return o, scan(&o.Target, &o.Payload)
-	}, `SELECT b.sha256, b.body FROM blobs b WHERE b.sha256 IN (SELECT sha256 FROM desired_blobs)
-		UNION ALL SELECT p.sha256, p.body FROM file_parts p WHERE p.part = 0 AND p.sha256 IN (SELECT sha256 FROM desired_blobs)
-			AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.sha256 = p.sha256)
-		ORDER BY 1`)
+		o.Topic, o.Unread = schema.TopicBlob, true
+		return o, scan(&o.Target)
+	}, `SELECT sha256 FROM desired_blobs ORDER BY sha256`)
 	if err != nil {
 		return nil, fmt.Errorf("list blobs in use: %w", err)
 	}
-	desired, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
-		return o, scan(&o.Topic, &o.Target, &o.Payload)
-	}, `SELECT w.kind, w.robot, w.payload FROM desired w JOIN robots r ON r.id = w.robot
-		WHERE r.archived_at = 0 AND NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)
-		ORDER BY w.robot, w.kind`)
+	desired, err := r.DesiredDocuments(ctx, selector.All())
 	if err != nil {
-		return nil, fmt.Errorf("list desired documents: %w", err)
+		return nil, err
 	}
 	rev, revoked, err := r.Revocation(ctx)
 	if err != nil {

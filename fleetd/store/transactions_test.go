@@ -8,6 +8,7 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
@@ -197,8 +198,17 @@ func desiredDocumentsAreListed(t *testing.T, address string) {
 	fill(t, s) // r1 performs s1 revision 1; the default story of r2 was cleared
 	blob := revision(library.KindStory, "s1", 1)
 	wantEqual(t, "what the broker must hold", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())), []store.Outgoing{
-		{Topic: schema.TopicBlob, Target: blob.SHA256, Payload: blob.Body},
+		{Topic: schema.TopicBlob, Target: blob.SHA256, Unread: true},
 		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
 		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
 	})
+	wantEqual(t, "the desired documents of r2", must[[]store.Outgoing](t)(s.DesiredDocuments(t.Context(), selector.IDs("r2", "r9"))), []store.Outgoing{
+		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
+	})
+	holdStops(t, s, 9, stop.Order{ID: "s-1", Level: schema.StopStop, Robots: []string{"r2"}, At: at(9)})
+	var kinds []schema.TopicKind
+	for _, o := range must[[]store.Outgoing](t)(s.DesiredDocuments(t.Context(), selector.IDs("r2", "r9"))) {
+		kinds = append(kinds, o.Topic)
+	}
+	wantEqual(t, "the desired documents of a stopped robot", kinds, []schema.TopicKind{schema.TopicDesiredStop, schema.TopicDesiredStory})
 }
