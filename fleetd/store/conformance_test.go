@@ -35,6 +35,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a plan reads what it needs", libraryForReadsWhatIsNeeded},
 		{"a plan reads whole rows", libraryForReadsWholeRows},
 		{"a plan takes any number of robots", libraryForTakesAnyNumberOfRobots},
+		{"a plan takes any number of names", libraryForTakesAnyNumberOfNames},
 		{"a revision is immutable", revisionsAreImmutable},
 		{"an unpublished default story is refused", unpublishedDefaultIsRefused},
 		{"a lower desired revision is refused", lowerDesiredRevisionIsRefused},

@@ -161,6 +161,24 @@ func libraryForTakesAnyNumberOfRobots(t *testing.T, address string) {
 	})
 }
 
+func libraryForTakesAnyNumberOfNames(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	act(t, s, "a")
+	story(t, s, "x", "a")
+	need := library.Need{Acts: []string{"a"}, StoriesWith: []library.Ref{{Kind: library.KindAct, ID: "a"}}}
+	for i := range 70_000 { // more than the parameters of a statement
+		id := fmt.Sprint("other-", i)
+		need.Acts = append(need.Acts, id)
+		need.StoriesWith = append(need.StoriesWith, library.Ref{Kind: library.KindAct, ID: id})
+	}
+	need.Holders = append(need.StoriesWith, library.Ref{Kind: library.KindStory, ID: "x"})
+	transact(t, s, func(tx *store.Tx) error {
+		rows, err := tx.LibraryFor(t.Context(), need, selector.Selector{})
+		wantEqual(t, "rows", rowsText(rows), "a x a@1 x@1")
+		return err
+	})
+}
+
 func revisionsAreImmutable(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	apply(t, s, published(1))

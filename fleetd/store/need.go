@@ -57,8 +57,8 @@ type revisionKey struct {
 // readRobots reads the defaults of the robots of the plan, and if performed the revisions
 // that they perform.
 func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, performed bool) error {
-	if len(robots.IDs) > maxNamedRobots { // a statement has a limited number of parameters
-		for some := range slices.Chunk(robots.IDs, maxNamedRobots) {
+	if len(robots.IDs) > maxNamed {
+		for some := range slices.Chunk(robots.IDs, maxNamed) {
 			if err := r.readRobots(ctx, selector.IDs(some...), performed); err != nil {
 				return err
 			}
@@ -116,17 +116,17 @@ func (r *libraryReader) missing(kind library.Kind, ids []string, entriesOnly boo
 // and refer to one of refs in their draft or newest revision.
 func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids []string, with []library.Ref, entriesOnly bool) error {
 	var wanted []where
-	if len(ids) > 0 {
+	for some := range slices.Chunk(ids, maxNamed) {
 		var w where
 		w.addIf(true, "e.kind = %s", string(kind))
-		w.addIn("e.id", ids)
+		w.addIn("e.id", some)
 		wanted = append(wanted, w)
 	}
-	if len(with) > 0 {
+	for some := range slices.Chunk(with, maxNamed) {
 		var w where
 		w.addIf(true, "e.kind = %s", string(kind))
 		w.conditions = append(w.conditions, "e.deleted_at = 0", `e.id IN (SELECT f.id FROM refs f JOIN entries c ON c.kind = f.kind AND c.id = f.id
-			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(with)+")")
+			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(some)+")")
 		wanted = append(wanted, w)
 	}
 	for _, w := range wanted {
@@ -163,19 +163,21 @@ func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) err
 			others = append(others, ref)
 		}
 	}
-	if len(stories) > 0 {
+	for some := range slices.Chunk(stories, maxNamed) {
 		var w where
-		w.addIn("d.story", stories)
+		w.addIn("d.story", some)
 		if err := r.readDefaults(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
 			return err
 		}
 	}
-	if len(others) == 0 {
-		return nil
+	for some := range slices.Chunk(others, maxNamed) {
+		var w where
+		if err := r.readDefaults(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(some), w, true); err != nil {
+			return err
+		}
 	}
-	var w where
-	return r.readDefaults(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
-		JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true)
+	return nil
 }
 
 // readDefaults reads the defaults of the robots that a query lists, which has the arguments

@@ -132,6 +132,9 @@ func boolToInt(b bool) int64 {
 	return 0
 }
 
+// maxNamed bounds the names in one query: a statement has a limited number of parameters.
+const maxNamed = 1000
+
 // where collects the conditions of a query and their arguments.
 type where struct {
 	conditions []string

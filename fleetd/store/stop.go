@@ -41,9 +41,6 @@ func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch
 	return all, nil
 }
 
-// maxNamedRobots bounds the robots that a query names one by one.
-const maxNamedRobots = 1000
-
 // StopsFor reads what a plan needs. Apply its changes in the same transaction.
 func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 	rows := stop.Rows{Revs: map[string]int64{}}
@@ -73,7 +70,7 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 			concerned[l.Robot] = true // the empty name stands for all robots
 		}
 	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(concerned)), maxNamedRobots) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(concerned)), maxNamed) {
 		var w where
 		w.addIn("robot", some)
 		if err := t.readHeld(ctx, &rows, w); err != nil {
@@ -100,7 +97,7 @@ func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Or
 			selectors = append(selectors, selector.Labelled(labels...))
 		}
 	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(named)), maxNamedRobots) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(named)), maxNamed) {
 		selectors = append(selectors, selector.IDs(some...))
 	}
 	if all {
@@ -129,7 +126,7 @@ func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need)
 		ids = append(ids, o.ID)
 	}
 	slices.Sort(ids)
-	for some := range slices.Chunk(slices.Compact(ids), maxNamedRobots) {
+	for some := range slices.Chunk(slices.Compact(ids), maxNamed) {
 		var w where
 		w.addIn("id", some)
 		latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+w.String()+" ORDER BY id, robot", w.args...)
