@@ -132,13 +132,6 @@ type Input struct {
 	Reason schema.Reason // act-failed
 }
 
-// Answer is the answer to a request.
-type Answer struct {
-	Status schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
-	Reason schema.Reason
-	Detail string
-}
-
 // Decision is the result of one step. Cancel comes before Begin.
 type Decision struct {
 	Changed  bool // there was a transition, perhaps to the same status
@@ -149,18 +142,18 @@ type Decision struct {
 	Begin    bool // begin State.Act of State.Story
 	Acquired []Token
 	Released []Token
-	Refused  schema.Reason // Enter: why ato cannot start
-	Answer   Answer
+	Refused  schema.Reason  // Enter: why ato cannot start
+	Answer   schema.Verdict // to a request: SUCCEEDED or REJECTED
 }
 
-func succeeded(detail string) Answer {
-	return Answer{Status: schema.StatusSucceeded, Detail: detail}
+func succeeded(detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Detail: detail}
 }
 
-func unchanged(detail string) Answer {
-	return Answer{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: detail}
+func unchanged(detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: detail}
 }
 
-func refused(r schema.Reason, detail string) Answer {
-	return Answer{Status: schema.StatusRejected, Reason: r, Detail: detail}
+func refused(r schema.Reason, detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
 }

@@ -185,7 +185,7 @@ func (h *tokens) refresh(now time.Duration, k Kind, fact Hold, d *Decision) {
 // release handles auto/continue. It releases the named token; without a name the
 // oldest one of the sender; if the sender holds none, a sticky one whose cause has
 // ended.
-func (s *State) release(in Input, d *Decision) Answer {
+func (s *State) release(in Input, d *Decision) schema.Verdict {
 	h := &s.tokens
 	if h.n == 0 {
 		return unchanged("nothing is paused")
@@ -212,7 +212,7 @@ func (s *State) release(in Input, d *Decision) Answer {
 	return refused(schema.ReasonInvalidTransition, "none of the pauses is yours; "+s.heldText()+"; name one to release it")
 }
 
-func (s *State) releaseNamed(name string, d *Decision) Answer {
+func (s *State) releaseNamed(name string, d *Decision) schema.Verdict {
 	h := &s.tokens
 	for i := range h.n {
 		t := h.held[i]

@@ -10,12 +10,6 @@ import (
 	"troupe/schema/verb"
 )
 
-// answered is the verdict on a command. It waits until a published state shows the effect.
-type answered struct {
-	key request.Key
-	request.Verdict
-}
-
 // stepRequests gives the journal of requests one input and carries out its decision.
 // Answers are collected and published at the end of the step.
 func (t *step) stepRequests(in request.Input) {
@@ -39,22 +33,26 @@ func (t *step) stepRequests(in request.Input) {
 	t.answers = keep
 }
 
-// reply answers a command. What the robot does by itself has no key, and gets no answer.
-func (t *step) reply(to request.Key, r request.Verdict) {
-	if desired.AsksMode(to) {
-		t.toDesired(func(d desired.Step) { d.Answered(to, r) })
+// reply answers a command.
+func (t *step) reply(to request.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }
+
+// answer holds a reply back until a published state shows the effect. What the robot does
+// by itself has no key, and gets no answer.
+func (t *step) answer(r effect.Reply) {
+	if desired.AsksMode(r.To) {
+		t.toDesired(func(d desired.Step) { d.Answered(r.To, r.Verdict) })
 		return
 	}
-	if to != "" {
+	if r.To != "" {
 		if !r.Status.Final() {
 			t.changed(effect.FlushSoon) // it is listed as running from now on
 		}
 		if r.Refs == nil {
-			r.Refs = t.inTheWay(r)
+			r.Refs = t.inTheWay(r.Verdict)
 		}
-		t.replies = append(t.replies, answered{to, r})
+		t.replies = append(t.replies, r)
 		if r.Status.Final() {
-			t.answerCancels(to, r)
+			t.answerCancels(r.To, r.Verdict)
 		}
 	}
 }
@@ -64,7 +62,7 @@ func (t *step) reply(to request.Key, r request.Verdict) {
 // or was published before. For them it is published as soon as all steps of one event are
 // done. A command that changed nothing does not wait if that state is not due.
 func (t *step) releaseReplies() {
-	shown := func(r *answered) bool {
+	shown := func(r *effect.Reply) bool {
 		return t.report.Clean() || r.Reason == schema.ReasonUnchanged && t.report.CleanButRequests()
 	}
 	for i := range t.replies {
@@ -85,8 +83,7 @@ func (t *step) releaseReplies() {
 			continue
 		}
 		t.stepRequests(request.Outcome{
-			Key: r.key, Status: r.Status, Result: r.Result, Reason: r.Reason, Pointer: r.Pointer, Detail: r.Detail,
-			Refs: r.Refs, Lease: r.Lease, StateSeq: seq, Current: t.current(), StartsMotion: r.Moves,
+			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: t.current(), StartsMotion: r.Moves,
 		})
 	}
 	t.replies = keep
@@ -145,8 +142,8 @@ func (t *step) asker(client, by string) string {
 // its request. If the first answer was not published yet, that answer says so.
 func (t *step) revoke(key request.Key, detail string, now *schema.Lease, by []schema.Ref) {
 	for i := range t.replies {
-		if r := &t.replies[i]; r.key == key {
-			r.Verdict = request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Lease: now, Refs: by}
+		if r := &t.replies[i]; r.To == key {
+			r.Verdict, r.Lease = schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: detail, Refs: by}, now
 			return
 		}
 	}
@@ -162,7 +159,7 @@ var alertsOf = map[schema.Reason]string{
 
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for
 // it in the state.
-func (t *step) inTheWay(r request.Verdict) []schema.Ref {
+func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 	if !r.Status.Final() || r.Status == schema.StatusSucceeded {
 		return nil
 	}

@@ -3,6 +3,7 @@ package brain
 import (
 	"slices"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -16,36 +17,36 @@ func (t *step) cancel(o request.Perform, id string) {
 	target := request.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):
-		t.reply(target, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
+		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
 	case t.mode.Req == string(target):
 		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
 		t.cancels = append(t.cancels, pendingCancel{o.Key, target})
-		t.reply(o.Key, request.Verdict{Status: schema.StatusAccepted})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.cancelReplay(target, o.Key):
 	default:
-		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it is being done and cannot be called off; its answer follows"})
 		return
 	}
-	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
+	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
 }
 
 // pendingCancel is a sys/cancel that is answered after the command that it cancels.
 type pendingCancel struct{ by, target request.Key }
 
 // answerCancels answers the commands that cancelled a command which ended with r.
-func (t *step) answerCancels(target request.Key, r request.Verdict) {
-	answer := request.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
+func (t *step) answerCancels(target request.Key, r schema.Verdict) {
+	answer := schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
-		answer = request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
+		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
 	}
 	t.cancels = slices.DeleteFunc(t.cancels, func(c pendingCancel) bool {
 		if c.target != target {
 			return false
 		}
-		t.replies = append(t.replies, answered{c.by, answer})
+		t.replies = append(t.replies, effect.Reply{To: c.by, Verdict: answer})
 		return true
 	})
 }

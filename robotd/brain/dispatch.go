@@ -179,7 +179,7 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	if o.Local || o.Arrived >= t.report.Ended() {
 		return false
 	}
-	t.reply(o.Key, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
+	t.reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
 	return true
 }
 
@@ -230,7 +230,7 @@ func (t *step) askSafety(o request.Perform) {
 	if r.Verb.Stops() {
 		t.stopOrdered(o, r.Why)
 		t.toSafety.Clear(func(w request.Waiting[safety.Request]) {
-			t.reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
+			t.reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
 		})
 	}
 	t.toSafety.Put(r, o.Key, o.If)
@@ -253,5 +253,5 @@ func (t *step) uncontrolled(o request.Perform) (refused bool) {
 }
 
 func (t *step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
-	t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
+	t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }

@@ -34,7 +34,7 @@ func (t *step) settle(from int) {
 		case effect.Clear:
 			t.clear(in.Kind, in.Source)
 		case effect.Reply:
-			t.reply(in.To, in.Verdict)
+			t.answer(in)
 		case effect.Revoke:
 			t.revoke(in.Key, in.Detail, in.Lease, in.By)
 		case effect.Ask:

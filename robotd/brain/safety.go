@@ -46,13 +46,13 @@ func (t *step) safetyFacts() safety.Facts {
 
 func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	a := d.Answer
-	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
 	switch {
 	case !a.Taken:
 		r.Status, r.Result = schema.StatusRejected, ""
 	case d.Changed && d.To == schema.SafetyReset:
 		t.resetting = by // answered again when the reset has ended
-		r = request.Verdict{Status: schema.StatusAccepted}
+		r = schema.Verdict{Status: schema.StatusAccepted}
 	}
 	t.reply(by, r)
 }
@@ -62,9 +62,9 @@ func (t *step) settleReset() {
 	if t.resetting == "" || t.safety.At == schema.SafetyReset {
 		return
 	}
-	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}
 	if t.safety.At != schema.SafetyDisabled {
-		r = request.Verdict{Status: schema.StatusFailed, Reason: t.safety.Cause.Reason, Detail: t.safety.Cause.String()}
+		r = schema.Verdict{Status: schema.StatusFailed, Reason: t.safety.Cause.Reason, Detail: t.safety.Cause.String()}
 	}
 	t.reply(t.resetting, r)
 	t.resetting = ""

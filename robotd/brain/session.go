@@ -38,14 +38,14 @@ func (t *step) documents() {
 // them.
 func (t *step) resync(o request.Perform) {
 	if !t.reports().MayResync() {
-		t.reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
 		return
 	}
 	if t.report.Session() != "" {
 		t.toReport(report.Step.Presence)
 		t.documents()
 	}
-	t.reply(o.Key, request.Verdict{Status: schema.StatusSucceeded})
+	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
 }
 
 func (t *step) disconnected(ev event.Disconnected) {

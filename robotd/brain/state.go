@@ -58,7 +58,7 @@ type State struct {
 	// Commands that have no final answer yet.
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended
-	replies   []answered
+	replies   []effect.Reply
 	answers   []request.Effect // of this step, to be published; the buffer is reused
 	cancels   []pendingCancel
 	alarms    []request.Alert

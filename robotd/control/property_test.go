@@ -29,7 +29,7 @@ func walk(t *rapid.T, see func(was, is State, now time.Duration, in Input, d Dec
 		}
 		was := s
 		d := Step(&s, now, &c, in)
-		if l := d.Answer.Lease; d.Answer.Status == schema.StatusSucceeded && l != nil {
+		if l := d.Lease; d.Answer.Status == schema.StatusSucceeded && l != nil {
 			leases = append(leases, l.ID)
 		}
 		see(was, s, now, in, d)
@@ -69,7 +69,7 @@ func TestRefusalChangesNothingAndHidesLeaseID(t *testing.T) {
 			if was != is {
 				t.Fatalf("refused %s and changed %+v to %+v", in.What, was, is)
 			}
-			if l := d.Answer.Lease; l != nil && (l.ID != "" || l.Who != was.Lease.Who) {
+			if l := d.Lease; l != nil && (l.ID != "" || l.Who != was.Lease.Who) {
 				t.Fatalf("the refusal contains %+v of %+v", l, was.Lease)
 			}
 		})

@@ -34,16 +34,6 @@ type Input struct {
 	Req   string        // id of the request
 }
 
-// Answer is the answer to a request.
-type Answer struct {
-	Status  schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
-	Reason  schema.Reason
-	Pointer string
-	Detail  string
-	// Lease is the granted lease; in a refusal the current holder's, without its id.
-	Lease *Lease
-}
-
 // Decision is the result of one step.
 type Decision struct {
 	Changed  bool // there was a transition
@@ -51,8 +41,9 @@ type Decision struct {
 	From, To Stage
 	On       Event
 	Why      string
-	Previous Lease // the lease that ended
-	Answer   Answer
+	Previous Lease          // the lease that ended
+	Answer   schema.Verdict // to a request: SUCCEEDED or REJECTED
+	Lease    *Lease         // with Answer: the granted lease; in a refusal the current holder's, without its id
 }
 
 // Step processes one input with at most one transition. If the lease has expired,
@@ -69,7 +60,7 @@ func Step(s *State, now time.Duration, c *Config, in Input) Decision {
 		s.renew(now, c, in, &d)
 	case in.What == Release && s.owned(in, &d):
 		s.end(OnReleased, &d)
-		d.Answer = Answer{Status: schema.StatusSucceeded}
+		d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 	case in.What == Gone && s.At == Held && s.Lease.Who.Client == in.Who.Client:
 		s.end(OnGone, &d)
 	}
@@ -101,7 +92,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 		} else if rank >= s.Lease.Rank {
 			detail += "; control/takeover takes it and notifies the holder"
 		}
-		d.Answer = s.refusedByHolder(detail)
+		s.refuseForHolder(d, detail)
 		return
 	}
 	s.granted++
@@ -110,7 +101,7 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 		Scope: in.Scope, TTL: ttl, Until: now + ttl, Req: in.Req,
 	}
 	lease := s.Lease
-	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &lease}
+	d.Answer, d.Lease = schema.Verdict{Status: schema.StatusSucceeded}, &lease
 }
 
 func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
@@ -124,7 +115,7 @@ func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
 	s.take(OnRenewed, d)
 	s.Lease.TTL, s.Lease.Until = ttl, now+ttl
 	lease := s.Lease
-	d.Answer = Answer{Status: schema.StatusSucceeded, Lease: &lease}
+	d.Answer, d.Lease = schema.Verdict{Status: schema.StatusSucceeded}, &lease
 }
 
 // owned checks that the sender holds the lease, and that it is the current one if
@@ -134,7 +125,7 @@ func (s *State) owned(in Input, d *Decision) bool {
 	case s.At == Free:
 		d.Answer = refused(schema.ReasonNotInControl, "", "nobody has control of this robot; the lease is over")
 	case !s.Holds(in.Who):
-		d.Answer = s.refusedByHolder(s.Lease.Who.String() + " has control")
+		s.refuseForHolder(d, s.Lease.Who.String()+" has control")
 	case in.Lease != "" && in.Lease != s.Lease.ID:
 		d.Answer = refused(schema.ReasonNotInControl, "/args/lease", "that lease is over; you have a newer one")
 	default:
@@ -171,14 +162,12 @@ func (s *State) take(on Event, d *Decision) bool {
 	return ok
 }
 
-func (s *State) refusedByHolder(detail string) Answer {
-	a := refused(schema.ReasonNotInControl, "", detail)
+func (s *State) refuseForHolder(d *Decision, detail string) {
 	holder := s.Lease
 	holder.ID, holder.Req = "", ""
-	a.Lease = &holder
-	return a
+	d.Answer, d.Lease = refused(schema.ReasonNotInControl, "", detail), &holder
 }
 
-func refused(r schema.Reason, pointer, detail string) Answer {
-	return Answer{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail}
+func refused(r schema.Reason, pointer, detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail}
 }

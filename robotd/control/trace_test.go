@@ -73,8 +73,8 @@ func (w *world) play(t *testing.T, line string) string {
 	if a := d.Answer; a.Status != "" {
 		line := strings.Join(strings.Fields(fmt.Sprintf("answer: %s %s %s %s", a.Status, a.Reason, a.Pointer, a.Detail)), " ")
 		b.WriteString("  " + line + "\n")
-		if a.Lease != nil {
-			fmt.Fprintf(&b, "  with: lease %q of %s until %v\n", a.Lease.ID, a.Lease.Who, a.Lease.Until)
+		if d.Lease != nil {
+			fmt.Fprintf(&b, "  with: lease %q of %s until %v\n", d.Lease.ID, d.Lease.Who, d.Lease.Until)
 		}
 	}
 	b.WriteString("  = " + string(w.s.At))

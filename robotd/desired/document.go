@@ -92,7 +92,7 @@ func (t Step) Adopt(o request.Perform, fleetID string) {
 		t.forget(&t.config.intake) // the present configuration stays until the other fleet desires another one
 		t.config.dirty, t.mode.dirty = true, true
 	}
-	r := request.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}
 	if was == fleetID {
 		r.Reason = schema.ReasonUnchanged
 	}

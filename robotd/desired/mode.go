@@ -99,7 +99,7 @@ func modeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/m
 func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
 
 // Answered takes the answer to such a request.
-func (t Step) Answered(to request.Key, r request.Verdict) {
+func (t Step) Answered(to request.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
 		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
 	}

@@ -25,7 +25,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 			for i := range request.MaxPerClient {
 				n++
 				r := request.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxWord), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
-					SHA256: [32]byte{1}, Answer: request.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64), UncheckedAge: true}, IDUnreadable: true, Delivered: true}
+					SHA256: [32]byte{1}, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true, Delivered: true}
 				put = append(put, r)
 				if old := n - request.MaxPerClient; i < request.MaxPerClient && old > int64(client*2*request.MaxPerClient) {
 					forget = append(forget, request.KeyOf(r.Client, fmt.Sprintf("%064d", old)))

@@ -50,7 +50,7 @@ func mustApply(t *testing.T, d *Disk, batch ...effect.Save) {
 
 func record(n int64) request.Record {
 	return request.Record{N: n, Client: "op1", ID: fmt.Sprintf("k%d", n), Verb: "mode/set", Word: "ato", By: "Ada", At: 1_800_000_000_123,
-		SHA256: [32]byte{1, 2, byte(n)}, Answer: request.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode", UncheckedAge: true}, Delivered: true}
+		SHA256: [32]byte{1, 2, byte(n)}, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode"}, UncheckedAge: true}, Delivered: true}
 }
 
 func accepted(id string, rev int64) *delivery.Accepted {
@@ -98,7 +98,7 @@ func TestRecordsAreDeletedBeforeNewOnesAreStored(t *testing.T) {
 	again := record(1)
 	again.Answer = request.Answer{}
 	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{again}, Forget: []request.Key{again.Key()}}})
-	if _, saved := reopen(t, d); len(saved.Commands) != 1 || saved.Commands[0] != again {
+	if _, saved := reopen(t, d); len(saved.Commands) != 1 || !reflect.DeepEqual(saved.Commands[0], again) {
 		t.Errorf("got %+v", saved.Commands)
 	}
 }

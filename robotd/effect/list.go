@@ -40,7 +40,9 @@ type (
 	// Reply answers a command.
 	Reply struct {
 		To request.Key
-		request.Verdict
+		schema.Verdict
+		Lease *schema.Lease // control that was given, or who else has it
+		Moves bool          // something begins to move: its ACCEPTED does not wait for the end
 	}
 	// Revoke reports to the sender of a succeeded command that what it granted was taken
 	// away.
@@ -137,11 +139,11 @@ func (l *List) Raise(kind string, level schema.AlertLevel, source, detail, hint 
 func (l *List) Clear(kind, source string) { l.Do(Clear{kind, source}) }
 
 // Reply answers a command.
-func (l *List) Reply(to request.Key, v request.Verdict) { l.Do(Reply{to, v}) }
+func (l *List) Reply(to request.Key, v schema.Verdict) { l.Do(Reply{To: to, Verdict: v}) }
 
 // Refuse answers a command that is not carried out.
 func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string) {
-	l.Reply(to, request.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
+	l.Reply(to, schema.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
 
 // Ask gives the journal of requests one input.

@@ -181,13 +181,6 @@ type Input struct {
 	Replaces bool
 }
 
-// Answer is the answer to a request.
-type Answer struct {
-	Status schema.Status // SUCCEEDED or REJECTED; empty if the input was no request
-	Reason schema.Reason
-	Detail string
-}
-
 // Ended is an interrupt that has ended. Its pause must be released.
 type Ended struct {
 	Entry
@@ -203,5 +196,5 @@ type Decision struct {
 	Start   Entry // if its ID is not empty
 	Handler Handler
 	Ended   []Ended
-	Answer  Answer
+	Answer  schema.Verdict // to a request: SUCCEEDED or REJECTED
 }

@@ -19,7 +19,7 @@ func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision 
 			d.Answer = refused(schema.ReasonUnknownID, "no interrupt "+in.ID+" is running")
 			break
 		}
-		d.Answer = Answer{Status: schema.StatusSucceeded}
+		d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 	case Run, Stop:
 		s.setSwitch(r, in, &d)
 	case Tick:
@@ -82,7 +82,7 @@ func (s *State) request(now time.Duration, r *Registry, f Facts, in Input, d *De
 		s.running[s.n] = e
 		s.n++
 		d.Start, d.Handler = e, h
-		d.Answer = Answer{Status: schema.StatusSucceeded, Detail: e.ID}
+		d.Answer = schema.Verdict{Status: schema.StatusSucceeded, Detail: e.ID}
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 		event = OnStop
 	}
 	row, ok := SwitchTable.Next(s.switches[i], event)
-	d.Answer = Answer{Status: schema.StatusSucceeded}
+	d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 	if !ok {
 		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+string(s.switches[i])
 		return
@@ -148,6 +148,6 @@ func handlerIDs(r *Registry) string {
 	return strings.Join(ids, ", ")
 }
 
-func refused(r schema.Reason, detail string) Answer {
-	return Answer{Status: schema.StatusRejected, Reason: r, Detail: detail}
+func refused(r schema.Reason, detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
 }

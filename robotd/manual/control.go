@@ -44,11 +44,11 @@ func (t Step) Uncontrolled(o request.Perform) bool {
 	if no.Reason == "" {
 		return false
 	}
-	r := request.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}
+	r := effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}}
 	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {
 		r.Lease = leaseOf(l, false)
 	}
-	t.Out.Reply(o.Key, r)
+	t.Out.Do(r)
 	return true
 }
 
@@ -68,12 +68,12 @@ func (t Step) StepControl() {
 	if d.Changed && d.On != control.OnRenewed {
 		t.controlChanged(d, in.In.Req, in.By)
 	}
-	if a := d.Answer; a.Status != "" {
-		r := request.Verdict{Status: a.Status, Reason: a.Reason, Pointer: a.Pointer, Detail: a.Detail}
-		if a.Lease != nil {
-			r.Lease = leaseOf(*a.Lease, true)
+	if d.Answer.Status != "" {
+		r := effect.Reply{To: in.By, Verdict: d.Answer}
+		if d.Lease != nil {
+			r.Lease = leaseOf(*d.Lease, true)
 		}
-		t.Out.Reply(in.By, r)
+		t.Out.Do(r)
 	}
 }
 

@@ -73,7 +73,7 @@ type order struct {
 func (t Step) Ask(o request.Perform, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w request.Waiting[order]) {
-			t.Out.Reply(w.By, request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
+			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
 		})
 	}
 	t.inbox.Put(order{o, asker}, o.Key, o.If)
@@ -147,7 +147,7 @@ func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bo
 
 // stop answers a stop once no manual command is carried out any more.
 func (t Step) stop(o request.Perform, asker string) {
-	r := request.Verdict{Status: schema.StatusSucceeded}
+	r := schema.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()
 	if !drove && len(t.entries) == 0 {
 		r.Reason, r.Detail = schema.ReasonUnchanged, "nothing was done manually"
@@ -296,7 +296,7 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry) {
 	}
 	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), o.Verb.Need
 	t.entries = append(t.entries, h)
-	t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusAccepted, Moves: h.moves})
+	t.Out.Do(effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: h.moves})
 	t.Out.Changed(effect.FlushSoon)
 }
 
@@ -309,7 +309,7 @@ func (t Step) Ended(o *act.Effect) bool {
 	}
 	h := t.entries[i]
 	t.entries = slices.Delete(t.entries, i, i+1)
-	r := request.Verdict{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
 	switch {
 	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
 		r.Status = schema.StatusFailed

@@ -16,7 +16,7 @@ const VolumeSetting = "volume"
 // setVolume sets the volume of everything that the robot plays, also after restarts.
 func (t Step) setVolume(o request.Perform, to verb.Number) {
 	v := to.Value
-	r := request.Verdict{Status: schema.StatusSucceeded}
+	r := schema.Verdict{Status: schema.StatusSucceeded}
 	switch {
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))

@@ -63,7 +63,7 @@ func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	if i < 0 || t.handling[i].key == "" {
 		return
 	}
-	r := request.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
 	switch e.Outcome {
 	case interrupt.Failed, interrupt.TimedOut:
 		r.Status = schema.StatusFailed

@@ -37,7 +37,7 @@ func (t Step) StepAuto() (r Result) {
 		t.cancelLanes()
 	}
 	if d.Answer.Status != "" {
-		v := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		v := d.Answer
 		for _, p := range d.Acquired {
 			if in.What == auto.Pause {
 				v.Refs = append(v.Refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})

@@ -56,7 +56,7 @@ func (t Step) Interrupts() {
 		if in.What == interrupt.Run || in.What == interrupt.Stop {
 			t.Out.Changed(effect.FlushSoon)
 		}
-		r := request.Verdict{Status: d.Answer.Status, Reason: d.Answer.Reason, Detail: d.Answer.Detail}
+		r := d.Answer
 		if d.Start.ID != "" {
 			r.Refs = []schema.Ref{{Kind: schema.RefInterrupt, ID: d.Start.ID}}
 		}
@@ -100,7 +100,7 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
 		slot.key, does = wanted.key, wanted.Entry
-		t.Out.Reply(wanted.key, request.Verdict{Status: schema.StatusAccepted, Moves: does.Act.Moves()})
+		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: does.Act.Moves()})
 	}
 	if h.Patience > 0 {
 		slot.until = t.Now.Mono + h.Patience
@@ -195,7 +195,7 @@ func (s *State) Restore(now clock.Now, saved map[string]string) {
 }
 
 // keepInterrupter saves that an interrupter was started or stopped.
-func (t Step) keepInterrupter(in interrupt.Input, a interrupt.Answer) {
+func (t Step) keepInterrupter(in interrupt.Input, a schema.Verdict) {
 	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.What != interrupt.Run && in.What != interrupt.Stop {
 		return
 	}

@@ -38,7 +38,7 @@ type gone struct {
 // for more would come no sooner.
 func (t Step) Replay(o request.Perform, a verb.Replay) {
 	no := func(r schema.Reason, pointer, detail string) {
-		t.Out.Reply(o.Key, request.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}
 	switch {
 	case a.To != 0 && a.To < a.From:
@@ -62,7 +62,7 @@ func (t Step) Recalled(ev event.Recalled) {
 		return // it was cancelled
 	}
 	if ev.Refused != "" {
-		t.endReplay(request.Verdict{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
+		t.endReplay(schema.Verdict{Status: schema.StatusFailed, Reason: ev.Refused, Detail: "the disk did not bring the events"})
 		return
 	}
 	var first, last int64
@@ -82,7 +82,7 @@ func (t Step) Recalled(ev event.Recalled) {
 		}
 	}
 	if first == 0 {
-		t.endReplay(request.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
+		t.endReplay(schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
 		return
 	}
 	if r.from < first {
@@ -97,7 +97,7 @@ func (t Step) Recalled(ev event.Recalled) {
 		r.missing = fmt.Sprintf("; the newest is %d", last)
 	}
 	r.total, r.due, r.begun = len(r.events), t.Now.Mono, true
-	t.Out.Reply(r.key, request.Verdict{Status: schema.StatusAccepted})
+	t.Out.Reply(r.key, schema.Verdict{Status: schema.StatusAccepted})
 }
 
 // ContinueReplay publishes the next event when its time has come. Without a session it
@@ -111,10 +111,10 @@ func (t Step) ContinueReplay() {
 		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.Now.Mono+ReplayEvery
 		share := 100 * (r.total - len(r.events)) / r.total
-		t.Out.Ask(request.Outcome{Key: r.key, Status: schema.StatusInProgress, Progress: &share, Remaining: time.Duration(len(r.events)) * ReplayEvery})
+		t.Out.Ask(request.Outcome{Key: r.key, Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &share, Remaining: time.Duration(len(r.events)) * ReplayEvery})
 	}
 	if len(r.events) == 0 {
-		t.endReplay(request.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})
+		t.endReplay(schema.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})
 	}
 }
 
@@ -130,14 +130,14 @@ func (t Step) CancelReplay(of, by request.Key) bool {
 	if t.replay.key != of {
 		return false
 	}
-	t.endReplay(request.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: by.Refs()})
+	t.endReplay(schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: t.replayed(), Refs: by.Refs()})
 	return true
 }
 
 // ReplayLeft is how many events are still to be published again.
 func (s *State) ReplayLeft() int { return len(s.replay.events) }
 
-func (t Step) endReplay(r request.Verdict) {
+func (t Step) endReplay(r schema.Verdict) {
 	t.Out.Reply(t.replay.key, r)
 	t.replay = replay{}
 }

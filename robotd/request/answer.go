@@ -9,7 +9,7 @@ import (
 )
 
 // refuse answers a command that is not accepted. Its id may be used again.
-func (s *State) refuse(v verb.Verb, client, id string, ans Answer, out []Effect) []Effect {
+func (s *State) refuse(v verb.Verb, client, id string, ans schema.Verdict, out []Effect) []Effect {
 	if ans.Status == "" {
 		ans.Status = schema.StatusRejected
 	}
@@ -30,8 +30,8 @@ func (s *State) resend(e *entry, out []Effect) []Effect {
 		t.Key, t.Ack.Dup = "", true
 		return append(out, t)
 	case Working, Acknowledged:
-		a := ack(e.rec.Verb, e.rec.ID, Answer{Status: cmp.Or(e.lastInterim, schema.StatusAccepted), UncheckedAge: e.rec.Answer.UncheckedAge})
-		a.Dup, a.Progress = true, e.progress
+		a := ack(e.rec.Verb, e.rec.ID, schema.Verdict{Status: cmp.Or(e.lastInterim, schema.StatusAccepted)})
+		a.Dup, a.Progress, a.UncheckedAge = true, e.progress, e.rec.Answer.UncheckedAge
 		return append(out, SendAck{Client: e.rec.Client, Ack: a})
 	}
 	return out
@@ -63,7 +63,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 				s.remove(e)
 				s.unmarkSeq(e)
 				s.toErase = append(s.toErase, k) // it may have been written in part
-				out = s.refuse(v, e.rec.Client, e.rec.ID, Answer{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
+				out = s.refuse(v, e.rec.Client, e.rec.ID, schema.Verdict{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
 			}
 			continue
 		}
@@ -99,7 +99,7 @@ func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 
 func (s *State) expire(e *entry, out []Effect) []Effect {
 	e.take(OnExpired)
-	return s.finish(e, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"}, out)
+	return s.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"}, out)
 }
 
 // outcome processes the result of a command. It ignores the outcome of a command
@@ -126,7 +126,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 		return s.tick(now, out)
 	}
 	if e.take(OnEnded) {
-		out = s.finish(e, Answer{Status: o.Status, Result: o.Result, Reason: o.Reason, Detail: o.Detail, Pointer: o.Pointer}, out)
+		out = s.finish(e, o.Verdict, out)
 	}
 	return out
 }
@@ -138,7 +138,7 @@ func (s *State) supersede(e *entry, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
 		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.take(OnSuperseded) {
 			old.refs = refsTo(e)
-			out = s.finish(old, Answer{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
+			out = s.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
 		}
 	}
 	return out
@@ -146,9 +146,9 @@ func (s *State) supersede(e *entry, out []Effect) []Effect {
 
 // finish gives e its one final answer. The record is written before the answer is
 // sent, except for a stop, whose answer does not wait for the disk.
-func (s *State) finish(e *entry, ans Answer, out []Effect) []Effect {
-	ans.UncheckedAge, ans.Detail = e.rec.Answer.UncheckedAge, schema.SanitizeTextWithin(ans.Detail, MaxDetail)
-	e.rec.Answer = complete(verbOf(e.rec.Verb), ans)
+func (s *State) finish(e *entry, ans schema.Verdict, out []Effect) []Effect {
+	ans.Detail, ans.Refs = schema.SanitizeTextWithin(ans.Detail, MaxDetail), nil
+	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), ans)
 	s.closeEntry(e)
 	s.noteLast(e)
 	t := e.finalAck()
@@ -177,8 +177,8 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 	if e == nil || e.rec.Answer.Status != schema.StatusSucceeded || !e.take(OnRevoked) {
 		return out
 	}
-	e.rec.Answer = complete(verbOf(e.rec.Verb), Answer{
-		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.SanitizeTextWithin(in.Detail, MaxDetail), UncheckedAge: e.rec.Answer.UncheckedAge,
+	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), schema.Verdict{
+		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.SanitizeTextWithin(in.Detail, MaxDetail),
 	})
 	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.Refs
 	return append(out, s.save(nil, e.rec), e.finalAck())
@@ -242,8 +242,8 @@ func (s *State) tick(now Now, out []Effect) []Effect {
 
 func (s *State) sendInterim(now Now, e *entry, status schema.Status, out []Effect) []Effect {
 	e.interimAt = now.Mono + progressEvery
-	a := ack(e.rec.Verb, e.rec.ID, Answer{Status: status, UncheckedAge: e.rec.Answer.UncheckedAge})
-	a.StateSeq, a.Current = e.stateSeq, e.current
+	a := ack(e.rec.Verb, e.rec.ID, schema.Verdict{Status: status})
+	a.StateSeq, a.Current, a.UncheckedAge = e.stateSeq, e.current, e.rec.Answer.UncheckedAge
 	if e.lastInterim = status; status == schema.StatusInProgress {
 		a.Progress, a.EtaMS = e.progress, e.remaining.Milliseconds()
 	}
@@ -259,14 +259,14 @@ func (e *entry) finalAck() SendAck {
 	if e.rec.IDUnreadable {
 		id = ""
 	}
-	a := ack(e.rec.Verb, id, e.rec.Answer)
-	a.StateSeq, a.Current, a.Lease, a.Refs, a.Dup = e.stateSeq, e.current, e.lease, e.refs, e.dup
+	a := ack(e.rec.Verb, id, e.rec.Answer.Verdict)
+	a.StateSeq, a.Current, a.Lease, a.Refs, a.Dup, a.UncheckedAge = e.stateSeq, e.current, e.lease, e.refs, e.dup, e.rec.Answer.UncheckedAge
 	return SendAck{Client: e.rec.Client, Key: e.rec.Key(), Ack: a}
 }
 
 // ack returns an answer's message; id is empty if it could not be read.
-func ack(verbID, id string, ans Answer) schema.Ack {
-	a := schema.Ack{Verb: verbID, Status: ans.Status, Result: ans.Result, Reason: ans.Reason, Detail: ans.Detail, Pointer: ans.Pointer, UncheckedAge: ans.UncheckedAge}
+func ack(verbID, id string, ans schema.Verdict) schema.Ack {
+	a := schema.Ack{Verb: verbID, Status: ans.Status, Result: ans.Result, Reason: ans.Reason, Detail: ans.Detail, Pointer: ans.Pointer}
 	if id != "" {
 		a.ID = &id
 	}
@@ -286,7 +286,7 @@ func refsTo(e *entry) []schema.Ref {
 
 // complete fills in the result: commands of the mode class use the mode
 // supervisor's MS_* codes, all others ok.
-func complete(v verb.Verb, ans Answer) Answer {
+func complete(v verb.Verb, ans schema.Verdict) schema.Verdict {
 	if ans.Result != "" || !ans.Status.Final() {
 		return ans
 	}

@@ -37,7 +37,7 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		out = Step(s, Now{Wall: noon}, Saved{Keys: []Key{KeyOf(client, strings.Repeat("k", 64))}}, out)
 		for _, e := range out {
 			if p, ok := e.(Perform); ok {
-				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}, out)
+				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Verdict: schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}}, out)
 			}
 		}
 		for _, e := range out {
@@ -84,7 +84,7 @@ func TestFullDiskEvictsOldAnswers(t *testing.T) {
 		id := fmt.Sprint("k", i)
 		ask(id)
 		Step(s, Now{}, Saved{Keys: []Key{KeyOf("op1", id)}}, nil)
-		Step(s, Now{}, Outcome{Key: KeyOf("op1", id), Status: schema.StatusSucceeded}, nil)
+		Step(s, Now{}, Outcome{Key: KeyOf("op1", id), Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil)
 	}
 	ask("new")
 	out := Step(s, Now{}, Saved{Keys: []Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)

@@ -92,8 +92,8 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 			e.phase = Dispatched
 			e.take(OnRestart)
 			v := verbOf(r.Verb)
-			e.rec.Answer = complete(v, Answer{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
-				Detail: "the robot restarted before this ended; it starts from rest", UncheckedAge: r.Answer.UncheckedAge})
+			e.rec.Answer.Verdict = complete(v, schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
+				Detail: "the robot restarted before this ended; it starts from rest"})
 			save.Put = append(save.Put, e.rec)
 			s.noteLast(e)
 		}

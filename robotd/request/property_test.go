@@ -206,7 +206,7 @@ func (l *life) endOne() {
 	if status == schema.StatusAccepted {
 		l.performing = append(l.performing, k)
 	}
-	l.step(Outcome{Key: k, Status: status})
+	l.step(Outcome{Key: k, Verdict: schema.Verdict{Status: status}})
 }
 
 func (l *life) saveOne() {
@@ -271,7 +271,7 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		if rapid.Bool().Draw(t, "ended") {
 			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).Draw(t, "status")
 			reason := rapid.SampledFrom([]schema.Reason{"", schema.ReasonUnchanged, schema.ReasonUnknownMode}).Draw(t, "reason")
-			out := Step(s, now, Outcome{Key: "op1/k1", Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}, nil)
+			out := Step(s, now, Outcome{Key: "op1/k1", Verdict: schema.Verdict{Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}}, nil)
 			record = out[0].(Save).Put[0]
 		}
 		s, _ = Restore(2, []Record{record}, nil)
@@ -283,10 +283,10 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		}
 		a := first[0].(SendAck).Ack
 		if record.Answer.Status == "" {
-			record.Answer = Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}
+			record.Answer = Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}}
 		}
-		got := Answer{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}
-		if got != record.Answer || !a.Dup {
+		got := Answer{Verdict: schema.Verdict{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}}
+		if !reflect.DeepEqual(got, record.Answer) || !a.Dup {
 			t.Fatalf("got %+v dup %v, want %+v", got, a.Dup, record.Answer)
 		}
 	})
@@ -316,7 +316,7 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 	}
 	finish := func(k Key) {
 		do(Step(s, Now{}, Saved{Keys: []Key{k}}, nil))
-		do(Step(s, Now{}, Outcome{Key: k, Status: schema.StatusSucceeded}, nil))
+		do(Step(s, Now{}, Outcome{Key: k, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
 	}
 	for c := range MaxClients + 8 {
 		for i := range MaxPerClient + 20 {
@@ -349,7 +349,7 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 	if _, ok := stop[0].(Perform); !ok {
 		t.Fatalf("a full queue kept a stop from being performed: %v", stop)
 	}
-	do(Step(s, Now{}, Outcome{Key: stop[0].(Perform).Key, Status: schema.StatusSucceeded}, nil))
+	do(Step(s, Now{}, Outcome{Key: stop[0].(Perform).Key, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
 	if s.Open() != 0 {
 		t.Errorf("%d commands are open after a stop", s.Open())
 	}

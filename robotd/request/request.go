@@ -100,12 +100,8 @@ func (r *Record) Key() Key { return KeyOf(r.Client, r.ID) }
 // Answer is the part of an answer that a repeated command receives again.
 // Status is empty until there is a final answer.
 type Answer struct {
-	Status       schema.Status `json:"status,omitempty"`
-	Result       schema.Result `json:"result,omitempty"`
-	Reason       schema.Reason `json:"reason,omitempty"`
-	Detail       string        `json:"detail,omitempty"`
-	Pointer      string        `json:"pointer,omitempty"`
-	UncheckedAge bool          `json:"unchecked_age,omitzero"`
+	schema.Verdict      // its refs are valid within one boot only, and not recorded
+	UncheckedAge   bool `json:"unchecked_age,omitzero"`
 }
 
 // Input is an event that concerns commands.
@@ -133,18 +129,13 @@ type (
 	// Outcome is the result of a performed command. Status ACCEPTED means that it
 	// has begun and that another outcome follows.
 	Outcome struct {
-		Key          Key
-		Status       schema.Status
-		Result       schema.Result // empty = derived from the verb's class and the reason
-		Reason       schema.Reason
-		Detail       string
-		Pointer      string
+		Key Key
+		schema.Verdict
 		Progress     *int          // 0-100, of a command that has not ended
 		Remaining    time.Duration // estimated time to the end; 0 = unknown
 		StateSeq     int64         // the state document that shows the effect
 		Current      *schema.Now   // the robot's mode and state
 		Lease        *schema.Lease // the lease that was granted, or that another client holds
-		Refs         []schema.Ref  // what the outcome refers to, at most schema.MaxRefs
 		StartsMotion bool          // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
 	}
 	// Revoked reports that what a finished command granted was taken away. Its

@@ -46,20 +46,20 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	}
 	limit := schema.TopicOf(schema.TopicCmd).MaxBytes
 	if len(a.Payload) > limit {
-		return s.refuse(v, a.Client, "", Answer{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
+		return s.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
 	}
 	req, problems := verb.Decode(v, a.Payload)
 	problems = schema.Errors(problems)
-	refuse := func(ans Answer) []Effect { return s.refuse(v, a.Client, req.ID, ans, out) }
+	refuse := func(ans schema.Verdict) []Effect { return s.refuse(v, a.Client, req.ID, ans, out) }
 	switch {
 	case a.Retained:
-		return append(refuse(Answer{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
+		return append(refuse(schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
 			Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: v.ID(),
 				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
-		return refuse(Answer{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
+		return refuse(schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
 	case len(problems) > 0:
-		return refuse(Answer{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
+		return refuse(schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
 	}
 
 	sum, named := digest(v, a.Payload), req.ID != ""
@@ -74,15 +74,15 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		case e != nil && e.rec.SHA256 == sum:
 			return s.resend(e, out)
 		case e != nil:
-			return refuse(Answer{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
+			return refuse(schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
 		}
 	}
 
 	if a.DiskBehind && v.ID() != cancel {
-		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
+		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
 	}
 	if newest, late := s.outOfOrder(a.Client, v.Group, req); late {
-		return refuse(Answer{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
+		return refuse(schema.Verdict{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)})
 	}
 	fresh, ans := checkAge(now, v, req, a.Late)
@@ -96,7 +96,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		return a
 	}
 	if len(s.open) >= MaxOpen && v.ID() != cancel {
-		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
+		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
 	}
 
 	e := s.newEntry(now, v, a, req, sum)
@@ -110,7 +110,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	}
 	j, forget := s.admit(a.Client)
 	if j == nil {
-		return refuse(Answer{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
+		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
 	}
 	forget = append(forget, j.add(s, e)...)
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
@@ -126,7 +126,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
 	if a.Overtaken && e.take(OnStopped) {
-		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"}, out)
+		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"}, out)
 	}
 	return out
 }
@@ -189,7 +189,7 @@ func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Ef
 	for _, old := range slices.Clone(s.open) {
 		if old.take(OnStopped) {
 			old.refs = by
-			out = s.finish(old, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
+			out = s.finish(old, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
 		}
 	}
 	return out
@@ -221,7 +221,7 @@ func (s *State) find(k Key) *entry {
 // expireOnArrival answers a command that was too old when it arrived, and records the
 // answer: its sender may have sent it a second time when the connection broke, and the
 // second copy, which arrives in time, must not have an effect after the first answer.
-func (s *State) expireOnArrival(e *entry, ans Answer, out []Effect) []Effect {
+func (s *State) expireOnArrival(e *entry, ans schema.Verdict, out []Effect) []Effect {
 	j, forget := s.admit(e.rec.Client)
 	if j == nil {
 		return s.refuse(e.perform.Verb, e.rec.Client, e.rec.ID, ans, out)
@@ -244,7 +244,7 @@ type freshness struct {
 // future. It calculates in milliseconds, since a sender's ts may be further away
 // than a time.Duration can hold. Without a usable ts it assumes the greatest
 // possible age, late.
-func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (freshness, Answer) {
+func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (freshness, schema.Verdict) {
 	ttl := v.TTL.Milliseconds()
 	if req.TTLMS > 0 {
 		ttl = req.TTLMS
@@ -254,22 +254,22 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 	switch {
 	case req.TS == 0 || !now.ClockKnown:
 		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
-			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
+			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
 				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
 		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)
 		if age < -maxClockSkew.Milliseconds() {
-			return f, Answer{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
+			return f, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
 		if ttl > 0 && age > ttl {
-			return f, Answer{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms", age, ttl)}
+			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms", age, ttl)}
 		}
 	}
 	if ttl > 0 {
 		f.expires = now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
 	}
-	return f, Answer{}
+	return f, schema.Verdict{}
 }
 
 // verbsText lists the verbs of the group, or says that there is no such group.
@@ -292,7 +292,7 @@ const (
 // component that performs a command can end it.
 func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Request, f freshness, out []Effect) ([]Effect, bool) {
 	id := v.ID()
-	ans, about := Answer{Status: schema.StatusSucceeded, UncheckedAge: f.unchecked}, []schema.Ref(nil)
+	ans, about := schema.Verdict{Status: schema.StatusSucceeded}, []schema.Ref(nil)
 	reject := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
@@ -330,7 +330,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
 	case e.take(OnCancelled):
 		about = refsTo(e)
-		out = s.finish(e, Answer{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
+		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
 	default:
 		return out, false
 	}
@@ -339,7 +339,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	}
 	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: v.Word(req.Args), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(v, ans))
-	a.Refs = about
+	a.Refs, a.UncheckedAge = about, f.unchecked
 	return append(out, SendAck{Client: client, Ack: a}), true
 }
 

@@ -45,11 +45,11 @@ func TestModeCommandsAnswerWithSupervisorCodes(t *testing.T) {
 		{"auto/start", schema.StatusRejected, schema.ReasonNotInAto, ""},
 		{"no/verb", schema.StatusRejected, schema.ReasonUnknownVerb, schema.ResultInvCmd},
 	} {
-		if got := complete(verbOf(c.verb), Answer{Status: c.status, Reason: c.reason}).Result; got != c.want {
+		if got := complete(verbOf(c.verb), schema.Verdict{Status: c.status, Reason: c.reason}).Result; got != c.want {
 			t.Errorf("%s %s %s: got %q, want %q", c.verb, c.status, c.reason, got, c.want)
 		}
 	}
-	if got := complete(verbOf("mode/set"), Answer{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonForbidden}); got.Result != schema.ResultNoMode {
+	if got := complete(verbOf("mode/set"), schema.Verdict{Status: schema.StatusRejected, Result: schema.ResultNoMode, Reason: schema.ReasonForbidden}); got.Result != schema.ResultNoMode {
 		t.Errorf("the mode supervisor's result was replaced by %q", got.Result)
 	}
 }

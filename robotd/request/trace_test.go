@@ -84,7 +84,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "refused":
 		in = Saved{Keys: keys[1:], Refused: schema.Reason(words[0])}
 	case "outcome":
-		o := Outcome{Key: keys[0], Status: schema.Status(words[1]), StateSeq: 7}
+		o := Outcome{Key: keys[0], Verdict: schema.Verdict{Status: schema.Status(words[1])}, StateSeq: 7}
 		if len(words) > 2 {
 			o.Reason = schema.Reason(words[2])
 		}
