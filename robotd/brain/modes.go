@@ -42,7 +42,7 @@ func (t *step) stepMode() {
 		t.changed(effect.FlushSoon) // a pause of the active mode is in the state too
 	}
 	if e := d.Ended; e.Req != "" {
-		t.reply(request.Key(e.Req), schema.Verdict{Status: e.Status, Result: e.Result, Reason: e.Reason, Detail: e.Detail})
+		t.reply(request.Key(e.Req), e.Verdict)
 	}
 	for _, o := range d.Orders() {
 		fault := t.modes.Execute(&t.cfg.Mode, o)
@@ -56,7 +56,7 @@ func (t *step) stepMode() {
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
 			t.desires().Diverged(by, t.mode.Intended)
 		}
-		t.reply(by, schema.Verdict{Status: d.Answer.Status, Result: d.Answer.Result, Reason: d.Answer.Reason, Detail: d.Answer.Detail})
+		t.reply(by, d.Answer)
 	}
 	if d.SafetyStop {
 		t.requestStop("mode", "no mode is in charge")

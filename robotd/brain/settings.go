@@ -48,7 +48,7 @@ func (t *step) restoreSettings(saved map[string]string) {
 const hungAlert = "mode_hung"
 
 // keepMode saves that a mode was enabled or disabled.
-func (t *step) keepMode(in mode.Input, a mode.Answer) {
+func (t *step) keepMode(in mode.Input, a schema.Verdict) {
 	if a.Status == schema.StatusSucceeded && a.Reason == "" && (in.Kind == mode.Enable || in.Kind == mode.Disable) {
 		t.keepSwitch(modeSetting+string(in.Mode), in.Kind == mode.Disable)
 	}

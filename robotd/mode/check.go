@@ -69,18 +69,18 @@ func (c *Config) modeNames() string {
 	return names
 }
 
-func rejected(w Why) Answer {
-	return Answer{Status: schema.StatusRejected, Result: w.Result, Reason: w.Reason, Detail: w.Detail}
+func rejected(w Why) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Result: w.Result, Reason: w.Reason, Detail: w.Detail}
 }
 
-func rejectedWith(res schema.Result, r schema.Reason, detail string) Answer {
+func rejectedWith(res schema.Result, r schema.Reason, detail string) schema.Verdict {
 	return rejected(Why{res, r, detail})
 }
 
-func succeeded() Answer {
-	return Answer{Status: schema.StatusSucceeded, Result: schema.ResultSuccess}
+func succeeded() schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess}
 }
 
-func unchanged(detail string) Answer {
-	return Answer{Status: schema.StatusSucceeded, Result: schema.ResultSuccess, Reason: schema.ReasonUnchanged, Detail: detail}
+func unchanged(detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess, Reason: schema.ReasonUnchanged, Detail: detail}
 }

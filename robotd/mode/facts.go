@@ -89,21 +89,10 @@ type Order struct {
 	Mode schema.ModeID
 }
 
-// Answer is the immediate answer to a request.
-type Answer struct {
-	Status schema.Status // SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED; empty: the input was no request
-	Result schema.Result
-	Reason schema.Reason
-	Detail string
-}
-
 // Ended is the final result of an accepted request.
 type Ended struct {
-	Req    string
-	Status schema.Status
-	Result schema.Result
-	Reason schema.Reason
-	Detail string
+	Req string
+	schema.Verdict
 }
 
 // Decision is the result of one step.
@@ -113,12 +102,12 @@ type Decision struct {
 	To         Phase
 	On         Event
 	Why        string
-	Answer     Answer
-	Ended      Ended         // of an earlier request, if Req is not empty
-	Fallback   schema.ModeID // the mode that had to be replaced by another
-	Reason     schema.Reason // and why
-	SafetyStop bool          // ask the safety core for STOP: no mode is in charge
-	List       bool          // the list of modes changed
+	Answer     schema.Verdict // to a request: SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED
+	Ended      Ended          // of an earlier request, if Req is not empty
+	Fallback   schema.ModeID  // the mode that had to be replaced by another
+	Reason     schema.Reason  // and why
+	SafetyStop bool           // ask the safety core for STOP: no mode is in charge
+	List       bool           // the list of modes changed
 
 	orders [3]Order
 	n      int

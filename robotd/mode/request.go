@@ -18,7 +18,7 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 			return
 		case s.Phase == Calibrating: // it goes on; its end answers the newer request
 			s.supersede(d, m)
-			s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
+			s.Req, d.Answer = in.Req, schema.Verdict{Status: schema.StatusAccepted}
 			return
 		}
 	}
@@ -29,7 +29,7 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 	s.supersede(d, m)
 	s.ByBoot = false
 	s.Intended = m
-	s.Req, d.Answer = in.Req, Answer{Status: schema.StatusAccepted}
+	s.Req, d.Answer = in.Req, schema.Verdict{Status: schema.StatusAccepted}
 	if m == c.Calibration && m == s.Active && !in.Restart && s.transition(now, d, OnRecalibrate) {
 		s.Calibrated, d.List = false, true
 		s.changeStatus(c, d, m, LifeResume)
@@ -43,7 +43,7 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 }
 
 func (s *State) supersede(d *Decision, m schema.ModeID) {
-	s.endRequest(d, Ended{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
 }
 
 // switchTo begins the switch to m from any phase.
@@ -70,9 +70,9 @@ func (s *State) switchTo(now time.Duration, c *Config, d *Decision, m schema.Mod
 // result. A switch goes to the default mode, which does nothing by itself; it cannot
 // go back, because the previous mode may have ended already.
 func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
-	ended := Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonCancelled}
+	ended := schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonCancelled}
 	no := func(r schema.Reason, detail string) {
-		d.Answer = Answer{Status: schema.StatusRejected, Reason: r, Detail: detail}
+		d.Answer = schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
 	}
 	switch {
 	case s.Req == "" || s.Req != in.Req:
@@ -99,7 +99,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		s.switchTo(now, c, d, c.Default)
 	}
 	s.endRequest(d, ended)
-	d.Answer = Answer{Status: schema.StatusSucceeded}
+	d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 }
 
 // pause handles the requests pause and resume for the active mode.
@@ -136,7 +136,7 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
 		return
 	}
-	s.endRequest(d, Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
 	s.killActiveAndNext(c, d)
 	s.ByBoot, s.Req = false, in.Req
 	if f.Forbid != "" {
@@ -154,7 +154,7 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 	}
 	s.Intended = next
 	s.start(c, d, next, "")
-	d.Answer = Answer{Status: schema.StatusAccepted}
+	d.Answer = schema.Verdict{Status: schema.StatusAccepted}
 }
 
 // setEnabled enables or disables a mode. The default, calibration and safe modes cannot

@@ -90,9 +90,9 @@ func (s *State) killActiveAndNext(c *Config, d *Decision) {
 }
 
 // endRequest ends the request of the present switch or calibration.
-func (s *State) endRequest(d *Decision, e Ended) {
-	if e.Req = s.Req; e.Req != "" {
-		d.Ended = e
+func (s *State) endRequest(d *Decision, v schema.Verdict) {
+	if s.Req != "" {
+		d.Ended = Ended{s.Req, v}
 	}
 	s.Req = ""
 }
@@ -123,7 +123,7 @@ func (s *State) handleReport(now time.Duration, c *Config, f Facts, in Input, d 
 	case CalibFailed:
 		if s.Phase == Calibrating && in.Mode == s.Active && s.transition(now, d, OnCalibFailed) {
 			s.Reason, d.Reason, d.List = in.Reason, in.Reason, true
-			s.endRequest(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: in.Reason, Detail: in.Detail})
+			s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: in.Reason, Detail: in.Detail})
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (s *State) modeStarted(now time.Duration, c *Config, d *Decision) {
 			s.FellFrom, s.Reason = "", ""
 		}
 	}
-	s.endRequest(d, Ended{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
 }
 
 func (s *State) modeStartFailed(now time.Duration, c *Config, d *Decision, why schema.Reason, detail string) {
@@ -159,7 +159,7 @@ func (s *State) modeStartFailed(now time.Duration, c *Config, d *Decision, why s
 		why = schema.ReasonStartFailed
 	}
 	s.changeStatus(c, d, m, LifeFailed)
-	s.endRequest(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: detail})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: detail})
 	if m == c.Safe {
 		s.noModeLeft(now, d, m, why)
 		return
@@ -201,7 +201,7 @@ func (s *State) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
 		s.changeStatus(c, d, in.Mode, LifeDied)
 		s.noModeLeft(now, d, in.Mode, why)
 	case s.transition(now, d, OnDied):
-		s.endRequest(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: in.Detail})
+		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: in.Detail})
 		s.changeStatus(c, d, in.Mode, LifeDied)
 		s.startFallback(now, c, d, in.Mode, why)
 	}
@@ -211,7 +211,7 @@ func (s *State) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
 // default mode if the boot mode cannot run yet.
 func (s *State) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *Decision) {
 	s.Calibrated, s.Reason, d.List = true, "", true
-	s.endRequest(d, Ended{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
 	if !s.ByBoot {
 		s.transition(now, d, OnCalibrated)
 		return
@@ -243,7 +243,7 @@ func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 		if s.Phase == Starting {
 			m = s.Next
 		}
-		s.endRequest(d, Ended{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost, Detail: "no operator's heartbeat arrives"})
+		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost, Detail: "no operator's heartbeat arrives"})
 		s.killActiveAndNext(c, d)
 		s.transition(now, d, OnLinkLost)
 		s.ByBoot = false
@@ -281,7 +281,7 @@ func (s *State) linkLossApplies(c *Config, f Facts) bool {
 
 func (s *State) shutdown(now time.Duration, c *Config, d *Decision) {
 	s.System, d.List = schema.SystemStopping, true
-	s.endRequest(d, Ended{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "robotd ends"})
+	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "robotd ends"})
 	switch s.Phase {
 	case Starting:
 		s.Active = s.Next
