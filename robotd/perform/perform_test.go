@@ -1,0 +1,326 @@
+package perform
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/auto"
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/delivery"
+	"troupe/robotd/effect"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/verb"
+)
+
+// fakeBody is a body that the test describes.
+type fakeBody struct {
+	units  []schema.Unit
+	points []string
+}
+
+func (b *fakeBody) Units() []schema.Unit { return b.units }
+func (b *fakeBody) Points() []string     { return b.points }
+func (b *fakeBody) Capabilities(l []string) schema.Caps {
+	return schema.Caps{Units: b.units, Points: b.points, Languages: l}
+}
+
+// world is a robot that may perform.
+type world struct {
+	t     *testing.T
+	state State
+	facts Facts
+	body  *fakeBody
+	lanes act.Lanes
+	out   effect.List
+	now   time.Duration
+
+	started []string // units and what they were told, since the last look
+	keys    map[string]uint64
+	replies map[string]effect.Reply
+	alerts  map[string]bool
+	n       int
+}
+
+func newWorld(t *testing.T) *world {
+	cfg := config.Defaults("r1")
+	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
+		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive},
+	}}}
+	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(&cfg), Limits: act.Defaults()})
+	w.lanes.Gate(act.Gate{})
+	w.facts = Facts{Safety: schema.SafetyEnabled, Running: true, Body: w.body}
+	return w
+}
+
+func (w *world) part() Step {
+	return Step{State: &w.state, Facts: w.facts, Now: clock.Now{Mono: w.now}, Lanes: &w.lanes, Out: &w.out}
+}
+
+func ms(n int64) *int64 { return &n }
+
+var (
+	turn = score.Act{ID: "turn", Actions: []score.Action{{Type: score.TypeHead, YawRad: new(0.5), TimeoutMS: ms(5000)}}}
+	talk = score.Act{ID: "talk", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "hello"}, TimeoutMS: ms(5000)}}}
+)
+
+// accept gives ato a story that loops over acts, and enters ato.
+func (w *world) accept(acts ...score.Act) {
+	b := &score.Blob{Story: score.Story{ID: "s", Repeat: score.Repeat{Loop: true}, Languages: []string{"en"}}, Acts: map[string]score.Act{}}
+	for _, a := range acts {
+		b.Acts[a.ID] = a
+		b.Story.Acts = append(b.Story.Acts, score.Step{Act: a.ID})
+	}
+	w.part().Accept(&delivery.Loaded[score.Blob]{
+		Accepted: delivery.Accepted{Rev: 1, Story: schema.StoryPin{ID: "s", Rev: 1, SHA256: "d"}},
+		Content:  b, Fit: delivery.Fit[score.Blob]{Content: b},
+	}, "")
+	w.state.Enter()
+	w.pass(time.Second)
+}
+
+// pass lets time pass, as brain does.
+func (w *world) pass(d time.Duration) {
+	for end := w.now + d; w.now < end; {
+		w.now += 20 * time.Millisecond
+		p := w.part()
+		p.Power()
+		p.Handlers()
+		for again := true; again; again = w.state.Pending() {
+			p.Interrupts()
+			p.StepAuto()
+		}
+		w.lanes.Tick(w.now)
+		w.settle()
+	}
+}
+
+func (w *world) settle() {
+	for len(w.lanes.Outs) > 0 {
+		o := w.lanes.Outs[0]
+		w.lanes.Outs = w.lanes.Outs[1:]
+		switch o.Kind {
+		case act.Start:
+			w.started = append(w.started, o.Unit)
+			w.keys[o.Unit] = o.Key
+		case act.Stop:
+			delete(w.keys, o.Unit)
+		case act.Ended:
+			w.part().Ended(&o)
+		}
+	}
+	for i := range w.out.Len() {
+		switch e := w.out.At(i).(type) {
+		case effect.Reply:
+			w.replies[e.To.ID()] = e
+		case effect.Raise:
+			w.alerts[e.Kind] = true
+		case effect.Clear:
+			delete(w.alerts, e.Kind)
+		}
+	}
+	w.out.Cut(0)
+}
+
+// done lets a unit say that it is done.
+func (w *world) done(unit string) {
+	key := w.keys[unit]
+	delete(w.keys, unit)
+	w.lanes.Done(key, "", "", w.now)
+	w.pass(time.Second)
+}
+
+func (w *world) order(group, name string, args verb.Args) request.Perform {
+	w.n++
+	id := fmt.Sprintf("k%d", w.n)
+	return request.Perform{Key: request.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
+}
+
+func TestStoryWaitsForWhatItNeeds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		act    score.Act
+		change func(*Facts)
+		want   schema.AutoStatus
+		why    schema.Reason // of the pause
+	}{
+		{"all is well", turn, func(*Facts) {}, schema.AutoIdle, ""},
+		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
+		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoIdle, ""},
+		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Stopped = schema.SafetyDisabled, true }, schema.AutoPaused, schema.ReasonLatched},
+		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonSafetyLatched},
+		{"the link is lost", talk, func(f *Facts) { f.LinkLost = true }, schema.AutoPaused, schema.ReasonLinkLost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			c.change(&w.facts)
+			w.accept(c.act)
+			why := ""
+			for _, p := range w.state.Auto().Held() {
+				why += p.Why
+			}
+			if got := w.state.Auto(); got.Status != c.want || why != string(c.why) {
+				t.Errorf("ato is %s (%s), want %s (%s)", got.Status, why, c.want, c.why)
+			}
+			if performs := len(w.started) > 0; performs != (c.want == schema.AutoIdle) {
+				t.Errorf("units were told %v", w.started)
+			}
+		})
+	}
+}
+
+func TestActsFollowEachOtherAndAStaleEndDoesNotCount(t *testing.T) {
+	w := newWorld(t)
+	w.accept(turn, talk)
+	stale := act.Effect{Kind: act.Ended, Lane: storyLane, Entry: "story-0", Act: "turn", Outcome: act.EntryCompleted}
+	w.part().Ended(&stale)
+	w.pass(time.Second)
+	if got := w.state.Auto().Act; got != 0 || !slices.Equal(w.started, []string{"head"}) {
+		t.Fatalf("act %d is performed by %v, want the first by the head", got, w.started)
+	}
+	w.done("head")
+	if got := w.state.Auto().Act; got != 1 || !slices.Equal(w.started, []string{"head", "speaker"}) {
+		t.Errorf("act %d is performed by %v, want the second by the speaker", got, w.started)
+	}
+	w.done("speaker")
+	if got := w.state.Auto(); got.Act != 0 || got.Loop != 1 {
+		t.Errorf("act %d of round %d is performed, want the first of the next round", got.Act, got.Loop)
+	}
+	w.state.Leave()
+	w.pass(time.Second)
+	if len(w.keys) != 0 || w.state.Auto().Status != schema.AutoHalt {
+		t.Errorf("after ato was left, %v work in %s", w.keys, w.state.Auto().Status)
+	}
+}
+
+// A handler does what the robot can do of its act; the story is paused meanwhile.
+func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*world)
+		handler string
+		want    []string // units that are told something
+	}{
+		{"all of it", func(*world) {}, "service", []string{"face", "head", "speaker"}},
+		{"without a face", func(w *world) { w.body.units = w.body.units[:1] }, "service", []string{"speaker"}},
+		{"a face that it has not", func(w *world) { w.body.units[1].Faces = []string{"frown"} }, "service", []string{"head", "speaker"}},
+		{"standing still", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "service", []string{"face", "speaker"}},
+		{"it goes to the dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1} }, "power", []string{"drive", "face", "speaker"}},
+		{"there is no dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1}; w.body.points = nil }, "power", []string{"face", "speaker"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.accept(talk)
+			w.started = nil
+			c.change(w)
+			if c.handler != "power" { // which the battery asks for
+				w.state.Request(c.handler, "operator")
+			}
+			w.pass(time.Second)
+			if slices.Sort(w.started); !slices.Equal(w.started, c.want) {
+				t.Errorf("units %v were told, want %v", w.started, c.want)
+			}
+			if w.state.Auto().Status != schema.AutoPaused || w.state.Handling() != 1 {
+				t.Errorf("ato is %s with %d handlers", w.state.Auto().Status, w.state.Handling())
+			}
+		})
+	}
+}
+
+func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	at := func(share float64, charging bool, d time.Duration) (alert bool, handlers int) {
+		w.facts.Battery = Battery{Known: true, Share: share, Charging: charging}
+		w.pass(d)
+		return w.alerts["battery_low"], w.state.Handling()
+	}
+	for i, c := range []struct {
+		share    float64
+		charging bool
+		lasts    time.Duration
+		alert    bool
+		handlers int
+	}{
+		{0.5, false, time.Second, false, 0},
+		{0.15, false, time.Second, true, 1},
+		{0.15, true, time.Second, false, 1}, // the handler goes on until it is full enough
+		{0.85, true, time.Second, false, 0},
+		{0.85, false, time.Second, false, 0},
+		{0.15, false, time.Second, true, 1},
+	} {
+		if i == 2 { // its act is over
+			w.done("speaker")
+			w.done("drive")
+		}
+		if alert, handlers := at(c.share, c.charging, c.lasts); alert != c.alert || handlers != c.handlers {
+			t.Errorf("step %d: alert %v and %d handlers, want %v and %d", i, alert, handlers, c.alert, c.handlers)
+		}
+	}
+	w.state.AskQueue(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.Queue().Running()[0].ID})
+	if _, handlers := at(0.15, false, time.Minute); handlers != 0 {
+		t.Errorf("it asked again within a minute")
+	}
+	if _, handlers := at(0.15, false, askPowerAgain); handlers != 1 {
+		t.Errorf("it did not ask again after %v", askPowerAgain)
+	}
+}
+
+// Acts that somebody asks for are performed one at a time.
+func TestAskedActIsRefusedMeanwhileOrTakesItsPlace(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	ask := func(a verb.Perform) schema.Verdict {
+		o := w.order("act", "perform", nil)
+		w.part().AskAct(o, a)
+		w.pass(time.Second)
+		return w.replies[o.ID].Verdict
+	}
+	turns := verb.Perform{Actions: `[{"type":"head","start_ms":0,"yaw_rad":0.5,"timeout_ms":5000}]`}
+	instead := turns
+	instead.Clear = true
+	if v := ask(turns); v.Status != schema.StatusAccepted {
+		t.Fatalf("the first: %+v", v)
+	}
+	if v := ask(turns); v.Status != schema.StatusRejected || v.Reason != schema.ReasonIgnoredDuplicate {
+		t.Errorf("another: %+v", v)
+	}
+	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded {
+		t.Errorf("with clear: %+v, and the first %+v", v, w.replies["k1"].Verdict)
+	}
+	w.done("head")
+	if v := w.replies["k3"]; v.Status != schema.StatusSucceeded {
+		t.Errorf("when it is done: %+v", v.Verdict)
+	}
+	if got := w.state.Auto(); got.Status != schema.AutoIdle || len(got.Held()) > 0 {
+		t.Errorf("the story is %s, held by %v", got.Status, got.Held())
+	}
+	w.facts.Safety = schema.SafetyDisabled
+	if v := ask(turns); v.Reason != schema.ReasonIgnoredCondition {
+		t.Errorf("a motion while disabled: %+v", v)
+	}
+	if v := ask(verb.Perform{Act: "talk"}); v.Status != schema.StatusAccepted {
+		t.Errorf("speech while disabled: %+v", v)
+	}
+}
+
+func TestFrozenStoryFreesItsUnits(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	w.state.AskAuto(w.order("auto", "pause", verb.PauseStory{}), auto.Input{What: auto.Pause})
+	w.pass(time.Second)
+	if w.replies["k1"].Status != schema.StatusSucceeded || len(w.keys) != 0 {
+		t.Errorf("paused: %+v, at work %v", w.replies["k1"].Verdict, w.keys)
+	}
+	w.state.AskAuto(w.order("auto", "continue", verb.ContinueStory{}), auto.Input{What: auto.Continue})
+	w.pass(time.Second)
+	if len(w.keys) != 1 {
+		t.Errorf("continued, at work %v", w.keys)
+	}
+}
