@@ -21,6 +21,7 @@ const ConfigSetting = "config"
 // keptConfig is the last accepted configuration.
 type keptConfig struct {
 	Rev      int64                     `json:"rev"`
+	FleetID  string                    `json:"fleet_id"`
 	Values   map[string]jsontext.Value `json:"values"`
 	Verified bool                      `json:"vouched"` // its signature was verified
 	// AtLeast is the policy at the time when an unsigned configuration was accepted: such a
@@ -70,7 +71,7 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	d := &ev.Document
 	t.config.dirty = true
 	if t.admit(&t.config.intake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
-		k := keptConfig{Rev: d.Rev, Values: d.Values, Verified: v.verified}
+		k := keptConfig{Rev: d.Rev, FleetID: d.FleetID, Values: d.Values, Verified: v.verified}
 		if !k.Verified {
 			k.AtLeast = t.cfg.Signing
 		}

@@ -82,6 +82,9 @@ type Step struct {
 func (t Step) Restore(m Memory) {
 	t.raiseUnread()
 	t.restoreTrust(m)
+	if t.config.kept.FleetID != t.fleetID { // what is in force stays, but another fleet counts its own revisions
+		t.config.rev = 0
+	}
 	t.restoreContents(m)
 }
 
