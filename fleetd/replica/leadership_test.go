@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,17 +61,27 @@ func (d *database) returns() {
 type conn struct {
 	i       *instance
 	session string
-	end     string // how it ended
+	ended   atomic.Pointer[string] // how
 }
 
-func (c *conn) Up() bool                   { return c.end == "" }
+func (c *conn) Up() bool                   { return c.end() == "" }
 func (c *conn) Session() string            { return c.session }
 func (c *conn) Stands(session string) bool { return session == c.session }
-func (c *conn) Cut()                       { c.end = "cut" }
+func (c *conn) Cut()                       { c.ended.Store(new("cut")) }
 func (c *conn) Close(leads bool) {
-	if c.end = "closed"; leads {
-		c.end = "goodbye"
+	how := "closed"
+	if leads {
+		how = "goodbye"
 	}
+	c.ended.Store(&how)
+}
+
+// end is how it ended; empty if it did not.
+func (c *conn) end() string {
+	if how := c.ended.Load(); how != nil {
+		return *how
+	}
+	return ""
 }
 
 // instance is a fleetd instance that may lead.
@@ -209,8 +220,8 @@ func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance) {
 		c := a.conn(1)
 		a.end()
-		if c.end != "goodbye" {
-			t.Errorf("the leader's connection was %s at shutdown", c.end)
+		if c.end() != "goodbye" {
+			t.Errorf("the leader's connection was %s at shutdown", c.end())
 		}
 		pass(2 * time.Second)
 		if s := b.Status(); !s.Leads || s.Why != "no other fleetd led" {
@@ -231,8 +242,8 @@ func TestLeaderWithoutABrokerResigns(t *testing.T) {
 		if !b.Leads() || a.Leads() {
 			t.Errorf("a says %+v, b says %+v", a.Status(), b.Status())
 		}
-		if c := a.conn(1); c.end != "cut" {
-			t.Errorf("the former leader's connection is %q", c.end)
+		if c := a.conn(1); c.end() != "cut" {
+			t.Errorf("the former leader's connection is %q", c.end())
 		}
 		a.links("a-2")
 		neverBoth(t, a, b, 5*time.Second)
@@ -249,8 +260,8 @@ func TestLeaderOpensItsConnectionAnewWithEachSession(t *testing.T) {
 		pass(time.Second)
 		a.links("a-2")
 		pass(time.Second)
-		if c := a.conn(2); c.session != "a-2" || first.end != "cut" || a.Conn() != c {
-			t.Errorf("the first is %q, then it writes over %+v", first.end, c)
+		if c := a.conn(2); c.session != "a-2" || first.end() != "cut" || a.Conn() != c {
+			t.Errorf("the first is %q, then it writes over %+v", first.end(), c)
 		}
 		if b.Leads() {
 			t.Error("the other leads after a short loss")

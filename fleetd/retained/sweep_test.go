@@ -119,6 +119,24 @@ func (w *world) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
+// gone are the topics of which messages were removed.
+func (w *world) gone() (topics []string) {
+	w.locked(func() { topics = slices.Clone(w.removed) })
+	return topics
+}
+
+// noticed are the topics of the notices.
+func (w *world) noticed() (topics []string) {
+	w.locked(func() { topics = slices.Clone(w.notices) })
+	return topics
+}
+
+// looks is the number of sweeps.
+func (w *world) looks() (n int) {
+	w.locked(func() { n = len(w.sweeps) })
+	return n
+}
+
 // keep has the broker keep messages.
 func (w *world) keep(topics ...string) {
 	w.locked(func() {
@@ -149,12 +167,13 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.keep(button, halt, "elsewhere/x")
 		w.sleep(2 * time.Second)
-		slices.Sort(w.removed)
-		if want := []string{button, halt}; !slices.Equal(w.removed, want) {
-			t.Errorf("removed is %v, want %v", w.removed, want)
+		got := w.gone()
+		slices.Sort(got)
+		if want := []string{button, halt}; !slices.Equal(got, want) {
+			t.Errorf("removed is %v, want %v", got, want)
 		}
-		if want := schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"); !slices.Equal(w.notices, []string{want, want}) {
-			t.Errorf("notices went to %v, want %s twice", w.notices, want)
+		if want := schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"); !slices.Equal(w.noticed(), []string{want, want}) {
+			t.Errorf("notices went to %v, want %s twice", w.noticed(), want)
 		}
 		notes, err := w.db.Audit(context.Background(), 0)
 		if err != nil || len(notes) != 2 || notes[0].What != "remove retained" || notes[0].Detail != "sent by op1" {
@@ -182,19 +201,19 @@ func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {
 		w.stay()
 		w.sleep(40 * time.Second)
 		w.swept(1, 3, 7, 15, 31)
-		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "r1 is not halted" || len(w.removed) != 0 {
-			t.Errorf("listed is %+v, removed %v", l, w.removed)
+		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "r1 is not halted" || len(w.gone()) != 0 {
+			t.Errorf("listed is %+v, removed %v", l, w.gone())
 		}
 		w.sleep(time.Hour)
-		before := len(w.sweeps)
+		before := w.looks()
 		w.sleep(time.Hour)
-		if n := len(w.sweeps) - before; n != 12 {
+		if n := w.looks() - before; n != 12 {
 			t.Errorf("later it is looked at %d times an hour", n)
 		}
 		w.locked(func() { w.why = nil; w.alarms++ }) // the robot's alert is new
 		w.sleep(2 * time.Second)
-		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "" || !slices.Equal(w.removed, []string{halt}) {
-			t.Errorf("listed is %+v, removed %v", l, w.removed)
+		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "" || !slices.Equal(w.gone(), []string{halt}) {
+			t.Errorf("listed is %+v, removed %v", l, w.gone())
 		}
 	})
 }
@@ -249,8 +268,8 @@ func TestSweepIsRepeatedAfterAnError(t *testing.T) {
 		w.locked(func() { w.broken = nil })
 		w.sleep(10 * time.Second)
 		w.swept(1, 3, 7, 15)
-		if !slices.Equal(w.removed, []string{button}) {
-			t.Errorf("removed is %v", w.removed)
+		if !slices.Equal(w.gone(), []string{button}) {
+			t.Errorf("removed is %v", w.gone())
 		}
 	})
 }
@@ -263,8 +282,8 @@ func TestListIsBounded(t *testing.T) {
 		w.keep(halt)
 		w.stay()
 		w.sleep(2 * time.Second)
-		if l := w.List(time.Now()); len(l) != 21 || l[0].Why == "" || len(w.removed) != 50 {
-			t.Errorf("%d are listed, the first is %+v, removed are %d", len(l), l[0], len(w.removed))
+		if l := w.List(time.Now()); len(l) != 21 || l[0].Why == "" || len(w.gone()) != 50 {
+			t.Errorf("%d are listed, the first is %+v, removed are %d", len(l), l[0], len(w.gone()))
 		}
 	})
 }

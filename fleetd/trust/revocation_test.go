@@ -113,6 +113,33 @@ func (w *world) tx(do func(tx *store.Tx) error) {
 	}
 }
 
+// published are the lists that were published in repair, and last is the newest.
+func (w *world) published() (lists []string) {
+	w.locked(func() { lists = slices.Clone(w.said) })
+	return lists
+}
+
+func (w *world) last() string {
+	w.Helper()
+	all := w.published()
+	if len(all) == 0 {
+		w.Fatal("no list was published in repair")
+	}
+	return all[len(all)-1]
+}
+
+// commands are those that were sent to robots.
+func (w *world) commands() (all []command.Command) {
+	w.locked(func() { all = slices.Clone(w.sent) })
+	return all
+}
+
+// refreshes is how often the robots were read again.
+func (w *world) refreshes() (n int) {
+	w.locked(func() { n = w.refreshed })
+	return n
+}
+
 // revokes revokes the access of a robot, as the API does.
 func (w *world) revokes(robot string) {
 	w.Helper()
@@ -144,29 +171,29 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
 		w.sleep(10 * time.Second)
-		if len(w.said) != 0 {
-			t.Fatalf("an update of this fleet was repaired: %q", w.said)
+		if len(w.published()) != 0 {
+			t.Fatalf("an update of this fleet was repaired: %q", w.published())
 		}
 		w.Hear(listOf("another", 1, ""), time.Now())
 		w.sleep(1500 * time.Millisecond)
-		if len(w.said) != 0 {
+		if len(w.published()) != 0 {
 			t.Error("an update that may be under way was repaired")
 		}
 		w.sleep(2 * time.Second)
-		if len(w.said) != 1 || !strings.Contains(w.said[0], `"r9"`) {
-			t.Fatalf("published again was %q", w.said)
+		if len(w.published()) != 1 || !strings.Contains(w.published()[0], `"r9"`) {
+			t.Fatalf("published again was %q", w.published())
 		}
 		// Another fleet on the same broker does the same.
 		for range 60 {
 			w.Hear(listOf("another", 2, ""), time.Now())
 			w.sleep(3 * time.Second)
 		}
-		if n := len(w.said); n < 3 || n > 5 {
+		if n := len(w.published()); n < 3 || n > 5 {
 			t.Errorf("in three minutes it was published %d times", n)
 		}
 		w.Hear(nil, time.Now()) // deleted
 		w.sleep(4 * time.Second)
-		if last := w.said[len(w.said)-1]; !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
+		if last := w.last(); !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
 			t.Errorf("after its deletion %q was published", last)
 		}
 	})
@@ -183,8 +210,8 @@ func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
 		if barred, err := w.db.IsBarred(context.Background(), "r8"); !barred {
 			t.Errorf("r8 is not barred: %v", err)
 		}
-		if len(w.said) != 0 {
-			t.Errorf("published beside the outbox: %q", w.said)
+		if len(w.published()) != 0 {
+			t.Errorf("published beside the outbox: %q", w.published())
 		}
 	})
 }
@@ -195,13 +222,13 @@ func TestFollowerRepairsNoRevocationList(t *testing.T) {
 		w.locked(func() { w.leads = false })
 		w.Hear(listOf("another", 1, ""), time.Now())
 		w.sleep(time.Minute)
-		if len(w.said) != 0 {
-			t.Errorf("a follower published %q", w.said)
+		if len(w.published()) != 0 {
+			t.Errorf("a follower published %q", w.published())
 		}
 		w.locked(func() { w.leads = true })
 		w.sleep(2 * time.Second)
-		if len(w.said) != 1 {
-			t.Errorf("the new leader published %q", w.said)
+		if len(w.published()) != 1 {
+			t.Errorf("the new leader published %q", w.published())
 		}
 	})
 }
@@ -226,8 +253,8 @@ func TestDecommissionIsLedStepByStep(t *testing.T) {
 		w.leaves()
 		w.sleep(2 * time.Second)
 		w.step(decommission.Revoked)
-		if len(w.sent) != 1 || w.sent[0].Robot != "r9" || w.sent[0].Verb != "safety/stop" {
-			t.Errorf("sent to the robot was %+v", w.sent)
+		if len(w.commands()) != 1 || w.commands()[0].Robot != "r9" || w.commands()[0].Verb != "safety/stop" {
+			t.Errorf("sent to the robot was %+v", w.commands())
 		}
 		if l := w.list(); !slices.Equal(l.Names, []string{"r9"}) {
 			t.Errorf("revoked are %+v", l)
@@ -245,8 +272,8 @@ func TestDecommissionIsLedStepByStep(t *testing.T) {
 		w.flush()
 		w.sleep(5 * time.Second)
 		w.step(decommission.Archived)
-		if w.refreshed != 1 || w.Waiting("r9") != "" || len(w.sent) != 1 {
-			t.Errorf("robots were read %d times, it waits for %q, sent were %d", w.refreshed, w.Waiting("r9"), len(w.sent))
+		if w.refreshes() != 1 || w.Waiting("r9") != "" || len(w.commands()) != 1 {
+			t.Errorf("robots were read %d times, it waits for %q, sent were %d", w.refreshes(), w.Waiting("r9"), len(w.commands()))
 		}
 	})
 }
@@ -257,8 +284,8 @@ func TestFollowerOnlySaysWhatADecommissionWaitsFor(t *testing.T) {
 		w.leaves()
 		w.sleep(time.Minute)
 		w.step(decommission.Begun)
-		if len(w.sent) != 0 {
-			t.Errorf("a follower sent %+v", w.sent)
+		if len(w.commands()) != 0 {
+			t.Errorf("a follower sent %+v", w.commands())
 		}
 		if why := w.Waiting("r9"); why == "" {
 			t.Error("it does not say what the decommission waits for")
@@ -273,8 +300,8 @@ func TestAbsentRobotIsDecommissionedWithoutAStop(t *testing.T) {
 		w.Wake()
 		w.sleep(10 * time.Second)
 		w.step(decommission.Archived)
-		if len(w.sent) != 0 {
-			t.Errorf("sent was %+v", w.sent)
+		if len(w.commands()) != 0 {
+			t.Errorf("sent was %+v", w.commands())
 		}
 	})
 }
