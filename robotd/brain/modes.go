@@ -48,7 +48,7 @@ func (t *step) stepMode() {
 		fault := t.modes.Execute(&t.cfg.Mode, o)
 		t.performModeEffects()
 		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
-			d.Answer = mode.Answer{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
+			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
 		}
 	}
 	if d.Answer.Status != "" {
