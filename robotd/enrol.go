@@ -99,11 +99,11 @@ func renewCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 			defer cancel()
-			heard, err := identity.LoadFleetTime(data)
+			fleetTime, err := identity.LoadFleetTime(data)
 			if err != nil { // only a wrong clock needs the stored time
 				fmt.Fprintln(cmd.ErrOrStderr(), "robotd:", err)
 			}
-			floor := identity.Floor{Built: build.Time(), FleetTime: heard}
+			floor := identity.Floor{Built: build.Time(), FleetTime: fleetTime}
 			i, err := identity.Renew(ctx, data, func() time.Time { return floor.Now(time.Now()) })
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)

@@ -2,7 +2,7 @@ package schema
 
 import "testing"
 
-func TestHeardFromReports(t *testing.T) {
+func TestReportedRevisionIsReadFromReports(t *testing.T) {
 	for _, c := range []struct {
 		what, report string
 		published    int64

@@ -92,7 +92,7 @@ func TestMosquittoRulesGrantNothingToUnknownUsers(t *testing.T) {
 		t.Error("the file has a pattern line, which applies to every role")
 	}
 	rules := parseACL(t, text.String()) // fails on a rule before the first user
-	if rules.may("obs", "write", "troupe/v1/robots/r1/cmd/obs/safety/enable") || rules.may("nobody", "read", "troupe/v1/robots/r1/state") {
+	if rules.may("obs", "write", "troupe/v1/robots/r1/cmd/obs/safety/enable") || rules.may("no_robot", "read", "troupe/v1/robots/r1/state") {
 		t.Error("an observer may write, or an unknown client may read")
 	}
 	if !rules.may("stop1", "write", ns.Topic(schema.TopicCmd, "r9", "stop1", "safety", "stop")) {

@@ -28,7 +28,7 @@ var variableParts = []struct {
 	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms)":(-?\d+)`, false},
 	{"clock", `"clock":\{([^{}]*)\}`, false},              // a clock without offset has fewer fields
 	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of fleetd's stop documents, which is a time
-	{"count", `events told again: (\d+)`, false},
+	{"count", `events published again: (\d+)`, false},
 	{"speed", `"(?:vx_mps|wz_radps)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},
 	{"gap", `  +`, false}, // between columns, whose width depends on the widest cell

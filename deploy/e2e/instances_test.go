@@ -25,7 +25,7 @@ func (w *world) startInstance(name string) *process {
 func (w *world) awaitLeader(p *process, name string) {
 	w.t.Helper()
 	p.log.await(w.t, name, "that it leads", func(line string) bool {
-		return strings.Contains(line, `msg="this instance leads`) && strings.Contains(line, "name="+name)
+		return strings.Contains(line, `msg="this instance is the leader`) && strings.Contains(line, "name="+name)
 	})
 }
 

@@ -25,10 +25,10 @@ type Status struct {
 
 	Leadership Leadership `json:"leadership"`
 
-	Latched      []latch.LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
-	HeldComplete bool                `json:"held_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
+	Latched         []latch.LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
+	LatchedComplete bool                `json:"latched_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 
-	RetainedCommands []RetainedCommand `json:"kept,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
+	RetainedCommands []RetainedCommand `json:"retained_commands,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
 	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
 	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }

@@ -30,7 +30,7 @@ type Assigned struct {
 	Story     string   `json:"story,omitempty"`
 	Rev       int64    `json:"rev,omitempty"`
 	Total     int      `json:"total" doc:"robots selected"`
-	Updated   []string `json:"told" doc:"robots that get a new desired story"`
+	Updated   []string `json:"updated" doc:"robots that get a new desired story"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
 }
 

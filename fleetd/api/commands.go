@@ -38,7 +38,7 @@ type CommandQuery struct {
 // CancelResult is the result of cancelling a command.
 type CancelResult struct {
 	Command Command `json:"command" doc:"the command as it is now"`
-	Cancel  *Batch  `json:"asked,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
+	Cancel  *Batch  `json:"cancel,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
 }
 
 type commandList struct {

@@ -61,7 +61,7 @@ type DesiredResult struct {
 	DryRun    bool     `json:"dry_run,omitempty"`
 	Topic     string   `json:"topic" doc:"kind of the desired document"`
 	Total     int      `json:"total"`
-	Updated   []string `json:"told" doc:"robots that get a new desired document"`
+	Updated   []string `json:"updated" doc:"robots that get a new desired document"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
 }
 
@@ -151,11 +151,11 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 			continue
 		}
 		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.Robots.Document(robot, desired.ReportOn[row.Kind])}
-		told, _ := schema.Decode[struct {
+		document, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		if h := schema.ReportedRevIn(fleetID, w.Reported); h.MustRenumber(told.Rev) {
-			w.Overtaken = h.Why(told.Rev)
+		if h := schema.ReportedRevIn(fleetID, w.Reported); h.MustRenumber(document.Rev) {
+			w.Overtaken = h.Why(document.Rev)
 		}
 		out.Desired = append(out.Desired, w)
 	}

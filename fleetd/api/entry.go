@@ -13,7 +13,7 @@ type Entry struct {
 	Name      string           `json:"name,omitempty"`
 	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
 	Rev       int64            `json:"rev" doc:"newest published revision; 0 = none"`
-	Edited    bool             `json:"edited" doc:"the draft differs from the published revision"`
+	Edited    bool             `json:"draft_changed" doc:"the draft differs from the published revision"`
 	Problems  []schema.Problem `json:"problems"`
 	ChangedAt schema.Time      `json:"changed_at"`
 	ChangedBy string           `json:"changed_by,omitempty"`

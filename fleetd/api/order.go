@@ -177,7 +177,7 @@ func ids(key string, stop bool) func() string {
 
 func onlyCounts(found []schema.Problem) bool {
 	for _, p := range found {
-		if p.Code != command.CodeCountChanged && p.Code != command.CodeNobody {
+		if p.Code != command.CodeCountChanged && p.Code != command.CodeNoRobot {
 			return false
 		}
 	}

@@ -34,9 +34,9 @@ type Stops interface {
 	// Hold sends a stop and latches it. An error says that fleetd could not write it to its
 	// disk; the ticket is valid also then.
 	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
-	// HeldComplete reports whether Latched lists every latched stop. Until the database was
+	// LatchedComplete reports whether Latched lists every latched stop. Until the database was
 	// read, some may be missing.
-	HeldComplete() bool
+	LatchedComplete() bool
 	Latched() []latch.LatchedStop
 	// Release releases stops by their ids, all or none.
 	Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error)
@@ -64,7 +64,7 @@ func (s *server) stops(h huma.API) {
 		})
 	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
 		func(context.Context, *noInput) (*answer[latchedList], error) {
-			complete := s.Stops.HeldComplete() // before Latched, so that a complete list is never reported for an incomplete one
+			complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
 			out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.Stops.Latched()}
 			if broker := s.Instance.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")

@@ -63,7 +63,7 @@ func (s *server) stream(h huma.API) {
 			if out.status(s.Instance.Status()) != nil || out.robots("robots", selected(s.Robots.Robots(), sel)) != nil {
 				return
 			}
-			for told := s.Now(); ; {
+			for sentAt := s.Now(); ; {
 				changed, err := feed.Next(ctx, statusInterval)
 				if err != nil {
 					return
@@ -77,11 +77,11 @@ func (s *server) stream(h huma.API) {
 						return
 					}
 				}
-				if now := s.Now(); now.Sub(told) >= statusInterval {
+				if now := s.Now(); now.Sub(sentAt) >= statusInterval {
 					if out.status(s.Instance.Status()) != nil {
 						return
 					}
-					told = now
+					sentAt = now
 				}
 			}
 		})

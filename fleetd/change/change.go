@@ -11,7 +11,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Errors of the database that a caller tells apart.
+// Errors of the database that callers distinguish.
 var (
 	ErrNotFound = store.ErrNotFound // nothing of this name is stored
 	ErrConflict = store.ErrConflict // somebody else changed it

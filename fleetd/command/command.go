@@ -18,16 +18,16 @@ type Command struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero = never; for stops and similar commands
 
-	State   State
-	Because string      // why it is in this state, for people
-	Sends   int         // how often it was published
-	SentAt  time.Time   // when it was last published
-	Reached bool        // it was published at least once while the robot was connected
-	HeardAt time.Time   // when the robot last answered
-	Asks    int         // queries in a row without an answer
-	AskedAt time.Time   // when the robot was last queried
-	Answer  *schema.Ack // the newest answer, which determines State; nil = none
-	EndedAt time.Time   // zero = not final
+	State      State
+	Because    string      // why it is in this state, for people
+	Sends      int         // how often it was published
+	SentAt     time.Time   // when it was last published
+	Reached    bool        // it was published at least once while the robot was connected
+	AnsweredAt time.Time   // when the robot last answered
+	Asks       int         // queries in a row without an answer
+	AskedAt    time.Time   // when the robot was last queried
+	Answer     *schema.Ack // the newest answer, which determines State; nil = none
+	EndedAt    time.Time   // zero = not final
 
 	// Shown is the final status in the robot's state document. It lacks the details of
 	// the answer, for which Step waits AnswerGrace.

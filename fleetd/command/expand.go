@@ -55,7 +55,7 @@ type Expansion struct {
 // Codes of problems of a request, besides those of its arguments.
 const (
 	CodeUnknownVerb  = "unknown_verb"
-	CodeNobody       = "nobody"
+	CodeNoRobot      = "no_robot"
 	CodeCountChanged = "count_changed" // another number of robots matches than expected
 	CodeOutOfRange   = "out_of_range"
 	CodeTooBig       = "too_big" // more bytes than a command may have
@@ -118,7 +118,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 		if len(x.Skipped) > 0 {
 			detail += "; " + x.Skipped[0].Robot + ": " + x.Skipped[0].Detail
 		}
-		problems = append(problems, schema.Fault("/selector", CodeNobody, detail, "list the robots with the same selector"))
+		problems = append(problems, schema.Fault("/selector", CodeNoRobot, detail, "list the robots with the same selector"))
 	case v.Class != verb.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
 		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots would get the command, %d were expected", x.Batch.Total, *r.Expected), "check with a dry run"))

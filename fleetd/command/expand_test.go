@@ -97,8 +97,8 @@ func TestInvalidRequestIsRefused(t *testing.T) {
 		{"name of the person is not printable", Request{Verb: "mode/pause", By: "a\x1b[2J"}, three, "/by unprintable"},
 		{"reason is too long", Request{Verb: "mode/pause", Why: strings.Repeat("ä", 200)}, three, "/why too_long"},
 		{"stop with any text", Request{Verb: "safety/stop", By: "\xff\x01", Why: strings.Repeat("ä", 200)}, three[:1], ""},
-		{"no robot is selected", Request{Verb: "mode/pause"}, nil, "/selector nobody"},
-		{"no selected robot supports it", Request{Verb: "mode/pause"}, three[2:], "/selector nobody"},
+		{"no robot is selected", Request{Verb: "mode/pause"}, nil, "/selector no_robot"},
+		{"no selected robot supports it", Request{Verb: "mode/pause"}, three[2:], "/selector no_robot"},
 	} {
 		if _, problems := Expand(c.r, c.targets, morning, sequentialIDs()); codes(problems) != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, codes(problems), c.want)

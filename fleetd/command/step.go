@@ -198,7 +198,7 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 	case !present:
 		return time.Time{}, false
 	case c.State != Unknown:
-		last := c.HeardAt
+		last := c.AnsweredAt
 		if c.AskedAt.After(last) {
 			last = c.AskedAt
 		}
@@ -224,7 +224,7 @@ func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 
 // answered applies an answer of the robot.
 func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
-	c.HeardAt, c.Asks = now, 0
+	c.AnsweredAt, c.Asks = now, 0
 	event, ok := triggers[a.Status]
 	if !ok || event == SaysAccepted && c.State == Running {
 		return true // only a sign of life

@@ -159,7 +159,7 @@ func TestPageShowsRetainedCommands(t *testing.T) {
 	if !strings.Contains(html, `id="retained-list"`) || !strings.Contains(html, "without the retain flag") {
 		t.Error("the page has no element for it")
 	}
-	for _, want := range []string{"fleetd.kept", "k.topic", "k.client", "k.why", "clock(k.at)"} {
+	for _, want := range []string{"fleetd.retained_commands", "k.topic", "k.client", "k.why", "clock(k.at)"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}
@@ -172,7 +172,7 @@ func TestPageShowsThatStopsMayBeMissing(t *testing.T) {
 	if !strings.Contains(html, `id="latched-incomplete" hidden>More stops may be latched`) {
 		t.Error("the page has no element for it")
 	}
-	for _, want := range []string{"byID('latched-incomplete').hidden = fleetd.held_complete", "latchedRows.size === 0 && fleetd.held_complete"} {
+	for _, want := range []string{"byID('latched-incomplete').hidden = fleetd.latched_complete", "latchedRows.size === 0 && fleetd.latched_complete"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %s", want)
 		}

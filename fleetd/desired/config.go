@@ -108,7 +108,7 @@ func (p *plan) config(change Config, r Robot) (Document, bool, error) {
 	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Config, r.ID, d)
-	return newTold(d.Rev, d, err)
+	return newDocument(d.Rev, d, err)
 }
 
 func same(a, b map[string]jsontext.Value) bool {

@@ -18,7 +18,7 @@ import (
 
 // Codes of problems.
 const (
-	CodeNobody       = "nobody"
+	CodeNoRobot      = "no_robot"
 	CodeCountChanged = "count_changed"
 	CodeReserved     = "reserved"
 )
@@ -81,7 +81,7 @@ type Changes struct {
 	Updated   []string // robots that get a new document
 	Unchanged []string // robots whose document stays
 	Topic     schema.TopicKind
-	Documents []Robot       // with their new document in Told
+	Documents []Robot       // with their new document in Updated
 	Blob      []byte        // to publish before the documents; nil = none
 	Files     []score.Asset // that Blob names
 	SHA256    string        // of Blob
@@ -144,7 +144,7 @@ type plan struct {
 func (p *plan) check(a Ask) []schema.Problem {
 	switch {
 	case len(p.rows.Robots) == 0:
-		return []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
+		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
 	case a.Expected != nil && *a.Expected != len(p.rows.Robots):
 		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots are selected, %d were expected", len(p.rows.Robots), *a.Expected), "check with a dry run")}
@@ -202,10 +202,10 @@ func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
 	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(sign.Mode, r.ID, d)
-	return newTold(d.Rev, d, err)
+	return newDocument(d.Rev, d, err)
 }
 
-func newTold(rev int64, v any, err error) (Document, bool, error) {
+func newDocument(rev int64, v any, err error) (Document, bool, error) {
 	if err != nil {
 		return Document{}, false, fmt.Errorf("sign the desired state: %w", err)
 	}

@@ -37,7 +37,7 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		ask, other    Ask
-		toldTheSame   int // how many robots get a document when the same is requested again
+		updatedAgain  int // how many robots get a document when the same is requested again
 		wantedPayload string
 	}{
 		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
@@ -55,7 +55,7 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 			t.Errorf("%s: published\n%s, want\n%s", c.name, got, c.wantedPayload)
 		}
 		rows = applyChanges(rows, first)
-		if same, _ := Plan(rows, c.ask, by); len(same.Updated) != c.toldTheSame {
+		if same, _ := Plan(rows, c.ask, by); len(same.Updated) != c.updatedAgain {
 			t.Errorf("%s: requested again, %d robots get a document", c.name, len(same.Updated))
 		}
 		next, _ := Plan(rows, c.other, by)

@@ -92,5 +92,5 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
 	d.Sig, err = p.seal.Sign(kind, r.ID, d)
-	return newTold(d.Rev, d, err)
+	return newDocument(d.Rev, d, err)
 }

@@ -27,8 +27,8 @@ const (
 type Orphaned struct {
 	deps Deps
 
-	mu    sync.Mutex
-	heard []observed // answers to other fleetd instances, the oldest first
+	mu       sync.Mutex
+	received []observed // answers to other fleetd instances, the oldest first
 }
 
 type observed struct {
@@ -40,28 +40,28 @@ type observed struct {
 // NewOrphaned makes what ends orphaned commands.
 func NewOrphaned(d Deps) *Orphaned { return &Orphaned{deps: d} }
 
-// Overhear keeps a robot's answer to another client for a while. The link's goroutine calls
+// Observe keeps a robot's answer to another client for a while. The link's goroutine calls
 // it.
-func (b *Orphaned) Overhear(p schema.TopicParams, payload []byte, now time.Time) {
+func (b *Orphaned) Observe(p schema.TopicParams, payload []byte, now time.Time) {
 	a, problems := schema.Decode[schema.Ack](payload)
 	if len(problems) > 0 || a.ID == nil {
 		return // the client that it is for reports that
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.heard) >= maxObserved {
-		b.heard = b.heard[1:]
+	if len(b.received) >= maxObserved {
+		b.received = b.received[1:]
 	}
-	b.heard = append(b.heard, observed{p.RID, p.CID, a, now})
+	b.received = append(b.received, observed{p.RID, p.CID, a, now})
 }
 
 // answers are the observed answers, by the id of the command.
 func (b *Orphaned) answers(now time.Time) map[string][]observed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.heard = slices.DeleteFunc(b.heard, func(o observed) bool { return now.Sub(o.at) > observedFor })
+	b.received = slices.DeleteFunc(b.received, func(o observed) bool { return now.Sub(o.at) > observedFor })
 	out := map[string][]observed{}
-	for _, o := range b.heard {
+	for _, o := range b.received {
 		out[*o.ack.ID] = append(out[*o.ack.ID], o)
 	}
 	return out

@@ -44,7 +44,7 @@ func overhears(o *dispatch.Orphaned, robot, id string, status schema.Status) {
 	if err != nil {
 		panic(err)
 	}
-	o.Overhear(schema.TopicParams{RID: robot, CID: "other"}, payload, time.Now())
+	o.Observe(schema.TopicParams{RID: robot, CID: "other"}, payload, time.Now())
 }
 
 func TestCommandsOfAGoneInstanceAreEndedByTheLeader(t *testing.T) {
@@ -88,7 +88,7 @@ func TestOverheardAnswersAreForgotten(t *testing.T) {
 	orphaned(t, func(w *world, o *dispatch.Orphaned) {
 		id := w.ofOthers("r1", command.Sent)
 		overhears(o, "r1", id, schema.StatusSucceeded)
-		o.Overhear(schema.TopicParams{RID: "r1", CID: "other"}, []byte("{{{"), time.Now())
+		o.Observe(schema.TopicParams{RID: "r1", CID: "other"}, []byte("{{{"), time.Now())
 		w.sleep(3 * time.Minute)
 		w.locked(func() { w.gone["other"] = true })
 		w.sleep(5 * time.Second)

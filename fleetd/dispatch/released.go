@@ -18,9 +18,9 @@ const releaseInterest = 10 * time.Minute
 // instance released, or this one before a restart. An instance without a database learns of
 // no release, and sends a stop for half a minute.
 func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) error {
-	let, err := db.ReleasedStops(ctx, now.Add(-releaseInterest))
+	released, err := db.ReleasedStops(ctx, now.Add(-releaseInterest))
 	if err == nil {
-		d.post(event{kind: eventReleased, released: let})
+		d.post(event{kind: eventReleased, released: released})
 	}
 	return err
 }

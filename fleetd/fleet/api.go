@@ -160,8 +160,8 @@ func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, com
 // Latched lists the latched stops.
 func (f *Fleet) Latched() []latch.LatchedStop { return f.stops.Latched() }
 
-// HeldComplete reports whether Latched lists all of them.
-func (f *Fleet) HeldComplete() bool { return f.stops.Complete() }
+// LatchedComplete reports whether Latched lists all of them.
+func (f *Fleet) LatchedComplete() bool { return f.stops.Complete() }
 
 // Release releases stops by their ids.
 func (f *Fleet) Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error) {

@@ -163,7 +163,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 				w.Errorf("%s: was taken", c.name)
 				continue
 			case !p.Of(c.kind) || p.Status != c.kind.Status || p.Title != c.kind.Title:
-				w.Errorf("%s: is told as %s %d %q: %v", c.name, p.Type, p.Status, p.Title, p)
+				w.Errorf("%s: is answered as %s %d %q: %v", c.name, p.Type, p.Status, p.Title, p)
 				continue
 			case c.pointer != "" && (len(p.Errors) == 0 || p.Errors[0].Pointer != c.pointer):
 				w.Errorf("%s: the place is %+v, want %s", c.name, p.Errors, c.pointer)
@@ -172,7 +172,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 				w.Errorf("%s: says %q, without %q", c.name, text, c.says)
 			}
 			if p.Error() == "" {
-				w.Errorf("%s: says nothing", c.name)
+				w.Errorf("%s: is empty", c.name)
 			}
 		}
 		if now := len(r.Received()); now != before {
@@ -351,7 +351,7 @@ func TestStopWithoutABrokerReportsThat(t *testing.T) {
 		}
 		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
 		if p := w.ask("POST", "/commands", order("safety/stop", "r1"), nil); p == nil || !p.Of(api.KindBroker) {
-			w.Errorf("a stop that reached nobody is told as %v", p)
+			w.Errorf("a stop that reached no robot is answered as %v", p)
 		}
 		w.newBroker()
 		w.state(commandOf(w, "safety/stop"), "SUCCEEDED") // it was sent when that was possible again

@@ -125,8 +125,8 @@ func TestSmallSoundIsABlobAndLargeOneIsNot(t *testing.T) {
 		w.ring("ringing", large)
 		w.assign("ringing", "r1")
 		w.until("revision 2", func() bool { d, _ := w.Robot("r1"); return d.Desired.Converged && d.Desired.Active.Rev == 2 })
-		if heard := ear.Inbox("troupe/v1/blobs/" + digestOf(large)); len(heard) > 0 {
-			w.Errorf("%d messages have the large one", len(heard))
+		if received := ear.Inbox("troupe/v1/blobs/" + digestOf(large)); len(received) > 0 {
+			w.Errorf("%d messages have the large one", len(received))
 		}
 	})
 }
@@ -253,7 +253,7 @@ func TestUnusedBlobIsRemovedFromTheBroker(t *testing.T) {
 		}
 		w.sleep(10 * time.Minute)
 		if !kept() {
-			w.Fatal("the broker was told to forget a sound that r1 needs")
+			w.Fatal("fleetd removed a sound from the broker that r1 needs")
 		}
 		w.assign("", "r1")
 		w.sleep(3 * time.Minute)
@@ -267,7 +267,7 @@ func TestUnusedBlobIsRemovedFromTheBroker(t *testing.T) {
 		w.assign("ringing", "r1")
 		w.converged("r1")
 		if !kept() {
-			w.Error("it was not told again")
+			w.Error("it was not published again")
 		}
 	}, func(c *fleet.Config) { c.KeepUnused = 4 * time.Minute })
 }

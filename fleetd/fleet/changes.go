@@ -11,7 +11,7 @@ import (
 const changesEvery = 250 * time.Millisecond
 
 // followChanges takes over what other instances write to the database: robots, labels,
-// desired documents and stops. One number tells whether there is anything to read.
+// desired documents and stops. One number shows whether there is anything to read.
 func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 	if db.SingleInstance() {
 		return

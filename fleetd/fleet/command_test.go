@@ -98,7 +98,7 @@ func TestStopIsSentToAnAbsentRobot(t *testing.T) {
 		w.must("POST", "/commands", order("safety/stop", "r1", "never-seen"), nil)
 		w.sleep(100 * time.Millisecond)
 		if n := count(r.Received(), "safety/stop"); n != 1 {
-			w.Errorf("a robot that is not heard got %d stops", n)
+			w.Errorf("a robot that is offline received %d stops", n)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	}
 	db.SignWith(f.cfg.SignKey, f.cfg.ReleaseKey)
 	f.view.SetFleetID(db.FleetID())
-	db.SetReportedRevisions(f.view.Heard)
+	db.SetReportedRevisions(f.view.ReportedRevision)
 	f.health.opened(db)
 	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
 	return nil

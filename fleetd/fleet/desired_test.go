@@ -22,7 +22,7 @@ func TestAssignedStoryReachesOnlyItsRobots(t *testing.T) {
 			}
 		}
 		if d, _ := w.Robot("r3"); d.Reported == nil || d.Reported.DesiredRev != 0 {
-			w.Errorf("r3 was told something: %+v", d.Reported)
+			w.Errorf("r3 received something: %+v", d.Reported)
 		}
 		if a := w.assign("museum", "r1"); len(a.Updated) != 0 || len(a.Unchanged) != 1 {
 			w.Errorf("the same desired state again: %+v", a)

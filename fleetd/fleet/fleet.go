@@ -103,7 +103,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		},
 	}
 	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
-		f.log.Warn("fleetd's password goes to the broker in the clear: whoever is on the way reads it; use mqtts or wss", "broker", cfg.Broker)
+		f.log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
 	}
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
@@ -179,7 +179,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		Rival:     f.takenOver,
-		OnMessage: f.hear,
+		OnMessage: f.receive,
 		OnState:   f.linked,
 		Queue:     65536,
 		Logger:    f.log,
@@ -196,7 +196,7 @@ func (f *Fleet) open(ctx context.Context, suffix string, cfg link.Config) (*link
 }
 
 // currentBroker is the broker to which further connections of this instance go: the one of
-// the link. If the link goes to another broker, its session changes, and whoever opened a
+// the link. If the link goes to another broker, its session changes, and a client that opened a
 // connection opens a new one.
 func (f *Fleet) currentBroker() string { return cmp.Or(f.link.URL(), f.cfg.Broker) }
 

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// A caller sends live stops and hears fleetd's answers.
+// A caller sends live stops and receives fleetd's answers.
 type caller struct {
 	*world
 	name string
@@ -62,7 +62,7 @@ func (c *caller) press(payload string) {
 	c.sleep(time.Millisecond) // no finger is faster
 }
 
-func (c *caller) heard() []schema.Ack {
+func (c *caller) answers() []schema.Ack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.acks)
@@ -75,7 +75,7 @@ func TestStopThatSelectsNobodyIsAnsweredSo(t *testing.T) {
 		admin.press(`{"id":"k1","robots":["r9"]}`)
 		admin.press(`{"id":"k2","labels":{"site":"nowhere"}}`)
 		final := func(id string) (found schema.Ack) {
-			for _, a := range admin.heard() {
+			for _, a := range admin.answers() {
 				if a.ID != nil && *a.ID == id && a.Status.Final() {
 					found = a
 				}

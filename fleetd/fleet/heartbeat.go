@@ -21,7 +21,7 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 }
 
-// beat publishes fleetd's heartbeat, which tells robots that people can stop them. The loop
+// beat publishes fleetd's heartbeat, by which robots know that people can stop them. The loop
 // that updates robots' presence sends it, and not the connection, so that an instance that
 // hangs goes silent.
 func (f *Fleet) beat(ctx context.Context) {

@@ -51,7 +51,7 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	if reachable(l.Addr()) {
 		if !f.cfg.Exposed {
 			_ = l.Close() // the error below matters more
-			return fmt.Errorf("%s can be reached by others, and whoever reaches it commands every robot: "+
+			return fmt.Errorf("%s can be reached by others, who could then command every robot: "+
 				"use 127.0.0.1 and a reverse proxy that asks who they are, or say --exposed", f.cfg.HTTP)
 		}
 		f.log.Error("UNPROTECTED: everybody who can reach this address commands every robot", "http", l.Addr().String())

@@ -340,12 +340,12 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		w.until("the list names it", func() bool { return listed(w, serial) })
 		admin := w.broker.Load().Client(w.T, "admin")
 		admin.Subscribe("troupe/v1/fleet/revoked")
-		told := schema.Revoked{}
-		for len(told.Names) == 0 {
-			told, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		list := schema.Revoked{}
+		for len(list.Names) == 0 {
+			list, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
 		}
-		if told.Names[0] != "r7" || len(told.Serials) != 1 || told.Serials[0] != serial {
-			w.Errorf("brokers are told %+v", told)
+		if list.Names[0] != "r7" || len(list.Serials) != 1 || list.Serials[0] != serial {
+			w.Errorf("brokers are sent %+v", list)
 		}
 		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Signed: api.Signed{Why: "stolen"}}, nil), api.KindNotFound, "r9")
 
@@ -353,11 +353,11 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		if _, p := back.enrol(); p != nil {
 			w.Fatal(p)
 		}
-		for len(told.Names) > 0 {
-			told, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		for len(list.Names) > 0 {
+			list, _ = schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
 		}
-		if len(told.Serials) != 1 {
-			w.Errorf("when it came back brokers were told %+v", told)
+		if len(list.Serials) != 1 {
+			w.Errorf("when it came back brokers were sent %+v", list)
 		}
 	}, keyed(t))
 }
@@ -436,8 +436,8 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		broker.Client(w.T, "hall").Publish("troupe/v1/fleet/heartbeat/hall", `{"ts":"2030-01-01T00:00:00.000Z","session":"s","seq":1}`)
 		w.must("POST", "/robots/r7/adopt", api.Signed{By: "ann"}, nil)
 		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
-		w.until("guide was heard", func() bool { return w.TakenBy("guide") != "" })
-		w.until("hall was heard", func() bool { return w.TakenBy("hall") != "" })
+		w.until("guide to be seen", func() bool { return w.TakenBy("guide") != "" })
+		w.until("hall to be seen", func() bool { return w.TakenBy("hall") != "" })
 		for _, name := range []string{"guide", "hall", "lena"} {
 			refused(name, "client")
 		}
@@ -490,12 +490,12 @@ func TestRevocationListIsRepaired(t *testing.T) {
 		mine := func(names ...string) func(schema.Revoked) bool {
 			return func(l schema.Revoked) bool { return l.FleetID == own && slices.Equal(l.Names, names) }
 		}
-		told := stands("it is told", mine("r9"))
+		published := stands("the list to be published", mine("r9"))
 
 		admin.Retain(topic, `{"rev":1,"fleet_id":"another","names":[],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`)
 		stands("the other is there", func(l schema.Revoked) bool { return l.FleetID == "another" })
-		if back := stands("it is told again", mine("r9")); back.Rev != told.Rev {
-			w.Errorf("repeated as %+v, and was %+v", back, told)
+		if back := stands("the list to be published again", mine("r9")); back.Rev != published.Rev {
+			w.Errorf("repeated as %+v, and was %+v", back, published)
 		}
 
 		admin.Retain(topic, `{"rev":40,"fleet_id":"`+own+`","names":["r8"],"serials":["ab12"],"ts":"2030-01-01T00:00:00.000Z"}`)
@@ -510,7 +510,7 @@ func TestRevocationListIsRepaired(t *testing.T) {
 			w.Error("the database did not take it in")
 		}
 		if w.sleep(5 * time.Minute); len(admin.Inbox(topic)) != 0 {
-			w.Error("it is told although nothing is wrong with it")
+			w.Error("it is published although nothing is wrong with it")
 		}
 	})
 }
@@ -525,12 +525,12 @@ func TestRevocationWithoutABrokerReportsThat(t *testing.T) {
 		var done api.Revoked
 		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, &done)
 		if done.Broker {
-			w.Error("it says that a broker heard of it")
+			w.Error("it says that a broker received it")
 		}
 	})
 }
 
-// Whoever steals the certificate of a fleetd instance is that fleetd, so it is persisted and can
+// A thief of a fleetd instance's certificate can act as that fleetd, so it is persisted and can
 // be taken away alone.
 func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
@@ -564,9 +564,9 @@ func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 		admin.Subscribe("troupe/v1/fleet/revoked")
 		var done api.RevokedCertificate
 		w.must("POST", "/certificates/"+serial+"/revoke", api.Signed{By: "ann", Why: "the laptop is lost"}, &done)
-		told, _ := schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
-		if done.Name != "fleetd-b" || !done.Broker || len(told.Names) != 0 || !slices.Equal(told.Serials, []string{serial}) {
-			w.Errorf("%+v, and brokers are told %+v", done, told)
+		list, _ := schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
+		if done.Name != "fleetd-b" || !done.Broker || len(list.Names) != 0 || !slices.Equal(list.Serials, []string{serial}) {
+			w.Errorf("%+v, and brokers are sent %+v", done, list)
 		}
 		w.until("the list in the file names it", func() bool { return listed(w, serial) })
 		if s := find(serial); s.Revoked == 0 || s.By != "ann" || s.Why != "the laptop is lost" {

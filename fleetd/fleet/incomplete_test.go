@@ -20,7 +20,7 @@ func (w *world) listed() (ids []string, complete bool) {
 	if got.Complete == nil {
 		w.Fatal("the list does not say whether it is complete")
 	}
-	if now := w.Status().HeldComplete; now != *got.Complete {
+	if now := w.Status().LatchedComplete; now != *got.Complete {
 		w.Errorf("the list says complete=%v, fleetd %v", *got.Complete, now)
 	}
 	return ids, *got.Complete

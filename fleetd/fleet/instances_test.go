@@ -244,12 +244,12 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 			})
 		}
 		if r1.Calls() != 1 {
-			t.Errorf("%d live stops were heard", r1.Calls())
+			t.Errorf("%d live stops were received", r1.Calls())
 		}
 		// Somebody else presses a button meanwhile.
 		wall := b.broker.Load().Client(t, "stop1")
 		wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
-		b.until("the button is heard", func() bool { return len(b.Latched()) == 3 })
+		b.until("the button's stop to be received", func() bool { return len(b.Latched()) == 3 })
 
 		b.gate.Mend()
 		b.leads()
@@ -258,7 +258,7 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 			desired, err := db.DesiredOf(t.Context(), "r2")
 			return err == nil && strings.Contains(string(desired[schema.TopicDesiredStop]), all.Latch)
 		})
-		// Who was not there hears it from the broker.
+		// A robot that was away receives it from the broker.
 		late := fleettest.Start(t, "r3", b.broker.Load().Dial)
 		b.until("r3 holds it", func() bool {
 			return strings.Contains(b.latched("r3"), "stop1") || strings.Contains(b.latched("r3"), all.Latch)
@@ -290,7 +290,7 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 	})
 }
 
-// A stop that every instance overhears is written down by one of them.
+// A stop that every instance receives is persisted by one of them.
 func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
 		fleettest.Start(t, "r1", b.broker.Load().Dial)
@@ -305,7 +305,7 @@ func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 			t.Fatal(p)
 		}
 		for _, d := range []*beside{a, b} {
-			d.until("r1 is let go", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
+			d.until("r1 to be released", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
 		}
 		a.cutOff()
 		b.leads()                          // and does not write it down again
@@ -369,7 +369,7 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 }
 
 // Fleetd that was asked dies with its commands under way: the other one sends none
-// of them, says honestly what is known, and hears what robots say later.
+// of them, says honestly what is known, and receives what robots report later.
 func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
 		mute := fleettest.Start(t, "r1", b.broker.Load().Dial)

@@ -12,7 +12,7 @@ func TestStopListIsIncompleteUntilAShownStopIsPersisted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
-		if !w.HeldComplete() {
+		if !w.LatchedComplete() {
 			w.Fatal("the list is incomplete before anything is held")
 		}
 		r1.Holds(schema.StopLatch{ID: "gate-7", Level: schema.StopStop, By: "gate", Since: schema.TimeOf(time.Now())})
@@ -20,18 +20,18 @@ func TestStopListIsIncompleteUntilAShownStopIsPersisted(t *testing.T) {
 		if held := w.Latched(); len(held) > 0 || w.latched("r1") != "gate-7" {
 			w.Fatalf("r1 holds %q, listed is %+v", w.latched("r1"), held)
 		}
-		if w.HeldComplete() {
+		if w.LatchedComplete() {
 			w.Error("the list is called complete without the stop that r1 shows")
 		}
 		w.sleep(time.Second)
 		w.persisted("gate-7")
-		if !w.HeldComplete() {
+		if !w.LatchedComplete() {
 			w.Error("the list is incomplete with the stop that r1 shows")
 		}
 	})
 }
 
-// A robot that is away cannot say that it let go.
+// A robot that is away cannot report that it released a stop.
 func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
@@ -51,7 +51,7 @@ func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 		if w.latched("r1") != "gate-7" || len(w.Latched()) > 0 {
 			w.Fatalf("r1 shows %q, listed is %+v", w.latched("r1"), w.Latched())
 		}
-		if !w.HeldComplete() {
+		if !w.LatchedComplete() {
 			w.Error("the list is incomplete for ever")
 		}
 	})

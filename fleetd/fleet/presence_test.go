@@ -25,7 +25,7 @@ func TestPresentRobotIsAdopted(t *testing.T) {
 			return len(got.Events) == 1 && got.Events[0].Type == "mode_changed"
 		})
 		w.stopFleetd()
-		r.Close() // nobody hears it
+		r.Close() // no client receives it
 		w.newBroker()
 		w.sleep(time.Second)
 		w.startFleetd()
@@ -34,7 +34,7 @@ func TestPresentRobotIsAdopted(t *testing.T) {
 			w.Fatalf("after a restart fleetd has %+v of a robot that it knew", d)
 		}
 		if d.Presence.View != "unknown" {
-			w.Errorf("a robot not heard since the restart is %s", d.Presence.View)
+			w.Errorf("a robot without messages since the restart is %s", d.Presence.View)
 		}
 		w.sleep(11 * time.Second)
 		w.view("r1", "lost")
@@ -149,7 +149,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 		}
 		got := r.Received()
 		if last := got[len(got)-1]; last.Verb != "sys/adopt" || string(last.Request.Args.(verb.Adopt).FleetID) != w.Status().FleetID || w.Status().FleetID == "" {
-			w.Errorf("the robot was told %+v, the fleet id is %q", last, w.Status().FleetID)
+			w.Errorf("the robot was sent %+v, the fleet id is %q", last, w.Status().FleetID)
 		}
 		if d, _ := w.Robot("r1"); !d.Adopted {
 			w.Error("the robot is still an unknown client")

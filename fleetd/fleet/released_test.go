@@ -97,7 +97,7 @@ func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 	})
 }
 
-// A robot holds what fleetd has not heard of, and somebody releases it before the
+// A robot holds a stop that fleetd does not know, and somebody releases it before the
 // fleetd has written it down.
 func TestStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {

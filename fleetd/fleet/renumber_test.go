@@ -28,8 +28,8 @@ const (
 )
 
 func TestRestoredDatabaseRenumbersDesiredState(t *testing.T) {
-	for _, heard := range []bool{true, false} {
-		t.Run(fmt.Sprintf("fleetd heard the robot before: %v", heard), func(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		t.Run(fmt.Sprintf("fleetd received messages of the robot before: %v", known), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				r := w.robot("r1")
 				w.publish()
@@ -44,7 +44,7 @@ func TestRestoredDatabaseRenumbersDesiredState(t *testing.T) {
 					w.stopFleetd()
 				})
 				second := has(r)
-				if !heard {
+				if !known {
 					r.Silent(true)
 					r.Raw(schema.TopicReportedStory, "")
 				}
@@ -126,7 +126,7 @@ func TestManuallyPublishedDesiredStateIsOvertaken(t *testing.T) {
 			return !d.Desired.Converged && d.Desired.Reason == schema.ReasonStaleRevision && strings.Contains(d.Desired.Detail, "90")
 		})
 		if desired := w.converged("r1"); desired.DesiredRev != 91 || desired.Active == nil || has(r) != desired.Active.SHA256 {
-			w.Errorf("told again, the desired state is %+v", desired)
+			w.Errorf("published again, the desired state is %+v", desired)
 		}
 		w.sleep(10 * time.Minute)
 		if d, _ := w.Robot("r1"); d.Desired.DesiredRev != 91 {

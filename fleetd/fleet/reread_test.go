@@ -50,7 +50,7 @@ func releasing(t *testing.T, do func(w *world, leave func()), test func(w *world
 func TestReleaseIsListedAfterItsClientDisconnected(t *testing.T) {
 	releasing(t, func(_ *world, leave func()) { leave() }, func(w *world) {
 		if held := w.Latched(); len(held) > 0 {
-			w.Errorf("after the release %+v is listed, complete: %v", held, w.HeldComplete())
+			w.Errorf("after the release %+v is listed, complete: %v", held, w.LatchedComplete())
 		}
 	})
 }
@@ -67,11 +67,11 @@ func TestStopListIsIncompleteAfterAFailedRead(t *testing.T) {
 		}
 	}
 	releasing(t, func(w *world, _ func()) { rename(w, "stops", "away") }, func(w *world) {
-		if w.HeldComplete() {
+		if w.LatchedComplete() {
 			w.Errorf("a list that could not be read again is called complete: %+v", w.Latched())
 		}
 		rename(w, "away", "stops")
-		w.until("the list is read again", w.HeldComplete)
+		w.until("the list is read again", w.LatchedComplete)
 		if held := w.Latched(); len(held) > 0 {
 			w.Errorf("after the release %+v is listed", held)
 		}

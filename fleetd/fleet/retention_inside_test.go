@@ -47,7 +47,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 		t.Errorf("the leader is to prune the old note: %v are left, %v", notes, err)
 	}
 	if !strings.Contains(log.String(), "old history pruned") {
-		t.Errorf("the log does not tell of it: %s", log.String())
+		t.Errorf("the log does not mention it: %s", log.String())
 	}
 }
 

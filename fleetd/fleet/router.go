@@ -42,9 +42,9 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 	return out
 }
 
-// hear routes one message. The link's goroutine calls it, and it does not block: documents
+// receive routes one message. The link's goroutine calls it, and it does not block: documents
 // replace each other in the view, events and answers go into bounded queues.
-func (f *Fleet) hear(m link.Message) {
+func (f *Fleet) receive(m link.Message) {
 	row, params, ok := f.ns.Match(m.Topic)
 	if !ok {
 		return
@@ -61,11 +61,11 @@ func (f *Fleet) hear(m link.Message) {
 		return
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
-			f.orphaned.Overhear(params, m.Payload, now)
+			f.orphaned.Observe(params, m.Payload, now)
 			return
 		}
 	case schema.TopicRevoked:
-		f.revocations.Hear(m.Payload, now)
+		f.revocations.Observe(m.Payload, now)
 		return
 	case schema.TopicCmd:
 		f.auditor.Note(params, m, now)

@@ -10,14 +10,14 @@ import (
 
 // Status is the state of this instance.
 func (f *Fleet) Status() api.Status {
-	complete := f.HeldComplete()
+	complete := f.LatchedComplete()
 	held := f.Latched()
 	for i := range held {
 		held[i].Robots = []string{}
 	}
 	led, now := f.leadership.Status(), time.Now()
 	s := api.Status{
-		Latched: held, HeldComplete: complete, RetainedCommands: kept(f.retained.List(now)),
+		Latched: held, LatchedComplete: complete, RetainedCommands: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
 		Dropped: f.keeper.Dropped(),

@@ -66,7 +66,7 @@ func TestStopIsLatchedPersistedAndReleased(t *testing.T) {
 		}
 		all := w.stopped()
 		if r1.Calls() != 1 {
-			w.Errorf("%d live stops were heard", r1.Calls())
+			w.Errorf("%d live stops were received", r1.Calls())
 		}
 		w.persisted(one.Latch, all.Latch)
 		w.sleep(5 * time.Second)
@@ -120,7 +120,7 @@ func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
 			w.Errorf("it is persisted as %+v", h)
 		}
 		w.sleep(time.Second)
-		if acks := admin.heard(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
+		if acks := admin.answers(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
 			w.Errorf("the answers are %+v", acks)
 		}
 		admin.press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
@@ -188,7 +188,7 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		calls := r.Calls()
 		var third api.Batch
 		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
-		w.until("the live stop by label is heard", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
+		w.until("the live stop by label to be received", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
 
 		g.Mend()
 		w.persisted(b.Latch, second.Latch, third.Latch)

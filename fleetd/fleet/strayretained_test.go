@@ -15,7 +15,7 @@ import (
 	"troupe/schema"
 )
 
-// foreign starts a fleetd instance on a broker that keeps what it is told to keep.
+// foreign starts a fleetd instance on a broker that retains every message with the flag.
 func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 	t.Helper()
 	url = mosquittotest.Start(t, mosquittotest.Options{})
@@ -28,7 +28,7 @@ func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 }
 
 // Fleetd takes a kept press from the broker with an empty message, which is a
-// press to all who hear it. Here it stays on its way to fleetd while somebody
+// press to all subscribers. Here it stays on its way to fleetd while somebody
 // releases the stop: the release is after it, and the stop does not come back.
 func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	w, url, way := foreign(t)
@@ -59,7 +59,7 @@ func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	go func() { released <- w.releases("op1") }()
 	select {
 	case p := <-released:
-		t.Errorf("it was released before its removal was heard: %v", p)
+		t.Errorf("it was released before its removal arrived: %v", p)
 		close(arrives)
 	case <-time.After(500 * time.Millisecond): // time for a mistake, and no more: it does not pass by itself
 		close(arrives)
@@ -67,7 +67,7 @@ func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 			t.Fatal(p)
 		}
 	}
-	w.until("r1 is let go", func() bool { return w.latched("r1") == "" })
+	w.until("r1 to be released", func() bool { return w.latched("r1") == "" })
 	other := w.stopped("r1").Latch
 	w.persisted(other) // and whatever waited for the record with it
 }
@@ -78,7 +78,7 @@ func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", "troupe/v1/robots/r1/cmd/op1/safety/halt", "-m", "halt!")
 	r := fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
-	w.until("r1 hears it", func() bool { return count(r.Received(), "safety/halt") == 1 })
+	w.until("r1 to receive it", func() bool { return count(r.Received(), "safety/halt") == 1 })
 	becomes := func(at schema.SafetyState) {
 		r.Change(func(s *schema.State) {
 			s.Safety.State = at
@@ -93,9 +93,9 @@ func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 		t.Errorf("r1, which is not halted, was halted %d times", n)
 	}
 	if k := w.Status().RetainedCommands; len(k) != 1 || k[0].Topic != "robots/r1/cmd/op1/safety/halt" || k[0].Client != "op1" || !strings.Contains(k[0].Why, "not halted") {
-		t.Errorf("people are told %+v", k)
+		t.Errorf("the status says %+v", k)
 	}
 	becomes(schema.SafetyEStop)
 	w.until("it is removed", func() bool { return count(r.Received(), "safety/halt") == 2 })
-	w.until("people are told", func() bool { k := w.Status().RetainedCommands; return len(k) == 1 && k[0].Why == "" && k[0].At > 0 })
+	w.until("the status to list it", func() bool { k := w.Status().RetainedCommands; return len(k) == 1 && k[0].Why == "" && k[0].At > 0 })
 }

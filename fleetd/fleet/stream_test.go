@@ -69,7 +69,7 @@ func (s *stream) until(event, text string) string {
 				return line[1]
 			}
 		case <-limit.C:
-			s.w.Fatalf("the stream told no %s with %q", event, text)
+			s.w.Fatalf("the stream sent no %s with %q", event, text)
 		}
 	}
 }

@@ -35,8 +35,8 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 	}
 	_, sent := db.PruneSent(ctx, now.Add(-keepSent))
 	_, files := db.PruneFiles(ctx, now.Add(-f.cfg.KeepUnused))
-	blobs, told := db.RemoveUnusedBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
-	if err := errors.Join(sent, files, told); err != nil {
+	blobs, blobsErr := db.RemoveUnusedBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
+	if err := errors.Join(sent, files, blobsErr); err != nil {
 		f.health.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {

@@ -9,7 +9,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 )
 
-// Whoever asked was told that nobody knows; nobody sends it, and no other instance may
+// The sender was answered that the outcome is unknown; nobody sends it, and no other instance may
 // wait behind it.
 func TestCommandWithAnUnknownCommitIsEndedUnsent(t *testing.T) {
 	hanging(t, func(w *world, h *pgtest.Way) {

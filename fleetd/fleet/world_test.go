@@ -104,7 +104,7 @@ func (w *world) robot(id string) *fleettest.Robot {
 	return r
 }
 
-// startUnknownRobot starts a robot and waits until fleetd hears it.
+// startUnknownRobot starts a robot and waits until fleetd has seen it.
 func startUnknownRobot(w *world, id string) *fleettest.Robot {
 	r := fleettest.Start(w.T, id, w.dial)
 	w.view(id, "online")

@@ -48,9 +48,9 @@ func (m *mailbox) post(do func()) {
 	signal(m.wake)
 }
 
-// hear puts in a live stop. If it repeats the client's last one it replaces that one, and
+// recordLive puts in a live stop. If it repeats the client's last one it replaces that one, and
 // beyond maxCalls those of a client become one stop of all robots.
-func (m *mailbox) hear(l live) {
+func (m *mailbox) putLive(l live) {
 	m.mu.Lock()
 	defer signal(m.wake)
 	defer m.mu.Unlock()

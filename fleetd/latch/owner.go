@@ -41,7 +41,7 @@ func (s *Stops) Run(ctx context.Context) {
 				s.finish(<-s.done)
 			}
 			s.take()
-			s.hearAll()
+			s.recordAllLive()
 			s.publish()
 			return
 		case <-s.mail.wake:
@@ -61,22 +61,22 @@ func (s *Stops) take() {
 	for robot, shows := range s.mail.takeShows() {
 		s.show(robot, shows)
 	}
-	if len(s.unheard) == 0 {
-		s.unheard = s.mail.takeLive()
+	if len(s.unrecordedLive) == 0 {
+		s.unrecordedLive = s.mail.takeLive()
 	}
-	some := s.unheard[:min(len(s.unheard), hearAtOnce)]
-	s.unheard = s.unheard[len(some):]
-	s.hear(some)
-	if len(s.unheard) > 0 {
+	some := s.unrecordedLive[:min(len(s.unrecordedLive), recordAtOnce)]
+	s.unrecordedLive = s.unrecordedLive[len(some):]
+	s.recordLive(some)
+	if len(s.unrecordedLive) > 0 {
 		signal(s.mail.wake)
 	}
 }
 
-// hearAll handles all live stops that have arrived.
-func (s *Stops) hearAll() {
-	s.hear(s.unheard)
-	s.unheard = nil
-	s.hear(s.mail.takeLive())
+// recordAllLive handles all live stops that have arrived.
+func (s *Stops) recordAllLive() {
+	s.recordLive(s.unrecordedLive)
+	s.unrecordedLive = nil
+	s.recordLive(s.mail.takeLive())
 }
 
 // request is a release or a removal that waits for the recorder. The owner claims it to run
@@ -121,8 +121,8 @@ func (s *Stops) finish(after func()) {
 // reply calls do when the snapshot includes the present state.
 func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
-// hear writes live stops of other clients to this machine's disk, and answers them.
-func (s *Stops) hear(lives []live) {
+// recordLive writes live stops of other clients to this machine's disk, and answers them.
+func (s *Stops) recordLive(lives []live) {
 	var fresh, again []stop.Order
 	for _, l := range lives {
 		if l.empty && l.order.Client == s.awaited {
@@ -132,7 +132,7 @@ func (s *Stops) hear(lives []live) {
 		if i := slices.IndexFunc(fresh, func(f stop.Order) bool { return same(&f, &o) }); i >= 0 {
 			fresh[i].At = o.At
 		} else if !s.repeatsWaiting(o) {
-			s.deps.Log.Warn("live stop heard", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
+			s.deps.Log.Warn("live stop received", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
 			fresh = append(fresh, o)
 		} else if !slices.ContainsFunc(again, func(a stop.Order) bool { return same(&a, &o) }) {
 			again = append(again, o)
@@ -225,7 +225,7 @@ func (s *Stops) writeDown(o stop.Order) {
 // settled removes entries that are persisted.
 func (s *Stops) settled(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
-		s.deps.Log.Error("stops persisted not forgotten on this machine", "error", err)
+		s.deps.Log.Error("persisted stops not removed from the spool", "error", err)
 	}
 	over := map[entryKey]bool{}
 	for _, e := range done {

@@ -208,7 +208,7 @@ func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out
 
 // renew publishes latched stops again that were published unsigned or signed by another key.
 func (s *Stops) renew(ctx context.Context, db Store) error {
-	told := 0
+	published := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		rows, err := tx.StopsFor(ctx, stop.Need{All: true})
 		if err != nil {
@@ -220,15 +220,15 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 		}
 		now := s.deps.Now()
 		c, err := stop.Renew(rows, documents, now)
-		if told = len(c.Documents); err != nil || told == 0 {
+		if published = len(c.Documents); err != nil || published == 0 {
 			return err
 		}
 		return tx.ApplyStops(ctx, c, now)
 	})
-	if err != nil || told == 0 {
+	if err != nil || published == 0 {
 		return err
 	}
-	s.deps.Log.Info("latched stops signed and published again", "documents", told)
+	s.deps.Log.Info("latched stops signed and published again", "documents", published)
 	s.deps.Wake()
 	return nil
 }

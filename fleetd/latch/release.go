@@ -52,14 +52,14 @@ func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by,
 
 // release has the recorder release stops, and calls over with the result.
 func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []string, by, why string, over func([]schema.Problem, error)) {
-	s.hearAll() // a stop that was received before the release is part of it
+	s.recordAllLive() // a stop that was received before the release is part of it
 	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
-	let := s.deps.Releases.begin(ids, s.deps.Now())
+	released := s.deps.Releases.begin(ids, s.deps.Now())
 	s.start(func() func() {
 		problems, err := s.writeRelease(ctx, db, p, ids, waiting, leads, by, why)
 		return func() {
 			if err != nil || len(problems) > 0 {
-				for _, c := range s.deps.Releases.end(let) { // no more are added from here on
+				for _, c := range s.deps.Releases.end(released) { // no more are added from here on
 					s.out.post(func(ctx context.Context) { s.deps.Dispatcher.Send(ctx, c) })
 				}
 				over(problems, err)
@@ -71,7 +71,7 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
 			}
 			s.publish() // sendTo reads the snapshot
-			s.deps.Dispatcher.EndReleased(let.means, func() { s.deps.Releases.end(let) })
+			s.deps.Dispatcher.EndReleased(released.means, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 			s.shown = map[string]map[string]time.Time{}
 			s.readAgain(ctx, db, func() {
@@ -134,7 +134,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 // is released. It need not if it is held on all robots: their common document releases it on
 // each. Nor if it was released a moment ago, since robots show it for a moment longer.
 func writesFirst(latches []stop.Latch, id string, now time.Time) bool {
-	some, let := false, false
+	some, released := false, false
 	for _, l := range latches {
 		switch {
 		case l.ID != id:
@@ -143,8 +143,8 @@ func writesFirst(latches []stop.Latch, id string, now time.Time) bool {
 		case l.Held():
 			some = true
 		case now.Sub(l.ReleasedAt) < shownFor:
-			let = true
+			released = true
 		}
 	}
-	return some || !let
+	return some || !released
 }

@@ -22,9 +22,9 @@ const (
 	retryEvery = time.Second
 	// persistWithin bounds one attempt to persist stops.
 	persistWithin = 10 * time.Second
-	// hearAtOnce bounds the live stops that are written to the disk before the owner turns
+	// recordAtOnce bounds the live stops that are written to the disk before the owner turns
 	// to other events: a stop that a person gives here waits for them.
-	hearAtOnce = 32
+	recordAtOnce = 32
 	// learnAfter is how long a robot shows an unknown stop before it is persisted: the live
 	// stop or the order behind it may be about to be.
 	learnAfter = 300 * time.Millisecond
@@ -58,22 +58,22 @@ type Stops struct {
 	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
 
 	// Owned by Run.
-	waiting  []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
-	names    map[string]map[string]bool      // ids of a client's stops, by client
-	latched  []stop.Latch                    // persisted
-	on       map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
-	loaded   bool                            // latched was read from the database
-	renewed  bool                            // latched was checked for documents to be signed again
-	shown    map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
-	learned  []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
-	unheard  []live                          // taken out of the mailbox, not handled yet
-	requests []*request                      // wait for the recorder
-	due      bool                            // persist when the recorder is idle
-	busy     bool                            // the recorder has a job
-	awaited  string                          // client whose empty message a removal awaits
-	awaiting chan struct{}                   // capacity 1: it arrived
-	dirty    bool                            // the snapshot is outdated
-	replies  []func()                        // called after the next snapshot
+	waiting        []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
+	names          map[string]map[string]bool      // ids of a client's stops, by client
+	latched        []stop.Latch                    // persisted
+	on             map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
+	loaded         bool                            // latched was read from the database
+	renewed        bool                            // latched was checked for documents to be signed again
+	shown          map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
+	learned        []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
+	unrecordedLive []live                          // taken out of the mailbox, not handled yet
+	requests       []*request                      // wait for the recorder
+	due            bool                            // persist when the recorder is idle
+	busy           bool                            // the recorder has a job
+	awaited        string                          // client whose empty message a removal awaits
+	awaiting       chan struct{}                   // capacity 1: it arrived
+	dirty          bool                            // the snapshot is outdated
+	replies        []func()                        // called after the next snapshot
 }
 
 // errEnded is the reason why a request is refused during shutdown.
@@ -217,7 +217,7 @@ func (s *Stops) Listen(client string, payload []byte, now time.Time) {
 	if client == s.deps.Name {
 		return // its own, which Hold has written
 	}
-	s.mail.hear(live{stop.OrderOf(client, payload, now), len(payload) == 0})
+	s.mail.putLive(live{stop.OrderOf(client, payload, now), len(payload) == 0})
 	s.deps.Live()
 }
 

@@ -76,7 +76,7 @@ func Decide(f Facts, now time.Time) Decision {
 	case !f.Held && f.DatabaseProblem != "":
 		return Decision{Role: Follows, Why: "the database does not answer: " + f.DatabaseProblem, Ask: true}
 	case !f.Held:
-		return Decision{Role: Follows, Why: "nobody leads yet", Ask: true}
+		return Decision{Role: Follows, Why: "no instance leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
 		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
 	case !f.Linked && away >= Patience:

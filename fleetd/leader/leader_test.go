@@ -23,7 +23,7 @@ func TestDecide(t *testing.T) {
 		want Decision
 	}{
 		{"just started", Facts{}, Decision{Role: Follows, Why: "it is not connected to the broker"}},
-		{"connected, has not asked for the lock", linked, Decision{Role: Follows, Why: "nobody leads yet", Ask: true}},
+		{"connected, has not asked for the lock", linked, Decision{Role: Follows, Why: "no instance leads yet", Ask: true}},
 		{"another instance leads", with(linked, func(f *Facts) { f.Other = "fleetd-a" }), Decision{Role: Follows, Why: "fleetd-a leads", Ask: true}},
 		{"without a database", with(linked, func(f *Facts) { f.DatabaseProblem = "connection refused" }), Decision{Role: Follows, Why: "the database does not answer: connection refused", Ask: true}},
 		{"first leader", holds, Decision{Role: Leads, Why: "no other fleetd led"}},

@@ -27,7 +27,7 @@ type Assigned struct {
 	Revision  Revision                    // zero without a story
 	Updated   []string                    // robots that get a new desired document
 	Unchanged []string                    // robots that had this desired story already
-	Misfits   map[string][]schema.Problem // by robot in Told: what it lacks for the story
+	Misfits   map[string][]schema.Problem // by robot in Updated: what it lacks for the story
 	Changes   Changes
 }
 
@@ -58,7 +58,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.heard(robot).MustRenumber(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot).MustRenumber(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Updated = append(out.Updated, robot)
@@ -66,7 +66,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	}
 	switch {
 	case len(robots) == 0:
-		return Assigned{}, []schema.Problem{schema.Fault("/selector", CodeNobody, "no robot is selected", "list the robots with the same selector")}
+		return Assigned{}, []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
 	case a.Expected != nil && *a.Expected != len(robots):
 		return Assigned{}, []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "check with a dry run")}
@@ -91,17 +91,17 @@ func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.P
 	if problems != nil {
 		return nil, Changes{}, problems
 	}
-	var told []string
+	var updated []string
 	for _, robot := range slices.Compact(slices.Sorted(slices.Values(robots))) {
-		if d := s.defaults[robot]; s.heard(robot).MustRenumber(d.DesiredRev) {
+		if d := s.defaults[robot]; s.reported(robot).MustRenumber(d.DesiredRev) {
 			s.setDefault([]string{robot}, d.Story, d.Rev, "", by)
-			told = append(told, robot)
+			updated = append(updated, robot)
 		}
 	}
-	if len(told) > 0 {
-		s.note(by, "publish again", "default story", RobotsText(told, by.Why))
+	if len(updated) > 0 {
+		s.note(by, "publish again", "default story", RobotsText(updated, by.Why))
 	}
-	return told, s.changes, nil
+	return updated, s.changes, nil
 }
 
 // outdated reports whether a robot's desired document lacks the signature that it would have
@@ -119,8 +119,8 @@ func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Pr
 	found := map[string][]schema.Problem{}
 	blob, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]
 	for _, robot := range robots {
-		caps, told := a.Caps[robot]
-		if !told || !published {
+		caps, known := a.Caps[robot]
+		if !known || !published {
 			continue
 		}
 		if _, problems := score.FitStory(blob, caps, nil); len(schema.Errors(problems)) > 0 {

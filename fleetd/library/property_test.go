@@ -71,8 +71,8 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 	}
 	robots, again, problems := Republish(overtaken(w.rows()), a.Robots, by)
 	same, less, found := Republish(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
-	alike(rt, "tell again", robots, same, problems, found)
-	alike(rt, "tell again", again, less, problems, found)
+	alike(rt, "publish again", robots, same, problems, found)
+	alike(rt, "publish again", again, less, problems, found)
 }
 
 // alike holds a plan to deciding the same from the rows that it needs as from all.
@@ -274,7 +274,7 @@ func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {
 		"r1": {Units: []schema.Unit{face}}, "r2": {},
 	}}, w.by(""))
 	if len(problems) > 0 || fmt.Sprint(out.Updated) != "[r1 r2 r3]" {
-		t.Fatalf("told %v, %v", out.Updated, problems)
+		t.Fatalf("updated %v, %v", out.Updated, problems)
 	}
 	if len(out.Misfits) != 1 || len(out.Misfits["r2"]) == 0 || out.Misfits["r2"][0].Code != "no_unit" {
 		t.Fatalf("misfits %+v", out.Misfits)

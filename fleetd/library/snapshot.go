@@ -30,14 +30,14 @@ const (
 	CodeActRemoved   = "act_removed"        // warning on a draft: a deleted act was removed from it
 	CodeCountChanged = "count_changed"      // another number of stories or robots than the caller expects
 	CodeConfirm      = "needs_confirmation" // robots would be left without a story
-	CodeNobody       = "nobody"
+	CodeNoRobot      = "no_robot"
 )
 
 // snapshot is the rows of one plan, indexed, with the changes collected so far.
 type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
-	heard     func(robot string) schema.ReportedRev
+	reported  func(robot string) schema.ReportedRev
 	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default         // by robot
@@ -60,12 +60,12 @@ type revisionKey struct {
 // internal error, and nothing is planned.
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
-		fleetID: rows.FleetID, seal: rows.Seal, heard: rows.Reported,
+		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported,
 		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
 		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, sent: map[string]bool{},
 	}
-	if s.heard == nil {
-		s.heard = func(string) schema.ReportedRev { return schema.ReportedRev{} }
+	if s.reported == nil {
+		s.reported = func(string) schema.ReportedRev { return schema.ReportedRev{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
 		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
@@ -176,7 +176,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
-		d.DesiredRev = s.heard(robot).NextRev(d.DesiredRev)
+		d.DesiredRev = s.reported(robot).NextRev(d.DesiredRev)
 		if apply != "" {
 			d.Apply = apply
 		}

@@ -191,7 +191,7 @@ func (w *world) apply(t fatal, c Changes) {
 		}
 		w.defaults[d.Robot] = d
 	}
-	w.told(t, c)
+	w.checkPublished(t, c)
 	w.outbox = append(w.outbox, c.Outbox...)
 	w.holds(t)
 }
@@ -213,8 +213,8 @@ func (w *world) pinned(t fatal, v Revision) {
 	}
 }
 
-// told checks that each new desired document is published once, after the blob that it names.
-func (w *world) told(t fatal, c Changes) {
+// updated checks that each new desired document is published once, after the blob that it names.
+func (w *world) checkPublished(t fatal, c Changes) {
 	t.Helper()
 	blobs := map[string]bool{}
 	published := 0

@@ -55,9 +55,9 @@ func view(f Facts, d Fleetd, now time.Time) Status {
 	if !d.Connected {
 		return Status{View: Unknown, Since: d.Since, Why: "fleetd is not connected to the broker since " + clock(d.Since)}
 	}
-	heard := later(f.StateAt, f.AliveAt)
+	lastSeen := later(f.StateAt, f.AliveAt)
 	waiting := now.Sub(d.Since) < Grace
-	if heard.Before(d.Since) && waiting {
+	if lastSeen.Before(d.Since) && waiting {
 		return Status{View: Unknown, Since: d.Since, Why: "no message since fleetd connected at " + clock(d.Since)}
 	}
 	switch f.State {

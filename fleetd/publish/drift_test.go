@@ -49,14 +49,14 @@ func TestRobotThatDiffersBrieflyIsNotAsked(t *testing.T) {
 
 func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
 	o, start := renumberBackoff{}, time.Unix(0, 0)
-	told := 0
+	published := 0
 	for at := time.Duration(0); at < time.Hour; at += driftLook {
 		if o.allows("r1", start.Add(at)) {
-			told++
+			published++
 		}
 	}
-	if told < 5 || told > 20 {
-		t.Errorf("within an hour the desired state was told again %d times", told)
+	if published < 5 || published > 20 {
+		t.Errorf("within an hour the desired state was published again %d times", published)
 	}
 	if !o.allows("r1", start.Add(2*time.Hour)) || !o.allows("r1", start.Add(2*time.Hour+2*driftPatience)) {
 		t.Error("after a quiet time it still waits")

@@ -68,9 +68,9 @@ func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*Le
 		},
 		Outbox:    1, // documents wait in the publisher, where stops overtake them and a lost lead holds them back
 		Rival:     p.rival,
-		OnMessage: p.hear,
+		OnMessage: p.receive,
 		OnState:   p.linked,
-		Logger:    d.Log.With("connection", "to write with"),
+		Logger:    d.Log.With("connection", "leader"),
 	})
 	if err != nil {
 		cut()
@@ -146,9 +146,9 @@ func (p *LeaderConn) Close(leads bool) {
 	p.end()
 }
 
-// hear repairs the retained presence of a leader if something else overwrote it, such as
+// receive repairs the retained presence of a leader if something else overwrote it, such as
 // the will of an earlier connection.
-func (p *LeaderConn) hear(m link.Message) {
+func (p *LeaderConn) receive(m link.Message) {
 	if row, _, ok := p.deps.Namespace.Match(m.Topic); !ok || row.Kind != schema.TopicFleetPresence {
 		return
 	}

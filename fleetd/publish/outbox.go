@@ -120,7 +120,7 @@ func (o *outbox) run(ctx context.Context, db Store) {
 	}
 }
 
-// writer is the connection to publish on; nil if this instance does not lead now, or is not
+// writer is the connection to publish on; nil if this instance is not the leader now, or is not
 // connected.
 func (o *outbox) writer() Writer {
 	if p := o.deps.Writer(); p != nil && p.Up() {
@@ -176,7 +176,7 @@ func (o *outbox) addMessage(m link.Message) {
 	o.window.add(out, true)
 }
 
-// send publishes what the window lets go now.
+// send publishes what the window allows now.
 func (o *outbox) send(db Store) {
 	for {
 		p := o.writer() // a lost lead stops the sending at once

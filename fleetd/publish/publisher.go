@@ -20,7 +20,7 @@ type Deps struct {
 	Name      string // of this instance
 	Now       func() time.Time
 	Leads     func() bool
-	// Writer is the leader's connection; nil if this instance does not lead now.
+	// Writer is the leader's connection; nil if this instance is not the leader now.
 	Writer  func() Writer
 	Failed  func(what string, err error) // records a failure of the database
 	Robots  Robots

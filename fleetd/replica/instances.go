@@ -10,10 +10,10 @@ const silentFor = 15 * time.Second
 
 // Instances are the other fleetd instances whose heartbeats this instance has received.
 type Instances struct {
-	mu    sync.Mutex
-	up    bool      // this instance is connected to the broker
-	since time.Time // up has not changed since then
-	heard map[string]time.Time
+	mu       sync.Mutex
+	up       bool      // this instance is connected to the broker
+	since    time.Time // up has not changed since then
+	lastSeen map[string]time.Time
 }
 
 // Linked records whether this instance is connected to the broker.
@@ -29,17 +29,17 @@ func (d *Instances) Linked(up bool, now time.Time) {
 func (d *Instances) Beat(name string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.heard == nil {
-		d.heard = map[string]time.Time{}
+	if d.lastSeen == nil {
+		d.lastSeen = map[string]time.Time{}
 	}
-	d.heard[name] = now
+	d.lastSeen[name] = now
 }
 
 // Has reports whether another instance has that name.
 func (d *Instances) Has(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, one := d.heard[name]
+	_, one := d.lastSeen[name]
 	return one
 }
 
@@ -48,5 +48,5 @@ func (d *Instances) Has(name string) bool {
 func (d *Instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.heard[name]) >= silentFor
+	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.lastSeen[name]) >= silentFor
 }

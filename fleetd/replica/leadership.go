@@ -76,7 +76,7 @@ func New(d Deps) *Leadership {
 // Leads reports whether this instance may now write what only the leader writes.
 func (l *Leadership) Leads() bool { return l.decide().Role == leader.Leads }
 
-// Conn is the leader's connection; nil if this instance does not lead now.
+// Conn is the leader's connection; nil if this instance is not the leader now.
 func (l *Leadership) Conn() Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -282,11 +282,11 @@ func (l *Leadership) look() leader.Decision {
 	switch {
 	case d.Role == was.Role && (d.Role != leader.Follows || d.Why == was.Why):
 	case d.Role == leader.Leads:
-		l.deps.Log.Info("this instance leads: it writes what all robots go by", "name", l.deps.Name, "why", d.Why)
+		l.deps.Log.Info("this instance is the leader", "name", l.deps.Name, "why", d.Why)
 	case was.Role == leader.Leads:
-		l.deps.Log.Warn("this instance leads no more", "name", l.deps.Name, "why", d.Why)
+		l.deps.Log.Warn("this instance is no longer the leader", "name", l.deps.Name, "why", d.Why)
 	default:
-		l.deps.Log.Info("this instance does not lead", "name", l.deps.Name, "role", d.Role, "why", d.Why)
+		l.deps.Log.Info("this instance is not the leader", "name", l.deps.Name, "role", d.Role, "why", d.Why)
 	}
 	if drop {
 		c.Cut()
@@ -294,7 +294,7 @@ func (l *Leadership) look() leader.Decision {
 	if open {
 		c, err := l.deps.Open(session)
 		if err != nil { // a bug: fleetd's own connection was opened in the same way
-			l.deps.Log.Error("no connection to write with", "error", err)
+			l.deps.Log.Error("connection of the leader not opened", "error", err)
 		}
 		l.mu.Lock()
 		l.conn = c

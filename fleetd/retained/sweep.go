@@ -153,7 +153,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 				continue
 			}
 			if err := s.sweep(ctx, db); err != nil && ctx.Err() == nil {
-				s.deps.Log.Warn("what the broker keeps of commands could not be looked at", "error", err)
+				s.deps.Log.Warn("retained commands not read", "error", err)
 				s.later()
 			}
 		}
@@ -182,7 +182,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 			return err
 		}
 		if why != "" {
-			s.deps.Log.Warn("the broker keeps a message that it should not; it is not removed yet", "topic", m.Topic, "why", why)
+			s.deps.Log.Warn("retained message not removed yet", "topic", m.Topic, "why", why)
 			stays = append(stays, s.found(m.Topic, at.CID, why))
 			continue
 		}
@@ -212,10 +212,10 @@ func (s *Sweeper) remove(ctx context.Context, topic string) error {
 
 // removed reports a removal to the client whose topic it is, to the log and to the audit.
 func (s *Sweeper) removed(ctx context.Context, db Store, topic, client string) error {
-	s.deps.Log.Warn("a command that the broker kept was removed", "topic", topic, "client", client)
+	s.deps.Log.Warn("retained command removed", "topic", topic, "client", client)
 	now := s.deps.Now()
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,
-		Detail: "the broker kept it, and would have told it again at each connection; it was removed"})
+		Detail: "the broker retained it, and would have delivered it again at each connection; it was removed"})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}

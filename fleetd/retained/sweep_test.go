@@ -25,7 +25,7 @@ const (
 	halt   = "troupe/v1/robots/r1/cmd/op1/safety/halt"
 )
 
-// world is a sweeper with a broker that keeps what it is told to keep.
+// world is a sweeper with a broker that retains every message with the flag.
 type world struct {
 	*testing.T
 	*retained.Sweeper

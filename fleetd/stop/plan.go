@@ -266,17 +266,17 @@ func (p *plan) changes() (Changes, error) {
 }
 
 // Renew plans to publish documents again that lack the signature they would have today: a
-// robot that requires signatures accepts only signed releases. told are the newest documents
+// robot that requires signatures accepts only signed releases. documents are the newest ones
 // by robot.
-func Renew(rows Rows, told map[string][]byte, now time.Time) (Changes, error) {
+func Renew(rows Rows, documents map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
-		if !l.Held() || len(told[at.robot]) == 0 {
+		if !l.Held() || len(documents[at.robot]) == 0 {
 			continue
 		}
 		was, _ := schema.Decode[struct {
 			Sig *schema.Signature `json:"sig"`
-		}](told[at.robot])
+		}](documents[at.robot])
 		if rows.Seal.Outdated(was.Sig) {
 			p.robots[at.robot] = true
 		}

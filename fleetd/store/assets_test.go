@@ -120,7 +120,7 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 				got[o.Target] = string(o.Payload)
 			}
 		}
-		wantEqual(t, "the blobs that are told "+what, got, want)
+		wantEqual(t, "the blobs that are published "+what, got, want)
 	}
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		v := revision(library.KindStory, "s1", 2)
@@ -181,7 +181,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	body := []byte(`{"a":"set"}`)
 	sum := sha256.Sum256(body)
 	set := hex.EncodeToString(sum[:])
-	tell := func(rev int64, files ...library.File) {
+	assign := func(rev int64, files ...library.File) {
 		t.Helper()
 		c := plan.Changes{Topic: schema.TopicDesiredActivities, Documents: []plan.Robot{{ID: "r1", Current: plan.Document{Rev: rev, Payload: []byte("{}")}}}}
 		for _, f := range files {
@@ -196,20 +196,20 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 			return errors.Join(err, tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)}))
 		})
 	}
-	tell(1, gong, bell)
-	var told []string
+	assign(1, gong, bell)
+	var published []string
 	for _, o := range must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())) {
 		if o.Topic == schema.TopicBlob {
-			told = append(told, o.Target)
+			published = append(published, o.Target)
 		}
 	}
 	want := []string{gong.SHA256, set}
 	slices.Sort(want)
-	wantEqual(t, "blobs", told, want)
+	wantEqual(t, "blobs", published, want)
 	if n := must[int64](t)(s.PruneFiles(t.Context(), at(100))); n != 0 {
 		t.Errorf("%d files were deleted that a set refers to", n)
 	}
-	tell(2)
+	assign(2)
 	if n := must[int64](t)(s.PruneFiles(t.Context(), at(100))); n != 2 {
 		t.Errorf("%d files were deleted after the set, want 2", n)
 	}
@@ -274,6 +274,6 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 	if err := s.RecordPublishedBlob(t.Context(), "some-other"); err != nil {
 		t.Fatal(err)
 	}
-	forgets("what was told meanwhile stays for its day", 50+2*day, 50+3*day, gong.SHA256, bell.SHA256, two.SHA256)
+	forgets("what was published meanwhile stays for a day", 50+2*day, 50+3*day, gong.SHA256, bell.SHA256, two.SHA256)
 	wantEqual(t, "what the broker must hold has no blob", len(must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))), 2)
 }

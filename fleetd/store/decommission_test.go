@@ -48,7 +48,7 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 		}
 		return err
 	}
-	told := func(want bool) {
+	wantPublished := func(want bool) {
 		t.Helper()
 		if got := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); got != want {
 			t.Errorf("at step %s: published is %v", d.Step, got)
@@ -64,13 +64,13 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 	wantErr(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.StepDecommission(t.Context(), other, decommission.Stopped, at(45))
 	}), store.ErrConflict)
-	told(false)
+	wantPublished(false)
 	sendAll(t, s, at(46))
-	told(true)
+	wantPublished(true)
 	if err := step(decommission.Emptied, 47); err != nil {
 		t.Fatal(err)
 	}
-	told(false)
+	wantPublished(false)
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	for i, kind := range decommission.Documents() {
 		if o := unsent[i]; o.Topic != kind || o.Target != "r1" || len(o.Payload) > 0 || o.Seq <= int64(before) {

@@ -76,7 +76,7 @@ func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 	return c, err
 }
 
-// Certificates lists all certificates of a robot, the newest first. The empty name stands for
+// Certificates lists all certificates of a robot, the newest first. The empty name means
 // those of no robot: of instances, and those of which only the serial number is known.
 func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
 	all, err := queryAll(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)

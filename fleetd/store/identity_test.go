@@ -127,12 +127,12 @@ func revocationListIsImported(t *testing.T, address string) {
 	if err != nil || rev != 31 {
 		t.Errorf("revision %d, %v", rev, err)
 	}
-	told, problems := schema.Decode[schema.Revoked](payload)
-	if len(problems) > 0 || told.Rev != 31 {
-		t.Errorf("%+v, %v", told, problems)
+	list, problems := schema.Decode[schema.Revoked](payload)
+	if len(problems) > 0 || list.Rev != 31 {
+		t.Errorf("%+v, %v", list, problems)
 	}
-	wantEqual(t, "names", told.Names, []string{"r7", "r9"})
-	wantEqual(t, "certificates", told.Serials, []string{"a1", "a2", "c3"})
+	wantEqual(t, "names", list.Names, []string{"r7", "r9"})
+	wantEqual(t, "certificates", list.Serials, []string{"a1", "a2", "c3"})
 	if b := must[[]enrol.Barred](t)(s.Barred(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
 		t.Errorf("a robot that was barred before has a new date: %+v", b)
 	}
@@ -204,16 +204,16 @@ func revocationListIsPublished(t *testing.T, address string) {
 	if err != nil || rev != 2 {
 		t.Fatalf("list %d, %v", rev, err)
 	}
-	told, problems := schema.Decode[schema.Revoked](payload)
+	list, problems := schema.Decode[schema.Revoked](payload)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	wantEqual(t, "the list", told, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
+	wantEqual(t, "the list", list, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)
 	}
-	wantEqual(t, "what a new broker is told first", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
+	wantEqual(t, "what a new broker receives first", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
 }
 
 func archivedRobotIsAdoptedAgain(t *testing.T, address string) {

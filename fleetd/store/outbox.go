@@ -87,7 +87,7 @@ func (r reads) UnsentOf(ctx context.Context, target string, after, upTo int64, l
 	return all, nil
 }
 
-// An empty payload of a blob stands for the blob itself, unless the row removes it.
+// An empty payload of a blob means the blob itself, unless the row removes it.
 const outgoingSelect = `SELECT seq, topic, target, payload, CASE WHEN topic = 'blob' AND removes = 0 THEN 1 ELSE 0 END
 	FROM outbox WHERE sent_at = 0 AND seq > $1`
 

@@ -113,14 +113,14 @@ func plansAreApplied(t *testing.T, address string) {
 			t.Fatal(problems)
 		}
 	}
-	var told []string
+	var published []string
 	for _, o := range withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))) {
 		if o.Topic == schema.TopicBlob {
 			b, problems := score.ParseBlob(o.Payload)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			told = append(told, fmt.Sprintf("blob %s/%d", b.Story.ID, b.Rev))
+			published = append(published, fmt.Sprintf("blob %s/%d", b.Story.ID, b.Rev))
 			continue
 		}
 		desired, problems := schema.DecodeStrict[schema.DesiredStory](o.Payload)
@@ -128,12 +128,12 @@ func plansAreApplied(t *testing.T, address string) {
 			t.Fatalf("%s: %v", o.Payload, problems)
 		}
 		if desired.Story == nil {
-			told = append(told, fmt.Sprintf("%s/%d nothing", o.Target, desired.Rev))
+			published = append(published, fmt.Sprintf("%s/%d nothing", o.Target, desired.Rev))
 		} else {
-			told = append(told, fmt.Sprintf("%s/%d %s/%d", o.Target, desired.Rev, desired.Story.ID, desired.Story.Rev))
+			published = append(published, fmt.Sprintf("%s/%d %s/%d", o.Target, desired.Rev, desired.Story.ID, desired.Story.Rev))
 		}
 	}
-	wantEqual(t, "published documents", told, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
+	wantEqual(t, "published documents", published, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
 	z := must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "z"))
 	if !z.Deleted() {
 		t.Errorf("the emptied story is %+v", z)

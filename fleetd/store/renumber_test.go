@@ -16,14 +16,14 @@ import (
 func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
-	heard := schema.ReportedRev{}
+	reported := schema.ReportedRev{}
 	s.SetReportedRevisions(func(robot string, topic schema.TopicKind) schema.ReportedRev {
 		if robot == "r1" && topic == schema.TopicDesiredPlaces {
-			return heard
+			return reported
 		}
 		return schema.ReportedRev{}
 	})
-	tell := func(decide func(plan.Rows) (plan.Changes, []schema.Problem)) (c plan.Changes) {
+	apply := func(decide func(plan.Rows) (plan.Changes, []schema.Problem)) (c plan.Changes) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
 			rows, err := tx.DesiredRows(t.Context(), schema.TopicDesiredPlaces, selector.All())
 			if err != nil {
@@ -38,17 +38,17 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 		wantErr(t, "the desired state", err, nil)
 		return c
 	}
-	tell(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
+	apply(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Plan(rows, plan.Ask{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
 	}
-	if c := tell(again); len(c.Updated) != 0 {
+	if c := apply(again); len(c.Updated) != 0 {
 		t.Errorf("it was not overtaken, and was published again: %+v", c)
 	}
-	heard = schema.ReportedRev{Rev: 7}
-	if c := tell(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
+	reported = schema.ReportedRev{Rev: 7}
+	if c := apply(again); len(c.Updated) != 1 || c.Documents[0].Current.Rev != 8 {
 		t.Errorf("published again as %+v", c.Documents)
 	}
 	all := must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))

@@ -145,7 +145,7 @@ func selectorsAgree(t *testing.T, address string) {
 			return nil
 		})
 		for range 8 {
-			sel := drawSelector(rt, append(ids, "nobody"), keys, values)
+			sel := drawSelector(rt, append(ids, "no_robot"), keys, values)
 			want := []string{}
 			for _, id := range ids {
 				if sel.Match(id, labels[id]) {

@@ -187,11 +187,11 @@ func (t *Tx) StopDocuments(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the documents of stops: %w", err)
 	}
-	told := make(map[string][]byte, len(all))
+	documents := make(map[string][]byte, len(all))
 	for _, v := range all {
-		told[v.robot] = v.payload
+		documents[v.robot] = v.payload
 	}
-	return told, nil
+	return documents, nil
 }
 
 // ApplyStops writes the stops and documents of a plan, and enqueues the documents. If another

@@ -73,9 +73,9 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		return tx.ApplyStops(t.Context(), c, at(4))
 	})
 	transact(t, s, func(tx *store.Tx) error {
-		told, err := tx.StopDocuments(t.Context())
-		if v, problems := schema.Decode[schema.DesiredStop](told["r1"]); len(told) != 3 || len(problems) > 0 || len(v.Stops) != 1 {
-			t.Errorf("the newest documents are %s, %s and %s", told[""], told["r1"], told["r2"])
+		published, err := tx.StopDocuments(t.Context())
+		if v, problems := schema.Decode[schema.DesiredStop](published["r1"]); len(published) != 3 || len(problems) > 0 || len(v.Stops) != 1 {
+			t.Errorf("the newest documents are %s, %s and %s", published[""], published["r1"], published["r2"])
 		}
 		return err
 	})
@@ -90,11 +90,11 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 	if c := holdStops(t, s, 5, order); !c.Empty() {
 		t.Errorf("saved again after its release: %+v", c)
 	}
-	var told []string
+	var published []string
 	for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
-		told = append(told, string(o.Topic)+" "+o.Target)
+		published = append(published, string(o.Topic)+" "+o.Target)
 	}
-	wantEqual(t, "what robots are told", told, []string{
+	wantEqual(t, "what robots receive", published, []string{
 		"fleet_stop ", "desired_stop r1", "desired_stop r2", "fleet_stop ", "desired_stop r1", "desired_stop r2",
 	})
 	var first []string

@@ -26,7 +26,7 @@ func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, er
 		return nil, fmt.Errorf("the fleet's keys: %w", err)
 	}
 	if v.HasRootKey() {
-		log.Warn("the root's key lies beside the intermediate's: whoever takes this folder takes the fleet; move it away", "folder", folder, "file", vault.RootKeyFile)
+		log.Warn("the root's key is in the same folder as the intermediate's, so a thief of the folder controls the fleet: move it offline", "folder", folder, "file", vault.RootKeyFile)
 	}
 	return v, nil
 }

@@ -34,8 +34,8 @@ type RevocationPublisher struct {
 	deps RevocationDeps
 	wake chan struct{}
 
-	waiting atomic.Pointer[map[string]string] // what a decommission waits for, by robot; replaced, never changed
-	heard   atomic.Pointer[heardList]         // the revocation list that the broker retains; nil = not received yet
+	waiting  atomic.Pointer[map[string]string] // what a decommission waits for, by robot; replaced, never changed
+	retained atomic.Pointer[heardList]         // the revocation list that the broker retains; nil = not received yet
 
 	// Owned by Run.
 	listed   int64 // revision of the list in the file; -1 = not written yet
@@ -152,9 +152,9 @@ const (
 	revokedAgain = time.Minute
 )
 
-// Hear records the revocation list that the broker retains; it does not block.
-func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
-	w.heard.Store(&heardList{bytes.Clone(payload), now})
+// Observe records the revocation list that the broker retains; it does not block.
+func (w *RevocationPublisher) Observe(payload []byte, now time.Time) {
+	w.retained.Store(&heardList{bytes.Clone(payload), now})
 }
 
 // repair publishes the database's revocation list if the broker retains another one. If the
@@ -162,7 +162,7 @@ func (w *RevocationPublisher) Hear(payload []byte, now time.Time) {
 // then the names in that list are revoked in the database too, since a revocation lasts until
 // a person lifts it.
 func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Time) {
-	last := w.heard.Load()
+	last := w.retained.Load()
 	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(w.repaired) < revokedSettles || !w.deps.Leads() {
 		return
 	}
@@ -171,11 +171,11 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 		w.deps.Failed("revocation list not read", err)
 		return
 	}
-	heard := last.payload
-	list, problems := schema.Decode[schema.Revoked](heard)
+	retained := last.payload
+	list, problems := schema.Decode[schema.Revoked](retained)
 	own := len(schema.Errors(problems)) == 0 && list.FleetID == db.FleetID()
 	switch {
-	case bytes.Equal(heard, payload) || rev == 0 && !own || !own && len(heard) > 0 && now.Sub(w.repaired) < revokedAgain:
+	case bytes.Equal(retained, payload) || rev == 0 && !own || !own && len(retained) > 0 && now.Sub(w.repaired) < revokedAgain:
 		return
 	case own && list.Rev >= rev:
 		err := db.Tx(ctx, func(tx *store.Tx) error {
@@ -188,7 +188,7 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 			w.deps.Failed("revoked robots not taken over from the broker", err)
 			return
 		}
-		w.deps.Log.Error("the broker knows a newer list of the revoked than the database, which may come from a copy: whom it names is revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		w.deps.Log.Error("the broker has a newer revocation list than the database, which may be an older copy: its names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		w.deps.Wake()
 	default:
 		w.deps.Log.Warn("the revocation list was overwritten", "by", list.FleetID, "rev", list.Rev)

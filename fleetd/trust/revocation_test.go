@@ -66,7 +66,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 			Send:        func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
 			Say: func(m link.Message) {
 				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
-				w.Hear(m.Payload, time.Now())
+				w.Observe(m.Payload, time.Now())
 			},
 			Wake:    w.flush,
 			Refresh: func(context.Context) error { w.locked(func() { w.refreshed++ }); return nil },
@@ -97,7 +97,7 @@ func (w *world) flush() {
 		w.Error(err)
 	}
 	if _, payload, err := w.db.Revocation(context.Background()); err == nil && len(payload) > 0 {
-		w.Hear(payload, time.Now())
+		w.Observe(payload, time.Now())
 	}
 }
 
@@ -174,7 +174,7 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 		if len(w.published()) != 0 {
 			t.Fatalf("an update of this fleet was repaired: %q", w.published())
 		}
-		w.Hear(listOf("another", 1, ""), time.Now())
+		w.Observe(listOf("another", 1, ""), time.Now())
 		w.sleep(1500 * time.Millisecond)
 		if len(w.published()) != 0 {
 			t.Error("an update that may be under way was repaired")
@@ -185,13 +185,13 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 		}
 		// Another fleet on the same broker does the same.
 		for range 60 {
-			w.Hear(listOf("another", 2, ""), time.Now())
+			w.Observe(listOf("another", 2, ""), time.Now())
 			w.sleep(3 * time.Second)
 		}
 		if n := len(w.published()); n < 3 || n > 5 {
 			t.Errorf("in three minutes it was published %d times", n)
 		}
-		w.Hear(nil, time.Now()) // deleted
+		w.Observe(nil, time.Now()) // deleted
 		w.sleep(4 * time.Second)
 		if last := w.last(); !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
 			t.Errorf("after its deletion %q was published", last)
@@ -202,7 +202,7 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
-		w.Hear(listOf(w.db.FleetID(), 40, `"r8"`), time.Now())
+		w.Observe(listOf(w.db.FleetID(), 40, `"r8"`), time.Now())
 		w.sleep(5 * time.Second)
 		if l := w.list(); l.Rev <= 40 || !slices.Equal(l.Names, []string{"r8", "r9"}) {
 			t.Errorf("the database has %+v", l)
@@ -220,7 +220,7 @@ func TestFollowerRepairsNoRevocationList(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
 		w.locked(func() { w.leads = false })
-		w.Hear(listOf("another", 1, ""), time.Now())
+		w.Observe(listOf("another", 1, ""), time.Now())
 		w.sleep(time.Minute)
 		if len(w.published()) != 0 {
 			t.Errorf("a follower published %q", w.published())

@@ -28,7 +28,7 @@ const (
 	LabelFields // and whether the fleet has adopted the robot
 	CapsFields
 	EventFields
-	// Fresh is when the robot was last heard, and the round-trip time. It changes with each
+	// Fresh is when the last message of the robot arrived, and the round-trip time. It changes with each
 	// heartbeat.
 	Fresh
 	// Gone is a robot that the view has forgotten.
@@ -48,7 +48,7 @@ func difference(a, b *Robot) (what Change) {
 	p, q := a.Presence, b.Presence
 	group(Fresh, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
 	p.RoundTripMS = q.RoundTripMS
-	if q.View == string(presence.Online) { // pages show of others when they were last heard
+	if q.View == string(presence.Online) { // of other robots, pages show when they were last seen
 		p.LastSeen = q.LastSeen
 	}
 	group(PresenceFields, p == q && a.ID == b.ID && a.Gone == b.Gone)

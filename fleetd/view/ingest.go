@@ -100,7 +100,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 				e.unsaved[kind] = true
 			}
 			e.documents[kind] = d
-			e.hear(v.fleetID, kind, m.Payload)
+			e.noteRevision(v.fleetID, kind, m.Payload)
 		}
 	})
 	return s, nil

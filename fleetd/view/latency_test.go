@@ -22,10 +22,10 @@ func TestRoundTripExcludesTheTimeAtTheRobot(t *testing.T) {
 	}{
 		{"the newest", schema.HeartbeatLink{FleetSeq: 100, FleetAgeMS: 960}, 40 * time.Millisecond, true},
 		{"an older one", schema.HeartbeatLink{FleetSeq: 90, FleetAgeMS: 10_000}, time.Second, true},
-		{"none heard", schema.HeartbeatLink{}, 0, false},
+		{"none received", schema.HeartbeatLink{}, 0, false},
 		{"one forgotten", schema.HeartbeatLink{FleetSeq: 20, FleetAgeMS: 80_000}, 0, false},
 		{"one of an earlier run, not sent yet", schema.HeartbeatLink{FleetSeq: 5000, FleetAgeMS: 10}, 0, false},
-		{"one of an earlier run, heard before this one was sent", schema.HeartbeatLink{FleetSeq: 99, FleetAgeMS: 60_000}, 0, false},
+		{"one of an earlier run, received before this one was sent", schema.HeartbeatLink{FleetSeq: 99, FleetAgeMS: 60_000}, 0, false},
 		{"no time at all", schema.HeartbeatLink{FleetSeq: 100, FleetAgeMS: 1000}, time.Microsecond, true},
 		{"nonsense", schema.HeartbeatLink{FleetSeq: -3}, 0, false},
 	} {

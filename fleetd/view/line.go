@@ -13,7 +13,7 @@ func (e *entry) makeLine(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: Presence{
-			View: string(e.shown.View), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.heard()),
+			View: string(e.shown.View), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.lastSeen()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,
@@ -47,9 +47,9 @@ func (e *entry) makeLine(id, fleetID string) Robot {
 	return r
 }
 
-// heard is when the last live message of the robot arrived, or, without any, the newest
+// lastSeen is when the last live message of the robot arrived, or, without any, the newest
 // retained presence.
-func (e *entry) heard() time.Time {
+func (e *entry) lastSeen() time.Time {
 	return slices.MaxFunc([]time.Time{e.facts.AliveAt, e.facts.MessageAt, e.facts.StateAt}, time.Time.Compare)
 }
 

@@ -12,14 +12,14 @@ func (v *View) SetFleetID(fleetID string) {
 	v.fleetID = fleetID
 	for id, e := range v.robots {
 		for kind, d := range e.documents {
-			e.hear(fleetID, kind, d.Body)
+			e.noteRevision(fleetID, kind, d.Body)
 		}
 		v.mark(id, e)
 	}
 }
 
-// hear records which revisions of a desired document a robot's report names.
-func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
+// noteRevision records which revisions of a desired document a robot's report names.
+func (e *entry) noteRevision(fleetID string, kind schema.TopicKind, body []byte) {
 	for topic, report := range desired.ReportOn {
 		if report == kind {
 			if e.numbers == nil {
@@ -30,8 +30,8 @@ func (e *entry) hear(fleetID string, kind schema.TopicKind, body []byte) {
 	}
 }
 
-// Heard is what a robot reports of the revisions of one desired document.
-func (v *View) Heard(robot string, topic schema.TopicKind) schema.ReportedRev {
+// ReportedRevision is what a robot reports of the revisions of one desired document.
+func (v *View) ReportedRevision(robot string, topic schema.TopicKind) schema.ReportedRev {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[robot]; e != nil {
@@ -41,12 +41,12 @@ func (v *View) Heard(robot string, topic schema.TopicKind) schema.ReportedRev {
 }
 
 func (e *entry) number(topic schema.TopicKind) schema.ReportedRev {
-	heard, r := e.numbers[topic], e.reported
+	reported, r := e.numbers[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
-		heard.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
-		heard.Conflicting = true // it has something else than what this revision stands for
+		reported.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
+		reported.Conflicting = true // it has other content than this revision
 	}
-	return heard
+	return reported
 }
 
 // Overtaken lists the robots that report a higher revision of a desired document than revs,

@@ -43,7 +43,7 @@ func (v *View) Orphans() []Orphan {
 }
 
 // Emptied records that a retained document was removed from the broker. The view keeps the
-// last value of an adopted robot, since its removal says nothing about the robot; of an
+// last value of an adopted robot, since its removal proves nothing about the robot; of an
 // unknown robot nothing else was known.
 func (v *View) Emptied(id string, kind schema.TopicKind) {
 	v.mu.Lock()

@@ -15,7 +15,7 @@ func (v *View) Remember(d store.Document) {
 		}
 		if e.recall(d) {
 			e.documents[d.Kind] = d
-			e.hear(v.fleetID, d.Kind, d.Body)
+			e.noteRevision(v.fleetID, d.Kind, d.Body)
 		}
 	})
 }

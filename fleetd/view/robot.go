@@ -49,7 +49,7 @@ type Presence struct {
 	View     string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
 	Why      string      `json:"why,omitempty"`
 	Since    schema.Time `json:"since,omitzero"`
-	LastSeen schema.Time `json:"heard,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
+	LastSeen schema.Time `json:"last_seen,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`
 
 	RoundTripMS int64 `json:"round_trip_ms,omitzero" doc:"round trip time of a message from fleetd to the robot and back"`
 	Disputed    bool  `json:"disputed,omitempty" doc:"two clients connect under this robot's name"`

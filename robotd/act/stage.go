@@ -47,7 +47,7 @@ var Table = fsm.Table[Stage, Step]{
 	{From: fsm.In(Held), On: Begin, To: Executing, Why: "the unit is available again; on_resume decides from where it continues"},
 	{From: fsm.In(Held), On: Skip, To: Missed, Why: "on_resume is skip: an interrupted action is not resumed"},
 	{From: fsm.In(Executing), On: Finish, To: Completed, Why: "the unit is done, the duration is over, or the group is empty"},
-	{From: fsm.In(Executing), On: TimeOut, To: Completed, Why: "its timeout is over; the act goes on without its result"},
+	{From: fsm.In(Executing), On: TimeOut, To: Completed, Why: "its timeout is over; the act continues without its result"},
 	{From: fsm.In(Pending, Deferred, Executing, Held, Completed), On: Fail, To: Failed, Why: "the unit failed, which ends the act; a unit may report that after its action was complete"},
 	{From: fsm.In(Pending, Deferred, Executing, Held), On: Cancel, To: Cancelled, Why: "its act was ended from outside or by the failure of another action"},
 }

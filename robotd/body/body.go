@@ -110,7 +110,7 @@ func (b *State) Look(out *effect.List) {
 	}
 }
 
-// Order tells the units that move what the safety core wants of them.
+// Order sends the safety core's order to the units that move.
 func (b *State) Order(o driver.Order, out *effect.List) {
 	if o != b.ordered {
 		b.ordered = o

@@ -43,12 +43,12 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	half := 0.5
 	c, _ := b.Command(schema.SafetyEnabled, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
-		t.Errorf("the speaker is told %v", c.Do.Volume)
+		t.Errorf("the speaker is sent %v", c.Do.Volume)
 	}
 	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
 	c, _ = b.Command(schema.SafetyEnabled, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}})
 	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
-		t.Errorf("the drive is told %+v", c.Do)
+		t.Errorf("the drive is sent %+v", c.Do)
 	}
 	if got := b.Points(); !slices.Equal(got, []string{"dock", "hall"}) {
 		t.Errorf("goto knows %v", got)

@@ -22,7 +22,7 @@ func (b *State) Points() []string {
 	return slices.Compact(all)
 }
 
-// located is an action with the place that its point stands for. The fleet's
+// located is an action with the coordinates of its point. The fleet's
 // places win over the body's own map; a heading of the action wins over that of
 // its point.
 func (b *State) located(do *score.Action) *score.Action {

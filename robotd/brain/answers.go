@@ -93,20 +93,20 @@ func (t *step) releaseReplies() {
 // not wait for that disk. The answer that a stop succeeded waits, for a limited time, until
 // the latches are on the disk.
 func (t *step) publishAnswers() {
-	told := t.answers
+	answers := t.answers
 	if t.report.Session() == "" { // the journal keeps them for the next session
-		told = nil
+		answers = nil
 	}
-	for _, tell := range t.stops.TakeHeldBack(told) {
-		if tell.Ack.Status == schema.StatusSucceeded && isStop(tell.Ack.Verb) && t.stops.HoldBack(&tell) {
+	for _, held := range t.stops.TakeHeldBack(answers) {
+		if held.Ack.Status == schema.StatusSucceeded && isStop(held.Ack.Verb) && t.stops.HoldBack(&held) {
 			continue
 		}
-		a := tell.Ack
+		a := held.Ack
 		a.TS, a.Session = t.now.Wall, t.report.Session()
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
 			a.Current = t.current()
 		}
-		t.publish(effect.Document{Topic: schema.TopicAck, Param: tell.Client, Value: &a, First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: tell.Key})
+		t.publish(effect.Document{Topic: schema.TopicAck, Param: held.Client, Value: &a, First: isStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: held.Key})
 	}
 	clear(t.answers)
 	t.answers = t.answers[:0]

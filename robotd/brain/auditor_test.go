@@ -24,10 +24,10 @@ type auditor struct {
 	r *rig
 
 	stateSeq int64
-	shown    schema.State // the newest that was told
+	shown    schema.State // the newest published one
 	eventSeq int64
-	finals   map[request.Key]schema.Status // told, not counting repetitions
-	unsaved  map[request.Key]bool          // their answer was told although the disk refused it
+	finals   map[request.Key]schema.Status // published, not counting repetitions
+	unsaved  map[request.Key]bool          // their answer was published although the disk refused it
 	asked    map[request.Key]bool          // of this boot: to be answered
 	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
@@ -92,7 +92,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	if saved, ok := ev.(event.RequestsSaved); ok && saved.Refused != "" {
 		for _, k := range saved.Keys {
 			if a.unsaved[k] = true; s.report.Session() == "" {
-				delete(a.asked, k) // it was never taken; its sender, who hears nothing, may send it again
+				delete(a.asked, k) // it was never taken; its sender, who gets no answer, may send it again
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func (a *auditor) published(e effect.Publish) {
 		switch {
 		case d.Boot == a.r.s.report.Boot() && d.Seq > a.eventSeq:
 			a.eventSeq = d.Seq
-		case !kept: // told again, it is what it was
+		case !kept: // repeated, it is the same
 			a.fail("event %d of %s follows event %d", d.Seq, d.Boot, a.eventSeq)
 		}
 	case schema.TopicAck:
@@ -224,13 +224,13 @@ func (a *auditor) published(e effect.Publish) {
 }
 
 // acknowledged holds that there is one final answer, and that what it says was
-// done is shown by a state that was told before it.
+// done is shown by a state that was published before it.
 func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
 		return
 	}
 	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
-		a.fail("%s succeeded with state %d, but the newest told is %d", *ack.ID, ack.StateSeq, a.stateSeq)
+		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	_, kept := a.r.s.stops.Writes()
 	if ack.Status == schema.StatusSucceeded && (isStop(ack.Verb) || ack.Verb == stops.Verb) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
@@ -241,7 +241,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 		a.shows(*ack.ID)
 	}
 	revoked := strings.HasPrefix(ack.Verb, "control/") && ack.Status == schema.StatusCancelled && ack.Reason == schema.ReasonNotInControl
-	if was, told := a.finals[k]; told && was != ack.Status && !a.unsaved[k] && !(revoked && was == schema.StatusSucceeded) {
+	if was, answered := a.finals[k]; answered && was != ack.Status && !a.unsaved[k] && !(revoked && was == schema.StatusSucceeded) {
 		a.fail("%s was %s and is %s now", k, was, ack.Status)
 	}
 	a.finals[k] = ack.Status
@@ -249,7 +249,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	delete(a.asked, k)
 }
 
-// shows holds that the newest state that was told is how the robot is now, as far
+// shows holds that the newest published state is how the robot is now, as far
 // as commands change it.
 func (a *auditor) shows(id string) {
 	t := step{State: a.r.s, now: a.r.wall()}

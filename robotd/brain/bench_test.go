@@ -9,20 +9,20 @@ import (
 	"troupe/schema/score"
 )
 
-// bench is a body that does what it is told in fixed times.
+// bench is a body that carries out commands in fixed times.
 type bench struct {
-	r     *rig
-	state map[string]driver.State // of units that move
-	fault map[string]string
-	hung  bool // no unit leaves error
-	mute  bool // no command is ever answered
-	told  driver.Order
-	since int               // orders so far: what an earlier one set going does not come about
-	busy  map[uint64]string // commands by key: their unit
-	want  driver.Velocity   // of the drive
-	over  time.Duration     // when that ends
-	v     float64           // m/s
-	rolls bool
+	r       *rig
+	state   map[string]driver.State // of units that move
+	fault   map[string]string
+	hung    bool // no unit leaves error
+	mute    bool // no command is ever answered
+	ordered driver.Order
+	since   int               // orders so far: what an earlier one set going does not come about
+	busy    map[uint64]string // commands by key: their unit
+	want    driver.Velocity   // of the drive
+	over    time.Duration     // when that ends
+	v       float64           // m/s
+	rolls   bool
 }
 
 func newBench(r *rig) *bench {
@@ -36,7 +36,7 @@ func (b *bench) stand() {
 	for u := range b.state {
 		b.state[u] = driver.Idle
 	}
-	b.told = driver.ToIdle
+	b.ordered = driver.ToIdle
 }
 
 func (b *bench) about() driver.Body {
@@ -55,7 +55,7 @@ func (b *bench) addSeconds() { b.state["head-2"] = driver.Idle }
 
 // order moves the units as their table says, each in its own time.
 func (b *bench) order(o driver.Order) {
-	b.told = o
+	b.ordered = o
 	b.since++
 	for _, u := range []string{"drive", "head", "head-2"} {
 		switch s := b.state[u]; {
@@ -99,7 +99,7 @@ func (b *bench) set(unit string, s driver.State, in time.Duration) {
 }
 
 func (b *bench) start(c driver.Command) {
-	if _, moves := b.state[c.Unit]; moves && (b.state[c.Unit] != driver.Run || b.told != driver.ToRun) {
+	if _, moves := b.state[c.Unit]; moves && (b.state[c.Unit] != driver.Run || b.ordered != driver.ToRun) {
 		b.r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: c.Key, Reason: schema.ReasonSafetyDisabled}})
 		return
 	}

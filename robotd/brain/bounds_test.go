@@ -13,10 +13,10 @@ import (
 	"troupe/schema"
 )
 
-// TestADocumentThatIsTooBigIsShrunkByRules crowds the state until it has to leave
+// TestOversizedDocumentIsReducedByRules crowds the state until it has to leave
 // things out: what is for people first, then the oldest alerts, never half a
 // document.
-func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
+func TestOversizedDocumentIsReducedByRules(t *testing.T) {
 	limit := schema.TopicOf(schema.TopicState).MaxBytes
 	for _, crowd := range []int{0, 10, 40, 120, 400} {
 		r := newRig(t)
@@ -54,7 +54,7 @@ func TestADocumentThatIsTooBigIsShrunkByRules(t *testing.T) {
 	}
 }
 
-// TestEventsAreCountedWhenTheyAreTooMany tells a hundred within a moment.
+// TestEventsAreCountedWhenTheyAreTooMany records a hundred events at one moment.
 func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	r := newRig(t)
 	r.boot()
@@ -73,7 +73,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 		return out
 	}
 	if got := said(100); len(got) != config.EventBurst {
-		t.Errorf("of 100 events at once %d were told, want %d", len(got), config.EventBurst)
+		t.Errorf("of 100 events at once %d were published, want %d", len(got), config.EventBurst)
 	}
 	r.now += time.Second
 	got := said(1)

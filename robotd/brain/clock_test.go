@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// TestACommandIsJudgedByTheFleetsClock: the robot's own is wrong by five years.
-func TestACommandIsJudgedByTheFleetsClock(t *testing.T) {
+// TestCommandAgeIsMeasuredByFleetTime: the robot's own is wrong by five years.
+func TestCommandAgeIsMeasuredByFleetTime(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	answers := map[string]schema.Ack{}

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-func TestACertificateThatIsNotRenewedIsAnAlertUntilItIs(t *testing.T) {
+func TestUnrenewedCertificateRaisesAlertUntilRenewal(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	alerts := func() (out []schema.Alert) {
@@ -21,18 +21,18 @@ func TestACertificateThatIsNotRenewedIsAnAlertUntilItIs(t *testing.T) {
 	}
 	r.give(event.Credential{})
 	if len(alerts()) != 0 {
-		t.Fatalf("a good certificate is told as %+v", alerts())
+		t.Fatalf("a good certificate raises %+v", alerts())
 	}
 	warn := event.Credential{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "see to it"}
 	r.give(warn)
 	r.give(warn)
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint || a[0].Source != "identity" {
-		t.Errorf("told as %+v", a)
+		t.Errorf("the alert is %+v", a)
 	}
 	first := alerts()[0].ID
 	r.give(event.Credential{Level: schema.AlertError, Detail: "it ends tomorrow"})
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertError || a[0].ID == first {
-		t.Errorf("when it gets worse it is told as %+v", a)
+		t.Errorf("when it gets worse the alert is %+v", a)
 	}
 	r.give(event.Credential{})
 	if len(alerts()) != 0 {

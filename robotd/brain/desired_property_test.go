@@ -19,19 +19,19 @@ import (
 // believes signatures alone, through a network and on a disk that fail.
 type fakeFleet struct {
 	*rapid.T
-	r      *rig
-	newest map[sign.Kind]int64
-	last   map[sign.Kind]event.Event // the desired state of that revision, as its topic holds it
-	told   map[schema.TopicKind][]byte
+	r        *rig
+	newest   map[sign.Kind]int64
+	last     map[sign.Kind]event.Event // the desired state of that revision, as its topic holds it
+	reported map[schema.TopicKind][]byte
 }
 
 // forged is where the revisions of desired documents begin that nobody signed.
 const forged = 1_000_000
 
 func newFakeFleet(t *rapid.T) *fakeFleet {
-	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]event.Event{}, told: map[schema.TopicKind][]byte{}}
+	d := &fakeFleet{T: t, r: newRig(t), newest: map[sign.Kind]int64{}, last: map[sign.Kind]event.Event{}, reported: map[schema.TopicKind][]byte{}}
 	d.r.cfg.Signing, d.r.cfg.Trust = sign.Require, sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
-	d.r.sent = func(p effect.Publish) { d.told[p.Topic] = p.Payload }
+	d.r.sent = func(p effect.Publish) { d.reported[p.Topic] = p.Payload }
 	d.r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
 			if o, ok := e.(effect.Order); ok && o.Order == driver.ToRun {
@@ -150,10 +150,10 @@ func (d *fakeFleet) holds() {
 	}
 }
 
-func toldOf[T any](d *fakeFleet, k schema.TopicKind) T {
-	v, problems := schema.Decode[T](d.told[k])
+func reportedAs[T any](d *fakeFleet, k schema.TopicKind) T {
+	v, problems := schema.Decode[T](d.reported[k])
 	if len(problems) > 0 {
-		d.Fatalf("%s: %v in %s", k, problems, d.told[k])
+		d.Fatalf("%s: %v in %s", k, problems, d.reported[k])
 	}
 	return v
 }
@@ -197,30 +197,30 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 				t.Fatalf("%s: desired %d %+v, reported %d %s %s", what, d.newest[sign.Kind(what)], pin, rev, phase, active)
 			}
 		}
-		story := toldOf[schema.ReportedStory](d, schema.TopicReportedStory)
+		story := reportedAs[schema.ReportedStory](d, schema.TopicReportedStory)
 		digest := ""
 		if story.Active != nil {
 			digest = story.Active.SHA256
 		}
 		fulfilled("story", story.DesiredRev, story.Phase, d.last[sign.Story].(event.DesiredStory).Document.Story, digest)
 		for k, topic := range map[sign.Kind]schema.TopicKind{sign.Activities: schema.TopicReportedActivities, sign.Places: schema.TopicReportedPlaces} {
-			set := toldOf[schema.ReportedSet](d, topic)
+			set := reportedAs[schema.ReportedSet](d, topic)
 			digest = ""
 			if set.Active != nil {
 				digest = set.Active.SHA256
 			}
 			fulfilled(string(k), set.DesiredRev, set.Phase, d.last[k].(event.DesiredSet).Document.Set, digest)
 		}
-		config := toldOf[schema.ReportedConfig](d, schema.TopicReportedConfig)
+		config := reportedAs[schema.ReportedConfig](d, schema.TopicReportedConfig)
 		if desired := d.last[sign.Config].(event.DesiredConfig).Document; config.DesiredRev != desired.Rev || config.Phase != schema.DeployActive || len(config.Rejected) > 0 || len(config.RestartNeeded) > 0 || len(config.Applied) != len(desired.Values) {
-			t.Fatalf("desired %s, reported %s", desired.Values, d.told[schema.TopicReportedConfig])
+			t.Fatalf("desired %s, reported %s", desired.Values, d.reported[schema.TopicReportedConfig])
 		}
-		mode := toldOf[schema.ReportedMode](d, schema.TopicReportedMode)
+		mode := reportedAs[schema.ReportedMode](d, schema.TopicReportedMode)
 		if mode.DesiredRev != d.newest[sign.Mode] || mode.Phase == schema.DeployIdle {
-			t.Fatalf("desired %d, reported %s", d.newest[sign.Mode], d.told[schema.TopicReportedMode])
+			t.Fatalf("desired %d, reported %s", d.newest[sign.Mode], d.reported[schema.TopicReportedMode])
 		}
 		if mode.Phase == schema.DeployActive && !mode.Diverged && r.s.mode.Active != mode.Mode && r.s.mode.Reason == "" {
-			t.Fatalf("%s is told to be in charge, and it is %s", mode.Mode, r.s.mode.Active)
+			t.Fatalf("%s is reported to be in charge, and it is %s", mode.Mode, r.s.mode.Active)
 		}
 	})
 }

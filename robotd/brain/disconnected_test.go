@@ -12,8 +12,8 @@ import (
 )
 
 // What was asked over a connection that broke before the disk had it moves nobody:
-// whoever asked does not see the robot any more, and nobody can stop it.
-func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
+// the sender cannot see the robot any more, and no operator can stop it.
+func TestCommandOfALostConnectionMovesNothing(t *testing.T) {
 	for name, back := range map[string]bool{"gone": false, "back": true} {
 		for _, ask := range []struct{ group, verb, payload string }{
 			{"safety", "enable", ""},
@@ -68,8 +68,8 @@ func TestWhatWasAskedOverALostConnectionLetsNothingMove(t *testing.T) {
 	}
 }
 
-// A button that comes up, or that a driver tells of as it starts, is not pressed.
-func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
+// A button that comes up, or that a driver reports as it starts, is not pressed.
+func TestReleasedButtonResetsNothing(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	r.give(event.LiveStop{Client: "wall1"})
@@ -77,14 +77,14 @@ func TestAButtonThatIsLetGoResetsNothing(t *testing.T) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
 	}
 	if press(false); len(r.s.stops.Latches()) != 1 {
-		t.Error("a button that was let go released a stop")
+		t.Error("a released button released a stop")
 	}
 	if press(true); len(r.s.stops.Latches()) != 0 {
 		t.Error("somebody at the robot does not get its stop released")
 	}
 }
 
-func TestADiskThatLostWhichStopsAreHeldHoldsTheRobot(t *testing.T) {
+func TestLostLatchesLatchTheRobot(t *testing.T) {
 	for _, lost := range []string{"{{{", "null", "{}", "[]", `{"latches":null}`} {
 		r := newRig(t)
 		r.memory.Settings[stops.LatchesSetting] = lost

@@ -6,7 +6,7 @@ import (
 	"troupe/robotd/desired"
 )
 
-func TestARobotObeysTheFleetThatItWasEnrolledAt(t *testing.T) {
+func TestRobotObeysTheFleetOfItsEnrolment(t *testing.T) {
 	r := newRig(t)
 	r.cfg.FleetID = "db-1"
 	r.boot()

@@ -22,7 +22,7 @@ func (t *step) heartbeatReceived(ev event.Heartbeat) {
 	}
 	t.beats.HalfOpen.Heartbeat(t.now.Mono)
 	t.beats.Seq = ev.Beat.Seq
-	t.beats.Senders.Heard(ev.Client, ev.Beat.Session)
+	t.beats.Senders.Note(ev.Client, ev.Beat.Session)
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 

@@ -48,9 +48,9 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 	}
 }
 
-// TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart presses a stop input while
+// TestStopInputIsResetAtTheRobotAlsoAfterRestart presses a stop input while
 // the robot is in E_STOP already, and lets it go.
-func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
+func TestStopInputIsResetAtTheRobotAlsoAfterRestart(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
 	r.boot()
@@ -75,7 +75,7 @@ func TestAPhysicalStopIsResetAtTheRobotAlsoAfterARestart(t *testing.T) {
 	}
 }
 
-func TestALatchThatCannotBeReadHolds(t *testing.T) {
+func TestUnreadableLatchHolds(t *testing.T) {
 	r := newRig(t)
 	r.memory.Settings[stops.SafetySetting] = "{"
 	r.boot()
@@ -85,7 +85,7 @@ func TestALatchThatCannotBeReadHolds(t *testing.T) {
 }
 
 // TestLatchedStopNamesItsSender has op1 stop the robot in somebody's
-// name, which no fleetd vouches for.
+// name, which no fleetd has verified.
 func TestLatchedStopNamesItsSender(t *testing.T) {
 	r := newRig(t)
 	r.boot()

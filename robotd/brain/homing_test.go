@@ -10,9 +10,9 @@ import (
 	"troupe/schema"
 )
 
-// TestAnEnableForCalibrationStartsNoStory boots into ato with a story that moves;
+// TestEnableForCalibrationStartsNoStory boots into ato with a story that moves;
 // calibration waits for an enable, and gets one.
-func TestAnEnableForCalibrationStartsNoStory(t *testing.T) {
+func TestEnableForCalibrationStartsNoStory(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Mode.Boot = schema.ModeAto
 	r.boot()

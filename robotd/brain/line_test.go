@@ -81,9 +81,9 @@ func (p *player) line(e effect.Effect) string {
 		}
 		return "save: " + e.Name + "=" + e.Value
 	case effect.Publish:
-		return p.told(e)
+		return p.formatPublish(e)
 	case effect.Renew:
-		return "post: renew: " + e.Why
+		return "mqtt: renew: " + e.Why
 	case effect.Fetch:
 		return "fetch: " + e.SHA256[:8]
 	case effect.EndFetch:
@@ -119,8 +119,8 @@ func decoded[T any](p *player, payload []byte) T {
 	return v
 }
 
-// told is one message, in short.
-func (p *player) told(e effect.Publish) string {
+// points is one message, in short.
+func (p *player) formatPublish(e effect.Publish) string {
 	if limit := schema.TopicOf(e.Topic).MaxBytes; len(e.Payload) > limit {
 		p.rig.t.Errorf("%s has %d bytes, at most %d are allowed", e.Topic, len(e.Payload), limit)
 	}
@@ -131,7 +131,7 @@ func (p *player) told(e effect.Publish) string {
 			p.eventSeq = ev.Seq
 			return "" // written down as it is saved
 		}
-		return fmt.Sprintf("tell: event %d of %s again: %s", ev.Seq, ev.Boot, ev.Type)
+		return fmt.Sprintf("publish: event %d of %s again: %s", ev.Seq, ev.Boot, ev.Type)
 	case schema.TopicHeartbeat:
 		decoded[schema.Heartbeat](p, e.Payload)
 		return ""
@@ -144,7 +144,7 @@ func (p *player) told(e effect.Publish) string {
 		return stateLine(decoded[schema.State](p, e.Payload))
 	case schema.TopicModes:
 		m := decoded[schema.Modes](p, e.Payload)
-		line := fmt.Sprintf("tell: modes %d;", m.ModesRev)
+		line := fmt.Sprintf("publish: modes %d;", m.ModesRev)
 		for _, mode := range m.Modes {
 			if line += " " + string(mode.ID); mode.Status == schema.ModeFailed {
 				line += " failed"
@@ -156,7 +156,7 @@ func (p *player) told(e effect.Publish) string {
 		return line
 	case schema.TopicReportedStory:
 		r := decoded[schema.ReportedStory](p, e.Payload)
-		line := fmt.Sprintf("tell: story of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason)
+		line := fmt.Sprintf("publish: story of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason)
 		if r.Active != nil {
 			line = fmt.Sprintf("%s; active %s %v without %v", strings.TrimSpace(line), r.Active.ID, r.Active.EffectiveActs, r.Active.Pruned)
 		}
@@ -169,7 +169,7 @@ func (p *player) told(e effect.Publish) string {
 		if r.DesiredRev == 0 && r.Reason == "" {
 			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: mode of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("publish: mode of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
 		if r.Diverged {
 			line += ", diverged"
 		}
@@ -179,7 +179,7 @@ func (p *player) told(e effect.Publish) string {
 		if r.DesiredRev == 0 && r.Reason == "" {
 			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: config of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("publish: config of desired state %d is %s %s", r.DesiredRev, r.Phase, r.Reason))
 		for _, k := range slices.Sorted(maps.Keys(r.Applied)) {
 			line += fmt.Sprintf("; %s=%s", k, r.Applied[k])
 		}
@@ -195,13 +195,13 @@ func (p *player) told(e effect.Publish) string {
 		if r.DesiredRev == 0 && r.Reason == "" {
 			return "" // nothing was ever desired
 		}
-		line := strings.TrimSpace(fmt.Sprintf("tell: %s of desired state %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
+		line := strings.TrimSpace(fmt.Sprintf("publish: %s of desired state %d is %s %s", strings.TrimPrefix(string(e.Topic), "reported_"), r.DesiredRev, r.Phase, r.Reason))
 		if r.Active != nil {
 			line += "; active " + r.Active.ID
 		}
 		return line
 	}
-	return "tell: " + string(e.Topic)
+	return "publish: " + string(e.Topic)
 }
 
 func ackLine(to string, a schema.Ack) string {
@@ -235,7 +235,7 @@ func ackLine(to string, a schema.Ack) string {
 }
 
 func stateLine(s schema.State) string {
-	line := fmt.Sprintf("tell: state %d; %s %s, %s, auto %s", s.StateSeq, s.Mode.Active, s.Mode.Phase, s.Safety.State, s.Auto.Status)
+	line := fmt.Sprintf("publish: state %d; %s %s, %s, auto %s", s.StateSeq, s.Mode.Active, s.Mode.Phase, s.Safety.State, s.Auto.Status)
 	if s.Auto.Status != schema.AutoHalt && s.Auto.Act != "" {
 		line += fmt.Sprintf(" act %d %s", s.Auto.ActIndex, s.Auto.Act)
 	}

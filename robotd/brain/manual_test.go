@@ -46,7 +46,7 @@ func (r *rig) command(id, payload string) {
 	r.t.Fatalf("there is no verb %s", id)
 }
 
-func TestTheVolumeCountsForAllAndIsKept(t *testing.T) {
+func TestVolumeAppliesToAllUnitsAndIsSaved(t *testing.T) {
 	r, _ := inHand(t)
 	var loud []float64
 	r.watch = func(_ event.Event, effects []effect.Effect) {
@@ -78,14 +78,14 @@ func TestTheVolumeCountsForAllAndIsKept(t *testing.T) {
 	}
 }
 
-func TestAUnitThatNeverEndsHasFailed(t *testing.T) {
+func TestUnitThatNeverReportsEndHasFailed(t *testing.T) {
 	for verb, payload := range map[string]string{
 		"manual/say": "hello", "manual/face": "smile", "manual/head": `{"args":{"yaw_rad":0.2}}`, "manual/goto": "dock",
 	} {
 		r, acks := inHand(t)
 		r.body.mute = true
 		r.command(verb, payload)
-		for range 20 { // minutes; whoever has control goes on having it
+		for range 20 { // minutes; the holder of control keeps it
 			r.command("control/renew", `{"args":{"ttl_ms":60000}}`)
 			r.until(r.now + 30*time.Second)
 		}
@@ -101,9 +101,9 @@ func TestAUnitThatNeverEndsHasFailed(t *testing.T) {
 	}
 }
 
-// TestAnActIsPerformedForWhoHasNoControl asks as a responder does, who never can
+// TestActIsPerformedForClientWithoutControl asks as a responder does, who never can
 // have control, and as an operator without it: it is enough that nobody else has.
-func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
+func TestActIsPerformedForClientWithoutControl(t *testing.T) {
 	r := newRig(t)
 	acks := map[string][]schema.Ack{}
 	r.sent = func(p effect.Publish) {
@@ -156,7 +156,7 @@ func TestAnActIsPerformedForWhoHasNoControl(t *testing.T) {
 }
 
 // TestManualVerbTakesTheArgumentsOfItsAction compares the verb table with the action
-// table, and what is said with what the unit is told.
+// table, and each payload with what the unit is sent.
 func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 	said := map[string]string{
 		"manual/goto":  `"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3`,
@@ -166,7 +166,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		"manual/face":  `"face":"smile"`,
 		"manual/led":   `"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800`,
 	}
-	told := map[string]string{
+	wanted := map[string]string{
 		"manual/goto":  `{"type":"goto","start_ms":0,"timeout_ms":301000,"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3}`,
 		"manual/head":  `{"type":"head","start_ms":0,"timeout_ms":11000,"yaw_rad":0.3,"pitch_rad":-0.2,"roll_rad":0.1,"speed":0.5}`,
 		"manual/say":   `{"type":"say","start_ms":0,"timeout_ms":61000,"text":{"de":"Guten Tag"},"voice":"anna","volume":0.5,"rate":1.5}`,
@@ -189,8 +189,8 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 			}
 		}
 		r.command(id, `{"args":{`+said[id]+`}}`)
-		if got, err := schema.Encode(do); err != nil || string(got) != told[id] {
-			t.Errorf("%s: the unit is told %s, want %s (answers %+v)", id, got, told[id], *acks)
+		if got, err := schema.Encode(do); err != nil || string(got) != wanted[id] {
+			t.Errorf("%s: the unit is sent %s, want %s (answers %+v)", id, got, wanted[id], *acks)
 		}
 		row, _ := score.RowOf(do.Type)
 		takes := map[string]bool{"language": id == "manual/say", "point": id == "manual/goto"} // text is one text; a point is instead of a place
@@ -253,13 +253,13 @@ func TestManualArgumentOutOfRangeIsRefusedAtItsPointer(t *testing.T) {
 	}
 }
 
-// TestWhatIsAskedForWaitsForItsTurn looks at the queue that the state shows.
-func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
+// TestRequestedActsWaitInOrder looks at the queue that the state shows.
+func TestRequestedActsWaitInOrder(t *testing.T) {
 	r, acks := inHand(t)
 	var q schema.StateQueue
-	told := r.sent
+	sent := r.sent
 	r.sent = func(p effect.Publish) {
-		if told(p); p.Topic == schema.TopicState {
+		if sent(p); p.Topic == schema.TopicState {
 			d, _ := schema.Decode[schema.State](p.Payload)
 			q = d.Queue
 		}
@@ -285,7 +285,7 @@ func TestWhatIsAskedForWaitsForItsTurn(t *testing.T) {
 	r.command("act/perform", `{"args":{"act":"nod","clear":true}}`)
 	queue("nod")
 	r.command("act/perform", "greet")
-	r.command("manual/act", "greet") // whoever has the robot in hand waits for nobody
+	r.command("manual/act", "greet") // the holder of control does not wait for others
 	queue("greet")
 	r.command("manual/stop", "")
 	queue("")

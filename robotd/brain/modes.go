@@ -159,7 +159,7 @@ func (t *step) performAuto() {
 // inCharge returns the row of the active mode.
 func (t *step) inCharge() *mode.Installed { return t.modes.Installed(t.mode.Active) }
 
-// calibrating tells the sender of the request how far the calibration is.
+// calibrating reports the calibration's progress to the sender of the request.
 func (t *step) calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
@@ -185,7 +185,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 	t.notifyMode(mode.CalibrationEnded{Refusal: why})
 }
 
-// fallback is what an event tells of a mode that was left for the safe one.
+// fallback is the data of an event about a mode that was replaced.
 type fallback struct {
 	From   schema.ModeID `json:"from"`
 	Reason schema.Reason `json:"reason"`

@@ -23,9 +23,9 @@ func acks(r *rig) map[string]schema.Ack {
 	return got
 }
 
-// TestAnEnableThatIsOlderThanAStopOpensNothing hands a stop over before the
+// TestEnableSentBeforeAStopIsRefused hands a stop over before the
 // enable that arrived before it, as the link does.
-func TestAnEnableThatIsOlderThanAStopOpensNothing(t *testing.T) {
+func TestEnableSentBeforeAStopIsRefused(t *testing.T) {
 	for _, verb := range []string{"stop", "soft-stop", "halt", "estop"} {
 		r := newRig(t)
 		got := acks(r)
@@ -50,7 +50,7 @@ func TestAnEnableThatIsOlderThanAStopOpensNothing(t *testing.T) {
 	}
 }
 
-func TestAnEnableThatIsNewerThanAStopIsJudgedAsEver(t *testing.T) {
+func TestEnableAfterAStopIsJudgedNormally(t *testing.T) {
 	for _, n := range []uint64{0, 9} { // 0: nobody counted
 		r := newRig(t)
 		r.boot()
@@ -65,9 +65,9 @@ func TestAnEnableThatIsNewerThanAStopIsJudgedAsEver(t *testing.T) {
 	}
 }
 
-// TestAnEnableThatIsOlderThanAReleaseOpensNothing asks while a stop is held: what
+// TestEnableSentBeforeAReleaseIsRefused asks while a stop is held: what
 // was asked before its release does not happen after it.
-func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
+func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 	for name, enable := range map[string]func(r *rig, release func()){
 		"overtaken": func(r *rig, release func()) {
 			release()
@@ -100,10 +100,10 @@ func TestAnEnableThatIsOlderThanAReleaseOpensNothing(t *testing.T) {
 	}
 }
 
-// TestAStopThatIsWrittenDownCallsNothingOff has fleetd write down a stop that the
+// TestRecordingAStopCancelsNoCommand has fleetd write down a stop that the
 // robot holds already, while somebody asks for an enable. Nobody stopped the robot
 // anew and nobody release it, so what stands in the way is the latched stop.
-func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
+func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
 		written := event.StopDocument{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
@@ -130,9 +130,9 @@ func TestAStopThatIsWrittenDownCallsNothingOff(t *testing.T) {
 	}
 }
 
-// TestAStopThatIsHeldAlreadyEndsWhatWaits presses a stop again: what was asked for
+// TestRepeatedStopEndsWaitingCommands presses a stop again: what was asked for
 // before the press does not happen after it.
-func TestAStopThatIsHeldAlreadyEndsWhatWaits(t *testing.T) {
+func TestRepeatedStopEndsWaitingCommands(t *testing.T) {
 	press := event.LiveStop{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
 	r := newRig(t)
 	got := acks(r)

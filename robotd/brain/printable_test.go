@@ -13,7 +13,7 @@ import (
 )
 
 // TestTextFromTheDriverIsMadePrintable lets it say bytes that are no text, and far too many.
-// Everything that the robot tells afterwards can be read and fits its topic.
+// Everything that the robot publishes afterwards can be decoded and fits its topic.
 func TestTextFromTheDriverIsMadePrintable(t *testing.T) {
 	for _, word := range []string{"bus \xff error", strings.Repeat("long ", 5000), strings.Repeat("ä", 5000), "\xff" + strings.Repeat("\xe2", 9000)} {
 		for _, ev := range []driver.Event{
@@ -41,7 +41,7 @@ func TestTextFromTheDriverIsMadePrintable(t *testing.T) {
 			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 			r.until(2 * time.Second)
 			if documents == 0 {
-				t.Error("the robot told nothing")
+				t.Error("the robot published nothing")
 			}
 		}
 	}

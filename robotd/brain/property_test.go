@@ -290,7 +290,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 			w.a.stateSeq, w.a.eventSeq = 0, 0
 			clear(w.a.enables)
-			clear(w.a.asked) // what did not reach the disk was never taken; what did is told or kept below
+			clear(w.a.asked) // what did not reach the disk was never taken; what did is published or kept below
 			for _, rec := range w.r.memory.Requests {
 				if !rec.Delivered && !rec.IDUnreadable {
 					w.a.asked[rec.Key()] = true
@@ -330,8 +330,8 @@ func TestWhateverHappens(t *testing.T) {
 	})
 }
 
-// TestTheLastGateHolds asks for motion past the executor, which never does.
-func TestTheLastGateHolds(t *testing.T) {
+// TestGateRefusesUnitsThatMayNotMove asks for motion past the executor, which never does.
+func TestGateRefusesUnitsThatMayNotMove(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	turn := step{State: r.s, now: r.wall()}
@@ -349,8 +349,8 @@ func TestTheLastGateHolds(t *testing.T) {
 	}
 }
 
-// TestTheSameWorldGivesTheSameRobot plays a whole life a second time.
-func TestTheSameWorldGivesTheSameRobot(t *testing.T) {
+// TestSameEventsGiveTheSameEffects plays a whole life a second time.
+func TestSameEventsGiveTheSameEffects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		// A robot beside it, from the same memory, that does nothing to the world.

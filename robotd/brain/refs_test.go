@@ -18,9 +18,9 @@ import (
 	"troupe/schema/sign"
 )
 
-// TestAnAnswerNamesTheLatchesThatStandAgainstIt holds more stops, under longer
+// TestRefusalListsTheLatchesThatCauseIt holds more stops, under longer
 // names, than an answer has room for.
-func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
+func TestRefusalListsTheLatchesThatCauseIt(t *testing.T) {
 	for _, name := range []string{"wall-%d", strings.Repeat("x", 61) + "-%d"} {
 		r, acks := inHand(t)
 		r.sent = func(p effect.Publish) {
@@ -59,9 +59,9 @@ func TestAnAnswerNamesTheLatchesThatStandAgainstIt(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerPointsAtCanBeUsed takes an interrupt and a pause from the answers
+// TestReferencesInAnswersExist takes an interrupt and a pause from the answers
 // that made them.
-func TestWhatAnAnswerPointsAtCanBeUsed(t *testing.T) {
+func TestReferencesInAnswersExist(t *testing.T) {
 	r, acks := inHand(t)
 	pin := stories["talk"]
 	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})

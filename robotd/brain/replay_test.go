@@ -12,10 +12,10 @@ import (
 
 func TestReplayReportsItsRemainingTime(t *testing.T) {
 	r := newRig(t)
-	var told []schema.Ack
+	var answers []schema.Ack
 	r.sent = func(p effect.Publish) {
 		if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
-			told = append(told, a)
+			answers = append(answers, a)
 		}
 	}
 	r.boot()
@@ -30,20 +30,20 @@ func TestReplayReportsItsRemainingTime(t *testing.T) {
 	began := r.now
 	r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})
 	said := false
-	for len(told) == 0 || !told[len(told)-1].Status.Final() {
-		was := len(told)
+	for len(answers) == 0 || !answers[len(answers)-1].Status.Final() {
+		was := len(answers)
 		if r.until(r.now + report.ReplayEvery); r.now-began > 1000*report.ReplayEvery {
 			t.Fatal("the replay does not end")
 		}
-		if len(told) > was && told[len(told)-1].Status == schema.StatusInProgress {
+		if len(answers) > was && answers[len(answers)-1].Status == schema.StatusInProgress {
 			said = true
 			left := int64(r.s.report.ReplayLeft()) * report.ReplayEvery.Milliseconds()
-			if eta := told[len(told)-1].EtaMS; eta < left || eta > left+2*report.ReplayEvery.Milliseconds() {
+			if eta := answers[len(answers)-1].EtaMS; eta < left || eta > left+2*report.ReplayEvery.Milliseconds() {
 				t.Errorf("%d events are left, and it is said to take another %d ms", r.s.report.ReplayLeft(), eta)
 			}
 		}
 	}
-	if !said || told[len(told)-1].EtaMS != 0 {
-		t.Errorf("it told %+v", told)
+	if !said || answers[len(answers)-1].EtaMS != 0 {
+		t.Errorf("it answered %+v", answers)
 	}
 }

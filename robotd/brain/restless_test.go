@@ -9,9 +9,9 @@ import (
 	"troupe/schema"
 )
 
-// TestAUnitThatRunsWithoutPermissionIsSwitchedOff lets a drive say that it runs
+// TestUnitRunningWithoutPermissionIsSwitchedOff lets a drive say that it runs
 // while the gate is shut.
-func TestAUnitThatRunsWithoutPermissionIsSwitchedOff(t *testing.T) {
+func TestUnitRunningWithoutPermissionIsSwitchedOff(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
 	r.boot()
@@ -25,6 +25,6 @@ func TestAUnitThatRunsWithoutPermissionIsSwitchedOff(t *testing.T) {
 	}
 	r.until(6300 * time.Millisecond)
 	if r.s.safety.At != schema.SafetyEStop || r.s.body.Ordered() != driver.ToError {
-		t.Errorf("after five seconds the robot is %s and its units are told %s", r.s.safety.At, r.s.body.Ordered())
+		t.Errorf("after five seconds the robot is %s and its units are ordered %s", r.s.safety.At, r.s.body.Ordered())
 	}
 }

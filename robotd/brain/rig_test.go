@@ -41,7 +41,7 @@ type rig struct {
 	n      int      // of events, to keep those of one time in order
 
 	body     *bench
-	beats    bool // fleetd is heard once a second
+	beats    bool // a heartbeat of fleetd arrives once a second
 	beatSeq  int64
 	noBlobs  bool
 	diskFull bool
@@ -49,15 +49,15 @@ type rig struct {
 	diskDead bool
 	// diskStuck: nothing comes back of them.
 	diskStuck bool
-	// diskHangs: what it took is told with the next answer, in one.
-	diskHangs bool
-	unheard   []event.RequestsSaved
-	calibBad  bool
-	calibTime time.Duration
-	over      bool              // the robot has said Exit
-	faults    map[string]string // of the next call of a mode, by its name
-	found     []mode.Refusal    // by the guard, of each call
-	failed    int               // calls of modes
+	// diskHangs: its results are reported together with the next one.
+	diskHangs  bool
+	unanswered []event.RequestsSaved
+	calibBad   bool
+	calibTime  time.Duration
+	over       bool              // the robot has said Exit
+	faults     map[string]string // of the next call of a mode, by its name
+	found      []mode.Refusal    // by the guard, of each call
+	failed     int               // calls of modes
 
 	events [][]byte // the newest ring of them
 	ring   int
@@ -94,7 +94,7 @@ func (r *rig) wall() clock.Now {
 // boot starts the robot from what its disk kept.
 func (r *rig) boot() {
 	r.old, r.over = r.now, false
-	r.diskHangs, r.unheard = false, nil
+	r.diskHangs, r.unanswered = false, nil
 	r.memory.Boots++
 	r.memory.Held.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
@@ -265,7 +265,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			r.soon(0, event.Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
 		case effect.Publish:
 			if r.diskFull && (e.Confirm != "" || strings.HasPrefix(string(e.Topic), "reported_")) && !e.First && slices.ContainsFunc(effects, isSave) {
-				continue // what the disk refused is not told
+				continue // what the disk refused is not published
 			}
 			r.sent(e)
 			if e.Confirm != "" {
@@ -284,18 +284,18 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 // hang keeps back what the disk has to say; what it says of several commits it
 // says at once.
 func (r *rig) hang(ev event.RequestsSaved) {
-	if last := len(r.unheard) - 1; last >= 0 && r.unheard[last].Refused == ev.Refused {
-		r.unheard[last].Keys = append(r.unheard[last].Keys, ev.Keys...)
+	if last := len(r.unanswered) - 1; last >= 0 && r.unanswered[last].Refused == ev.Refused {
+		r.unanswered[last].Keys = append(r.unanswered[last].Keys, ev.Keys...)
 		return
 	}
-	r.unheard = append(r.unheard, ev)
+	r.unanswered = append(r.unanswered, ev)
 }
 
 // answer lets the disk say it.
 func (r *rig) answer() {
 	r.diskHangs = false
-	said := r.unheard
-	r.unheard = nil
+	said := r.unanswered
+	r.unanswered = nil
 	for _, ev := range said {
 		r.give(ev)
 	}

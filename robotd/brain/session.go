@@ -15,7 +15,7 @@ func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
 	t.beats.HalfOpen.Opened(t.now.Mono)
 	t.beats.Gaps.Opened(t.now.Mono)
-	t.log("post", "down", "up", "the broker granted everything", "")
+	t.log("mqtt", "down", "up", "the broker granted everything", "")
 	t.linkChanged(link.ConnectionRestored(&t.link, t.now.Mono))
 	t.documents()
 	t.toReport(report.Step.Greet)
@@ -38,7 +38,7 @@ func (t *step) documents() {
 // them.
 func (t *step) resync(o request.Perform) {
 	if !t.reports().MayResync() {
-		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was told less than a second ago"})
+		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was published less than a second ago"})
 		return
 	}
 	if t.report.Session() != "" {
@@ -52,7 +52,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	if t.report.Session() == "" {
 		return
 	}
-	t.log("post", "up", "down", ev.Why, "")
+	t.log("mqtt", "up", "down", ev.Why, "")
 	fault := ""
 	if ev.HalfOpen {
 		fault = ev.Why

@@ -101,9 +101,9 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		report:    report.New(cfg, id, now),
 	}
 	t := step{State: s, now: now}
-	var told []request.Effect
-	s.requests, told = request.Restore(m.Boots, m.Requests, nil)
-	for _, e := range told {
+	var answers []request.Effect
+	s.requests, answers = request.Restore(m.Boots, m.Requests, nil)
+	for _, e := range answers {
 		if save, ok := e.(request.Save); ok {
 			t.do(effect.SaveRequests{Save: save})
 		}

@@ -9,9 +9,9 @@ import (
 	"troupe/schema"
 )
 
-// TestATickAllocatesLittle holds that a robot which performs, and one which only
+// TestTickAllocatesLittle holds that a robot which performs, and one which only
 // waits, make next to no garbage fifty times a second.
-func TestATickAllocatesLittle(t *testing.T) {
+func TestTickAllocatesLittle(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		ready func(*rig)

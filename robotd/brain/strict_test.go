@@ -48,7 +48,7 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
 		}
 		if !r.alerted(desired.ConfigUnread) {
-			t.Errorf("%s: nobody is told", lost)
+			t.Errorf("%s: there is no alert", lost)
 		}
 		r.configured(7, sign.Seal{})
 		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(desired.ConfigUnread) {
@@ -56,20 +56,20 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		}
 		r.boot()
 		if !r.alerted(desired.ConfigUnread) {
-			t.Errorf("%s: after a restart nobody is told", lost)
+			t.Errorf("%s: after a restart there is no alert", lost)
 		}
 		r.configured(7, sign.Seal{Key: fleetdKey})
 		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(desired.ConfigUnread) {
-			t.Errorf("%s: told again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
+			t.Errorf("%s: published again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
 		}
 		r.boot()
 		if r.alerted(desired.ConfigUnread) || r.s.cfg.Signing != sign.Off {
-			t.Errorf("%s: it was told, and is strict again after a restart", lost)
+			t.Errorf("%s: it was published again, and is strict again after a restart", lost)
 		}
 	}
 }
 
-func TestAStrictRobotKeepsAWayOut(t *testing.T) {
+func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	r := newRig(t) // trusts no key: nobody can sign
 	r.memory.Settings[desired.ConfigSetting] = "{{{"
 	r.boot()
@@ -82,7 +82,7 @@ func TestAStrictRobotKeepsAWayOut(t *testing.T) {
 	}
 	r = newRig(t)
 	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
-	r.cfg.Pinned = []string{"signing", "require_sight"} // by whoever stands at it
+	r.cfg.Pinned = []string{"signing", "require_sight"} // configured on the robot
 	r.memory.Settings[desired.ConfigSetting] = "{{{"
 	r.boot()
 	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnread) {
@@ -91,7 +91,7 @@ func TestAStrictRobotKeepsAWayOut(t *testing.T) {
 }
 
 // A person who resets at the robot sees it, and needs no heartbeat.
-func TestTheButtonAtTheRobotResetsWhereSightIsRequired(t *testing.T) {
+func TestResetButtonNeedsNoSight(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Safety.RequireSight = true
 	r.boot()
@@ -116,7 +116,7 @@ func TestTheButtonAtTheRobotResetsWhereSightIsRequired(t *testing.T) {
 }
 
 // The time of one run is nothing in another, though it be the same by chance.
-func TestWhatWasSeenBeforeARestartIsNoSight(t *testing.T) {
+func TestHeartbeatFromBeforeARestartIsNoSight(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		required bool

@@ -25,7 +25,7 @@ const (
 
 // move takes a velocity as a body does that may move.
 func (b *bench) move(v driver.Velocity) {
-	if b.state["drive"] != driver.Run || b.told != driver.ToRun {
+	if b.state["drive"] != driver.Run || b.ordered != driver.ToRun {
 		return
 	}
 	b.want, b.over = v, b.r.now+v.TTL
@@ -39,7 +39,7 @@ func (b *bench) move(v driver.Velocity) {
 func (b *bench) roll() {
 	b.r.come(coming{at: b.r.now + driver.Tick, do: func() {
 		want, t := b.want.VX, driver.Tick.Seconds()
-		if b.r.now >= b.over || b.state["drive"] != driver.Run || b.told != driver.ToRun {
+		if b.r.now >= b.over || b.state["drive"] != driver.Run || b.ordered != driver.ToRun {
 			want = 0
 		}
 		b.v = driver.Ramp(b.v, want, benchSpeedUp*t, benchBrakes*t)
@@ -62,7 +62,7 @@ type frames struct {
 
 	valid  time.Duration // when the last frame came that may move the robot
 	speed  float64       // the greatest that any valid frame asked for
-	point  float64       // the set-point, as the drive was told
+	point  float64       // the set-point that the drive was sent
 	driven int           // valid frames with a speed
 }
 
@@ -103,7 +103,7 @@ func (f *frames) check() {
 	}
 }
 
-func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
+func TestDriveStopsWithoutValidFrames(t *testing.T) {
 	driven := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
@@ -186,13 +186,13 @@ func TestTheDriveStandsWithoutValidFrames(t *testing.T) {
 		}
 	})
 	if driven == 0 {
-		t.Error("no frame ever drove the robot: the property says nothing")
+		t.Error("no frame ever drove the robot: the property proves nothing")
 	}
 }
 
-// TestTheSetPointIsZeroAfterTwentyTicks counts the ticks between the last frame
-// and the zero that the drive is told.
-func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
+// TestSetPointIsZeroAfterTwentyTicks counts the ticks between the last frame
+// and the zero that the drive is sent.
+func TestSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	r.give(event.Connected{Session: "s"})
@@ -201,7 +201,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(time.Second)
 	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 1, TTLMS: 500, SeenMonoMS: 1000}})
-	var told []float64
+	var points []float64
 	ticks, atZero := 0, -1
 	r.watch = func(ev event.Event, effects []effect.Effect) {
 		if _, tick := ev.(event.Tick); tick {
@@ -209,7 +209,7 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 		}
 		for _, e := range effects {
 			if m, ok := e.(effect.Move); ok {
-				if told = append(told, m.VX); m.VX == 0 && atZero < 0 {
+				if points = append(points, m.VX); m.VX == 0 && atZero < 0 {
 					atZero = ticks
 				}
 			}
@@ -218,9 +218,9 @@ func TestTheSetPointIsZeroAfterTwentyTicks(t *testing.T) {
 	r.give(event.Frame{Client: "op1", Frame: schema.VelocityFrame{Lease: r.s.manual.Control().Lease.ID, Seq: 2, VXMPS: 0.2, TTLMS: 500, SeenMonoMS: 1000}})
 	r.until(3 * time.Second)
 	if atZero < 2 || atZero > 20 {
-		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was told %v", atZero, told)
+		t.Errorf("the set-point was zero after %d ticks, want at most 20; it was sent %v", atZero, points)
 	}
-	if n := len(told); n < atZero || n > atZero+1 || !slices.Equal(told[n-1:], []float64{0}) || slices.Contains(told[:n-1], 0) {
-		t.Errorf("it was told %v in %d ticks: want the speed at every tick, and zero once", told, atZero)
+	if n := len(points); n < atZero || n > atZero+1 || !slices.Equal(points[n-1:], []float64{0}) || slices.Contains(points[:n-1], 0) {
+		t.Errorf("it was sent %v in %d ticks: want the speed at every tick, and zero once", points, atZero)
 	}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // TestEveryDocumentFitsItsTopic lets unknown clients write what they like wherever they
-// can: nothing that the robot tells afterwards is refused for its size, and what
+// can: nothing that the robot publishes afterwards is refused for its size, and what
 // everybody sees of its safety core is how it is.
 func TestEveryDocumentFitsItsTopic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

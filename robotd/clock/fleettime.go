@@ -33,25 +33,25 @@ type FleetTime struct {
 // timeSource is one sender of heartbeats.
 type timeSource struct {
 	client string
-	heard  time.Duration
+	at     time.Duration
 	n      int
 	seen   [window]int64 // ms: the fleet's time at the robot's boot, computed from each heartbeat
 }
 
 // Learn takes the time of a heartbeat of client.
 func (c *FleetTime) Learn(now Now, client string, fleet schema.Time) {
-	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.heard > forgetAfter })
+	c.senders = slices.DeleteFunc(c.senders, func(w timeSource) bool { return w.client != client && now.Mono-w.at > forgetAfter })
 	w := c.senderOf(client)
 	w.seen[w.n%window] = int64(fleet) - now.Mono.Milliseconds()
 	w.n++
-	w.heard = now.Mono
+	w.at = now.Mono
 	c.zero, c.known = c.middle(), true
 }
 
 func (c *FleetTime) senderOf(client string) *timeSource {
 	i := slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == client })
 	if i < 0 && len(c.senders) == maxSenders {
-		longest := slices.MinFunc(c.senders, func(a, b timeSource) int { return cmp.Compare(a.heard, b.heard) })
+		longest := slices.MinFunc(c.senders, func(a, b timeSource) int { return cmp.Compare(a.at, b.at) })
 		i = slices.IndexFunc(c.senders, func(w timeSource) bool { return w.client == longest.client })
 		c.senders[i] = timeSource{client: client}
 	}

@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// beat lets the clock hear a heartbeat that was sent at the fleet's time epoch+sent
+// beat gives the clock a heartbeat that was sent at the fleet's time epoch+sent
 // and took delay; the sender's own clock is wrong by wrong.
 func beat(c *FleetTime, client string, sent, delay, wrong time.Duration) Now {
 	now := Now{Mono: sent + delay}
@@ -65,7 +65,7 @@ func TestOneHeartbeatADayAheadIsIgnored(t *testing.T) {
 		}
 	}
 	if !c.Differs("fleetd-2") || c.Differs("fleetd") {
-		t.Error("it is not told which instance's clock differs")
+		t.Error("it is not reported which instance's clock differs")
 	}
 }
 
@@ -100,7 +100,7 @@ func TestSilentSenderDoesNotCount(t *testing.T) {
 	beat(&c, "new", 10*time.Second, 0, 0)
 	now := beat(&c, "new", 2*forgetAfter, 0, 0)
 	if got := off(t, &c, now); got != 0 {
-		t.Errorf("the estimate is off by %v, long after the wrong fleetd was last heard", got)
+		t.Errorf("the estimate is off by %v, long after the last heartbeat of the wrong fleetd", got)
 	}
 }
 

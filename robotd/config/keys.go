@@ -84,9 +84,9 @@ type Judged struct {
 var together = map[string]string{"low_battery": "charged"}
 
 // Judge puts values into c, one key after another in the order of the table,
-// and leaves out those that would make a configuration that is none. vouched says
+// and leaves out those that would make the configuration invalid. verified says
 // whether somebody whom the robot trusts signed them.
-func Judge(c *Config, values map[string]jsontext.Value, vouched bool) Judged {
+func Judge(c *Config, values map[string]jsontext.Value, verified bool) Judged {
 	j := Judged{Taken: map[string]jsontext.Value{}, Rejected: []schema.RejectedKey{}}
 	reject := func(key string, why schema.Reason, detail string) {
 		j.Rejected = append(j.Rejected, schema.RejectedKey{Key: key, Reason: why, Detail: schema.SanitizeText(detail)})
@@ -123,7 +123,7 @@ func Judge(c *Config, values map[string]jsontext.Value, vouched bool) Judged {
 		}
 		switch faults := c.Check(); {
 		case len(set) == 0:
-		case k.Name == "signing" && !vouched && was.Stricter(c.Signing):
+		case k.Name == "signing" && !verified && was.Stricter(c.Signing):
 			*c = *before
 			reject("signing", schema.ReasonForbidden, "nobody whom the robot trusts signed this, and it would be loosened")
 		case len(faults) > 0:

@@ -154,7 +154,7 @@ func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	case need == verb.NeedModes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
 		return Refusal{schema.ReasonNotInControl, "only the holder of a lease with scope all may set this robot's mode: control/acquire all"}
 	case need == verb.NeedManual && c.Required != RequireNone && !mine:
-		return Refusal{schema.ReasonNotInControl, "nobody has control of this robot: control/acquire first"}
+		return Refusal{schema.ReasonNotInControl, "no client has control; acquire it with control/acquire"}
 	}
 	return Refusal{}
 }

@@ -123,7 +123,7 @@ func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
 func (s *State) owned(in Input, d *Decision) bool {
 	switch {
 	case s.At == Free:
-		d.Answer = refused(schema.ReasonNotInControl, "", "nobody has control of this robot; the lease is over")
+		d.Answer = refused(schema.ReasonNotInControl, "", "no client has control of this robot: the lease has ended")
 	case !s.Holds(in.Who):
 		s.refuseForHolder(d, s.Lease.Who.String()+" has control")
 	case in.Lease != "" && in.Lease != s.Lease.ID:

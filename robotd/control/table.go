@@ -30,7 +30,7 @@ const (
 
 // Table lists the transitions of control.
 var Table = fsm.Table[Stage, Event]{
-	{From: fsm.In(Free), On: OnAcquired, To: Held, Why: "nobody held it"},
+	{From: fsm.In(Free), On: OnAcquired, To: Held, Why: "it was free"},
 	{From: fsm.In(Held), On: OnAgain, To: Held, Why: "its holder acquired it again; the previous lease is void"},
 	{From: fsm.In(Held), On: OnRenewed, To: Held, Why: "its holder renewed it"},
 	{From: fsm.In(Held), On: OnTakenOver, To: Held, Why: "a client of at least the same rank took over; the old holder is notified"},

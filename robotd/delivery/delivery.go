@@ -240,7 +240,7 @@ type DiskContents struct {
 }
 
 // Effect is something to do. Effects are done in order: a Save is on disk before
-// the Tell after it is sent; if the disk refuses the Save, that Tell is not sent.
+// the answer after it is sent; if the disk refuses the Save, that answer is not sent.
 type Effect interface{ effect() }
 
 // The effects.

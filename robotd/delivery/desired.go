@@ -73,19 +73,19 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
 		l := *s.active
 		if s.why = c.Judge.mismatch(l.Content, pin); s.why != (cause{}) {
-			return s.takeSaved(OnHopeless, out)
+			return s.takeSaved(OnUnusable, out)
 		}
 		l.Rev, l.Apply = d.Rev, d.Apply // its bytes passed the checks already
 		l.Story.ID, l.Story.Rev, l.Story.Name = pin.ID, pin.Rev, pin.Name
 		s.active = &l
 		if l.Fit.Reason != "" {
 			s.why = causeOf(l.Fit)
-			return s.takeSaved(OnHopeless, out)
+			return s.takeSaved(OnUnusable, out)
 		}
 		return s.takeSaved(OnSame, out)
 	case pin.Size > c.MaxBytes:
 		s.why = cause{schema.ReasonTooBig, "/story/size", fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
-		return s.takeSaved(OnHopeless, out)
+		return s.takeSaved(OnUnusable, out)
 	}
 	save := s.save()
 	save.Persisted.Phase = schema.DeployFetching

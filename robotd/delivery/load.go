@@ -109,7 +109,7 @@ func (s *State[C]) verifiedFiles() []string {
 func (s *State[C]) fetch(now Now, c *Config[C], on Event, out []Effect) []Effect {
 	s.attempts++
 	s.fruitless++
-	if on != OnRetry && on != OnCorrupt || s.load.current == (piece{}) {
+	if on != OnRetry && on != OnDigestWrong || s.load.current == (piece{}) {
 		s.load.begin(pieceOf(*s.desired.Pin))
 	}
 	return s.request(now, c, on, out)
@@ -170,21 +170,21 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 		if l.take(&c.Judge, s.verifiedFiles()) {
 			return s.request(now, c, OnFiles, out)
 		}
-		return s.take(OnSound, out)
+		return s.take(OnDigestRight, out)
 	}
 	detail := l.digestError
 	if detail == "" {
 		detail = fmt.Sprintf("%d bytes arrived for %s; expected %d bytes with this digest", len(l.arrived), short(l.current.SHA256), l.current.Size)
 	}
 	if l.corruptCount++; l.corruptCount < 2 {
-		return s.fetch(now, c, OnCorrupt, out)
+		return s.fetch(now, c, OnDigestWrong, out)
 	}
 	pointer := "/story/sha256"
 	if l.body != nil {
 		pointer = "/assets"
 	}
 	s.why = cause{schema.ReasonBadDigest, pointer, detail}
-	return s.takeSaved(OnCorruptAgain, out)
+	return s.takeSaved(OnDigestWrongAgain, out)
 }
 
 func short(digest string) string { return digest[:min(12, len(digest))] }

@@ -76,7 +76,7 @@ func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effec
 		case schema.DeployWaiting:
 			if f.mayApply(s.staged.Apply) {
 				s.deadline = now.Mono + c.Probation
-				out = s.take(OnTurn, out)
+				out = s.take(OnDue, out)
 			}
 		case schema.DeployActivating:
 			switch {

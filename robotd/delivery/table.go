@@ -10,33 +10,33 @@ type Event string
 
 // The events.
 const (
-	OnFetch        Event = "fetch"
-	OnSame         Event = "same-story"
-	OnWithdraw     Event = "withdraw"
-	OnHopeless     Event = "hopeless"
-	OnNewer        Event = "newer-revision"
-	OnAdopted      Event = "adopted"
-	OnArrived      Event = "arrived"
-	OnTimeout      Event = "fetch-timeout"
-	OnNotFetched   Event = "fetch-failed"
-	OnRetry        Event = "retry"
-	OnSound        Event = "digest-right"
-	OnCorrupt      Event = "digest-wrong"
-	OnCorruptAgain Event = "digest-wrong-again"
-	OnRefused      Event = "refused"
-	OnWritten      Event = "written"
-	OnDiskRefused  Event = "disk-refused"
-	OnWait         Event = "wait"
-	OnTurn         Event = "its-turn"
-	OnStarted      Event = "started"
-	OnAtRest       Event = "nothing-runs"
-	OnStartFailed  Event = "start-failed"
-	OnProbation    Event = "probation-over"
-	OnEmptied      Event = "emptied"
-	OnRefilled     Event = "refilled"
-	OnRefit        Event = "robot-changed"
-	OnFiles        Event = "files-missing"
-	OnTooLate      Event = "too-late"
+	OnFetch            Event = "fetch"
+	OnSame             Event = "same-story"
+	OnWithdraw         Event = "withdraw"
+	OnUnusable         Event = "unusable"
+	OnNewer            Event = "newer-revision"
+	OnAdopted          Event = "adopted"
+	OnArrived          Event = "arrived"
+	OnTimeout          Event = "fetch-timeout"
+	OnNotFetched       Event = "fetch-failed"
+	OnRetry            Event = "retry"
+	OnDigestRight      Event = "digest-right"
+	OnDigestWrong      Event = "digest-wrong"
+	OnDigestWrongAgain Event = "digest-wrong-again"
+	OnRefused          Event = "refused"
+	OnWritten          Event = "written"
+	OnDiskRefused      Event = "disk-refused"
+	OnWait             Event = "wait"
+	OnDue              Event = "due"
+	OnStarted          Event = "started"
+	OnAtRest           Event = "nothing-runs"
+	OnStartFailed      Event = "start-failed"
+	OnProbation        Event = "probation-over"
+	OnEmptied          Event = "emptied"
+	OnRefilled         Event = "refilled"
+	OnRefit            Event = "robot-changed"
+	OnFiles            Event = "files-missing"
+	OnTooLate          Event = "too-late"
 )
 
 // Phases lists every phase.
@@ -62,34 +62,34 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
 	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
 	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet withdrew it"},
-	{From: atRest, On: OnHopeless, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
-	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
+	{From: atRest, On: OnUnusable, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
+	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "the robot obeys another fleet now, whose desired document is not known yet"},
 	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer desired state came before this one was fulfilled"},
 
 	{From: fsm.In(schema.DeployFetching, schema.DeployFailed, schema.DeployWaiting), On: OnTooLate, To: schema.DeployRejected, Why: "the fleet no longer waits for it"},
 
 	{From: fsm.In(schema.DeployFetching), On: OnArrived, To: schema.DeployVerifying, Why: "the bytes are here"},
-	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "nobody sent the bytes in time"},
+	{From: fsm.In(schema.DeployFetching), On: OnTimeout, To: schema.DeployFailed, Why: "the bytes did not arrive in time"},
 	{From: fsm.In(schema.DeployFetching), On: OnNotFetched, To: schema.DeployFailed, Why: "the bytes are not available now"},
 	{From: fsm.In(schema.DeployFailed), On: OnRetry, To: schema.DeployFetching, Why: "a temporary failure is followed by another attempt, each time after a longer wait"},
 
-	{From: fsm.In(schema.DeployVerifying), On: OnSound, To: schema.DeployValidating, Why: "size and digest are right"},
-	{From: fsm.In(schema.DeployVerifying), On: OnCorrupt, To: schema.DeployFetching, Why: "the bytes were damaged; they are fetched once more"},
+	{From: fsm.In(schema.DeployVerifying), On: OnDigestRight, To: schema.DeployValidating, Why: "size and digest are right"},
+	{From: fsm.In(schema.DeployVerifying), On: OnDigestWrong, To: schema.DeployFetching, Why: "the bytes were damaged; they are fetched once more"},
 	{From: fsm.In(schema.DeployVerifying), On: OnFiles, To: schema.DeployFetching, Why: "it needs files that are not here yet"},
-	{From: fsm.In(schema.DeployVerifying), On: OnCorruptAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
+	{From: fsm.In(schema.DeployVerifying), On: OnDigestWrongAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
 
 	{From: fsm.In(schema.DeployValidating), On: OnRefused, To: schema.DeployRejected, Why: "it has errors, or nothing of it can be performed here"},
 	{From: fsm.In(schema.DeployValidating), On: OnWritten, To: schema.DeployStaged, Why: "it is on disk beside the active one"},
 	{From: fsm.In(schema.DeployValidating), On: OnDiskRefused, To: schema.DeployFailed, Why: "the disk refused it"},
 
 	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the desired state says when it may take over"},
-	{From: fsm.In(schema.DeployWaiting), On: OnTurn, To: schema.DeployActivating, Why: "its moment has come"},
+	{From: fsm.In(schema.DeployWaiting), On: OnDue, To: schema.DeployActivating, Why: "it may take over now"},
 	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
 
 	{From: fsm.In(schema.DeployActivating), On: OnStarted, To: schema.DeployActive, Why: "its first act began"},
 	{From: fsm.In(schema.DeployActivating), On: OnAtRest, To: schema.DeployActive, Why: "nothing is performed now; this one is next"},
-	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one goes on"},
-	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one goes on"},
+	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one continues"},
+	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one continues"},
 
 	{From: fsm.In(schema.DeployActive), On: OnEmptied, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
 	{From: fsm.In(schema.DeployRejected), On: OnRefilled, To: schema.DeployActive, Why: "the robot changed; it can be performed again"},

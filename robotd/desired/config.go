@@ -138,7 +138,7 @@ const ConfigUnread = "config_unreadable"
 func (t Step) raiseUnread() {
 	if t.config.unread {
 		t.Out.Raise(ConfigUnread, schema.AlertError, string(sign.Config),
-			"the configuration that the fleet desired cannot be read from the disk; until it is told again the strictest holds: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
-			"have fleetd tell it again, signed; or set signing and require_sight on the robot's own command line")
+			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest applies: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
+			"have fleetd publish it again, signed; or set signing and require_sight on the robot's own command line")
 	}
 }

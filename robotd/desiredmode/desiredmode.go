@@ -53,10 +53,10 @@ type InputKind string
 
 // The inputs.
 const (
-	Newer     InputKind = "desired"  // Desired: a newer document
-	Answered  InputKind = "answered" // Status, Reason, Detail: the supervisor's answer
-	BootEnded InputKind = "landed"   // start-up has ended; Reason: why not in the desired mode
-	Adopted   InputKind = "adopted"  // the robot now obeys another fleet
+	Newer     InputKind = "desired"    // Desired: a newer document
+	Answered  InputKind = "answered"   // Status, Reason, Detail: the supervisor's answer
+	BootEnded InputKind = "boot-ended" // start-up has ended; Reason: why not in the desired mode
+	Adopted   InputKind = "adopted"    // the robot now obeys another fleet
 )
 
 // Input is one input. Fields that What does not need stay empty.
@@ -93,13 +93,13 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		s.Desired = in.Desired
 		switch {
 		case f.Starting:
-			s.transition(&d, OnStart, "", "")
+			s.transition(&d, OnBoot, "", "")
 		case f.Active == s.Desired.Mode && f.Settled:
-			s.transition(&d, OnThere, "", "")
+			s.transition(&d, OnAlreadyActive, "", "")
 		case s.Desired.Apply == schema.ApplyModeBoot:
-			s.transition(&d, OnStart, "", "")
+			s.transition(&d, OnBoot, "", "")
 		case f.Others != "":
-			s.transition(&d, OnOthers, f.Others, f.Detail)
+			s.transition(&d, OnPrevented, f.Others, f.Detail)
 		default:
 			s.transition(&d, OnAsk, "", "")
 			d.Ask = true

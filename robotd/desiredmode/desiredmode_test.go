@@ -24,7 +24,7 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 // line below it is the decision. The inputs are:
 //
 //	facts [active=MODE] [starting] [switching] [others=REASON]
-//	desired REV MODE boot|now    answered STATUS [REASON]    landed [REASON]    adopted    restart
+//	desired REV MODE boot|now    answered STATUS [REASON]    boot-ended [REASON]    adopted    restart
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -67,7 +67,7 @@ func TestTraces(t *testing.T) {
 				in.Desired.Mode, in.Desired.Apply = schema.ModeID(arg(1)), schema.ApplyMode(arg(2))
 			case "answered":
 				in.Status, in.Reason = schema.Status(arg(0)), schema.Reason(arg(1))
-			case "landed":
+			case "boot-ended":
 				in.Reason = schema.Reason(arg(0))
 			case "adopted":
 			default:
@@ -103,7 +103,7 @@ func show(s State, d Decision) string {
 	return strings.TrimRight(line, " ") + "\n"
 }
 
-func TestDesiredModeIsRequestedOnceAndOverrulesNobody(t *testing.T) {
+func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		asked := map[int64]int{}

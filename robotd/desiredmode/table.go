@@ -10,14 +10,14 @@ type Event string
 
 // The events.
 const (
-	OnStart   Event = "for-the-start"
-	OnAsk     Event = "asked"
-	OnThere   Event = "there-already"
-	OnOthers  Event = "in-other-hands"
-	OnGranted Event = "granted"
-	OnRefused Event = "refused"
-	OnFell    Event = "fell-back"
-	OnAdopted Event = "adopted"
+	OnBoot          Event = "boot"
+	OnAsk           Event = "asked"
+	OnAlreadyActive Event = "already-active"
+	OnPrevented     Event = "prevented"
+	OnGranted       Event = "granted"
+	OnRefused       Event = "refused"
+	OnFell          Event = "fell-back"
+	OnAdopted       Event = "adopted"
 )
 
 // Phases lists every phase.
@@ -27,12 +27,12 @@ var anyPhase = fsm.In(Phases...)
 
 // Table is the state table of the desired mode's phase.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: anyPhase, On: OnStart, To: schema.DeployWaiting, Why: "start-up ends in it: the one that runs, or the next"},
+	{From: anyPhase, On: OnBoot, To: schema.DeployWaiting, Why: "start-up ends in it: the one that runs, or the next"},
 	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
-	{From: anyPhase, On: OnThere, To: schema.DeployActive, Why: "it is in charge already"},
-	{From: anyPhase, On: OnOthers, To: schema.DeployHeld, Why: "a desired mode does not overrule a stop, a lost link or a person in control"},
+	{From: anyPhase, On: OnAlreadyActive, To: schema.DeployActive, Why: "it is in charge already"},
+	{From: anyPhase, On: OnPrevented, To: schema.DeployHeld, Why: "a desired mode does not overrule a stop, a lost link or a person in control"},
 	{From: fsm.In(schema.DeployWaiting), On: OnGranted, To: schema.DeployActive, Why: "it is in charge"},
-	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "it cannot be set now; it is not asked for again"},
+	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "it cannot be set now; it is not requested again"},
 	{From: fsm.In(schema.DeployWaiting), On: OnFell, To: schema.DeployFailed, Why: "it was begun and did not come about"},
-	{From: anyPhase, On: OnAdopted, To: schema.DeployIdle, Why: "another fleet is obeyed from now on; its desired state is not known yet"},
+	{From: anyPhase, On: OnAdopted, To: schema.DeployIdle, Why: "the robot obeys another fleet now, whose desired document is not known yet"},
 }

@@ -8,7 +8,7 @@
 // A batch of writes is one transaction. If Apply returns no error, the whole batch
 // survives a loss of power; if it returns an error, nothing was written. A second
 // program cannot open the same directory. The package never repairs, empties or
-// replaces a damaged file: Open fails, and its error tells the operator what to do.
+// replaces a damaged file: Open fails, and its error says what to do.
 //
 // The package does not decide what is stored; it takes the saves of package effect.
 package disk
@@ -176,7 +176,7 @@ func checkPages(file *os.File) error {
 	return checkFile(file, info.Size())
 }
 
-// openError turns an error of bbolt into one that tells the operator what to do.
+// openError turns an error of bbolt into one that says what to do.
 func openError(dir, path string, err error) error {
 	var file *fs.PathError
 	switch {

@@ -44,7 +44,7 @@ func (f Floor) Observe(fleet, until time.Time) Floor {
 }
 
 // LoadFleetTime reads the fleet's time from data; zero if there is none. A time after the
-// end of the robot's own certificate is refused, because it cannot come from Hear and
+// end of the robot's own certificate is refused, because it cannot come from a heartbeat and
 // would lock the robot out for good.
 func LoadFleetTime(data string) (time.Time, error) {
 	path := filepath.Join(data, timeFile)

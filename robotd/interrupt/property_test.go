@@ -18,7 +18,7 @@ func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
 		in := Input{
 			What:        rapid.SampledFrom([]What{Request, Request, Request, Request, Cancel, Run, Stop, Tick, Enter, Enter, Leave, CancelAll, Done, Done, Error}).Draw(t, "what"),
 			Handler:     rapid.SampledFrom([]string{"service", "power", "power", "none"}).Draw(t, "handler"),
-			Interrupter: rapid.SampledFrom([]string{"ai", "touch", "power", "power", "nobody"}).Draw(t, "interrupter"),
+			Interrupter: rapid.SampledFrom([]string{"ai", "touch", "power", "power", "no_robot"}).Draw(t, "interrupter"),
 			ID:          "service-1",
 		}
 		if running := s.Running(); len(running) > 0 && rapid.Bool().Draw(t, "hit") {

@@ -30,7 +30,7 @@ func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 		{"by the document of all below the robot's", []Input{
 			Document{From: Robot, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}},
 			Document{From: Fleet, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}, true},
-		{"by the document of all that nobody vouches for", []Input{
+		{"by an unverified document for all robots", []Input{
 			Document{From: Fleet, Rev: 7, FleetID: "one", Weight: Claimed, Stops: []schema.StopLatch{stop("k", true)}}}, false},
 		{"by another fleet's document of all", []Input{
 			Document{From: Robot, Rev: 7, FleetID: "one"},

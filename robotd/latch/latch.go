@@ -29,14 +29,14 @@ type Phase string
 
 // The phases.
 const (
-	Free      Phase = "free"      // not latched
-	Loose     Phase = "loose"     // latched, but by no document that could release it
-	Written   Phase = "written"   // latched by a document of the robot's fleet
-	Illegible Phase = "illegible" // latched because a document cannot be decoded
+	Free       Phase = "free"      // not latched
+	Unrecorded Phase = "loose"     // latched, but by no document that could release it
+	Recorded   Phase = "written"   // latched by a document of the robot's fleet
+	Unreadable Phase = "illegible" // latched because a document cannot be decoded
 )
 
 // Phases lists every phase.
-var Phases = []Phase{Free, Loose, Written, Illegible}
+var Phases = []Phase{Free, Unrecorded, Recorded, Unreadable}
 
 // Source is a document that contains latches.
 type Source string
@@ -47,17 +47,17 @@ const (
 	Fleet Source = "fleet" // fleet/stop: the stop of all robots
 )
 
-// illegibleID returns the id of the latch for a document that cannot be decoded.
-func illegibleID(s Source) string { return "unreadable-" + string(s) + "-stop" }
+// unreadableID returns the id of the latch for a document that cannot be decoded.
+func unreadableID(s Source) string { return "unreadable-" + string(s) + "-stop" }
 
-// MoreID is the id of the latch that stands for all loose ones beyond MaxLoose.
+// MoreID is the id of the latch for all unrecorded ones beyond MaxUnrecorded.
 const MoreID = schema.MoreStops
 
-// MaxLoose bounds the loose latches, because senders may invent any number of ids.
-const MaxLoose = 32
+// MaxUnrecorded bounds the unrecorded latches, because senders may invent any number of ids.
+const MaxUnrecorded = 32
 
-// MaxLet bounds the released stops that are remembered for each document.
-const MaxLet = 64
+// MaxReleases bounds the released stops that are remembered for each document.
+const MaxReleases = 64
 
 // Latch is one latched stop.
 type Latch struct {
@@ -89,8 +89,8 @@ func (l *Latch) past(s Source) int64 {
 	return l.PastFleet
 }
 
-// Let is a stop that a document released.
-type Let struct {
+// Releases is a stop that a document released.
+type Release struct {
 	ID   string `json:"id"`
 	From Source `json:"from"`
 	Rev  int64  `json:"rev"` // the newest revision that left it out
@@ -99,11 +99,11 @@ type Let struct {
 // State is stored on disk as a whole. The zero value latches nothing and trusts the
 // first fleet that publishes a document.
 type State struct {
-	FleetID  string  `json:"fleet_id,omitempty"` // the fleet whose documents release stops
-	RobotRev int64   `json:"robot_rev,omitzero"` // newest revision accepted from that fleet
-	FleetRev int64   `json:"fleet_rev,omitzero"`
-	Latches  []Latch `json:"latches"`       // in order of arrival
-	Let      []Let   `json:"let,omitempty"` // at most MaxLet of each document
+	FleetID  string    `json:"fleet_id,omitempty"` // the fleet whose documents release stops
+	RobotRev int64     `json:"robot_rev,omitzero"` // newest revision accepted from that fleet
+	FleetRev int64     `json:"fleet_rev,omitzero"`
+	Latches  []Latch   `json:"latches"`       // in order of arrival
+	Releases []Release `json:"let,omitempty"` // at most MaxReleases of each document
 	// Documents below these revisions latch nothing new: which stops were released in
 	// their time is forgotten.
 	RobotFloor int64 `json:"robot_floor,omitzero"`

@@ -38,16 +38,16 @@ func drawDocument(t *rapid.T) Document {
 
 func has(s *State, id string) bool { return s.find(id) != nil }
 
-// TestNothingFreesALatchButAReleaseByWhoMay looks at every way a latch can go and
+// TestOnlyAuthorizedReleasesFreeALatch looks at every way a latch can go and
 // asks whether one who may release it did.
-func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
+func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
-		newest := map[Source]int64{}           // revisions of the robot's own fleet that were taken
-		wrote := map[string]map[Source]int64{} // by id: the revision of each of its documents that named it last, since it was last asked for
-		let := map[string]map[Source]int64{}   // by id: the newest revision of each that release it
-		past := map[string]map[Source]int64{}  // by id: the newest revisions when it was asked for anew
+		newest := map[Source]int64{}              // revisions of the robot's own fleet that were taken
+		wrote := map[string]map[Source]int64{}    // by id: the revision of each of its documents that named it last, since it was last asked for
+		released := map[string]map[Source]int64{} // by id: the newest revision of each that release it
+		past := map[string]map[Source]int64{}     // by id: the newest revisions when it was asked for anew
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := slices.Clone(s.Latches)
 			var in Input
@@ -80,8 +80,8 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 				case !own:
 					t.Fatalf("%s was released by %+v", l.ID, doc)
 				case doc.Weight != Word:
-					t.Fatalf("%s was released by a document that nobody vouches for: %+v", l.ID, doc)
-				case l.ID == illegibleID(doc.From):
+					t.Fatalf("%s was released by an unverified document: %+v", l.ID, doc)
+				case l.ID == unreadableID(doc.From):
 					if doc.Rev <= newest[doc.From] {
 						t.Fatalf("%s was released by revision %d after %d", l.ID, doc.Rev, newest[doc.From])
 					}
@@ -96,11 +96,11 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 					t.Fatalf("%s is not held", in.ID)
 				}
 			case Document:
-				if in.Problem != "" && !has(&s, illegibleID(in.From)) {
+				if in.Problem != "" && !has(&s, unreadableID(in.From)) {
 					t.Fatal("an unreadable stop does not hold")
 				}
 				for _, stop := range in.Stops {
-					if !has(&s, stop.ID) && in.Rev >= let[stop.ID][in.From] {
+					if !has(&s, stop.ID) && in.Rev >= released[stop.ID][in.From] {
 						t.Fatalf("%s is not held", stop.ID)
 					}
 				}
@@ -114,8 +114,8 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 				named := map[string]bool{}
 				for _, stop := range doc.Stops {
 					named[stop.ID] = true
-					loose := len(wrote[stop.ID]) == 0 && slices.ContainsFunc(before, func(l Latch) bool { return l.ID == stop.ID })
-					if doc.Rev < let[stop.ID][doc.From] || loose && doc.Rev <= past[stop.ID][doc.From] {
+					unrecorded := len(wrote[stop.ID]) == 0 && slices.ContainsFunc(before, func(l Latch) bool { return l.ID == stop.ID })
+					if doc.Rev < released[stop.ID][doc.From] || unrecorded && doc.Rev <= past[stop.ID][doc.From] {
 						continue
 					}
 					if wrote[stop.ID] == nil {
@@ -126,10 +126,10 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 				for id, by := range wrote {
 					if doc.Weight == Word && !named[id] && by[doc.From] > 0 && by[doc.From] < doc.Rev {
 						delete(by, doc.From)
-						if let[id] == nil {
-							let[id] = map[Source]int64{}
+						if released[id] == nil {
+							released[id] = map[Source]int64{}
 						}
-						let[id][doc.From] = doc.Rev
+						released[id][doc.From] = doc.Rev
 					}
 				}
 				if doc.Weight == Word {
@@ -152,9 +152,9 @@ func TestNothingFreesALatchButAReleaseByWhoMay(t *testing.T) {
 
 // A fleetd instance holds and releases stops, each document the whole set under the next
 // revision, and a network that brings them in any order, twice or not at all.
-func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
+func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var told []Document // by fleetd, in its order
+		var published []Document // by fleetd, in its order
 		held := map[string]bool{}
 		for rev := range rapid.Int64Range(1, 12).Draw(t, "documents") {
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(t, "changes") {
@@ -166,17 +166,17 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 				}
 			}
-			told = append(told, doc)
+			published = append(published, doc)
 		}
 		var s State
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		var newest Document
 		left := map[string]int64{} // the newest revision that this robot saw release it
 		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
-			doc := rapid.SampledFrom(told).Draw(t, "document")
+			doc := rapid.SampledFrom(published).Draw(t, "document")
 			doc.Weight = rapid.SampledFrom([]Weight{Word, Word, Word, Repeated}).Draw(t, "weight")
 			if doc.Rev >= newest.Rev {
-				doc.Weight = Word // what is newest was told never before
+				doc.Weight = Word // the newest one was never published before
 			}
 			before := s.Latches
 			s.Latches = slices.Clone(before)
@@ -223,9 +223,9 @@ func TestDocumentsInAnyOrderHoldWhatTheNewestOneHolds(t *testing.T) {
 	})
 }
 
-// A fleetd instance that just begins to lead tells the newest documents first, and what it
-// missed to tell after them: persisted and released meanwhile, a stop goes.
-func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
+// A fleetd instance that begins to lead publishes the newest documents first, and what it
+// had not published after them: a stop that was persisted and released meanwhile is released.
+func TestStopReleasedBeforeItsDocumentIsReleased(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	named := func(rev int64, ids ...string) Document {
@@ -252,7 +252,7 @@ func TestAStopThatWasReleasedBeforeItWasToldIsLetGoOf(t *testing.T) {
 	}
 }
 
-func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
+func TestStopInOlderDocumentSurvivesNewerDocument(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	// Somebody wrote one manually, and was generous with the revision.
@@ -271,19 +271,19 @@ func TestAStopInAnOlderDocumentIsNotLostToOneFromTheFuture(t *testing.T) {
 	}
 }
 
-func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
+func TestRememberedReleasesAreBoundedAndStayReleased(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	of := func(i int) Document {
 		return Document{From: Robot, Rev: int64(2 * i), FleetID: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
 	}
-	const n = 3 * MaxLet
+	const n = 3 * MaxReleases
 	for i := 1; i <= n; i++ {
 		Step(&s, 0, f, of(i))
 		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), FleetID: "fleetd"})
 	}
-	if len(s.Let) != MaxLet || len(s.Latches) != 0 {
-		t.Fatalf("%d releases are remembered, %d stops held", len(s.Let), len(s.Latches))
+	if len(s.Releases) != MaxReleases || len(s.Latches) != 0 {
+		t.Fatalf("%d releases are remembered, %d stops held", len(s.Releases), len(s.Latches))
 	}
 	for i := 1; i <= n; i++ {
 		if Step(&s, 0, f, of(i)); len(s.Latches) != 0 {
@@ -292,7 +292,7 @@ func TestWhatIsRememberedOfReleasesIsBoundedAndStaysReleased(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
+func TestUnverifiedDocumentNeitherAddsNorReleases(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
@@ -309,20 +309,20 @@ func TestWhatNobodyVouchesForAddsAndReleasesNothing(t *testing.T) {
 	}
 	var fresh State
 	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Weight: Claimed}); fresh.FleetID != "" {
-		t.Error("the robot obeys whoever wrote to it first, unsigned")
+		t.Error("the robot obeys the first fleet that sent an unsigned document")
 	}
 }
 
-func TestLatchesThatNobodyWritesDownAreBounded(t *testing.T) {
+func TestUnrecordedLatchesAreBounded(t *testing.T) {
 	var s State
-	for i := range 10 * MaxLoose {
+	for i := range 10 * MaxUnrecorded {
 		level := schema.StopStop
-		if i == 5*MaxLoose {
+		if i == 5*MaxUnrecorded {
 			level = schema.StopHalt
 		}
 		Step(&s, 0, Facts{}, Asked{StopLatch: schema.StopLatch{ID: string(rune('a' + i)), Level: level}})
 	}
-	if len(s.Latches) != MaxLoose+1 {
+	if len(s.Latches) != MaxUnrecorded+1 {
 		t.Errorf("%d latches are held", len(s.Latches))
 	}
 	if more := s.find(MoreID); more == nil || more.Level != schema.StopHalt {
@@ -330,7 +330,7 @@ func TestLatchesThatNobodyWritesDownAreBounded(t *testing.T) {
 	}
 }
 
-func TestWhomALiveStopMeans(t *testing.T) {
+func TestLiveStopSelectsRobots(t *testing.T) {
 	at := Facts{Robot: "r1", Labels: map[string]string{"site": "museum"}, Labelled: true}
 	for _, c := range []struct {
 		r    schema.StopRequest

@@ -62,9 +62,9 @@ func (s *State) followFleet(f Facts, d *Decision) {
 func (s *State) asked(a Asked, d *Decision) {
 	on := OnAsked
 	if a.Anew {
-		on = OnAnew
+		on = OnNewStop
 	}
-	if s.find(a.ID) == nil && s.loose() >= MaxLoose {
+	if s.find(a.ID) == nil && s.unrecorded() >= MaxUnrecorded {
 		a.ID = MoreID
 	}
 	l := s.findOrAdd(a.StopLatch)
@@ -87,7 +87,7 @@ func (s *State) asked(a Asked, d *Decision) {
 
 func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	if doc.Problem != "" {
-		s.transition(s.findOrAdd(schema.StopLatch{ID: illegibleID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnIllegib, d)
+		s.transition(s.findOrAdd(schema.StopLatch{ID: unreadableID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnUnreadable, d)
 		return
 	}
 	foreign := s.FleetID != "" && doc.FleetID != s.FleetID
@@ -96,7 +96,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 	if foreign || doc.Weight == Claimed {
 		for _, stop := range doc.Stops {
-			stop.All = false // not verified by this fleet, so it says nothing about other robots
+			stop.All = false // not verified by this fleet, so it does not concern other robots
 			if foreign || !s.overtaken(stop.ID, doc) {
 				s.asked(Asked{StopLatch: stop}, d)
 			}
@@ -121,14 +121,14 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 		if slices.ContainsFunc(doc.Stops, func(stop schema.StopLatch) bool { return stop.ID == l.ID }) {
 			continue
 		}
-		if l.ID == illegibleID(doc.From) && doc.Rev > *newest {
-			s.transition(l, OnLegible, d)
+		if l.ID == unreadableID(doc.From) && doc.Rev > *newest {
+			s.transition(l, OnReadable, d)
 		}
 		if by := l.by(doc.From); *by > 0 && *by < doc.Rev { // the same revision again, even with fewer stops, releases nothing
 			*by, d.Changed = 0, true
-			s.recordRelease(Let{l.ID, doc.From, doc.Rev})
-			if l.Phase == Written && l.ByRobot == 0 && l.ByFleet == 0 {
-				s.transition(l, OnDropped, d)
+			s.recordRelease(Release{l.ID, doc.From, doc.Rev})
+			if l.Phase == Recorded && l.ByRobot == 0 && l.ByFleet == 0 {
+				s.transition(l, OnReleased, d)
 			}
 		}
 	}
@@ -143,9 +143,9 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	switch {
 	case s.overtaken(stop.ID, doc):
 		return
-	case known != nil && known.Phase == Loose && doc.Rev <= known.past(doc.From):
+	case known != nil && known.Phase == Unrecorded && doc.Rev <= known.past(doc.From):
 		return // the document is older than the request
-	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxLoose:
+	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxUnrecorded:
 		stop.ID = MoreID
 		s.asked(Asked{StopLatch: stop}, d)
 		return
@@ -159,7 +159,7 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 		}
 		l.All = all
 	}
-	s.transition(l, OnWritten, d)
+	s.transition(l, OnRecorded, d)
 }
 
 // overtaken reports whether a newer document released the stop, or may have.
@@ -167,27 +167,27 @@ func (s *State) overtaken(id string, doc Document) bool {
 	if s.find(id) == nil && doc.Rev < *s.floor(doc.From) {
 		return true
 	}
-	return slices.ContainsFunc(s.Let, func(l Let) bool { return l.ID == id && l.From == doc.From && doc.Rev < l.Rev })
+	return slices.ContainsFunc(s.Releases, func(l Release) bool { return l.ID == id && l.From == doc.From && doc.Rev < l.Rev })
 }
 
-// recordRelease remembers that a document released a stop. Beyond MaxLet it forgets the
+// recordRelease remembers that a document released a stop. Beyond MaxReleases it forgets the
 // oldest, and from then on ignores documents of that age.
-func (s *State) recordRelease(now Let) {
-	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.ID == now.ID && l.From == now.From })
-	s.Let = append(s.Let, now)
+func (s *State) recordRelease(now Release) {
+	s.Releases = slices.DeleteFunc(s.Releases, func(l Release) bool { return l.ID == now.ID && l.From == now.From })
+	s.Releases = append(s.Releases, now)
 	oldest, of := -1, 0
-	for i, l := range s.Let {
+	for i, l := range s.Releases {
 		if l.From != now.From {
 			continue
 		}
-		if of++; oldest < 0 || l.Rev < s.Let[oldest].Rev {
+		if of++; oldest < 0 || l.Rev < s.Releases[oldest].Rev {
 			oldest = i
 		}
 	}
-	if of > MaxLet {
+	if of > MaxReleases {
 		floor := s.floor(now.From)
-		*floor = max(*floor, s.Let[oldest].Rev)
-		s.Let = slices.Delete(s.Let, oldest, oldest+1)
+		*floor = max(*floor, s.Releases[oldest].Rev)
+		s.Releases = slices.Delete(s.Releases, oldest, oldest+1)
 	}
 }
 
@@ -221,9 +221,9 @@ func (s *State) find(id string) *Latch {
 	return nil
 }
 
-func (s *State) loose() (n int) {
+func (s *State) unrecorded() (n int) {
 	for i := range s.Latches {
-		if s.Latches[i].Phase == Loose {
+		if s.Latches[i].Phase == Unrecorded {
 			n++
 		}
 	}

@@ -7,24 +7,24 @@ import (
 	"troupe/schema/fsm/fsmtest"
 )
 
-func TestTheTableIsSound(t *testing.T) {
+func TestTableHasNoErrors(t *testing.T) {
 	fsmtest.Check(t, Table, Free, Phases)
 }
 
-func TestTheTableIsDrawn(t *testing.T) {
+func TestTableDiagramIsCurrent(t *testing.T) {
 	fsmtest.CheckDiagram(t, "testdata/latch.md", Table, Free)
 }
 
-func TestOnlyTheFleetAndSomebodyAtTheRobotLetGo(t *testing.T) {
+func TestOnlyTheFleetAndAPersonAtTheRobotRelease(t *testing.T) {
 	for _, row := range Table {
-		if row.To == Free && !slices.Contains([]Event{OnDropped, OnLegible, OnReset}, row.On) {
+		if row.To == Free && !slices.Contains([]Event{OnReleased, OnReadable, OnReset}, row.On) {
 			t.Errorf("%v on %s leads to free", row.From, row.On)
 		}
 	}
-	if _, ok := Table.Next(Written, OnReset); ok {
+	if _, ok := Table.Next(Recorded, OnReset); ok {
 		t.Error("what fleetd holds is reset at the robot")
 	}
-	if _, ok := Table.Next(Loose, OnDropped); ok {
+	if _, ok := Table.Next(Unrecorded, OnReleased); ok {
 		t.Error("a document that never knew of a stop releases it")
 	}
 }

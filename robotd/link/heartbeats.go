@@ -21,7 +21,7 @@ type sender struct{ client, session string }
 type Senders [maxSenders]sender
 
 // Heartbeat notes that a heartbeat came.
-func (d *Senders) Heard(client, session string) {
+func (d *Senders) Note(client, session string) {
 	at := maxSenders - 1
 	for i := range d {
 		if d[i].client == client {

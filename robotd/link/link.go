@@ -42,8 +42,8 @@ const (
 	OnSteady             Event = "steady"
 	OnDrained            Event = "budget-drained"
 	OnReturned           Event = "returned"
-	OnConnectionLost     Event = "parted"
-	OnConnectionRestored Event = "joined"
+	OnConnectionLost     Event = "connection-lost"
+	OnConnectionRestored Event = "connection-restored"
 )
 
 // States lists every state.
@@ -68,8 +68,8 @@ type State struct {
 	Client        string        // its sender
 	Outage        Outage        // the latest
 
-	spentBudget time.Duration // of the budget, as of Last
-	sinceParted bool          // there was no heartbeat since boot; Last is the loss of a connection
+	spentBudget         time.Duration // of the budget, as of Last
+	sinceConnectionLoss bool          // there was no heartbeat since boot; Last is the loss of a connection
 }
 
 // Outage is one loss of the link. The zero value is none.
@@ -93,7 +93,7 @@ type Decision struct {
 
 // Heartbeat processes a heartbeat.
 func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
-	s.sinceParted = false
+	s.sinceConnectionLoss = false
 	gap := now - s.LastHeartbeat
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	late := gap > c.late()
@@ -124,7 +124,7 @@ func ConnectionLost(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
 		s.take(now, OnConnectionLost, &d)
-		s.LastHeartbeat, s.sinceParted = now, true
+		s.LastHeartbeat, s.sinceConnectionLoss = now, true
 	}
 	return d
 }
@@ -132,9 +132,9 @@ func ConnectionLost(s *State, now time.Duration) Decision {
 // ConnectionRestored reports that this connection is back.
 func ConnectionRestored(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
-	if s.sinceParted {
+	if s.sinceConnectionLoss {
 		s.take(now, OnConnectionRestored, &d)
-		s.sinceParted, s.spentBudget = false, 0
+		s.sinceConnectionLoss, s.spentBudget = false, 0
 	}
 	return d
 }

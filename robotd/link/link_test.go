@@ -24,10 +24,10 @@ func TestTableMatchesDiagram(t *testing.T) {
 const tick = 20 * time.Millisecond
 
 // watch ticks a link from one time to another, with heartbeats of op1 at the times
-// for which heard returns true.
-func watch(s *State, from, to time.Duration, heard func(time.Duration) bool, see func(time.Duration, Decision)) {
+// for which arrives returns true.
+func watch(s *State, from, to time.Duration, arrives func(time.Duration) bool, see func(time.Duration, Decision)) {
 	for now := from; now < to; now += tick {
-		if heard(now) {
+		if arrives(now) {
 			see(now, Heartbeat(s, now, Defaults(), "op1"))
 		}
 		see(now, Tick(s, now, Defaults()))

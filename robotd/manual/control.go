@@ -89,12 +89,12 @@ type handover struct {
 func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	was, is := d.Previous.Who, t.control.Lease.Who
 	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
-	told := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
+	data := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
 	if !control.Lost(d.On) {
-		t.Out.Event("control_"+string(d.To), "control", string(d.On), req, told)
+		t.Out.Event("control_"+string(d.To), "control", string(d.On), req, data)
 		return
 	}
-	t.Out.Event("control_lost", "control", string(d.On), req, told)
+	t.Out.Event("control_lost", "control", string(d.On), req, data)
 	if d.On == control.OnTakenOver {
 		t.Out.Do(effect.Revoke{Key: request.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
 	}

@@ -259,7 +259,7 @@ func TestFramesDriveForTheHolderOnly(t *testing.T) {
 			}
 			last := w.state.stick
 			if drives := last.VX != 0; drives != c.drives {
-				t.Errorf("the drive is told %v m/s at last", last.VX)
+				t.Errorf("the drive is sent %v m/s at last", last.VX)
 			}
 			if !c.drives && (len(w.moves) == 0 || w.moves[len(w.moves)-1].VX != 0) {
 				t.Errorf("the last set-point is %+v", w.moves)

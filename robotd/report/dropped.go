@@ -34,13 +34,13 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	}
 	what := string(ev.Kind)
 	if what == "" {
-		what = "post"
+		what = "mqtt"
 	}
 	if ev.Reason != schema.ReasonOverloaded {
 		t.Raise(droppedAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log", false)
 		return
 	}
-	t.Raise(droppedAlert, schema.AlertWarn, "post", "the broker leaves out some of what this robot tells: there is too much of it", "what it left out is told again; look who floods the robot with requests or desired documents", false)
+	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents", false)
 	l := &t.leftOut
 	l.last = t.Now.Mono
 	if l.due == 0 {
@@ -55,11 +55,11 @@ func (t Step) LeftOut() bool {
 	switch l := &t.leftOut; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
-		t.Out.Note("post", "up", "up", "what the broker left out is told again", "")
+		t.Out.Note("mqtt", "up", "up", "documents that the broker dropped are published again", "")
 		return true
 	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
 		*l = leftOut{}
-		t.Clear(droppedAlert, "post")
+		t.Clear(droppedAlert, "mqtt")
 	}
 	return false
 }

@@ -28,13 +28,13 @@ const duplicateIdentity = "duplicate_identity"
 // published when the robot is connected again, and stands while the two disconnect each
 // other.
 func (t Step) Contested(ev event.Contested) {
-	t.Raise(duplicateIdentity, schema.AlertError, "post", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
+	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
 }
 
 // Undispute clears the alert once the name has long been the robot's alone.
 func (t Step) Undispute() {
 	if t.session.id != "" && t.Now.Mono >= t.session.since+undisputed {
-		t.Clear(duplicateIdentity, "post")
+		t.Clear(duplicateIdentity, "mqtt")
 	}
 }
 
@@ -83,7 +83,7 @@ func PresenceOf(session, boot, version string, at schema.Time) *schema.Presence 
 }
 
 // WillOf is the last will, which the broker publishes for a robot that is gone. It has no
-// time, for nobody is there to tell it.
+// time, because no connection can publish it.
 func WillOf(session, boot string) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceLost, Session: session, Boot: boot, Reason: "will"}
 }

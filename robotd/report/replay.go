@@ -44,7 +44,7 @@ func (t Step) Replay(o request.Perform, a verb.Replay) {
 	case a.To != 0 && a.To < a.From:
 		no(schema.ReasonBadRequest, "/args/to", fmt.Sprintf("%d comes before %d", a.To, a.From))
 	case t.replay.key != "":
-		no(schema.ReasonBusy, "", "events are being told again for "+t.replay.key.Client()+" already")
+		no(schema.ReasonBusy, "", "events are being published again for "+t.replay.key.Client()+" already")
 	default:
 		t.replay = replay{key: o.Key, boot: a.Boot, from: a.From, to: a.To}
 		if a.Boot == "" {
@@ -121,7 +121,7 @@ func (t Step) ContinueReplay() {
 // replayed says how far the replay came.
 func (t Step) replayed() string {
 	n := t.replay.total - len(t.replay.events)
-	return fmt.Sprintf("events told again: %d%s", n, t.replay.missing)
+	return fmt.Sprintf("events published again: %d%s", n, t.replay.missing)
 }
 
 // CancelReplay ends the replay that an order asked for, if it is under way, because by

@@ -198,7 +198,7 @@ func (t Step) Renew() {
 func (t Step) Greet() {
 	t.beats.next = t.Now.Mono
 	if t.session.fault != "" {
-		t.Event("deaf_connection_renewed", "post", t.session.fault, "", nil)
+		t.Event("deaf_connection_renewed", "mqtt", t.session.fault, "", nil)
 		t.session.fault = ""
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"troupe/schema"
 )
 
-// TestAnAnswerFitsItsTopic quotes the longest list there is.
-func TestAnAnswerFitsItsTopic(t *testing.T) {
+// TestAnswerFitsItsTopic quotes the longest list there is.
+func TestAnswerFitsItsTopic(t *testing.T) {
 	id := "k1"
 	a := schema.Ack{Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusRejected, Detail: strings.Repeat("ä\n", 5000)}
 	payload := within(schema.TopicAck, &a)
@@ -23,9 +23,9 @@ func TestAnAnswerFitsItsTopic(t *testing.T) {
 	}
 }
 
-// TestTheLastStepOfShrinkingIsCertain fills documents with everything that is not
+// TestLastReductionStepAlwaysFits fills documents with everything that is not
 // the robot's own: texts without end in lists without end.
-func TestTheLastStepOfShrinkingIsCertain(t *testing.T) {
+func TestLastReductionStepAlwaysFits(t *testing.T) {
 	for _, k := range []schema.TopicKind{
 		schema.TopicState, schema.TopicModes, schema.TopicCaps, schema.TopicReportedStory, schema.TopicReportedPlaces,
 		schema.TopicReportedMode, schema.TopicReportedConfig, schema.TopicAck, schema.TopicEvent,

@@ -168,7 +168,7 @@ func (s *State) noteLast(e *entry) {
 		Status: e.rec.Answer.Status, Result: e.rec.Answer.Result, Reason: e.rec.Answer.Reason}
 }
 
-// revoked tells the sender of a succeeded command that what it granted was taken
+// revoked notifies the sender of a succeeded command that what it granted was taken
 // away. This is the only case of a second final answer: from now on the command
 // is CANCELLED, also for repetitions. A command that was evicted from the journal
 // is ignored.

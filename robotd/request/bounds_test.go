@@ -98,7 +98,7 @@ func TestFullDiskEvictsOldAnswers(t *testing.T) {
 	// The newest answers are kept even if the disk stays full.
 	ask("newer")
 	out = Step(s, Now{}, Saved{Keys: []Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
-	if tell, ok := out[0].(SendAck); !ok || tell.Ack.Reason != schema.ReasonNoSpace {
+	if answer, ok := out[0].(SendAck); !ok || answer.Ack.Reason != schema.ReasonNoSpace {
 		t.Errorf("disk still full: %+v", out)
 	}
 }

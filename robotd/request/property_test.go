@@ -295,7 +295,7 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 func TestMemoryAndDiskAreBounded(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
 	disk := map[Key]Record{}
-	do := func(effects []Effect) (tell []SendAck) {
+	do := func(effects []Effect) (answer []SendAck) {
 		for _, e := range effects {
 			switch e := e.(type) {
 			case Save:
@@ -306,10 +306,10 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 					disk[r.Key()] = r
 				}
 			case SendAck:
-				tell = append(tell, e)
+				answer = append(answer, e)
 			}
 		}
-		return tell
+		return answer
 	}
 	ask := func(client, id string) []SendAck {
 		return do(Step(s, Now{}, Arrival{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil))

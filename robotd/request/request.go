@@ -170,7 +170,7 @@ func (Stopped) input()   {}
 func (Tick) input()      {}
 
 // Effect is something to do. Effects are done in order: a Save is on disk before
-// the Tell after it is sent. If the disk refuses the Save, that Tell is not sent;
+// the SendAck after it is sent. If the disk refuses the Save, that SendAck is not sent;
 // the effects of the following Saved replace it.
 type Effect interface{ effect() }
 

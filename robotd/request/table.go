@@ -54,12 +54,12 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Saving), On: OnCancelled, To: Done, Why: "its sender cancelled it before it was performed"},
 
 	{From: fsm.In(Dispatched), On: OnBegun, To: Working, Why: "it takes a while; ACCEPTED is sent only if it takes longer than half a second"},
-	{From: fsm.In(Working), On: OnAckDue, To: Acknowledged, Why: "the sender is told within half a second that it was accepted"},
-	{From: fsm.In(Acknowledged), On: OnProgressDue, To: Acknowledged, Why: "the sender is told that it is still in progress"},
+	{From: fsm.In(Working), On: OnAckDue, To: Acknowledged, Why: "the sender is notified within half a second that it was accepted"},
+	{From: fsm.In(Acknowledged), On: OnProgressDue, To: Acknowledged, Why: "the sender is notified that it is still in progress"},
 	{From: fsm.In(Dispatched, Working, Acknowledged), On: OnEnded, To: Done, Why: "this is the final answer"},
 	{From: fsm.In(Working, Acknowledged), On: OnSuperseded, To: Done, Why: "a newer command of the mode class took over"},
 
-	{From: fsm.In(Done), On: OnRevoked, To: Done, Why: "what it granted was taken away; the sender is told under the same id"},
+	{From: fsm.In(Done), On: OnRevoked, To: Done, Why: "what it granted was taken away; the sender is notified under the same id"},
 
 	{From: fsm.In(Saving, Dispatched, Working, Acknowledged), On: OnRestart, To: Done, Why: "it is unknown how far it got; the robot starts from rest"},
 }

@@ -24,7 +24,7 @@ const noon schema.Time = 1_800_000_000_000
 //	clock [OFFSET]                   connected, tick, restart
 //	late DURATION                    messages that arrive from now on may be that old
 //
-// In a payload, @-5s stands for the time five seconds ago by the fleet's clock.
+// In a payload, @-5s means the time five seconds ago by the fleet's clock.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
@@ -148,7 +148,7 @@ func (w *world) format(effects []Effect) string {
 				fmt.Fprintf(&b, "  save %s %s\n", r.Key(), state)
 			}
 		case SendAck:
-			b.WriteString("  tell " + e.Client + " " + formatAck(e.Ack) + "\n")
+			b.WriteString("  answer " + e.Client + " " + formatAck(e.Ack) + "\n")
 		case Alert:
 			fmt.Fprintf(&b, "  alarm %s %s %s\n", e.Reason, e.Client, e.Verb)
 		}

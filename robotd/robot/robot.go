@@ -231,8 +231,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Wait()
 	last, stop := context.WithTimeout(context.Background(), closeGrace)
 	defer stop()
-	if unheard := h.link.Close(last, h.farewell(err, cfg.Wake)); unheard != nil {
-		log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", unheard)
+	if err := h.link.Close(last, h.farewell(err, cfg.Wake)); err != nil {
+		log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", err)
 	}
 	return err
 }

@@ -2,7 +2,7 @@ package safety
 
 import "troupe/schema"
 
-// Class tells how a command to a unit can affect people nearby.
+// Class says how a command to a unit can affect people nearby.
 type Class uint8
 
 // The classes of commands.

@@ -43,7 +43,7 @@ var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetySt
 // Table is the state table of the safety core. A value that is not a state has no row:
 // Step goes to E_STOP before it uses the table.
 var Table = fsm.Table[schema.SafetyState, Event]{
-	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "somebody asked for it and nothing stands against it"},
+	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "it was requested, and nothing prevents it"},
 
 	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
 	{From: moving, On: InputPressed, To: schema.SafetyEStop, Why: "a stop input at the robot is pressed"},
@@ -78,5 +78,5 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; the gate closes"},
 	{From: fsm.In(schema.SafetyReset), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit cleared its error; moving needs an enable"},
 
-	{From: fsm.In(schema.SafetyEStop), On: ResetGranted, To: schema.SafetyReset, Why: "every cause is gone and somebody asked"},
+	{From: fsm.In(schema.SafetyEStop), On: ResetGranted, To: schema.SafetyReset, Why: "every cause is gone, and it was requested"},
 }

@@ -75,7 +75,7 @@ func (s *State) restoreLatches(now clock.Now, kept string) {
 		return
 	}
 	if err := json.Unmarshal([]byte(kept), &s.latches); err != nil || s.latches.Latches == nil {
-		s.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Loose, StopLatch: schema.StopLatch{
+		s.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Unrecorded, StopLatch: schema.StopLatch{
 			ID: DiskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: now.Wall}}}}
 	}
 	for i := range s.latches.Latches {

@@ -35,7 +35,7 @@ func stop(s *State, now clock.Now) effect.SaveLatches {
 	return save
 }
 
-func TestALiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
+func TestLiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
 	var s State
 	save := stop(&s, at(0))
 	if save.N != 1 || len(s.Latches()) != 1 {
@@ -55,7 +55,7 @@ func TestALiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
 	}
 }
 
-func TestALiveStopIsAnsweredThoughTheDiskHangs(t *testing.T) {
+func TestLiveStopIsAnsweredWhileTheDiskHangs(t *testing.T) {
 	var s State
 	stop(&s, at(0))
 	due, ok := s.Deadline()
@@ -77,8 +77,8 @@ func TestALiveStopIsAnsweredThoughTheDiskHangs(t *testing.T) {
 func TestAnswersToStopsAreHeldBackAndForgottenWithTheSession(t *testing.T) {
 	var s State
 	stop(&s, at(0))
-	tell := request.SendAck{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
-	all := s.TakeHeldBack([]request.Effect{request.Alert{}, tell})
+	answer := request.SendAck{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
+	all := s.TakeHeldBack([]request.Effect{request.Alert{}, answer})
 	if len(all) != 1 || !s.HoldBack(&all[0]) {
 		t.Fatalf("of an answer to a stop %+v was taken, and it is not held back", all)
 	}
@@ -91,7 +91,7 @@ func TestAnswersToStopsAreHeldBackAndForgottenWithTheSession(t *testing.T) {
 	}
 }
 
-func TestWhatHeldTheRobotHoldsItAfterARestart(t *testing.T) {
+func TestLatchesSurviveARestart(t *testing.T) {
 	var s State
 	save := stop(&s, at(0))
 	for name, c := range map[string]struct {

@@ -29,7 +29,7 @@ func TestDriveMovesOnlyAfterStickWasReleased(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now += time.Duration(rapid.IntRange(1, 900).Draw(t, "ms")) * time.Millisecond
-			what := rapid.SampledFrom([]string{"frame", "frame", "frame", "zero", "look", "stop", "forbid", "allow", "lease", "nobody"}).Draw(t, "what")
+			what := rapid.SampledFrom([]string{"frame", "frame", "frame", "zero", "look", "stop", "forbid", "allow", "lease", "no_robot"}).Draw(t, "what")
 			switch what {
 			case "frame", "zero":
 				seq++

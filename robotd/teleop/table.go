@@ -20,10 +20,10 @@ type Event string
 
 // The events.
 const (
-	OnPush     Event = "push"        // a valid frame with a velocity
-	OnReleased Event = "let-go"      // a valid frame with velocity zero
-	OnRunOut   Event = "run-out"     // no valid frame for too long
-	OnOther    Event = "other-lease" // or no lease any more
+	OnPush     Event = "push"           // a valid frame with a velocity
+	OnReleased Event = "stick-released" // a valid frame with velocity zero
+	OnRunOut   Event = "frame-timeout"  // no valid frame for too long
+	OnOther    Event = "other-lease"    // or no lease any more
 	OnForbid   Event = "forbidden"
 	OnStop     Event = "stop"
 )

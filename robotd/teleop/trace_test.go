@@ -62,7 +62,7 @@ func (w *world) play(t *testing.T, line string) string {
 		fmt.Fprintf(&b, "  %s -> %s on %s: %s\n", d.From, d.To, d.On, d.Why)
 	}
 	if r := d.Refusals; r.Count > 0 {
-		fmt.Fprintf(&b, "  tell: %d of %s refused: %s (%s)\n", r.Count, r.Client, r.Reason, r.Detail)
+		fmt.Fprintf(&b, "  report: %d of %s refused: %s (%s)\n", r.Count, r.Client, r.Reason, r.Detail)
 	}
 	fmt.Fprintf(&b, "  = %s", w.s.At)
 	if w.s.At == Driving {

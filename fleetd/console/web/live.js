@@ -167,10 +167,10 @@ function drawLatched() {
     say(row.querySelector('.id'), 'since ' + clock(h.since) + ', ' + h.id);
   }
   const count = latchedRows.size + (latchedRows.size === 1 ? ' latched stop' : ' latched stops');
-  if (fleetd.held_complete) say(byID('latched-title'), count);
+  if (fleetd.latched_complete) say(byID('latched-title'), count);
   else say(byID('latched-title'), latchedRows.size ? 'at least ' + count : 'stops may be latched');
-  byID('latched-incomplete').hidden = fleetd.held_complete;
-  byID('latched').hidden = latchedRows.size === 0 && fleetd.held_complete;
+  byID('latched-incomplete').hidden = fleetd.latched_complete;
+  byID('latched').hidden = latchedRows.size === 0 && fleetd.latched_complete;
 }
 
 // Commands that a broker retained: whether each was removed.
@@ -179,7 +179,7 @@ function retainedText(k) {
 }
 
 function drawRetained() {
-  const retained = fleetd.kept || [];
+  const retained = fleetd.retained_commands || [];
   byID('retained-list').replaceChildren(...retained.map((k) => {
     const item = document.createElement('li');
     item.textContent = retainedText(k);
@@ -217,7 +217,7 @@ function drawPresence(r, card) {
   card.querySelector('.mark').textContent = MARK[view] || '?';
   say(card.querySelector('.word'), view === p.view ? view : view + ', was ' + p.view);
   let s = p.view === 'online' && !p.disputed ? '' : p.why || '';
-  if (p.heard && p.view !== 'online') s += (s ? '; ' : '') + 'last seen ' + ago(p.heard);
+  if (p.last_seen && p.view !== 'online') s += (s ? '; ' : '') + 'last seen ' + ago(p.last_seen);
   const there = p.view === 'online' || p.view === 'degraded';
   if (!r.adopted) s += (s ? '; ' : '') + (there ? 'not adopted by this fleet' : 'not of this fleet; the broker has retained documents of it: fleetd robot orphans');
   say(card.querySelector('.why'), s);
@@ -314,7 +314,7 @@ function errorText(err) {
 function notStopped(c) {
   const p = rows.has(c.robot) ? rows.get(c.robot).presence : null;
   if (!p || p.view === 'online' || p.view === 'degraded') return c.robot + ' ' + c.state.toLowerCase();
-  return c.robot + ' ' + p.view + (p.heard ? ', last seen ' + ago(p.heard) : '');
+  return c.robot + ' ' + p.view + (p.last_seen ? ', last seen ' + ago(p.last_seen) : '');
 }
 
 async function stop(selector, result) {

@@ -80,7 +80,7 @@ func (r *Robot) command(p schema.TopicParams, payload []byte) {
 		r.ack(p.CID, a)
 	}
 	if !mute {
-		r.tellState()
+		r.publishState()
 	}
 }
 

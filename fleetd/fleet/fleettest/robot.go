@@ -56,7 +56,7 @@ type Robot struct {
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
-	loose       map[string]schema.StopLatch // held, and in no document yet
+	unrecorded  map[string]schema.StopLatch // held, and in no document yet
 	calls       int                         // live stops received
 }
 
@@ -65,7 +65,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 	t.Helper()
 	r := &Robot{
 		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(), beating: true,
-		blobs: map[string][]byte{}, loose: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: verb.IDs(),
+		blobs: map[string][]byte{}, unrecorded: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: verb.IDs(),
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
 			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
@@ -88,7 +88,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 			{Filter: r.ns.Topic(schema.TopicDesiredStory, id), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicBlob, "+"), QoS: 1},
 		},
-		OnMessage: r.hear,
+		OnMessage: r.receive,
 		OnState:   r.linked,
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Robot) Stateless(lost bool) { r.with(func() { r.stateless = lost }) }
 // Change changes the robot's state and publishes it.
 func (r *Robot) Change(do func(*schema.State)) {
 	r.with(func() { do(&r.state) })
-	r.tellState()
+	r.publishState()
 }
 
 // Event publishes an event.
@@ -183,11 +183,11 @@ func (r *Robot) linked(s link.State) {
 		TS: schema.TimeOf(time.Now()), Session: s.Session, Robot: schema.CapsRobot{Model: "none", Driver: "none"},
 		Software: schema.CapsSoftware{Robotd: "fleettest", Protocol: []string{"1.0"}}, Verbs: r.verbs, Arguments: verb.ArgumentsOf(r.verbs), Units: []schema.Unit{},
 	})
-	r.tellState()
-	r.tellStory()
+	r.publishState()
+	r.publishStory()
 }
 
-func (r *Robot) tellState() {
+func (r *Robot) publishState() {
 	var s schema.State
 	lost := false
 	r.with(func() {
@@ -226,7 +226,7 @@ func (r *Robot) beat() {
 	}
 }
 
-func (r *Robot) hear(m link.Message) {
+func (r *Robot) receive(m link.Message) {
 	row, params, ok := r.ns.Match(m.Topic)
 	if !ok || len(m.Payload) == 0 && row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return

@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// maxLoose bounds the stops that are in no document, as on a robot.
-const maxLoose = 32
+// maxUnrecorded bounds the stops that are in no document, as on a robot.
+const maxUnrecorded = 32
 
 // stopped takes in what holds the robot, or releases it: a document releases what
 // it held before.
@@ -21,19 +21,19 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 			if d, problems := schema.Decode[schema.DesiredStop](payload); len(problems) == 0 && d.Rev > r.desiredStop.Rev {
 				r.desiredStop = d
 				for _, l := range d.Stops {
-					delete(r.loose, l.ID)
+					delete(r.unrecorded, l.ID)
 				}
 			}
 		case schema.TopicFleetStop:
 			if d, problems := schema.Decode[schema.FleetStop](payload); len(problems) == 0 && d.Rev > r.fleetStop.Rev {
 				r.fleetStop = d
-				delete(r.loose, d.ID)
+				delete(r.unrecorded, d.ID)
 			}
 		default:
 			q, _ := schema.ReadStop(client, payload)
 			r.calls++
 			if len(q.Robots) == 0 || slices.Contains(q.Robots, r.ID) {
-				if _, known := r.loose[q.ID]; !known && len(r.loose) >= maxLoose {
+				if _, known := r.unrecorded[q.ID]; !known && len(r.unrecorded) >= maxUnrecorded {
 					q.ID = schema.MoreStops
 				}
 				r.latch(schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0})
@@ -41,7 +41,7 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 		}
 		r.hold()
 	})
-	r.tellState()
+	r.publishState()
 }
 
 // latch latches a stop that was requested, unless a document latches it already:
@@ -52,12 +52,12 @@ func (r *Robot) latch(l schema.StopLatch) {
 	if inDocument || r.fleetStop.Active && r.fleetStop.ID == l.ID {
 		return
 	}
-	r.loose[l.ID] = l
+	r.unrecorded[l.ID] = l
 }
 
 // hold shows what is held. It is called under the lock.
 func (r *Robot) hold() {
-	held := maps.Clone(r.loose)
+	held := maps.Clone(r.unrecorded)
 	for _, l := range r.desiredStop.Stops {
 		held[l.ID] = l
 	}
@@ -79,8 +79,8 @@ func (r *Robot) Calls() (n int) {
 // Holds makes the robot hold a stop that fleetd does not know.
 func (r *Robot) Holds(l schema.StopLatch) {
 	r.with(func() {
-		r.loose[l.ID] = l
+		r.unrecorded[l.ID] = l
 		r.hold()
 	})
-	r.tellState()
+	r.publishState()
 }

@@ -14,7 +14,7 @@ func (r *Robot) IgnoreBlobs(deaf bool) { r.with(func() { r.ignoresBlobs = deaf; 
 // Silent makes the robot accept stories without reporting, or report again.
 func (r *Robot) Silent(silent bool) {
 	r.with(func() { r.silent = silent })
-	r.tellStory()
+	r.publishStory()
 }
 
 // Reported is how far the robot is with its story, whether it reports that or not.
@@ -23,7 +23,7 @@ func (r *Robot) Reported() (s schema.ReportedStory) {
 	return s
 }
 
-// heed takes a newer desired state; a number stands for what it came with first. It is called
+// heed takes a newer desired state; a rev always has the content that it came with first. It is called
 // under the lock.
 func (r *Robot) heed(d schema.DesiredStory) {
 	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
@@ -64,10 +64,10 @@ func (r *Robot) accept() {
 		r.reported.Phase = schema.DeployActive
 		r.reported.Active = &schema.ActiveStory{ID: d.Story.ID, Rev: d.Story.Rev, SHA256: d.Story.SHA256, EffectiveActs: []string{}, Pruned: []string{}}
 	})
-	r.tellStory()
+	r.publishStory()
 }
 
-func (r *Robot) tellStory() {
+func (r *Robot) publishStory() {
 	var s schema.ReportedStory
 	silent := false
 	r.with(func() {
