@@ -158,16 +158,20 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 // release, which the first migration creates.
 const oldestVersion = 10
 
-// migratesWithin is how long another instance may take for one migration.
-const migratesWithin = 2 * time.Second
+// An instance looks every migrationLook how far another one has come, which may take
+// migrationLooks of them for one migration.
+const (
+	migrationLook  = 100 * time.Millisecond
+	migrationLooks = 20
+)
 
 // awaitReadable is refuseUnreadable, except that it waits while another instance creates the
 // database at this moment: on the way it passes through versions that nobody can read.
 func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) error {
-	look := time.NewTicker(100 * time.Millisecond)
+	look := time.NewTicker(migrationLook)
 	defer look.Stop()
-	var since time.Time
-	for version := int64(-1); ; {
+	version, looks := int64(-1), 0
+	for {
 		err := s.refuseUnreadable(ctx, provider)
 		if !s.dialect.migrateLocked || !errors.Is(err, ErrOlder) {
 			return err
@@ -177,8 +181,8 @@ func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) err
 			return fmt.Errorf("read the database's version: %w", failed)
 		}
 		if now != version {
-			version, since = now, time.Now()
-		} else if time.Since(since) >= migratesWithin {
+			version, looks = now, 0
+		} else if looks++; looks >= migrationLooks {
 			return err
 		}
 		select {
