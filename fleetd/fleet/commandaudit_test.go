@@ -88,7 +88,7 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 		want := map[string]string{
 			"label robot r1":             `"local" for anna: hall=a`,
 			"stop stop " + held.Latch:    `"local" for anna: stop: r1`,
-			"release stop " + held.Latch: `"local" for ben: on 1 robots: the stage is clear`,
+			"release stop " + held.Latch: `"local" for ben: on 1 robot: the stage is clear`,
 			"adopt robot r9":             `"local" for carl: it is new`,
 			"cancel command " + waiting:  `"local" for dora: not today`,
 			"adopt robot r1":             `"" for fleetd: --dev adopts every robot`,
