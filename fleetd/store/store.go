@@ -142,7 +142,7 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 		return err
 	}
 	for _, step := range done {
-		log.Info("database migrated", "step", step.Source.Path, "took", step.Duration)
+		log.Info("database migrated", "version", step.Source.Version, "took", step.Duration)
 	}
 	return s.Tx(ctx, func(tx *Tx) error {
 		_, err := tx.exec(ctx, `INSERT INTO fleet (only_row, fleet_id, outbox_seq, created_at)
