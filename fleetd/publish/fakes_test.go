@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,12 +19,22 @@ const ackLatency = time.Millisecond
 type fakeStore struct {
 	Store // panics: the outbox needs no more
 
-	mu    sync.Mutex
-	rows  []store.Outgoing
-	sent  map[int64]bool
-	marks int
+	mu   sync.Mutex
+	rows []store.Outgoing
+	sent map[int64]bool
+	did  storeCounts
+}
+
+type storeCounts struct {
+	marks int // statements that mark rows as sent
 	reads int // rows that were read
 	most  int // rows that were read at once
+}
+
+func (s *fakeStore) counts() storeCounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.did
 }
 
 func (s *fakeStore) add(topic schema.TopicKind, target, payload string) {
@@ -40,8 +51,8 @@ func (s *fakeStore) list(after int64, limit int, wanted func(store.Outgoing) boo
 			out = append(out, row)
 		}
 	}
-	s.reads += len(out)
-	s.most = max(s.most, len(out))
+	s.did.reads += len(out)
+	s.did.most = max(s.did.most, len(out))
 	return out, nil
 }
 
@@ -62,7 +73,7 @@ func (s *fakeStore) RetainedDocuments(context.Context) ([]store.Outgoing, error)
 func (s *fakeStore) MarkSent(_ context.Context, seqs []int64, _ time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.marks++
+	s.did.marks++
 	for _, seq := range seqs {
 		s.sent[seq] = true
 	}
@@ -85,8 +96,18 @@ type fakeConn struct {
 	sent     []link.Message
 	inFlight map[string]int // by topic
 	flying   int
-	most     int // in flight at once
-	doubled  int // documents sent while another of their topic was in flight
+	did      connCounts
+}
+
+type connCounts struct {
+	most    int // documents in flight at once
+	doubled int // documents sent while another of their topic was in flight
+}
+
+func (c *fakeConn) counts() connCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.did
 }
 
 func (c *fakeConn) Up() bool { return true }
@@ -95,10 +116,10 @@ func (c *fakeConn) PublishAsync(_ context.Context, m link.Message) (func(context
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight[m.Topic]++; c.inFlight[m.Topic] > 1 {
-		c.doubled++
+		c.did.doubled++
 	}
 	c.flying++
-	c.most = max(c.most, c.flying)
+	c.did.most = max(c.did.most, c.flying)
 	c.sent = append(c.sent, m)
 	acked := time.After(ackLatency)
 	if m.Topic == c.stuck && !c.unstuck {
@@ -125,16 +146,16 @@ func (c *fakeConn) confirm(stuck string) {
 	c.unstuck = c.stuck == stuck
 }
 
-func (c *fakeConn) count() int {
+func (c *fakeConn) messages() []link.Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.sent)
+	return slices.Clone(c.sent)
 }
 
+func (c *fakeConn) count() int { return len(c.messages()) }
+
 func (c *fakeConn) payloads(topic string) (out []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.sent {
+	for _, m := range c.messages() {
 		if m.Topic == topic {
 			out = append(out, string(m.Payload))
 		}

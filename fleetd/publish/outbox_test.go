@@ -41,11 +41,11 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 				if n := db.unsent(); n != 2 {
 					t.Errorf("after %v %d documents are unconfirmed, want the 2 of r0", time.Since(began), n)
 				}
-				if want := min(robots, slots); conn.most != want {
-					t.Errorf("%d documents were in flight at once, want %d", conn.most, want)
+				if want := min(robots, slots); conn.counts().most != want {
+					t.Errorf("%d documents were in flight at once, want %d", conn.counts().most, want)
 				}
-				if limit := int(time.Since(began) / markEvery); db.marks == 0 || db.marks > limit {
-					t.Errorf("%d statements mark rows, want 1 to %d", db.marks, limit)
+				if limit := int(time.Since(began) / markEvery); db.counts().marks == 0 || db.counts().marks > limit {
+					t.Errorf("%d statements mark rows, want 1 to %d", db.counts().marks, limit)
 				}
 				if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStory, "r1")); !slices.Equal(got, []string{"1", "2"}) {
 					t.Errorf("sent to r1: %v, want 1 and then 2", got)
@@ -67,8 +67,8 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 				if got := conn.payloads(stuck); !slices.Equal(got, []string{"1", "1"}) {
 					t.Errorf("sent to r0: %v, want 1 twice", got)
 				}
-				if conn.doubled > 0 {
-					t.Errorf("%d documents were sent while another of their topic was in flight", conn.doubled)
+				if conn.counts().doubled > 0 {
+					t.Errorf("%d documents were sent while another of their topic was in flight", conn.counts().doubled)
 				}
 				cancel()
 				<-ended
@@ -95,25 +95,25 @@ func TestFullOutboxIsReadInParts(t *testing.T) {
 		go func() { o.run(ctx, db); close(ended) }()
 		o.wake <- struct{}{}
 		synctest.Wait()
-		if string(conn.sent[0].Payload) != stops[0] {
+		if string(conn.messages()[0].Payload) != stops[0] {
 			t.Errorf("the stop is not the first of %d documents", conn.count())
 		}
-		if db.reads > maxRows+rowsAtOnce || db.most > rowsAtOnce {
-			t.Errorf("%d rows were read before any was confirmed, %d at once", db.reads, db.most)
+		if db.counts().reads > maxRows+rowsAtOnce || db.counts().most > rowsAtOnce {
+			t.Errorf("%d rows were read before any was confirmed, %d at once", db.counts().reads, db.counts().most)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := db.unsent(); n != 0 {
 			t.Errorf("%d documents are unconfirmed after a minute", n)
 		}
-		if conn.most > maxInFlight {
-			t.Errorf("%d documents were in flight", conn.most)
+		if conn.counts().most > maxInFlight {
+			t.Errorf("%d documents were in flight", conn.counts().most)
 		}
 		if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStop, "r7")); !slices.Equal(got, stops) {
 			t.Errorf("stops were sent as %v", got)
 		}
-		if db.reads > waiting+waiting/10 || conn.count() != waiting+len(stops) {
-			t.Errorf("%d rows were read and %d sent, want %d", db.reads, conn.count(), waiting+len(stops))
+		if db.counts().reads > waiting+waiting/10 || conn.count() != waiting+len(stops) {
+			t.Errorf("%d rows were read and %d sent, want %d", db.counts().reads, conn.count(), waiting+len(stops))
 		}
 		cancel()
 		<-ended
@@ -143,8 +143,8 @@ func TestLongBacklogOfOneRobotDelaysNoOther(t *testing.T) {
 		if n := db.unsent(); n != backlog {
 			t.Errorf("%d documents are unconfirmed, want the %d of r0", n, backlog)
 		}
-		if db.reads > backlog+2*others || db.most > rowsAtOnce {
-			t.Errorf("%d rows were read, %d at once", db.reads, db.most)
+		if db.counts().reads > backlog+2*others || db.counts().most > rowsAtOnce {
+			t.Errorf("%d rows were read, %d at once", db.counts().reads, db.counts().most)
 		}
 		conn.confirm(stuck)
 		time.Sleep(ackPatience + retryMin + 2*backlog*ackLatency) // one at a time
@@ -158,8 +158,8 @@ func TestLongBacklogOfOneRobotDelaysNoOther(t *testing.T) {
 				t.Fatalf("document %d to r0 is %s", i, payload)
 			}
 		}
-		if len(got) != backlog || db.reads > 2*backlog+3*others {
-			t.Errorf("%d documents were sent to r0, and %d rows read", len(got), db.reads)
+		if len(got) != backlog || db.counts().reads > 2*backlog+3*others {
+			t.Errorf("%d documents were sent to r0, and %d rows read", len(got), db.counts().reads)
 		}
 		cancel()
 		<-ended
@@ -198,7 +198,7 @@ func TestRowsOfATargetAreSentOnceAndInOrder(t *testing.T) {
 					t.Errorf("%d documents are unconfirmed, %d were sent for %d rows", db.unsent(), conn.count(), rows)
 				}
 				last := map[string]int{}
-				for _, m := range conn.sent {
+				for _, m := range conn.messages() {
 					row, params, _ := inFleet.Match(m.Topic)
 					at := fmt.Sprint(params.RID, isStop(row.Kind))
 					i, err := strconv.Atoi(string(m.Payload))
