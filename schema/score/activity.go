@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"troupe/schema"
+	"troupe/schema/cond"
 )
 
 // ActivitiesSchema is the version of the published form of activities.
@@ -16,7 +17,6 @@ const ActivitiesSchema = 1
 // Limits of a set of activities.
 const (
 	MaxActivities = 64
-	MaxCondition  = 1000 // characters
 	maxLaunch     = 24 * time.Hour
 )
 
@@ -45,7 +45,7 @@ type Activity struct {
 // Launch is when an activity starts by itself. Durations are written as 3s or 2m. Without
 // When it starts only on request.
 type Launch struct {
-	When     string `json:"when,omitempty"` // an expression of the Common Expression Language (CEL)
+	When     string `json:"when,omitempty"` // a condition, as package cond has them
 	For      string `json:"for,omitempty"`  // how long When has to be true
 	Cooldown string `json:"cooldown,omitempty"`
 }
@@ -63,8 +63,7 @@ func ParseActivities(data []byte) (Activities, []schema.Problem) {
 	return published[Activities](data, "activities", ActivitiesSchema)
 }
 
-// ValidateActivities validates a published set on its own. It does not parse conditions;
-// it only checks their length.
+// ValidateActivities validates a published set on its own.
 func ValidateActivities(b Activities) []schema.Problem {
 	var c checks
 	if b.Schema != ActivitiesSchema {
@@ -108,7 +107,10 @@ func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
 		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), "solitary or interactive")
 	}
-	c.text("/launch/when", a.Launch.When, MaxCondition)
+	if a.Launch.When != "" {
+		_, problems := cond.Parse(a.Launch.When)
+		c.addUnder("/launch/when", problems)
+	}
 	if a.Launch.When == "" && a.Launch.For != "" {
 		c.add("/launch/when", CodeMissing, "for says how long a condition has to hold, and there is none", "add when, or leave for out")
 	}

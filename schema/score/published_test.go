@@ -126,6 +126,7 @@ func TestActivitiesAreValidated(t *testing.T) {
 		"no duration":             {func(a *Activity) { a.Launch.For = "3" }, "/activities/0/launch/for bad_value"},
 		"a cooldown of a week":    {func(a *Activity) { a.Launch.Cooldown = "168h" }, "/activities/0/launch/cooldown bad_value"},
 		"for without a condition": {func(a *Activity) { a.Launch.When = "" }, "/activities/0/launch/when missing"},
+		"an unknown key":          {func(a *Activity) { a.Launch.When = "peple > 0" }, "/activities/0/launch/when unknown_key"},
 		"a condition of a novel":  {func(a *Activity) { a.Launch.When = strings.Repeat("x", 1001) }, "/activities/0/launch/when too_long"},
 		"a nameless permission":   {func(a *Activity) { a.Permissions = map[string]bool{"": true} }, "/activities/0/permissions/ bad_id"},
 	} {
