@@ -117,7 +117,7 @@ func (s *snapshot) encodeNext(e Entry) (body []byte, files []score.Asset, same b
 	newest := s.current(e).Body
 	if e.Kind == KindAct {
 		a, _ := score.ParseAct(e.Draft)
-		body = encode(a)
+		body = encode(a.Sorted())
 		return body, nil, string(body) == string(newest)
 	}
 	story, _ := score.ParseStory(e.Draft)

@@ -61,7 +61,6 @@ func (c *checks) actions(a Act) {
 		return
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}
-	previous := map[string]int64{} // start of the previous action, by list
 	a.walk(func(p string, x *Action, depth int) {
 		if count++; count == MaxActions+1 {
 			c.add(p, CodeTooMany, fmt.Sprintf("an act has at most %d actions", MaxActions), "split it in two acts")
@@ -76,11 +75,6 @@ func (c *checks) actions(a Act) {
 			}
 			ids[x.ID] = p
 		}
-		list := p[:strings.LastIndexByte(p, '/')]
-		if before, ok := previous[list]; ok && x.StartMS < before {
-			c.add(at(p, "start_ms"), CodeUnsorted, fmt.Sprintf("starts at %d ms, before the action above it (%d ms)", x.StartMS, before), "sort the actions by start_ms")
-		}
-		previous[list] = x.StartMS
 		c.action(p, x)
 		c.references(p, x, a.Parameters, used)
 	})

@@ -140,7 +140,7 @@ func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (dat
 	for _, a := range list {
 		for _, step := range a.Acts {
 			if act, ok := acts[step.Act]; ok {
-				b.Acts[step.Act] = act
+				b.Acts[step.Act] = act.Sorted()
 			}
 		}
 	}

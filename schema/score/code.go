@@ -44,7 +44,6 @@ const (
 	CodeUnknownParameter = "unknown_parameter"
 	CodeUnknownType      = "unknown_type"
 	CodeUnreached        = "unreached" // warning: a published act that no step names
-	CodeUnsorted         = "unsorted"
 	CodeUnsupported      = "unsupported_version"
 	CodeUnusedParameter  = "unused_parameter" // warning
 	CodeWrongEnd         = "wrong_end"

@@ -55,7 +55,7 @@ func (c *checks) rehearse(a Act) {
 // action ends.
 func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
 	offset, end := begin, begin // time = offset + clock
-	for i := range list {
+	for _, i := range inOrder(list) {
 		x := &list[i]
 		p := at(base+"/actions", i)
 		from := offset + x.StartMS

@@ -59,7 +59,7 @@ func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (da
 	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
 	for _, step := range story.Acts {
 		if a, ok := acts[step.Act]; ok {
-			b.Acts[step.Act] = a
+			b.Acts[step.Act] = a.Sorted()
 		}
 	}
 	return encodeWithDigest(b)

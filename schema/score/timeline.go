@@ -66,9 +66,9 @@ func (c *checks) layOut(base string, list []Action) (window, []moment) {
 		row, _ := RowOf(TypeGroup)
 		return window{}, []moment{{pointer: base, row: row}}
 	}
-	children := make([]child, len(list))
-	for i := range list {
-		children[i] = c.measure(at(base+"/actions", i), &list[i])
+	children := make([]child, 0, len(list))
+	for _, i := range inOrder(list) {
+		children = append(children, c.measure(at(base+"/actions", i), &list[i]))
 	}
 	for i := range children {
 		if children[i].alone {
