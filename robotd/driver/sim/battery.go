@@ -8,14 +8,14 @@ import (
 )
 
 // drainBattery simulates dt of the battery, which charges while the robot stands at
-// the dock.
+// a dock that works.
 func (s *Sim) drainBattery(dt time.Duration) {
 	dock := points["dock"]
-	docked := !s.config.NoMap && s.v == 0 && math.Hypot(s.at.x-dock.x, s.at.y-dock.y) <= dockReach
+	docked := !s.config.NoMap && !s.deadDock && s.v == 0 && math.Hypot(s.at.x-dock.x, s.at.y-dock.y) <= dockReach
 	rate := -drainRest
 	switch {
 	case docked:
-		rate = charging
+		rate = s.chargeRate
 	case s.moving():
 		rate = -drainMove
 	}

@@ -67,8 +67,8 @@ const (
 
 	drainRest = 0.002 / 60 // share of the battery per second: eight hours of standing,
 	drainMove = 0.006 / 60 // or almost three of driving
-	charging  = 0.05 / 60
-	dockReach = 0.3 // m
+	charging  = 0.05       // share of the battery per minute, if the configuration says nothing else
+	dockReach = 0.3        // m
 )
 
 var (

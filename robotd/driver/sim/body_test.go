@@ -330,6 +330,31 @@ func TestBatteryDrainsAndChargesAtDock(t *testing.T) {
 	})
 }
 
+func TestDockChargesAtItsRateUntilItBreaks(t *testing.T) {
+	with(t, sim.Config{Battery: 0.3, Charging: 0.1}, func(r *robot) {
+		r.pass(2 * time.Minute)
+		if b := r.Snapshot(); !b.Charging || b.Battery < 0.49 || b.Battery > 0.51 {
+			t.Errorf("after two minutes at a tenth a minute: %+v", b)
+		}
+		r.BreakDock(true)
+		r.pass(time.Minute)
+		if b := r.Snapshot(); b.Charging || b.Battery > 0.5 || r.battery().Charging {
+			t.Errorf("a broken dock charges: %+v, reported %+v", b, r.battery())
+		}
+		r.BreakDock(false)
+		r.pass(time.Minute)
+		if b := r.Snapshot(); !b.Charging || b.Battery < 0.58 {
+			t.Errorf("a mended dock does not charge: %+v", b)
+		}
+	})
+	with(t, sim.Config{Battery: 0.3, DeadDock: true}, func(r *robot) {
+		r.pass(time.Minute)
+		if b := r.Snapshot(); b.Charging || b.Battery > 0.3 {
+			t.Errorf("a dead dock charges: %+v", b)
+		}
+	})
+}
+
 func (r *robot) battery() driver.Event {
 	for _, e := range slices.Backward(r.seen) {
 		if e.Kind == driver.Battery {

@@ -63,6 +63,9 @@ func (s *Sim) SetBattery(level float64) {
 	})
 }
 
+// BreakDock makes the dock stop charging, until it is called with false.
+func (s *Sim) BreakDock(broken bool) { s.enqueue(false, func() { s.deadDock = broken }) }
+
 // PressStop presses or releases a stop input. While it is pressed, units that move
 // are in error.
 func (s *Sim) PressStop(input string, pressed bool) {

@@ -12,6 +12,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,13 +32,15 @@ const (
 
 // Config configures the body. The zero value has a map and needs no homing.
 type Config struct {
-	Serial  string
-	NoMap   bool
-	Homing  bool    // head and drive need homing, which moves them
-	Battery float64 // initial charge, 0..1; 0 means full
-	At      string  // point to start from; empty = dock
-	Pairs   bool    // two heads, faces, leds and screens; the second ones are head-2 and so on
-	Assets  string  // directory of the stories' files; empty: every asset is accepted and lasts a second
+	Serial   string
+	NoMap    bool
+	Homing   bool    // head and drive need homing, which moves them
+	Battery  float64 // initial charge, 0..1; 0 means full
+	Charging float64 // share of the battery that the dock charges in a minute; 0 means 0.05
+	DeadDock bool    // the dock does not charge
+	At       string  // point to start from; empty = dock
+	Pairs    bool    // two heads, faces, leds and screens; the second ones are head-2 and so on
+	Assets   string  // directory of the stories' files; empty: every asset is accepted and lasts a second
 }
 
 // Sim is the simulated body.
@@ -75,6 +78,8 @@ type Sim struct {
 	level          float64
 	reportedLevel  float64 // level in the last report
 	charging       bool
+	chargeRate     float64 // share of the battery per second, at the dock
+	deadDock       bool
 	brokenUnits    map[string]string // faults of broken units that do not move
 	failNext       map[string]schema.Reason
 	hung           map[string]bool
@@ -92,7 +97,7 @@ func New(c Config) *Sim {
 		order:  driver.ToIdle,
 		lamps:  map[string]*lamp{},
 		at:     points["dock"],
-		level:  c.Battery, pace: 1,
+		level:  c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
 	s.movers = append(s.movers, mover{id: drive})
