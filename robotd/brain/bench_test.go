@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"cmp"
 	"time"
 
 	"troupe/robotd/driver"
@@ -14,8 +15,10 @@ type bench struct {
 	r       *rig
 	state   map[string]driver.State // of units that move
 	fault   map[string]string
-	hung    bool // no unit leaves error
-	mute    bool // no command is ever answered
+	hung    bool          // no unit leaves error
+	mute    bool          // no command is ever answered
+	trip    time.Duration // that a goto takes; 0 = 2 s
+	lost    bool          // it has no map
 	ordered driver.Order
 	since   int               // orders so far: what an earlier one set going does not come about
 	busy    map[uint64]string // commands by key: their unit
@@ -40,7 +43,11 @@ func (b *bench) stand() {
 }
 
 func (b *bench) about() driver.Body {
-	body := driver.Body{Model: "bench", Driver: "bench", Points: []string{"dock", "entrance"}, Units: []schema.Unit{
+	points := []string{"dock", "entrance"}
+	if b.lost {
+		points = nil
+	}
+	body := driver.Body{Model: "bench", Driver: "bench", Points: points, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
 		{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery},
 	}}
@@ -107,6 +114,6 @@ func (b *bench) start(c driver.Command) {
 	if b.mute {
 		return
 	}
-	took := map[score.ActionType]time.Duration{score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeGoto: 2 * time.Second}[c.Do.Type]
+	took := map[score.ActionType]time.Duration{score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeGoto: cmp.Or(b.trip, 2*time.Second)}[c.Do.Type]
 	b.r.soon(max(took-c.From, 0), event.Reported{Event: driver.Event{Kind: driver.Done, Key: c.Key}})
 }

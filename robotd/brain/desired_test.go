@@ -52,6 +52,8 @@ func publishSets() {
 	publishSet("outside", data, sum, err)
 	data, sum, err = score.EncodePlaces(nil, map[string]score.Point{"moon": {XM: 384e6}})
 	publishSet("beyond", data, sum, err)
+	data, sum, err = score.EncodePlaces(nil, map[string]score.Point{"dock": {XM: 1}})
+	publishSet("dock", data, sum, err)
 	wave := score.Act{ID: "wave", Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}, {Type: score.TypeWait, EndMS: ptr[int64](900)}}}
 	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
 	publishSet("visitors", data, sum, err)

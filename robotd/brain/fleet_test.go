@@ -56,6 +56,9 @@ func TestMain(m *testing.M) {
 		{Type: score.TypeHead, StartMS: 1000, YawRad: ptr(0.3), EndMS: ptr[int64](3000)},
 	}})
 	publishStory("empty", score.Story{Repeat: loop, Acts: []score.Step{{Act: "unknown"}}})
+	hour := score.Action{Type: score.TypeWait, EndMS: ptr[int64](3_600_000)}
+	publishStory("rest", score.Story{Repeat: loop}, score.Act{ID: "rest", Actions: []score.Action{hour}})
+	publishStory("stroll", score.Story{Repeat: loop}, score.Act{ID: "stroll", Actions: []score.Action{{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)}, hour}})
 	publishSets()
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); !race && f.Value.String() == f.DefValue {

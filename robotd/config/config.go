@@ -54,7 +54,7 @@ type Config struct {
 	ContinueOnReturn bool
 
 	LowBattery float64 // share of 1 below which the interrupter power asks for its handler
-	Charged    float64 // share of 1 from which the handler power is through
+	Charged    float64 // share of 1 at which the handler power ends
 
 	MaxBlob int // bytes
 }

@@ -14,8 +14,9 @@ type Handler struct {
 	// Patience is how long the handler goes on after its act when nothing ends
 	// it; 0 = it ends with its act.
 	Patience time.Duration
-	// UntilCharged: it ends when the battery is full enough, and is only for a
-	// battery that is low and not charging.
+	// UntilCharged: its act brings the robot to its charger. It is only for a battery that
+	// is low and not charging, and waits until the body may move; it ends when the battery
+	// is full enough, and fails when the level does not rise.
 	UntilCharged bool
 	// Asked: its act is the one that somebody asks for with it.
 	Asked bool
@@ -46,7 +47,7 @@ func DefaultHandlers() []Handler {
 					"en": "My battery is low. I am going to charge.",
 					"de": "Meine Batterie ist schwach. Ich gehe laden.",
 				}},
-				{Type: score.TypeGoto, StartMS: 500, Point: "dock", TimeoutMS: ms(120000)},
+				{Type: score.TypeGoto, StartMS: 500, Point: "dock", TimeoutMS: ms(900000)},
 			},
 		}},
 	}

@@ -53,7 +53,7 @@ func Defaults() Registry {
 		Handlers: []Handler{
 			{ID: RequestHandler, Priority: 5, Moves: true}, // no deadline: its act ends it
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
-			{ID: "power", Priority: 20, Deadline: 10 * time.Minute, Preempt: true},
+			{ID: "power", Priority: 20, Preempt: true}, // no deadline: it waits and charges as long as it takes
 		},
 		Interrupters: []string{"ai", "touch", "screen", PowerInterrupter, "operator"},
 	}

@@ -69,26 +69,28 @@ func (t Step) freeze(f auto.Freeze) {
 		t.Lanes.Pause(storyLane, act.AtOnce, t.Now.Mono)
 	}
 	for _, h := range t.handling {
-		switch {
-		case f != auto.FreezeAll:
-			t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
-		case !h.still:
+		if f == auto.FreezeAll {
 			t.Lanes.Pause(act.Lane(h.handler), act.AtOnce, t.Now.Mono)
+		} else {
+			t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
 		}
 	}
 }
 
 // beginHandlerAct performs the part of a handler's act that is possible now. While the
-// robot may not move, or all of ato is frozen, that is the part without motion.
+// robot may not move, that is the part without motion.
 func (t Step) beginHandlerAct(handler string, e act.Entry) {
-	slot := &t.handling[len(t.handling)-1]
-	slot.still = t.Safety != schema.SafetyEnabled || t.frozen == auto.FreezeAll
-	a := t.fitting(*e.Act, slot.still)
+	a := t.fitting(*e.Act, !t.mayMove())
 	e.Act = &a
 	t.Lanes.Resume(act.Lane(handler), t.Now.Mono)
 	if refused := t.Lanes.Push(act.Lane(handler), e); refused != nil {
 		t.handlerActEnded(e.ID, refused.Reason)
 	}
+}
+
+// mayMove reports whether a handler may move the body now.
+func (t Step) mayMove() bool {
+	return t.Safety == schema.SafetyEnabled && t.frozen != auto.FreezeAll
 }
 
 // fitting removes from a handler's act the actions for which this robot has no unit or no
@@ -143,7 +145,7 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 		return true
 	}
 	for _, h := range s.handling {
-		if !lanes.Idle(act.Lane(h.handler)) && (s.frozen != auto.FreezeAll || h.still) {
+		if !lanes.Idle(act.Lane(h.handler)) && s.frozen != auto.FreezeAll {
 			return true
 		}
 	}
@@ -164,11 +166,13 @@ func (t Step) Ended(o *act.Effect) {
 	case act.EntryFailed:
 		t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
 	}
-	if o.Lane != storyLane {
-		t.handlerActEnded(o.Entry, failure(o))
+	switch {
+	case o.Outcome == act.EntryCancelled: // who cancelled it knows
 		return
-	}
-	if o.Entry != t.storyEntry || o.Outcome == act.EntryCancelled {
+	case o.Lane != storyLane:
+		t.handlerActEnded(o.Entry, o.Reason)
+		return
+	case o.Entry != t.storyEntry:
 		return
 	}
 	in := auto.Input{What: auto.ActDone}

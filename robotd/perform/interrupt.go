@@ -41,6 +41,9 @@ func (t Step) Interrupts() {
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
+		if h, _ := t.cfg.Handler(e.Handler); h.UntilCharged {
+			t.chargeEnded(e)
+		}
 	}
 	if d.Start.ID != "" { // after the end of the one that it replaces
 		t.beginHandler(d.Start, wanted)
@@ -50,6 +53,9 @@ func (t Step) Interrupts() {
 	}
 	if wanted != nil && d.Answer.Reason == schema.ReasonIgnoredDuplicate {
 		d.Answer.Detail = "another act is performed that was asked for; with clear this one takes its place"
+	}
+	if by == "" && in.Interrupter == interrupt.PowerInterrupter && d.Answer.Status == schema.StatusRejected {
+		t.chargeRefused(in.Handler, d.Answer)
 	}
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
@@ -91,7 +97,8 @@ func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 	case b.Share >= t.cfg.LowBattery:
 		return false, "the battery is full enough"
 	}
-	return true, ""
+	why = t.unreachable(&h.Act)
+	return why == "", why
 }
 
 // beginHandler performs a handler's act in the handler's own lane.
@@ -106,25 +113,26 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 		slot.until = t.Now.Mono + h.Patience
 	}
 	t.handling = append(t.handling, slot)
+	if h.UntilCharged {
+		t.charge(&t.handling[len(t.handling)-1], h)
+		return
+	}
 	does.ID, does.Clear = e.ID, true
 	t.beginHandlerAct(h.ID, does)
 }
 
-// Handlers ends handlers that are done: their act is over and their condition holds, or
-// their time is over.
+// Handlers lets the handlers go on, and ends those that are done: their act is over and
+// their condition holds, their time is over, or the battery is charged.
 func (t Step) Handlers() {
 	for i := range t.handling {
 		h := &t.handling[i]
-		if h.ending || !h.acted {
-			continue
-		}
 		cfg, _ := t.cfg.Handler(h.handler)
 		switch {
-		case cfg.UntilCharged && t.charged(),
-			!cfg.UntilCharged && h.until == 0,
-			h.until > 0 && t.Now.Mono >= h.until:
-			h.ending = true
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
+		case h.ending:
+		case cfg.UntilCharged:
+			t.charge(h, cfg)
+		case h.acted && t.Now.Mono >= h.until:
+			t.done(h)
 		}
 	}
 }
@@ -136,12 +144,27 @@ func (t Step) handlerActEnded(id string, failed schema.Reason) {
 		if h.id != id || h.acted {
 			continue
 		}
-		h.acted = true
-		if failed != "" && !h.ending {
-			h.ending = true
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Error, ID: id, Reason: failed}})
+		cfg, _ := t.cfg.Handler(h.handler)
+		h.acted, h.highest, h.rose = true, t.Battery.Share, t.Now.Mono
+		switch {
+		case failed == "" || h.ending:
+		case cfg.UntilCharged:
+			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and see to its drive")
+		default:
+			t.fail(h, failed)
 		}
 	}
+}
+
+// done and fail end a handler.
+func (t Step) done(h *handling) {
+	h.ending = true
+	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
+}
+
+func (t Step) fail(h *handling, why schema.Reason) {
+	h.ending = true
+	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Error, ID: h.id, Reason: why}})
 }
 
 // endHandler forgets a handler whose interrupt is over.
@@ -174,10 +197,15 @@ type handling struct {
 	handler string
 	acted   bool // its act is over
 	ending  bool // its end is queued
-	still   bool // its act does not move
 	until   time.Duration
 	key     request.Key // command that requested its act, answered when the act ends
 	by      request.Key // the command that cancelled it
+
+	// Of a handler that charges: its act is under way; the highest level since it is at
+	// its charger, and when that was reached.
+	going   bool
+	highest float64
+	rose    time.Duration
 }
 
 const (

@@ -212,7 +212,6 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 		{"a face that it has not", func(w *world) { w.body.units[1].Faces = []string{"frown"} }, "service", []string{"head", "speaker"}},
 		{"standing still", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "service", []string{"face", "speaker"}},
 		{"it goes to the dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1} }, "power", []string{"drive", "face", "speaker"}},
-		{"there is no dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1}; w.body.points = nil }, "power", []string{"face", "speaker"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -230,6 +229,23 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 				t.Errorf("ato is %s with %d handlers", w.state.Auto().Status, w.state.Handling())
 			}
 		})
+	}
+}
+
+func TestLowBatteryWithoutADockRaisesAnAlert(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	w.started = nil
+	w.body.points = nil
+	w.facts.Battery = Battery{Known: true, Share: 0.1}
+	w.pass(time.Hour)
+	if slices.Contains(w.started, "drive") || w.state.Handling() != 0 || !w.alerts["cannot_charge"] {
+		t.Errorf("units %v work, %d handlers run, alerts %v", w.started, w.state.Handling(), w.alerts)
+	}
+	w.body.points = []string{"dock"}
+	w.pass(time.Second)
+	if !slices.Contains(w.started, "drive") || w.alerts["cannot_charge"] {
+		t.Errorf("with a dock, units %v work, alerts %v", w.started, w.alerts)
 	}
 }
 
@@ -264,11 +280,11 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 		}
 	}
 	w.state.AskQueue(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.Queue().Running()[0].ID})
-	if _, handlers := at(0.15, false, time.Minute); handlers != 0 {
-		t.Errorf("it asked again within a minute")
+	if _, handlers := at(0.15, false, time.Hour); handlers != 0 {
+		t.Errorf("it asked again at the level at which it was cancelled")
 	}
-	if _, handlers := at(0.15, false, askPowerAgain); handlers != 1 {
-		t.Errorf("it did not ask again after %v", askPowerAgain)
+	if _, handlers := at(0.09, false, time.Second); handlers != 1 {
+		t.Errorf("it did not ask again when the level was lower by more than %v", askStep)
 	}
 }
 

@@ -1,44 +1,174 @@
 package perform
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"troupe/robotd/act"
+	"troupe/robotd/config"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
-// charged reports whether a battery that was low is charged enough.
-func (t Step) charged() bool {
-	b := t.Battery
-	return b.Known && b.Share >= t.cfg.Charged
+const (
+	// chargeStalls is how long the level may stay where it is before charging has failed.
+	chargeStalls = 5 * time.Minute
+	// askStep is by how much the level, a share of 1, has to differ from the one at the
+	// last try before the interrupter power asks again.
+	askStep = 0.05
+	// untried is further than that from every level.
+	untried = -1
+	// rises is by how much the level has to rise to prove that the battery charges.
+	rises = 0.01
+
+	powerHandler = "power"
+	cannotCharge = "cannot_charge" // an alert
+)
+
+// power is what the robot remembers of its battery.
+type power struct {
+	low   bool    // the alert battery_low is raised
+	tried float64 // level when the handler was last asked for or ended; untried = ask when it is low
+
+	alert       bool // cannotCharge is raised
+	alertLevel  float64
+	unreachable bool // it is raised because the robot cannot go to its charger
 }
 
-// askPowerAgain is the interval at which a battery that is still low requests its handler,
-// whatever happened before.
-const askPowerAgain = 5 * time.Minute
-
-// Power is the interrupter that watches the battery.
+// Power is the interrupter that watches the battery. It asks for its handler once when
+// the battery is low, and again only when the level has changed by a step since the last
+// try, when the robot can go to its charger for the first time, when a stop ended the
+// handler, or when ato is entered.
 func (t Step) Power() {
-	b := t.Battery
+	b, p := t.Battery, &t.power
 	low := b.Known && !b.Charging && b.Share < t.cfg.LowBattery
 	switch {
-	case !low && t.low:
-		t.low = false
+	case !low && p.low:
+		p.low = false
 		t.Out.Clear("battery_low", interrupt.PowerInterrupter)
-	case low && !t.low:
-		t.low, t.askPower = true, 0
+	case low && !p.low:
+		p.low = true
 		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter,
-			"the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", "let the robot charge")
+			"the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", "enable it in ato, so that it goes to its charger, or bring it there")
 	}
-	if t.auto.Status == schema.AutoHalt {
-		t.askPower = 0
+	h, _ := t.cfg.Handler(powerHandler)
+	switch {
+	case !p.alert:
+	case p.unreachable && t.unreachable(&h.Act) == "":
+		p.tried = untried
+		t.clearCannotCharge()
+	case b.Share >= p.alertLevel+rises:
+		t.clearCannotCharge()
+	}
+	switch {
+	case t.auto.Status == schema.AutoHalt:
+		p.tried = untried
+	case low && t.mayAskPower() && math.Abs(b.Share-p.tried) >= askStep:
+		p.tried = b.Share
+		t.Request(powerHandler, interrupt.PowerInterrupter)
+	}
+}
+
+// mayAskPower reports whether the interrupter power may request its handler now. In HALT
+// and E_STOP it waits for the reset.
+func (t Step) mayAskPower() bool {
+	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
+	return i >= 0 && t.queue.Interrupter(i) == schema.InterrupterRunning && t.Running && !safety.Halts(t.Safety) &&
+		!slices.ContainsFunc(t.handling, func(h handling) bool { return h.handler == powerHandler })
+}
+
+// charge lets the handler that charges go on: it waits until the body may move, goes to
+// the charger, and stays there until the battery is full enough. It begins to go anew
+// when the body could not move meanwhile.
+func (t Step) charge(h *handling, cfg *config.Handler) {
+	b := t.Battery
+	switch {
+	case b.Share >= t.cfg.Charged:
+		t.done(h)
+	case h.acted && b.Share > h.highest:
+		h.highest, h.rose = b.Share, t.Now.Mono
+	case h.acted && t.Now.Mono-h.rose >= chargeStalls:
+		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger", "see that the charger has power and the robot stands on it")
+	case h.acted:
+	case h.going && !t.mayMove():
+		h.going = false
+		t.cancelHandlerAct(h.handler)
+	case h.going:
+	case b.Charging: // somebody brought the robot to a charger
+		t.handlerActEnded(h.id, "")
+	case b.Share >= t.cfg.LowBattery: // somebody charged it, or gave it another battery
+		t.done(h)
+	case t.mayMove():
+		if why := t.unreachable(&cfg.Act); why != "" {
+			t.raiseUnreachable(why)
+			t.fail(h, schema.ReasonPrecondition)
+			return
+		}
+		h.going = true
+		t.beginHandlerAct(h.handler, act.Entry{ID: h.id, Act: &cfg.Act, Languages: t.cfg.Languages, Clear: true})
+	}
+}
+
+// unreachable says why an act cannot bring this robot to its charger; empty if it can.
+func (t Step) unreachable(a *score.Act) string {
+	for _, do := range a.Actions {
+		switch {
+		case do.Type != score.TypeGoto:
+		case !slices.ContainsFunc(t.Body.Units(), func(u schema.Unit) bool { return u.Kind == schema.UnitDrive }):
+			return "the robot cannot go to its charger: it has no drive"
+		case do.Point != "" && len(t.Body.Points()) == 0:
+			return "the robot cannot go to its charger: it has no map"
+		case do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
+			return "the robot cannot go to its charger: its map has no point " + do.Point
+		}
+	}
+	return ""
+}
+
+// chargeRefused takes the answer to a request of the interrupter power.
+func (t Step) chargeRefused(handler string, a schema.Verdict) {
+	t.Out.Note("interrupt", string(interrupt.Requested), string(interrupt.Rejected), a.Detail, handler)
+	h, known := t.cfg.Handler(handler)
+	if !known {
 		return
 	}
-	if low && t.Now.Mono >= t.askPower {
-		t.askPower = t.Now.Mono + askPowerAgain
-		t.Request("power", interrupt.PowerInterrupter)
+	if why := t.unreachable(&h.Act); why != "" {
+		t.raiseUnreachable(why)
 	}
+}
+
+// chargeFailed ends the handler that charges, with an alert.
+func (t Step) chargeFailed(h *handling, why schema.Reason, detail, hint string) {
+	t.fail(h, why)
+	t.raiseCannotCharge(detail, hint)
+}
+
+// chargeEnded remembers the try. One that a stop ended does not count.
+func (t Step) chargeEnded(e interrupt.Ended) {
+	t.power.tried = t.Battery.Share
+	if e.Reason == schema.ReasonSafetyLatched {
+		t.power.tried = untried
+	}
+}
+
+func (t Step) raiseCannotCharge(detail, hint string) {
+	t.power.alert, t.power.alertLevel, t.power.unreachable = true, t.Battery.Share, false
+	t.Out.Raise(cannotCharge, schema.AlertError, interrupt.PowerInterrupter, detail,
+		hint+", or bring it to another charger; interrupt/request power tries again")
+}
+
+func (t Step) raiseUnreachable(why string) {
+	t.raiseCannotCharge(why, "give it a map with the point that it charges at")
+	t.power.unreachable = true
+}
+
+func (t Step) clearCannotCharge() {
+	t.power.alert = false
+	t.Out.Clear(cannotCharge, interrupt.PowerInterrupter)
 }
 
 // Request requests a handler, without an answer.

@@ -3,8 +3,6 @@
 package perform
 
 import (
-	"time"
-
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
@@ -30,8 +28,7 @@ type State struct {
 	storyEntry string   // entry on the story's lane
 	frozen     auto.Freeze
 	handling   []handling
-	low        bool          // the battery is low
-	askPower   time.Duration // when it requests its handler
+	power      power
 }
 
 // Inputs that wait for ato and for the queue of interrupts.
@@ -48,7 +45,7 @@ type (
 
 // New returns a state in which nothing is performed.
 func New(cfg *config.Config) State {
-	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot()}
+	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}}
 }
 
 // Step is the part of one step of the robot that concerns the performance.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -299,6 +300,7 @@ func TestScreenInterruptRunsAndLowBatteryLeadsToCharging(t *testing.T) {
 		s.publish(1, greet)
 		s.must("mode/set", `{"mode":"ato"}`)
 		s.must("safety/enable", "")
+		s.op.Subscribe("troupe/v1/robots/r1/event")
 		s.body.Press("help")
 		s.state("service", func(d schema.State) bool { return len(d.Interrupts) == 1 && d.Auto.Status == schema.AutoPaused })
 		time.Sleep(time.Second)
@@ -311,8 +313,60 @@ func TestScreenInterruptRunsAndLowBatteryLeadsToCharging(t *testing.T) {
 		if l := s.body.Snapshot(); !l.Charging {
 			t.Errorf("the robot does not charge: %+v", l)
 		}
-		time.Sleep(8 * time.Minute)
+		if outcome := s.powerEnds(); outcome != "finished" {
+			t.Errorf("charging ended as %q", outcome)
+		}
+		if l := s.body.Snapshot(); l.Battery < 0.80 || l.Battery > 0.82 || !l.Charging {
+			t.Errorf("the robot goes on with its story: %+v", l)
+		}
 		s.state("performing again", func(d schema.State) bool { return d.Auto.Status == schema.AutoIdle && len(d.Interrupts) == 0 })
+		s.shutDown()
+	})
+}
+
+// powerEnds waits up to half an hour until the handler power ends, and returns how.
+func (s *stand) powerEnds() (outcome string) {
+	for range 30 * 60 {
+		time.Sleep(time.Second)
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/event") {
+			if _, rest, ends := strings.Cut(string(m.Payload), `"handler":"power","outcome":"`); ends {
+				outcome, _, _ = strings.Cut(rest, `"`)
+				return outcome
+			}
+		}
+	}
+	return "not at all"
+}
+
+func TestRobotWhoseDockDoesNotChargeSaysSo(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		s.at = "entrance"
+		s.boot()
+		s.mode(schema.ModeMnl)
+		s.publish(1, greet)
+		s.must("mode/set", `{"mode":"ato"}`)
+		s.op.Subscribe("troupe/v1/robots/r1/event")
+		s.body.BreakDock(true)
+		s.body.SetBattery(0.15)
+		s.state("waiting", func(d schema.State) bool { return len(d.Interrupts) == 1 && d.Interrupts[0].Handler == "power" })
+		time.Sleep(time.Hour)
+		if l := s.body.Snapshot(); l.X != 0 || len(l.Saying) > 0 {
+			t.Errorf("the robot goes to charge, and nobody enabled it: %+v", l)
+		}
+		s.must("safety/enable", "")
+		if outcome := s.powerEnds(); outcome != "failed" {
+			t.Errorf("charging ended as %q", outcome)
+		}
+		d := s.state("the alert", func(d schema.State) bool {
+			return slices.ContainsFunc(d.Alerts, func(a schema.Alert) bool { return a.Type == "cannot_charge" })
+		})
+		if l := s.body.Snapshot(); l.X != -1 || l.Charging || l.Battery >= 0.15 || len(d.Interrupts) > 0 {
+			t.Errorf("after charging failed: %+v, interrupts %+v", l, d.Interrupts)
+		}
+		s.body.BreakDock(false)
+		time.Sleep(time.Minute)
+		s.state("no alert", func(d schema.State) bool { return len(d.Alerts) == 0 })
 		s.shutDown()
 	})
 }
