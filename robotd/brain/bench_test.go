@@ -2,6 +2,7 @@ package brain
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"troupe/robotd/driver"
@@ -18,6 +19,7 @@ type bench struct {
 	hung    bool          // no unit leaves error
 	mute    bool          // no command is ever answered
 	trip    time.Duration // that a goto takes; 0 = 2 s
+	fixed   bool          // it has no drive
 	lost    bool          // it has no map
 	ordered driver.Order
 	since   int               // orders so far: what an earlier one set going does not come about
@@ -53,6 +55,9 @@ func (b *bench) about() driver.Body {
 	}}
 	if _, second := b.state["head-2"]; second {
 		body.Units = append(body.Units, schema.Unit{ID: "face-2", Kind: schema.UnitFace}, schema.Unit{ID: "head-2", Kind: schema.UnitHead})
+	}
+	if b.fixed {
+		body.Units = slices.DeleteFunc(body.Units, func(u schema.Unit) bool { return u.Kind == schema.UnitDrive })
 	}
 	return body
 }

@@ -142,6 +142,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 		called  = ": running, cancelled"
 		flat    = ": alert cannot_charge: the battery level has not risen for 5 min at the charger"
 		lost    = ": alert cannot_charge: the robot did not reach its charger: it took longer than allowed"
+		noDrive = ": alert cannot_charge: the robot cannot go to its charger: it has no drive"
 		noMap   = ": alert cannot_charge: the robot cannot go to its charger: it has no map"
 	)
 	for _, w := range []struct {
@@ -223,6 +224,28 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 			},
 			want: []string{"0s at 15 %" + low, "0s at 15 %" + refused, "0s at 15 %" + noMap, "25m0s at 10 %" + refused, "50m0s at 5 %" + refused,
 				"13h0m0s at 0 %" + begins, "13h0m0s at 0 %" + says, "13h0m0s at 0 %" + drives, "13h16m0s at 80 %" + charged}},
+		{name: "its dock is taken from its map while it waits", level: 1,
+			set: func(c *charging) { c.body.lost = true },
+			play: func(c *charging) {
+				(&player{rig: c.rig}).desireOther("places", []string{"1", "dock"})
+				c.wait(time.Second)
+				c.drop(0.15)
+				c.until(time.Hour)
+				(&player{rig: c.rig}).desireOther("places", []string{"2", "none"})
+				c.until(2 * time.Hour)
+				c.order("safety/enable")
+				c.until(3 * time.Hour)
+				if !c.alerted() {
+					c.t.Errorf("without a map there is no alert")
+				}
+				(&player{rig: c.rig}).desireOther("places", []string{"3", "dock"})
+			},
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "2h0m0s at 0 %" + noMap, "2h0m0s at 0 %" + failed,
+				"3h0m0s at 0 %" + begins, "3h0m0s at 0 %" + says, "3h0m0s at 0 %" + drives, "3h16m0s at 80 %" + charged}},
+		{name: "it has no drive", alerted: true,
+			set:  func(c *charging) { c.body.fixed = true },
+			play: enable,
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + refused, "0s at 15 %" + noDrive, "25m0s at 10 %" + refused, "50m0s at 5 %" + refused}},
 		{name: "its dock does not charge", alerted: true,
 			set:  func(c *charging) { c.deadDock = true },
 			play: enable,
@@ -259,6 +282,17 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.give(event.Command{Client: "op1", Group: "interrupt", Verb: "cancel", Payload: []byte("power-1")})
 			},
 			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "7m0s at 14 %" + called, "32m0s at 9 %" + begins}},
+		{name: "somebody cancels it, and lets the robot leave ato and come back",
+			play: func(c *charging) {
+				c.drop(0.15)
+				c.wait(7 * time.Minute)
+				c.give(event.Command{Client: "op1", Group: "interrupt", Verb: "cancel", Payload: []byte("power-1")})
+				c.wait(time.Minute)
+				c.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("mnl")})
+				c.wait(time.Minute)
+				c.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
+			},
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "7m0s at 14 %" + called, "9m0s at 13 %" + begins}},
 		{name: "its interrupter is stopped for twenty minutes", level: 1,
 			play: func(c *charging) {
 				c.order("safety/enable")

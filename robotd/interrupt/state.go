@@ -25,7 +25,8 @@ const (
 	MaxInterrupters = 8
 )
 
-// PowerInterrupter may request a handler that does not move while ato is frozen.
+// PowerInterrupter may request a handler while ato is frozen, if the handler does not
+// move or waits until it may.
 const PowerInterrupter = "power"
 
 // RequestHandler is the handler that performs a requested act.
@@ -36,8 +37,8 @@ type Handler struct {
 	ID       string
 	Priority int           // the handler with the higher one gets a unit that both want
 	Deadline time.Duration // 0 = none
-	Moves    bool
-	Preempt  bool // it ends a focused activity
+	Moves    bool          // as soon as it begins
+	Preempt  bool          // it ends a focused activity
 }
 
 // Registry is the configured handlers and interrupters. It does not change while
