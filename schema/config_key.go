@@ -49,8 +49,8 @@ var ConfigKeys = []ConfigKey{
 	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Why: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
 	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Why: "what the robot does with a desired document whose signature does not verify; such a document cannot loosen this setting"},
 	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to start before the previous one replaces it"},
-	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "share of 1 below which the robot goes to charge"},
-	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "share of 1 from which it returns"},
+	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
+	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 }
