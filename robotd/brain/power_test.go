@@ -192,7 +192,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				enable(c)
 				c.wait(time.Minute)
 				c.order("safety/halt")
-				c.wait(time.Hour)
+				c.wait(10 * time.Minute)
 				c.order("safety/reset")
 				c.wait(10 * time.Minute)
 				c.order("safety/enable")
@@ -200,7 +200,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.order("auto/continue")
 			},
 			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "1m0s at 15 %" + called,
-				"1h1m0s at 3 %" + begins, "1h21m0s at 0 %" + says, "1h21m0s at 0 %" + drives, "1h39m0s at 80 %" + charged}},
+				"11m0s at 13 %" + begins, "31m0s at 9 %" + says, "31m0s at 9 %" + drives, "48m0s at 83 %" + charged}},
 		{name: "its dock is ten minutes away", level: 1,
 			set:  func(c *charging) { c.body.trip = 10 * time.Minute },
 			play: enable,

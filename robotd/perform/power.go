@@ -41,7 +41,7 @@ type power struct {
 
 // Power is the interrupter that watches the battery. It asks for its handler once when
 // the battery is low, and again only when the level has changed by a step since the last
-// try, when the robot can go to its charger for the first time, when a stop ended the
+// try, when the robot gets a way to its charger, when HALT or E_STOP ended the
 // handler, or when ato is entered.
 func (t Step) Power() {
 	b, p := t.Battery, &t.power
@@ -67,7 +67,7 @@ func (t Step) Power() {
 	switch {
 	case t.auto.Status == schema.AutoHalt:
 		p.tried = untried
-	case low && t.mayAskPower() && math.Abs(b.Share-p.tried) >= askStep:
+	case low && t.mayAskPower() && !(math.Abs(b.Share-p.tried) < askStep): // so that NaN is no level that was tried
 		p.tried = b.Share
 		t.Request(powerHandler, interrupt.PowerInterrupter)
 	}
@@ -162,7 +162,7 @@ func (t Step) raiseCannotCharge(detail, hint string) {
 }
 
 func (t Step) raiseUnreachable(why string) {
-	t.raiseCannotCharge(why, "give it a map with the point that it charges at")
+	t.raiseCannotCharge(why, "it needs a drive and a map with the point that it charges at")
 	t.power.unreachable = true
 }
 
