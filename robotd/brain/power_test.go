@@ -328,3 +328,36 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 		})
 	}
 }
+
+// TestPauseOfAtoFreezesAHandler pauses a robot while the handler service greets somebody.
+func TestPauseOfAtoFreezesAHandler(t *testing.T) {
+	c := newCharging(t, "rest", func(*charging) {})
+	c.order("safety/enable")
+	c.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true}})
+	c.wait(500 * time.Millisecond)
+	var log []string
+	c.watch = func(_ event.Event, effects []effect.Effect) {
+		for _, e := range effects {
+			switch e := e.(type) {
+			case effect.Start:
+				log = append(log, "start "+e.Unit)
+			case effect.Stop:
+				log = append(log, "stop "+e.Unit)
+			}
+		}
+	}
+	c.order("auto/pause")
+	c.wait(time.Millisecond)
+	if want := []string{"stop speaker"}; !slices.Equal(log, want) {
+		t.Errorf("with the pause: %v, want %v", log, want)
+	}
+	c.wait(10 * time.Second)
+	if len(log) > 1 {
+		t.Errorf("during the pause: %v", log[1:])
+	}
+	c.order("auto/continue")
+	c.wait(time.Second)
+	if want := []string{"stop speaker", "start speaker"}; !slices.Equal(log, want) {
+		t.Errorf("after the pause: %v, want %v", log, want)
+	}
+}
