@@ -182,13 +182,6 @@ func (t Step) Ended(o *act.Effect) {
 	t.toAuto.Add(autoInput{Input: in, entry: o.Entry})
 }
 
-func failure(o *act.Effect) schema.Reason {
-	if o.Outcome == act.EntryFailed {
-		return o.Reason
-	}
-	return ""
-}
-
 // Acts lists the acts that are performed and those that wait, the handlers' first.
 func (s *State) Acts(lanes *act.Lanes) (acts []string) {
 	for _, h := range s.handling {
