@@ -264,8 +264,8 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 		case effect.ReadEvents:
 			r.soon(0, event.Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
 		case effect.Publish:
-			if r.diskFull && (e.Confirm != "" || strings.HasPrefix(string(e.Topic), "reported_")) && !e.First && slices.ContainsFunc(effects, isSave) {
-				continue // what the disk refused is not published
+			if r.diskFull && !e.First && slices.ContainsFunc(effects, func(save effect.Effect) bool { return binds(save, e) }) {
+				continue // what depends on a save that the disk refused is not published
 			}
 			r.sent(e)
 			if e.Confirm != "" {
@@ -299,6 +299,16 @@ func (r *rig) answer() {
 	for _, ev := range said {
 		r.give(ev)
 	}
+}
+
+// binds reports whether a publication of the same step depends on save: a report on a
+// desired document on any, an answer on that of its own record.
+func binds(save effect.Effect, p effect.Publish) bool {
+	if strings.HasPrefix(string(p.Topic), "reported_") {
+		return isSave(save)
+	}
+	records, ok := save.(effect.SaveRequests)
+	return ok && slices.ContainsFunc(records.Put, func(rec request.Record) bool { return rec.Key() == p.Confirm })
 }
 
 func isSave(e effect.Effect) bool {
