@@ -27,11 +27,12 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 test: setup ## install what is missing, then run every test under the race detector (PKG)
 	@deploy/setup/test.sh -race -count=1 -timeout=15m $(PKG)
 
-# Left out: tests of the whole (deploy), and those of fleetd's assembly and of
-# PostgreSQL, which wait for real time. Several packages wait for timers, so more
-# of them run at once than there are cores.
-quick: ## run unit tests without the race detector, in under a minute
-	@deploy/setup/test.sh -count=1 -p=6 -timeout=5m -skip=Postgres $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
+# Left out: tests of the whole (deploy, the scripts of fleetd/cli), and those of
+# fleetd's assembly and of PostgreSQL. Several packages wait for timers, so more of
+# them run at once than there are cores. With -short a property is checked for a
+# fifth of the cases.
+quick: ## run unit tests without the race detector, in little more than a minute
+	@deploy/setup/test.sh -short -count=1 -p=6 -timeout=5m -skip='Postgres|^TestScripts$$' $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
 
 # With -race, so that what is compiled here need not be compiled again to test.
 check: setup ## gofmt, go vet, staticcheck, and generated files as they would be generated
