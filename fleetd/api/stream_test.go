@@ -20,7 +20,7 @@ import (
 	"troupe/schema/bubble"
 )
 
-// instance is a fleetd instance that is well.
+// instance is a fleetd instance without faults.
 type instance struct{ Instance }
 
 func (instance) Status() Status { return Status{Name: "fleetd"} }

@@ -184,7 +184,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 	})
 }
 
-// Kinds that no request to a fleetd instance that is well can meet, or only one with keys;
+// Kinds that no request to a fleetd instance without faults can meet, or only one with keys;
 // other tests meet them.
 var elsewhere = []api.Kind{
 	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindEnding,

@@ -124,7 +124,7 @@ func TestDisconnectedClientIsNoDatabaseFailure(t *testing.T) {
 	var log written
 	hanging(t, func(w *world, h *pgtest.Way) {
 		w.robot("r1")
-		w.until("fleetd is well", func() bool { return w.Status().Database.OK })
+		w.until("the database works again", func() bool { return w.Status().Database.OK })
 		for _, c := range []struct{ method, target, body string }{
 			{"GET", "/audit", ""},
 			{"GET", "/events", ""},

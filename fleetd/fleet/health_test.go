@@ -19,7 +19,7 @@ func TestHealthFailsWhenTheDiskIsFull(t *testing.T) {
 	}
 	w := serving(t)
 	if status, _, text := w.send("GET", "/healthz", ""); status != 200 {
-		t.Fatalf("a fleetd instance that is well answers %d %s", status, text)
+		t.Fatalf("a healthy fleetd instance answers %d %s", status, text)
 	}
 	if err := os.Symlink("/dev/full", w.config.Spool+".probe"); err != nil { // what fleetd writes to see whether it can
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func (v *View) Reload(ctx context.Context, db Database) error {
 	return nil
 }
 
-// Refresh reads the rows of these robots. It forgets none: whoever removes a robot from the
+// Refresh reads the rows of these robots. It removes none: a change that removes a robot from the
 // fleet calls Reload. If the last read failed, it reads all.
 func (v *View) Refresh(ctx context.Context, db Database, robots []string) error {
 	if v.stale.Load() {

@@ -81,7 +81,7 @@ func (t *step) unknownVerb(o request.Perform) {
 }
 
 func (t *step) takeMode(o request.Perform) {
-	performs := t.inCharge().Performs // the pauses of the story are its tokens, whoever asks
+	performs := t.inCharge().Performs // then pauses are tokens of the story, for every verb
 	switch a := o.Args.(type) {
 	case verb.SetMode:
 		t.askMode(o, mode.Input{Kind: mode.Set, Mode: a.Mode, Restart: a.Restart})

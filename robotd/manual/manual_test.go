@@ -41,7 +41,7 @@ func number(v float64) verb.Number            { return verb.Number{Value: v, Sai
 func head(unit string, yaw float64) verb.Args { return verb.Head{YawRad: number(yaw), Unit: unit} }
 func say() verb.Args                          { return verb.Say{Text: "hello"} }
 
-// world is a robot in which op1 has control, and all is well.
+// world is a robot in which op1 has control, without faults.
 type world struct {
 	t     *testing.T
 	state State
@@ -142,7 +142,7 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		want   schema.Reason // empty = it is accepted
 		at     string
 	}{
-		{"all is well", nil, "head", head("", 0.5), "", ""},
+		{"no fault", nil, "head", head("", 0.5), "", ""},
 		{"outside mnl", func(w *world) { w.facts.Manual = false }, "say", say(), schema.ReasonNotInMnl, ""},
 		{"without control", takeover, "say", say(), schema.ReasonNotInControl, ""},
 		{"a motion while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "head", head("", 0.5), schema.ReasonSafetyDisabled, ""},

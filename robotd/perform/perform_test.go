@@ -41,7 +41,7 @@ type world struct {
 	out   effect.List
 	now   time.Duration
 
-	started []string // units and what they were told, since the last look
+	started []string // units that were started, since the last check
 	keys    map[string]uint64
 	replies map[string]effect.Reply
 	alerts  map[string]bool
@@ -150,7 +150,7 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		want   schema.AutoStatus
 		why    schema.Reason // of the pause
 	}{
-		{"all is well", turn, func(*Facts) {}, schema.AutoIdle, ""},
+		{"no fault", turn, func(*Facts) {}, schema.AutoIdle, ""},
 		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
 		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoIdle, ""},
 		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Stopped = schema.SafetyDisabled, true }, schema.AutoPaused, schema.ReasonLatched},
@@ -205,7 +205,7 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 		name    string
 		change  func(*world)
 		handler string
-		want    []string // units that are told something
+		want    []string // units that are started
 	}{
 		{"all of it", func(*world) {}, "service", []string{"face", "head", "speaker"}},
 		{"without a face", func(w *world) { w.body.units = w.body.units[:1] }, "service", []string{"speaker"}},
@@ -223,7 +223,7 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 			}
 			w.pass(time.Second)
 			if slices.Sort(w.started); !slices.Equal(w.started, c.want) {
-				t.Errorf("units %v were told, want %v", w.started, c.want)
+				t.Errorf("units %v were started, want %v", w.started, c.want)
 			}
 			if w.state.Auto().Status != schema.AutoPaused || w.state.Handling() != 1 {
 				t.Errorf("ato is %s with %d handlers", w.state.Auto().Status, w.state.Handling())

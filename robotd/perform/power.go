@@ -98,9 +98,9 @@ func (t Step) charge(h *handling, cfg *config.Handler) {
 		h.going = false
 		t.cancelHandlerAct(h.handler)
 	case h.going:
-	case b.Charging: // somebody brought the robot to a charger
+	case b.Charging: // a person brought the robot to a charger
 		t.handlerActEnded(h.id, "")
-	case b.Share >= t.cfg.LowBattery: // somebody charged it, or gave it another battery
+	case b.Share >= t.cfg.LowBattery: // a person charged it or changed the battery
 		t.done(h)
 	case t.mayMove():
 		if why := t.unreachable(&cfg.Act); why != "" {

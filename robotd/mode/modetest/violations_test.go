@@ -40,7 +40,7 @@ func (s scripted) Step(h *mode.Host, n mode.Notice) {
 	}
 }
 
-// failing is a testing.TB that keeps what it is told.
+// failing is a testing.TB that records failures.
 type failing struct {
 	testing.TB
 	said strings.Builder
