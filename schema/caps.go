@@ -14,9 +14,12 @@ type Caps struct {
 	// Arguments lists the arguments that the robot accepts, by verb; it refuses
 	// others. A verb without an entry has none. Earlier releases do not send it: nil.
 	Arguments map[string][]string `json:"arguments,omitzero"`
-	Units     []Unit              `json:"units"`
-	Points    []string            `json:"points"` // names that goto accepts; empty without a map
-	Languages []string            `json:"languages"`
+	// Actions lists the types of actions that the robot's acts may have. Earlier releases
+	// do not send it: nil.
+	Actions   []string `json:"actions,omitempty"`
+	Units     []Unit   `json:"units"`
+	Points    []string `json:"points"` // names that goto accepts; empty without a map
+	Languages []string `json:"languages"`
 	// Labels are the fleet's labels of the robot, such as site: museum.
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
@@ -65,18 +68,23 @@ const (
 // safety core permits or forbids exactly these.
 func (k UnitKind) Moves() bool { return k == UnitHead || k == UnitDrive }
 
-// Unit is one device of a robot with its own limits. A catalogue (Faces, Sounds,
-// Motions) is empty if the unit accepts any name.
+// Unit is one device of a robot with its own limits. A catalogue (Faces, Sounds, Views,
+// Images) is empty if the unit accepts any name. A unit performs only the motions that it
+// lists. A drive that lists an angle or a height takes poses.
 type Unit struct {
 	ID          string   `json:"id"`
 	Kind        UnitKind `json:"kind"`
 	Faces       []string `json:"faces,omitempty"`
 	Sounds      []string `json:"sounds,omitempty"`
+	Views       []string `json:"views,omitempty"`  // of a screen
+	Images      []string `json:"images,omitempty"` // of a screen
 	Motions     []string `json:"motions,omitempty"`
 	YawRad      *Range   `json:"yaw_rad,omitzero"`
 	PitchRad    *Range   `json:"pitch_rad,omitzero"`
 	RollRad     *Range   `json:"roll_rad,omitzero"`
+	HeightM     *Range   `json:"height_m,omitzero"`
 	MaxSpeedMPS float64  `json:"max_speed_mps,omitzero"`
+	MaxSideMPS  float64  `json:"max_side_mps,omitzero"` // to the left and right; 0 = it cannot
 	// For a drive that accepts velocities.
 	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
 	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when it brakes by itself

@@ -110,6 +110,10 @@ func (v *View) Catalogue() library.Catalogue {
 				sounds.join(u.Sounds)
 			case schema.UnitFace:
 				faces.join(u.Faces)
+			case schema.UnitScreen:
+				if len(u.Images) > 0 { // an earlier release does not list them
+					faces.join(u.Images)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/sign"
 	"troupe/schema/verb"
 )
@@ -20,7 +21,7 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 		Robot:    schema.CapsRobot{Model: b.driver.Model, Serial: b.driver.Serial, HW: b.driver.Hardware, Driver: b.driver.Driver},
 		Software: schema.CapsSoftware{Robotd: c.Version, Protocol: []string{schema.Protocol}},
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: c.MaxBlob, DedupeWindow: request.MaxPerClient},
-		Verbs:    verbs, Arguments: verb.ArgumentsOf(verbs),
+		Verbs:    verbs, Arguments: verb.ArgumentsOf(verbs), Actions: score.Types(),
 		Units: append([]schema.Unit{}, b.units...), Points: append([]string{}, b.Points()...),
 		Languages: c.Languages, Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,
 		Features: b.features(c),

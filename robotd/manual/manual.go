@@ -36,8 +36,9 @@ func Lanes(units []schema.Unit) []act.LaneConfig {
 	lanes := []act.LaneConfig{{Lane: Acts}}
 	for _, row := range score.Table {
 		for _, u := range units {
-			if u.Kind == row.Unit {
-				lanes = append(lanes, act.LaneConfig{Lane: laneOf(row.Class, u, units)})
+			name := laneOf(row.Class, u, units)
+			if u.Kind == row.Unit && !slices.ContainsFunc(lanes, func(l act.LaneConfig) bool { return l.Lane == name }) {
+				lanes = append(lanes, act.LaneConfig{Lane: name})
 			}
 		}
 	}
@@ -92,12 +93,12 @@ func (t Step) Hands() {
 		t.stop(o, w.In.asker)
 		return
 	}
-	kind, name := o.Verb.Unit, ""
+	kind := o.Verb.Unit
+	unit, has := t.Body.First(kind)
 	if a, ok := o.Args.(verb.Action); ok {
-		name = a.Action(t.cfg.Languages).Unit
+		do := a.Action(t.cfg.Languages)
+		unit, _ = do.Performer(t.Body.Units())
 	}
-	_, has := t.Body.First(kind)
-	unit, _ := schema.FindUnit(t.Body.Units(), kind, name)
 	switch {
 	case t.unmet(o) || t.Uncontrolled(o):
 		return
@@ -224,8 +225,8 @@ func (t Step) performAction(o request.Perform, asked verb.Action) {
 		return
 	}
 	units := t.Body.Units()
-	unit, _ := schema.FindUnit(units, row.Unit, do.Unit)
-	h := entry{lane: laneOf(row.Class, unit, units), class: row.Class, moves: row.Unit.Moves(), until: t.Now.Mono + patience}
+	unit, _ := do.Performer(units)
+	h := entry{lane: laneOf(row.Class, unit, units), class: row.Class, moves: row.Moves(), until: t.Now.Mono + patience}
 	languages := t.cfg.Languages
 	if say, ok := asked.(verb.Say); ok {
 		languages = append([]string{say.Language}, languages...)

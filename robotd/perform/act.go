@@ -101,12 +101,12 @@ func (t Step) fitting(a score.Act, still bool) score.Act {
 		switch {
 		case !ok:
 			return false
-		case row.Unit == "":
+		case !row.NeedsUnit():
 			return true
-		case row.Unit.Moves() && still, do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
+		case row.Moves() && still, do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
 			return false
 		}
-		u, has := schema.FindUnit(t.Body.Units(), row.Unit, do.Unit)
+		u, has := do.Performer(t.Body.Units())
 		return has && able(u, do)
 	}
 	kept := make([]score.Action, 0, len(a.Actions))

@@ -139,11 +139,13 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	for i := range d.Units {
 		u := &d.Units[i]
 		u.Faces, u.Sounds, u.Motions = first(u.Faces, n), first(u.Sounds, n), first(u.Motions, n)
+		u.Views, u.Images = first(u.Views, n), first(u.Images, n)
 	}
 	d.Points, d.Labels = first(d.Points, n), nil
 	if n > 0 {
 		return true
 	}
+	d.Actions = nil // unknown, not few
 	d.Languages, d.Handlers, d.Interrupters = first(d.Languages, n), first(d.Handlers, n), first(d.Interrupters, n)
 	r, w := &d.Robot, &d.Software
 	for _, s := range []*string{&r.Model, &r.Serial, &r.HW, &r.Driver, &w.Robotd} {

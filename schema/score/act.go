@@ -146,18 +146,23 @@ var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)
 
 // references checks every ${name} in the texts of x and records the used names.
 func (c *checks) references(p string, x *Action, declared map[string]Parameter, used map[string]bool) {
-	for _, lang := range slices.Sorted(maps.Keys(x.Text)) {
-		for _, m := range reference.FindAllStringSubmatch(x.Text[lang], -1) {
+	check := func(pointer, text string) {
+		for _, m := range reference.FindAllStringSubmatch(text, -1) {
 			name := m[1]
 			used[name] = true
 			switch _, ok := declared[name]; {
 			case !strings.HasSuffix(m[0], "}"):
-				c.add(at(p, "text", lang), CodeBadReference, "${ has no } after it", "write ${name}")
+				c.add(pointer, CodeBadReference, "${ has no } after it", "write ${name}")
 			case !ok:
-				c.add(at(p, "text", lang), CodeUnknownParameter, "the act has no parameter "+name, "declare it under parameters, or correct its name")
+				c.add(pointer, CodeUnknownParameter, "the act has no parameter "+name, "declare it under parameters, or correct its name")
 			}
 		}
 	}
+	x.texts(p, func(pointer string, t Text) {
+		for _, lang := range slices.Sorted(maps.Keys(t)) {
+			check(at(pointer, lang), t[lang])
+		}
+	})
 }
 
 func (c *checks) id(pointer, v string) {

@@ -12,7 +12,7 @@ type AssetKind string
 
 const (
 	AssetSound AssetKind = "sound"
-	AssetFace  AssetKind = "face"
+	AssetFace  AssetKind = "face" // a picture, for a face or a screen
 	AssetMap   AssetKind = "map"
 )
 
@@ -94,6 +94,8 @@ func (a Act) Named() []Named {
 			all = append(all, Named{at(p, "sound"), AssetSound, x.Sound})
 		case x.Type == TypeFace && x.Face != "":
 			all = append(all, Named{at(p, "face"), AssetFace, x.Face})
+		case x.Type == TypeScreen && x.Image != "":
+			all = append(all, Named{at(p, "image"), AssetFace, x.Image})
 		}
 	})
 	return all
@@ -125,6 +127,8 @@ func WithAssets(caps schema.Caps, files []Asset) schema.Caps {
 				u.Sounds = append(slices.Clip(u.Sounds), a.Name)
 			case a.Kind == AssetFace && len(u.Faces) > 0:
 				u.Faces = append(slices.Clip(u.Faces), a.Name)
+			case a.Kind == AssetFace && len(u.Images) > 0:
+				u.Images = append(slices.Clip(u.Images), a.Name)
 			}
 		}
 	}

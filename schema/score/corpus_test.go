@@ -24,8 +24,9 @@ var (
 	small = schema.Caps{Languages: []string{"en"}, Points: []string{"desk"}, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker},
 		{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}},
-		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1, Max: 1}},
-		{ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 0.6},
+		{ID: "screen", Kind: schema.UnitScreen, Views: []string{"map"}, Images: []string{"poster"}},
+		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1, Max: 1}, Motions: []string{"nod"}},
+		{ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 0.6, RollRad: &schema.Range{Min: -0.2, Max: 0.2}},
 	}}
 )
 

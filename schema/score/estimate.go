@@ -11,6 +11,9 @@ const (
 	guessCharsPerSecond = 14
 	guessSoundMS        = 3000
 	guessHeadMS         = 1500
+	guessChoiceMS       = 10_000
+	guessMotionMS       = 3000
+	guessPoseMS         = 2000
 	guessGotoMS         = 15_000
 )
 
@@ -100,6 +103,12 @@ func estimate(x *Action) int64 {
 		return guessSoundMS
 	case TypeHead:
 		return guessHeadMS
+	case TypeScreen:
+		return guessChoiceMS
+	case TypeMotion:
+		return guessMotionMS
+	case TypePose:
+		return guessPoseMS
 	case TypeGoto:
 		return guessGotoMS
 	}

@@ -48,15 +48,25 @@ func (x *Action) setFields() []setField {
 		v := float64(x.PeriodMS)
 		number("period_ms", &v)
 	}
+	word("view", x.View)
+	word("image", x.Image)
+	if x.Choices != nil {
+		out = append(out, setField{name: "choices"})
+	}
 	number("yaw_rad", x.YawRad)
 	number("pitch_rad", x.PitchRad)
 	number("roll_rad", x.RollRad)
+	number("height_m", x.HeightM)
 	number("speed", x.Speed)
+	word("motion", x.Motion)
 	word("point", x.Point)
 	number("x_m", x.XM)
 	number("y_m", x.YM)
 	number("theta_rad", x.ThetaRad)
 	number("speed_mps", x.SpeedMPS)
+	number("vx_mps", x.VXMPS)
+	number("vy_mps", x.VYMPS)
+	number("wz_radps", x.WZRadPS)
 	if x.Actions != nil {
 		out = append(out, setField{name: "actions"})
 	}
@@ -106,6 +116,14 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		case !given["point"] && !place:
 			c.add(p, CodeMissing, "goto does not say where", "point, or x_m with y_m")
 		}
+	case TypeScreen:
+		c.screen(p, x, given)
+	case TypePose:
+		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] && !given["height_m"] {
+			c.add(p, CodeMissing, "the pose has no angle and no height", "yaw_rad, pitch_rad, roll_rad or height_m")
+		}
+	case TypeDrive:
+		c.drive(p, x, given)
 	case TypeGroup:
 		if len(x.Actions) == 0 {
 			c.warn(p, CodeEmptyGroup, "the group is empty", "remove it")

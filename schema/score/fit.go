@@ -16,23 +16,18 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 	named := false // an action names its unit
 	a.walk(func(p string, x *Action, _ int) {
 		row, ok := RowOf(x.Type)
-		if !ok || row.Unit == "" {
+		if !ok || !row.NeedsUnit() {
 			return
 		}
-		u, found := schema.FindUnit(caps.Units, row.Unit, x.Unit)
+		if len(caps.Actions) > 0 && !slices.Contains(caps.Actions, string(x.Type)) {
+			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("this robot's release performs no %s", x.Type), "update robotd, or leave the action out for this robot")
+			return
+		}
 		named = named || x.Unit != ""
-		switch names := unitNames(caps.Units, row.Unit); {
-		case found:
+		if u, found := x.Performer(caps.Units); found {
 			c.unit(p, x, caps, u)
-		case caps.Truncated:
-		case len(names) == 0:
-			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot has not", x.Type, row.Unit), "leave the action out for this robot")
-		default:
-			hint := "it has " + strings.Join(names, ", ")
-			if near := Closest(x.Unit, names); near != "" {
-				hint = "did you mean " + near + "? " + hint
-			}
-			c.add(at(p, "unit"), CodeNoUnit, fmt.Sprintf("this robot has no %s %q", row.Unit, x.Unit), hint)
+		} else if !caps.Truncated {
+			c.noUnit(p, x, caps)
 		}
 	})
 	if named && c.errors == 0 {
@@ -45,28 +40,16 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 func namingUnits(list []Action, units []schema.Unit) []Action {
 	out := slices.Clone(list)
 	for i := range out {
-		row, _ := RowOf(out[i].Type)
-		u, _ := schema.FindUnit(units, row.Unit, out[i].Unit)
+		u, _ := out[i].Performer(units)
 		out[i].Unit, out[i].Actions = u.ID, namingUnits(out[i].Actions, units)
 	}
 	return out
 }
 
-func unitNames(units []schema.Unit, k schema.UnitKind) (names []string) {
-	for _, u := range units {
-		if u.Kind == k {
-			names = append(names, u.ID)
-		}
-	}
-	return names
-}
-
 func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 	switch x.Type {
 	case TypeSay:
-		if len(caps.Languages) > 0 && !slices.ContainsFunc(caps.Languages, func(l string) bool { _, ok := x.Text.find(l); return ok }) {
-			c.warn(at(p, "text"), CodeNotSpoken, "this robot speaks "+strings.Join(caps.Languages, ", "), "add a text in one of them")
-		}
+		c.fitText(at(p, "text"), x.Text, caps)
 	case TypeSound:
 		c.catalogue(at(p, "sound"), "sound", x.Sound, u.Sounds, caps)
 	case TypeFace:
@@ -75,6 +58,18 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 		c.within(at(p, "yaw_rad"), x.YawRad, u.YawRad)
 		c.within(at(p, "pitch_rad"), x.PitchRad, u.PitchRad)
 		c.within(at(p, "roll_rad"), x.RollRad, u.RollRad)
+	case TypeScreen:
+		x.texts(p, func(pointer string, t Text) { c.fitText(pointer, t, caps) })
+		if x.View != "" {
+			c.catalogue(at(p, "view"), "view", x.View, u.Views, caps)
+		}
+		if x.Image != "" {
+			c.catalogue(at(p, "image"), "image", x.Image, u.Images, caps)
+		}
+	case TypePose:
+		c.fitPose(p, x, u)
+	case TypeDrive:
+		c.fitDrive(p, x, u)
 	case TypeGoto:
 		// A robot without a map has no points and no places.
 		switch {

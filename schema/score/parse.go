@@ -109,7 +109,7 @@ func typeHint(pointer string) string {
 		return "texts are by language: {en: Hello, de: Hallo}"
 	case strings.HasSuffix(name, "_ms"):
 		return "a whole number of milliseconds, such as 1500"
-	case strings.HasSuffix(name, "_rad") || strings.HasSuffix(name, "_m") || strings.HasSuffix(name, "_mps"):
+	case strings.HasSuffix(name, "_rad") || strings.HasSuffix(name, "_m") || strings.HasSuffix(name, "_mps") || strings.HasSuffix(name, "_radps"):
 		return "a number, such as 0.4"
 	case list == "/acts":
 		return "an entry names an act: {act: welcome}"

@@ -75,14 +75,18 @@ type Parameter struct {
 type ActionType string
 
 const (
-	TypeSay   ActionType = "say"
-	TypeSound ActionType = "sound"
-	TypeFace  ActionType = "face"
-	TypeLED   ActionType = "led"
-	TypeHead  ActionType = "head"
-	TypeGoto  ActionType = "goto"
-	TypeWait  ActionType = "wait"
-	TypeGroup ActionType = "group"
+	TypeSay    ActionType = "say"
+	TypeSound  ActionType = "sound"
+	TypeFace   ActionType = "face"
+	TypeLED    ActionType = "led"
+	TypeScreen ActionType = "screen"
+	TypeHead   ActionType = "head"
+	TypeMotion ActionType = "motion"
+	TypePose   ActionType = "pose"
+	TypeGoto   ActionType = "goto"
+	TypeDrive  ActionType = "drive"
+	TypeWait   ActionType = "wait"
+	TypeGroup  ActionType = "group"
 )
 
 // Action is one action of a unit, or a group of actions. StartMS is relative to the group.
@@ -99,7 +103,7 @@ type Action struct {
 	OnResume  OnResume   `json:"on_resume,omitempty"`
 	Unit      string     `json:"unit,omitempty"` // id of the unit that performs it, default the first of its kind
 
-	Text   Text     `json:"text,omitempty"`   // say
+	Text   Text     `json:"text,omitempty"`   // say, screen
 	Voice  string   `json:"voice,omitempty"`  // say
 	Volume *float64 `json:"volume,omitzero"`  // say, sound: 0..1
 	Rate   *float64 `json:"rate,omitzero"`    // say: 0.5..2
@@ -112,10 +116,16 @@ type Action struct {
 	Pattern  string `json:"pattern,omitempty"`  // led: solid, blink, breathe, rainbow
 	PeriodMS int64  `json:"period_ms,omitzero"` // led: 100..10000
 
-	YawRad   *float64 `json:"yaw_rad,omitzero"`   // head: -3.2..3.2
-	PitchRad *float64 `json:"pitch_rad,omitzero"` // head: -1.6..1.6
-	RollRad  *float64 `json:"roll_rad,omitzero"`  // head
-	Speed    *float64 `json:"speed,omitzero"`     // head: 0..1 of the unit's own
+	View    string   `json:"view,omitempty"`    // screen: a view of the robot's catalogue,
+	Image   string   `json:"image,omitempty"`   // or an asset
+	Choices []Choice `json:"choices,omitempty"` // screen: it ends when a person chooses
+
+	YawRad   *float64 `json:"yaw_rad,omitzero"`   // head, pose: -3.2..3.2
+	PitchRad *float64 `json:"pitch_rad,omitzero"` // head, pose: -1.6..1.6
+	RollRad  *float64 `json:"roll_rad,omitzero"`  // head, pose
+	HeightM  *float64 `json:"height_m,omitzero"`  // pose: 0..2
+	Speed    *float64 `json:"speed,omitzero"`     // head: 0..1 of the unit's own; motion: 0.1..2 of the usual
+	Motion   string   `json:"motion,omitempty"`   // motion: a name of the robot's catalogue
 
 	Point    string   `json:"point,omitempty"`    // goto: a named point,
 	XM       *float64 `json:"x_m,omitzero"`       // or a place,
@@ -123,7 +133,17 @@ type Action struct {
 	ThetaRad *float64 `json:"theta_rad,omitzero"` // with a final heading if given
 	SpeedMPS *float64 `json:"speed_mps,omitzero"` // goto
 
+	VXMPS   *float64 `json:"vx_mps,omitzero"`   // drive: forward
+	VYMPS   *float64 `json:"vy_mps,omitzero"`   // drive: to the left
+	WZRadPS *float64 `json:"wz_radps,omitzero"` // drive: to the left
+
 	Actions []Action `json:"actions,omitempty"` // group
+}
+
+// Choice is one answer that a screen offers.
+type Choice struct {
+	ID   string `json:"id"`
+	Text Text   `json:"text"`
 }
 
 // Story is an ordered list of acts with a repeat rule. A file contains one story.

@@ -92,8 +92,10 @@ func (c *checks) with(p string, a Act, values map[string]string) {
 func (a Act) speaks(lang string) bool {
 	all := true
 	a.walk(func(_ string, x *Action, _ int) {
-		_, ok := x.Text.find(lang)
-		all = all && (x.Text == nil || ok)
+		x.texts("", func(_ string, t Text) {
+			_, ok := t.find(lang)
+			all = all && ok
+		})
 	})
 	return all
 }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"slices"
 	"strings"
 
 	"troupe/schema"
@@ -15,6 +16,7 @@ const (
 	ClassSound  Class = "sound"
 	ClassFace   Class = "face"
 	ClassLED    Class = "led"
+	ClassScreen Class = "screen"
 	ClassHead   Class = "head"
 	ClassBody   Class = "body"
 	ClassWait   Class = "wait"
@@ -24,7 +26,7 @@ const (
 // ActionRow describes one type of action.
 type ActionRow struct {
 	Type   ActionType
-	Unit   schema.UnitKind // kind of unit that performs it; empty = none
+	Unit   schema.UnitKind // kind of unit that performs it; empty = none, or for motion the unit that lists it
 	Class  Class
 	Method Method // default; an author may make any action exclusive
 
@@ -94,6 +96,15 @@ var Table = []ActionRow{
 			{Name: "period_ms", Min: 100, Max: 10_000},
 			unitField,
 		}},
+	{Type: TypeScreen, Unit: schema.UnitScreen, Class: ClassScreen, Method: MethodNoSameType,
+		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, Ends: "at once, at its end, or at a choice",
+		Fields: []Field{
+			{Name: "view", Form: FormName},
+			{Name: "text"},
+			{Name: "image", Form: FormName},
+			{Name: "choices"},
+			unitField,
+		}},
 	{Type: TypeHead, Unit: schema.UnitHead, Class: ClassHead, Method: MethodNoSameType,
 		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when reached, or at its end",
 		Fields: []Field{
@@ -101,6 +112,22 @@ var Table = []ActionRow{
 			{Name: "pitch_rad", Min: -1.6, Max: 1.6},
 			{Name: "roll_rad", Min: -1.6, Max: 1.6},
 			{Name: "speed", Min: 0, Max: 1},
+			unitField,
+		}},
+	{Type: TypeMotion, Class: ClassBody, Method: MethodNoSameType,
+		Timeout: true, OnResume: ResumeRestart, Ends: "when the unit reports that it is done",
+		Fields: []Field{
+			{Name: "motion", Required: true, Form: FormName},
+			{Name: "speed", Min: 0.1, Max: 2},
+			unitField,
+		}},
+	{Type: TypePose, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
+		Timeout: true, OnResume: ResumeRestart, Ends: "when reached",
+		Fields: []Field{
+			{Name: "yaw_rad", Min: -3.2, Max: 3.2},
+			{Name: "pitch_rad", Min: -1.6, Max: 1.6},
+			{Name: "roll_rad", Min: -1.6, Max: 1.6},
+			{Name: "height_m", Min: 0, Max: 2},
 			unitField,
 		}},
 	{Type: TypeGoto, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
@@ -111,6 +138,14 @@ var Table = []ActionRow{
 			{Name: "y_m", Min: -10_000, Max: 10_000},
 			{Name: "theta_rad", Min: -3.2, Max: 3.2},
 			{Name: "speed_mps", Min: 0.05, Max: 3},
+			unitField,
+		}},
+	{Type: TypeDrive, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
+		End: true, OnResume: ResumeSkip, Ends: "at its end, for whose last 100 ms its velocity is zero",
+		Fields: []Field{
+			{Name: "vx_mps", Min: -3, Max: 3},
+			{Name: "vy_mps", Min: -3, Max: 3},
+			{Name: "wz_radps", Min: -6.4, Max: 6.4},
 			unitField,
 		}},
 	{Type: TypeWait, Class: ClassWait, Method: MethodMultiple,
@@ -131,6 +166,41 @@ func RowOf(t ActionType) (ActionRow, bool) {
 
 // Shares reports whether two actions of this row may run at the same time.
 func (r ActionRow) Shares() bool { return r.Method == MethodMultiple }
+
+// Moves reports whether an action of this row moves the robot or a part of it.
+func (r ActionRow) Moves() bool { return r.Unit.Moves() || r.Type == TypeMotion }
+
+// NeedsUnit reports whether a unit performs actions of this row.
+func (r ActionRow) NeedsUnit() bool { return r.Unit != "" || r.Type == TypeMotion }
+
+// performedBy reports whether u performs x, which is an action of this row.
+func (r ActionRow) performedBy(u schema.Unit, x *Action) bool {
+	if r.Type == TypeMotion {
+		return slices.Contains(u.Motions, x.Motion)
+	}
+	return r.Unit != "" && u.Kind == r.Unit
+}
+
+// Performer returns the one of units that performs x: the one that x names, or else the
+// first that can.
+func (x *Action) Performer(units []schema.Unit) (schema.Unit, bool) {
+	row, _ := RowOf(x.Type)
+	for _, u := range units {
+		if (x.Unit == "" || x.Unit == u.ID) && row.performedBy(u, x) {
+			return u, true
+		}
+	}
+	return schema.Unit{}, false
+}
+
+// Types lists the types of actions.
+func Types() []string {
+	names := make([]string, len(Table))
+	for i, r := range Table {
+		names[i] = string(r.Type)
+	}
+	return names
+}
 
 // MethodOf returns the method of an action: its own, or else that of its row.
 func MethodOf(a Action) Method {
@@ -172,10 +242,4 @@ func (r ActionRow) takes() string {
 	return strings.Join(names, ", ")
 }
 
-func knownTypes() string {
-	names := make([]string, len(Table))
-	for i, r := range Table {
-		names[i] = string(r.Type)
-	}
-	return strings.Join(names, ", ")
-}
+func knownTypes() string { return strings.Join(Types(), ", ") }

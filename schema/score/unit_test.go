@@ -10,13 +10,17 @@ import (
 // twoHeads is a robot with two units of a kind.
 var twoHeads = schema.Caps{Units: []schema.Unit{
 	{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1, Max: 1}},
-	{ID: "head-2", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -2, Max: 2}},
+	{ID: "head-2", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -2, Max: 2}, Motions: []string{"nod"}},
 	{ID: "speaker", Kind: schema.UnitSpeaker},
 }}
 
 // turn is a turn of a head from one time to another.
 func turn(unit string, yaw float64, from, to int64) Action {
 	return Action{Type: TypeHead, Unit: unit, YawRad: &yaw, StartMS: from, EndMS: &to}
+}
+
+func nod(unit string) Action {
+	return Action{Type: TypeMotion, Motion: "nod", Unit: unit, TimeoutMS: new(int64(1000))}
 }
 
 func TestConflictIsJudgedPerUnit(t *testing.T) {
@@ -36,6 +40,9 @@ func TestConflictIsJudgedPerUnit(t *testing.T) {
 		{"a unit of another kind", []Action{turn("speaker", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
 		{"within the limits of the second", []Action{turn("head-2", 1.5, 0, 1000)}, "", "", ""},
 		{"outside those of the first", []Action{turn("", 1.5, 0, 1000)}, "", CodeBeyondUnit, "/actions/0/yaw_rad"},
+		{"a motion belongs to the unit that lists it", []Action{nod("")}, "", "", ""},
+		{"a motion by the name of its unit", []Action{nod("head-2")}, "", "", ""},
+		{"a motion that another unit lists", []Action{nod("head")}, "", CodeNoUnit, "/actions/0/unit"},
 		{"a wait has no unit", []Action{{Type: TypeWait, Unit: "head", EndMS: new(int64(100))}}, CodeWrongField, "", ""},
 		{"no id", []Action{turn("Head 2", 0.5, 0, 1000)}, CodeBadID, "", ""},
 	} {

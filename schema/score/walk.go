@@ -27,7 +27,7 @@ func (a Act) Moves() bool {
 	moves := false
 	a.walk(func(_ string, action *Action, _ int) {
 		row, _ := RowOf(action.Type)
-		moves = moves || row.Unit.Moves()
+		moves = moves || row.Moves()
 	})
 	return moves
 }
@@ -53,24 +53,42 @@ func (a Act) Resolve(step Step) Act {
 func resolve(list []Action, r *strings.Replacer) []Action {
 	out := slices.Clone(list)
 	for i := range out {
-		if out[i].Text != nil {
-			text := make(Text, len(out[i].Text))
-			for lang, s := range out[i].Text {
-				text[lang] = r.Replace(s)
-			}
-			out[i].Text = text
+		out[i].Text = out[i].Text.replace(r)
+		out[i].Choices = slices.Clone(out[i].Choices)
+		for j := range out[i].Choices {
+			out[i].Choices[j].Text = out[i].Choices[j].Text.replace(r)
 		}
 		out[i].Actions = resolve(out[i].Actions, r)
 	}
 	return out
 }
 
+func (t Text) replace(r *strings.Replacer) Text {
+	if t == nil {
+		return nil
+	}
+	out := make(Text, len(t))
+	for lang, s := range t {
+		out[lang] = r.Replace(s)
+	}
+	return out
+}
+
+// texts calls visit for every text of x with its pointer, when p is that of x.
+func (x *Action) texts(p string, visit func(pointer string, t Text)) {
+	if x.Text != nil {
+		visit(at(p, "text"), x.Text)
+	}
+	for i, choice := range x.Choices {
+		visit(at(p, "choices", i, "text"), choice.Text)
+	}
+}
+
 // UsesUnit reports whether u, one of units, performs an action of a.
 func (a Act) UsesUnit(u schema.Unit, units []schema.Unit) bool {
 	uses := false
 	a.walk(func(_ string, action *Action, _ int) {
-		row, _ := RowOf(action.Type)
-		used, ok := schema.FindUnit(units, row.Unit, action.Unit)
+		used, ok := action.Performer(units)
 		uses = uses || ok && used.ID == u.ID
 	})
 	return uses
