@@ -29,22 +29,27 @@ type node struct {
 	id             string
 	parent         int // index; the root's is -1
 	children       int
-	unit           int // index, none for groups and waits
+	unit           int  // index, none for groups and waits
+	moves          bool // its unit can move
 	class          score.Class
 	exclusive      bool
 	shares         bool // may run together with others of its class
 	span           span
 	start          time.Duration
 	length         time.Duration // fixed: the duration; untilReport: the timeout
+	rest           time.Duration // fixed: its unit is stopped so long before its end
 	resume         score.OnResume
 	text           string
-	failsOnTimeout bool // its timeout fails the act
+	choices        []string // texts of the choices
+	failsOnTimeout bool     // its timeout fails the act
 }
 
 const none = -1
 
-// competes reports whether two nodes do the same thing with the same unit.
-func (n *node) competes(with *node) bool { return n.class == with.class && n.unit == with.unit }
+// competes reports whether two nodes do the same thing with the same unit, or both move it.
+func (n *node) competes(with *node) bool {
+	return n.unit == with.unit && (n.moves || n.class == with.class)
+}
 
 // performance is one queued or current entry: the compiled act, which does not
 // change, and the state of each node.
@@ -125,6 +130,9 @@ func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer s
 	if len(a.Text) > 0 {
 		n.text = texts.Replace(a.Text.In(p.Languages...))
 	}
+	for _, choice := range a.Choices {
+		n.choices = append(n.choices, texts.Replace(choice.Text.In(p.Languages...)))
+	}
 	if p.OnResume != "" {
 		n.resume = p.OnResume
 	}
@@ -175,21 +183,26 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 		// After a motion that timed out the robot is not where the act expects it,
 		// so the act fails; after a sentence or a turn of the head it can go on.
 		n.span, n.length, n.failsOnTimeout = untilReport, milliseconds(*a.TimeoutMS), row.Class == score.ClassBody
-	case row.AtOnce, row.Unit == "":
+	case row.AtOnce, !row.NeedsUnit():
 		n.span = instant
 	default:
 		n.span = detached
 	}
-	if row.Unit == "" {
+	if !row.NeedsUnit() {
 		return n, nil
 	}
-	n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.kind == row.Unit && (a.Unit == "" || a.Unit == u.id) })
+	body, found := a.Performer(x.body)
 	switch {
-	case n.unit != none:
+	case found:
 	case a.Unit != "":
-		return refuse("/unit", schema.ReasonBadRequest, "this robot has no %s %q", row.Unit, a.Unit)
+		return refuse("/unit", schema.ReasonBadRequest, "this robot has no %s %q", cmp.Or(string(row.Unit), "unit for "+a.Motion), a.Unit)
 	default:
-		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", row.Unit)
+		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", cmp.Or(string(row.Unit), "motion "+a.Motion))
+	}
+	n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.id == body.ID })
+	n.moves = body.Kind.Moves()
+	if a.Type == score.TypeDrive {
+		n.rest = milliseconds(score.DriveRestMS)
 	}
 	return n, nil
 }

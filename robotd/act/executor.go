@@ -25,7 +25,7 @@ func Defaults() Limits {
 
 // Config lists the units and lanes.
 type Config struct {
-	Units  []schema.Unit // an action that names none uses the first of its kind
+	Units  []schema.Unit // an action that names none uses the first that performs it
 	Lanes  []LaneConfig  // highest priority first
 	Limits Limits
 }
@@ -33,6 +33,7 @@ type Config struct {
 // Executor performs acts. Its gate is closed initially.
 type Executor struct {
 	limits Limits
+	body   []schema.Unit // read-only
 	units  []unit
 	lanes  []lane
 	gate   Gate
@@ -43,7 +44,7 @@ type Executor struct {
 
 // New returns an executor with empty lanes.
 func New(c Config) *Executor {
-	x := &Executor{limits: c.Limits, gate: Gate{Moves: schema.ReasonSafetyDisabled}}
+	x := &Executor{limits: c.Limits, body: c.Units, gate: Gate{Moves: schema.ReasonSafetyDisabled}}
 	for _, u := range c.Units {
 		x.units = append(x.units, unit{id: u.ID, kind: u.Kind, owner: nobody})
 	}

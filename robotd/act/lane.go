@@ -29,6 +29,7 @@ type LaneConfig struct {
 type Entry struct {
 	ID        string     // included unchanged in all results about the entry
 	Act       *score.Act // immutable
+	Req       string     // of the request for it; empty for what the robot does by itself
 	With      map[string]string
 	Languages []string       // preferred for texts, best first
 	OnResume  score.OnResume // overrides that of the actions if not empty

@@ -44,6 +44,7 @@ type Effect struct {
 	Kind   Kind
 	Lane   Lane
 	Entry  string // the entry's id
+	Req    string // of the entry
 	Act    string
 	Action string // the action's id, or its path in the act, such as actions/0/actions/2
 
@@ -52,10 +53,12 @@ type Effect struct {
 	Unit string
 
 	// Start
-	Do    *score.Action // shared and immutable
-	Text  string        // of a say action, in the entry's language, with its parameters filled in
-	From  time.Duration // how much of it was done before it was interrupted
-	Holds bool          // it lasts until its Stop or the unit's report; otherwise it has no end
+	Do   *score.Action // shared and immutable
+	Text string        // of the action, in the entry's language, with its parameters filled in
+	// Choices are the texts of the action's choices, like Text.
+	Choices []string
+	From    time.Duration // how much of it was done before it was interrupted
+	Holds   bool          // it lasts until its Stop or the unit's report; otherwise it has no end
 
 	// Ended
 	Outcome Outcome

@@ -24,7 +24,7 @@ func drawGroup(t *rapid.T, path string, depth int, timed bool) []score.Action {
 			kinds = 6
 		}
 		if !timed {
-			kinds += 4
+			kinds += 7
 		}
 		switch k := rapid.IntRange(1, kinds).Draw(t, "kind"); {
 		case k == 1:
@@ -44,6 +44,12 @@ func drawGroup(t *rapid.T, path string, depth int, timed bool) []score.Action {
 			a = say(id, start, length)
 		case k == 8:
 			a = drive(id, start, length)
+		case k == 9:
+			a = motion(id, start, length)
+		case k == 10:
+			a = velocity(id, start, start+length)
+		case k == 11:
+			a = choice(id, start, length)
 		default:
 			a = head(id, start, rapid.SampledFrom([]int64{-1, length}).Draw(t, "timeout"))
 		}

@@ -10,7 +10,7 @@ import (
 
 var testUnits = []schema.Unit{
 	{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
-	{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive},
+	{ID: "head", Kind: schema.UnitHead, Motions: []string{"nod"}}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "screen", Kind: schema.UnitScreen},
 }
 
 const (
@@ -152,6 +152,19 @@ func drive(id string, start, timeout int64) score.Action {
 
 func head(id string, start, timeout int64) score.Action {
 	return score.Action{Type: score.TypeHead, ID: id, StartMS: start, TimeoutMS: ms(timeout)}
+}
+
+func motion(id string, start, timeout int64) score.Action {
+	return score.Action{Type: score.TypeMotion, ID: id, StartMS: start, TimeoutMS: ms(timeout), Motion: "nod"}
+}
+
+func velocity(id string, start, end int64) score.Action {
+	forward := 0.2
+	return score.Action{Type: score.TypeDrive, ID: id, StartMS: start, EndMS: ms(end), VXMPS: &forward}
+}
+
+func choice(id string, start, timeout int64) score.Action {
+	return score.Action{Type: score.TypeScreen, ID: id, StartMS: start, TimeoutMS: ms(timeout), Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}}}
 }
 
 func wait(start, end int64) score.Action {

@@ -94,6 +94,9 @@ func (x *Executor) finishDue(l *lane) (changed bool) {
 		if r.stage != Executing {
 			continue
 		}
+		if x.rests(p, i) {
+			x.restUnit(p, i)
+		}
 		switch {
 		case n.span == untilEmpty && r.unfinished == 0, n.span == fixed && r.elapsed >= n.length:
 			x.finish(p, i, Finish)
@@ -216,6 +219,9 @@ func (x *Executor) untilDue(p *performance) time.Duration {
 			switch n.span {
 			case fixed:
 				q = min(q, n.length-r.elapsed)
+				if n.rest > 0 && r.key != 0 && !r.stopNextTick {
+					q = min(q, n.length-n.rest-r.elapsed)
+				}
 			case untilReport:
 				if r.report == noReport { // otherwise the report decides, even if the timeout is earlier
 					q = min(q, n.length-r.elapsed)

@@ -141,6 +141,9 @@ func (p *play) flushOuts() string {
 			if o.Text != "" {
 				fmt.Fprintf(&b, " %q", o.Text)
 			}
+			if len(o.Choices) > 0 {
+				fmt.Fprintf(&b, " choices %q", o.Choices)
+			}
 			if o.From != 0 {
 				fmt.Fprintf(&b, " from %v", o.From)
 			}

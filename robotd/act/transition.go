@@ -24,7 +24,7 @@ func (x *Executor) start(li, i int) {
 		parent.active++
 		parent.frozen = n.exclusive
 	}
-	if n.unit != none {
+	if n.unit != none && !n.rested(r.elapsed) {
 		x.claim(li, n.unit, n.span == instant)
 		for j := range p.runs {
 			if p.runs[j].stopNextTick && n.competes(&p.nodes[j]) {
@@ -33,7 +33,7 @@ func (x *Executor) start(li, i int) {
 		}
 		x.key++
 		r.key, r.tick = x.key, x.tick
-		x.emit(l, p, Effect{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, From: r.elapsed, Holds: n.span != instant})
+		x.emit(l, p, Effect{Kind: Start, Action: n.id, Key: r.key, Unit: x.units[n.unit].id, Do: n.do, Text: n.text, Choices: n.choices, From: r.elapsed, Holds: n.span != instant})
 	}
 	if n.span == instant {
 		x.finish(p, i, Finish)

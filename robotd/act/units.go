@@ -10,7 +10,7 @@ type obstacle uint8
 const (
 	unblocked obstacle = iota
 	groupBusy          // it is exclusive, and siblings are running
-	sameClass          // another action of its class is running on its unit
+	sameClass          // another action of its class is running on its unit, or another that moves it
 	unitTaken          // a higher lane owns the unit
 	gateClosed
 	unitDisabled
@@ -53,7 +53,7 @@ func (x *Executor) blockerOf(li, i int) blocker {
 		if j == i || !n.competes(&p.nodes[j]) || n.shares && p.nodes[j].shares {
 			continue
 		}
-		// An interrupted action resumes before another one of its class starts.
+		// An interrupted action resumes before another one that competes with it starts.
 		if s := p.runs[j].stage; s == Executing || s == Held && r.stage != Held {
 			return blocker{kind: sameClass, reason: schema.ReasonBusy, with: p.nodes[j].id}
 		}
@@ -132,7 +132,7 @@ func (x *Executor) laneOf(p *performance) *lane {
 }
 
 func (x *Executor) emit(l *lane, p *performance, o Effect) {
-	o.Lane, o.Entry, o.Act = l.Lane, p.ID, p.Entry.Act.ID
+	o.Lane, o.Entry, o.Req, o.Act = l.Lane, p.ID, p.Req, p.Entry.Act.ID
 	x.out = append(x.out, o)
 }
 

@@ -45,6 +45,20 @@ func (x *Executor) View(of Lane) View {
 	return v
 }
 
+// Running returns the act and the action whose command a unit carries out, and the request
+// for the act.
+func (x *Executor) Running(key uint64) (act, action, req string, ok bool) {
+	for i := range x.lanes {
+		p := x.lanes[i].current
+		for n := 0; p != nil && key != 0 && n < len(p.runs); n++ {
+			if p.runs[n].key == key {
+				return p.Entry.Act.ID, p.nodes[n].id, p.Req, true
+			}
+		}
+	}
+	return "", "", "", false
+}
+
 // Acts lists the acts of a lane: the current one, then the queued ones.
 func (x *Executor) Acts(of Lane) []string {
 	l := x.lane(of)

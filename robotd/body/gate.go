@@ -23,7 +23,7 @@ func (b *State) Command(at schema.SafetyState, o *act.Effect) (driver.Command, s
 	if class == safety.Sounds {
 		do = b.atVolume(do)
 	}
-	return driver.Command{Key: o.Key, Unit: o.Unit, Do: b.located(do), Text: o.Text, From: o.From, Holds: o.Holds}, ""
+	return driver.Command{Key: o.Key, Unit: o.Unit, Do: b.located(do), Text: o.Text, Choices: o.Choices, From: o.From, Holds: o.Holds}, ""
 }
 
 // atVolume is an action at the robot's volume.

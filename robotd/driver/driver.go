@@ -45,16 +45,19 @@ type Body struct {
 	Homing    []string // units whose calibration moves them and so needs safety/enable
 }
 
-// Command is one action for one unit. The body answers every command with exactly
+// Command is one action for one unit. The velocity of a drive action holds until its Stop. The body answers every command with exactly
 // one event, Done or Failed, unless Stop came first. A command with Holds unset is
 // done as soon as the unit has applied it; a face or a colour then stays.
 type Command struct {
-	Key   uint64 // unique; never reused
-	Unit  string
-	Do    *score.Action // shared, read-only
-	Text  string        // say: the text to speak, in the robot's language
-	From  time.Duration // skip the part that was done before an interruption
-	Holds bool
+	Key  uint64 // unique; never reused
+	Unit string
+	Do   *score.Action // shared, read-only
+	Text string        // say, screen: the text, in the robot's language
+	// Choices are the texts of the choices of a screen, in the robot's language. A person
+	// who chooses ends the command: it is Done with the id of the choice.
+	Choices []string
+	From    time.Duration // skip the part that was done before an interruption
+	Holds   bool
 	// Asset is the SHA-256 of the file that Do names if the story contains one. The
 	// file has that name in the assets directory of the robot's data.
 	Asset string
@@ -90,7 +93,7 @@ type Kind string
 
 // The kinds of events.
 const (
-	Done   Kind = "done"   // Key: the command has been carried out
+	Done   Kind = "done"   // Key: the command has been carried out; Name: the choice that a person made on the screen
 	Failed Kind = "failed" // Key, Reason, Detail: the command has failed
 	// Unit, State, Detail: a unit's state, reported for each unit after Open and on
 	// every change. Detail is the present fault; it is empty as soon as the cause is

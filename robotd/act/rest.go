@@ -1,0 +1,23 @@
+package act
+
+import "time"
+
+// rested reports whether the unit of an action is at rest after so much of the action: a
+// velocity is zero for the last part of its action.
+func (n *node) rested(elapsed time.Duration) bool { return n.rest > 0 && elapsed >= n.length-n.rest }
+
+// rests reports whether the unit of a node has to be stopped now, before the action ends.
+func (x *Executor) rests(p *performance, i int) bool {
+	r := &p.runs[i]
+	return r.key != 0 && !r.stopNextTick && p.nodes[i].rested(r.elapsed)
+}
+
+// restUnit stops the unit of an action that goes on until its end. A unit that started in
+// this same tick is stopped with the next one.
+func (x *Executor) restUnit(p *performance, i int) {
+	if p.runs[i].tick == x.tick {
+		p.runs[i].stopNextTick = true
+		return
+	}
+	x.stop(x.laneOf(p), p, i)
+}
