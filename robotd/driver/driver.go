@@ -45,9 +45,10 @@ type Body struct {
 	Homing    []string // units whose calibration moves them and so needs safety/enable
 }
 
-// Command is one action for one unit. The velocity of a drive action holds until its Stop. The body answers every command with exactly
+// Command is one action for one unit. The body answers every command with exactly
 // one event, Done or Failed, unless Stop came first. A command with Holds unset is
-// done as soon as the unit has applied it; a face or a colour then stays.
+// done as soon as the unit has applied it; a face or a colour then stays. The velocity
+// of a drive action holds until its Stop.
 type Command struct {
 	Key  uint64 // unique; never reused
 	Unit string

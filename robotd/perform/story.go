@@ -146,7 +146,7 @@ func (s *State) File(do *score.Action) string {
 			continue
 		}
 		for _, a := range p.Content.Assets {
-			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && a.Name == do.Face {
+			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && (a.Name == do.Face || a.Name == do.Image) {
 				return a.SHA256
 			}
 		}

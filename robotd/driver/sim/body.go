@@ -45,6 +45,19 @@ var sounds = map[string]time.Duration{
 	"bell":     1500 * time.Millisecond,
 }
 
+// motions lists the motions of the head: the directions through which it turns, as yaw, pitch
+// and roll.
+var motions = map[string][][3]float64{
+	"look-around": {{0.8, 0, 0}, {-0.8, 0, 0}, {}},
+	"nod":         {{0, -0.3, 0}, {0, 0.1, 0}, {0, -0.3, 0}, {}},
+	"shake":       {{0.3, 0, 0}, {-0.3, 0, 0}, {0.3, 0, 0}, {}},
+}
+
+var (
+	views  = []string{"clock", "home", "map"}
+	images = []string{"logo"}
+)
+
 var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"}
 
 // The limits of the body.
@@ -56,6 +69,7 @@ const (
 	maxTurn     = 1.5 // rad/s
 	turnAccel   = 3.0 // rad/s²
 	headSpeed   = 2.0 // rad/s
+	leanSpeed   = 0.2 // rad/s and m/s
 
 	charactersPerSecond = 14
 	shortestSpeech      = 400 * time.Millisecond
@@ -75,6 +89,9 @@ var (
 	yaw   = schema.Range{Min: -1.2, Max: 1.2}
 	pitch = schema.Range{Min: -0.6, Max: 0.6}
 	roll  = schema.Range{Min: -0.3, Max: 0.3}
+
+	lean   = schema.Range{Min: -0.15, Max: 0.15} // pitch and roll of the drive
+	height = schema.Range{Min: 0.9, Max: 1.1}
 )
 
 // Body describes the body.
@@ -86,9 +103,11 @@ func (s *Sim) Body() driver.Body {
 			{ID: face, Kind: schema.UnitFace, Faces: slices.Clone(faces)},
 			{ID: led, Kind: schema.UnitLED},
 			{ID: head, Kind: schema.UnitHead, YawRad: &schema.Range{Min: yaw.Min, Max: yaw.Max},
-				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max}},
-			{ID: drive, Kind: schema.UnitDrive, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: braking},
-			{ID: screen, Kind: schema.UnitScreen},
+				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max},
+				Motions: names(motions)},
+			{ID: drive, Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: lean.Min, Max: lean.Max}, RollRad: &schema.Range{Min: lean.Min, Max: lean.Max},
+				HeightM: &schema.Range{Min: height.Min, Max: height.Max}, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: braking},
+			{ID: screen, Kind: schema.UnitScreen, Views: slices.Clone(views), Images: slices.Clone(images)},
 			{ID: battery, Kind: schema.UnitBattery},
 		},
 		Points:    []string{},

@@ -77,7 +77,7 @@ func (s *Sim) endCalibration(c *calibration) {
 	if s.calib == c {
 		s.calib = nil
 		for i := range s.heads() {
-			s.heads()[i].gaze.active = false
+			s.heads()[i].gaze.rest()
 		}
 	}
 }

@@ -83,6 +83,8 @@ func (s *Sim) moveDrive(dt time.Duration) {
 		wantV, wantW = s.velocity.VX, s.velocity.WZ
 	case s.trip != nil:
 		wantV, wantW = s.followTrip(t)
+	case s.cruise != nil:
+		wantV, wantW = s.cruise.v, s.cruise.w
 	}
 	s.v = driver.Ramp(s.v, wantV, up*t, down*t)
 	s.w = driver.Ramp(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)

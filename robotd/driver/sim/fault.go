@@ -91,9 +91,14 @@ func (s *Sim) Touch(where string, on bool) {
 	s.sense(driver.Event{Signal: driver.Touch, Name: where, On: on})
 }
 
-// Press simulates that a person presses a choice or button.
+// Press simulates that a person presses a choice or button. A choice that the screen offers
+// ends the command that offers it.
 func (s *Sim) Press(what string) {
-	s.sense(driver.Event{Signal: driver.Press, Name: what, On: true})
+	s.enqueue(false, func() {
+		if !s.choose(what) {
+			s.emit(driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: what, On: true})
+		}
+	})
 }
 
 // Heat reports a temperature of a unit, in degrees Celsius.

@@ -14,7 +14,8 @@ import (
 // radians.
 type gaze struct {
 	now, to [3]float64
-	speed   float64 // rad/s
+	speed   float64      // rad/s
+	path    [][3]float64 // directions of a motion after to
 	key     uint64
 	active  bool // the head has a direction to turn to
 	turning bool
@@ -46,7 +47,7 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 		}
 	}
 	s.abort(m.id, schema.ReasonSuperseded, "a newer command moves the "+m.id)
-	g.to, g.speed, g.key, g.active = to, headSpeed/2, c.Key, true
+	g.to, g.path, g.speed, g.key, g.active = to, nil, headSpeed/2, c.Key, true
 	if c.Do.Speed != nil {
 		g.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
 	}
@@ -67,6 +68,9 @@ func (s *Sim) turnHead(m *mover, dt time.Duration) {
 			g.now[i] += math.Copysign(step, off)
 			g.turning = true
 		}
+	}
+	if !g.turning && len(g.path) > 0 {
+		g.to, g.path, g.turning = g.path[0], g.path[1:], true
 	}
 	if !g.turning {
 		g.active = false

@@ -173,7 +173,7 @@ func (s *Sim) emitUnit(m *mover) {
 // atRest reports whether a unit does not move.
 func (s *Sim) atRest(id string) bool {
 	if id == drive {
-		return s.v == 0 && s.w == 0
+		return s.v == 0 && s.w == 0 && !s.pose.moving
 	}
 	return !s.mover(id).gaze.turning
 }
@@ -190,14 +190,15 @@ func (s *Sim) abort(id string, why schema.Reason, detail string) {
 			s.failed(s.trip.key, why, detail)
 			s.trip = nil
 		}
+		s.abortCruise(why, detail)
+		s.abortPose(why, detail)
 		return
 	}
 	g := &s.mover(id).gaze
-	g.active = false
 	if g.key != 0 {
 		s.failed(g.key, why, detail)
-		g.key = 0
 	}
+	g.rest()
 }
 
 // motionRefusal returns why a unit takes no command now, or an empty reason.

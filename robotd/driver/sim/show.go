@@ -87,7 +87,8 @@ func (s *Sim) stopVoice(key uint64) {
 // a running command holds over it.
 type lamp struct {
 	base, held string
-	key        uint64 // of the command that holds it; 0 if none
+	key        uint64   // of the command that holds it; 0 if none
+	choices    []string // ids of the choices that this command offers
 }
 
 func (l *lamp) shown() string {
@@ -100,7 +101,7 @@ func (l *lamp) shown() string {
 // release ends the hold of the command key; the lamp shows its base value again.
 func (l *lamp) release(key uint64) {
 	if l.key == key {
-		l.key, l.held = 0, ""
+		l.key, l.held, l.choices = 0, "", nil
 	}
 }
 

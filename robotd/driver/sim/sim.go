@@ -74,7 +74,9 @@ type Sim struct {
 	sinceSpeed     time.Duration // since the last speed report
 	reportedMoving bool
 	voices         []*voice
-	lamps          map[string]*lamp // faces and leds, by unit
+	lamps          map[string]*lamp // faces, leds and screens, by unit
+	cruise         *cruise
+	pose           pose
 	level          float64
 	reportedLevel  float64 // level in the last report
 	charging       bool
@@ -97,6 +99,7 @@ func New(c Config) *Sim {
 		order:  driver.ToIdle,
 		lamps:  map[string]*lamp{},
 		at:     points["dock"],
+		pose:   pose{now: upright, to: upright},
 		level:  c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
@@ -110,6 +113,8 @@ func New(c Config) *Sim {
 			s.lamps[u.ID] = &lamp{base: "neutral"}
 		case schema.UnitLED:
 			s.lamps[u.ID] = &lamp{base: "off"}
+		case schema.UnitScreen:
+			s.lamps[u.ID] = &lamp{base: "home"}
 		}
 	}
 	for i := range s.movers {
@@ -257,6 +262,7 @@ func (s *Sim) advance(dt time.Duration) {
 		own := time.Duration(float64(driver.Tick) * s.pace)
 		s.moveDrive(own)
 		s.emitSpeed(driver.Tick)
+		s.movePose(own)
 		for i := range s.heads() {
 			s.turnHead(&s.heads()[i], own)
 		}
@@ -268,7 +274,7 @@ func (s *Sim) advance(dt time.Duration) {
 
 // busy reports whether the body has to simulate every tick.
 func (s *Sim) busy() bool {
-	return s.calib != nil || len(s.voices) > 0 || s.moving() || s.trip != nil || s.velocity != nil ||
+	return s.calib != nil || len(s.voices) > 0 || s.moving() || s.trip != nil || s.velocity != nil || s.cruise != nil || s.pose.active ||
 		slices.ContainsFunc(s.movers, func(m mover) bool { return m.awaitsTime(s.order) })
 }
 
@@ -289,15 +295,17 @@ func (s *Sim) start(c driver.Command) {
 	}
 	switch kind := s.kindOf(c.Unit); kind {
 	case schema.UnitDrive:
-		s.startTrip(c)
+		s.startDrive(c)
 	case schema.UnitHead:
-		s.startGaze(s.mover(c.Unit), c)
+		s.startHead(s.mover(c.Unit), c)
 	case schema.UnitSpeaker:
 		s.startVoice(c)
 	case schema.UnitFace:
 		s.startFace(c)
 	case schema.UnitLED:
 		s.startLED(c)
+	case schema.UnitScreen:
+		s.startScreen(c)
 	default:
 		s.failed(c.Key, schema.ReasonBadRequest, "the "+c.Unit+" knows no "+string(c.Do.Type))
 	}
@@ -310,9 +318,11 @@ func (s *Sim) stop(key uint64) {
 	}
 	for i := range s.heads() {
 		if g := &s.heads()[i].gaze; g.key == key {
-			g.key, g.active = 0, false
+			g.rest()
 		}
 	}
+	s.stopCruise(key)
+	s.stopPose(key)
 	s.stopVoice(key)
 	for _, l := range s.lamps {
 		l.release(key)

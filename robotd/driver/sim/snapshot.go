@@ -26,8 +26,10 @@ type Snapshot struct {
 	X, Y, Theta      float64 // metres, radians
 	V, W             float64 // m/s, rad/s
 	Yaw, Pitch, Roll float64
-	Saying           []string // texts (with their voice, if one was given) and sounds that are playing
+	Saying           []string   // texts (with their voice, if one was given) and sounds that are playing
+	Lean             [4]float64 // pose of the drive: yaw, pitch, roll in radians, height in metres
 	Face, LED        string
+	Screen           string
 	Battery          float64
 	Charging         bool
 	Drive, Head      driver.State
@@ -41,7 +43,8 @@ func (s *Sim) look() Snapshot {
 	l := Snapshot{
 		X: s.at.x, Y: s.at.y, Theta: s.at.theta, V: s.v, W: s.w,
 		Yaw: first.gaze.now[0], Pitch: first.gaze.now[1], Roll: first.gaze.now[2],
-		Face: s.lamps[face].shown(), LED: s.lamps[led].shown(), Battery: s.level, Charging: s.charging,
+		Face: s.lamps[face].shown(), LED: s.lamps[led].shown(), Screen: s.lamps[screen].shown(), Lean: s.pose.now,
+		Battery: s.level, Charging: s.charging,
 		Drive: s.mover(drive).state, Head: first.state, Pressed: maps.Clone(s.pressed),
 		Yaws: map[string]float64{}, Faces: map[string]string{},
 	}

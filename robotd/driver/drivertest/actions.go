@@ -1,0 +1,76 @@
+package drivertest
+
+import (
+	"testing"
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// velocityOfAct checks that the velocity of a drive action holds until its stop, is not
+// answered, and stays within the limits of the drive.
+func velocityOfAct(t *testing.T, s *harness) {
+	u := s.drive()
+	s.order(driver.ToRun)
+	end := int64(5000)
+	ahead, wild := u.MaxSpeedMPS/2, 2*u.MaxSpeedMPS
+	key := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &ahead, EndMS: &end})
+	s.pass(3 * time.Second)
+	if v, _ := s.fastest(); v != ahead {
+		t.Errorf("driven at %v m/s it was %v m/s fast", ahead, v)
+	}
+	s.b.Stop(key)
+	s.pass(time.Duration(ahead/u.BrakingMPS2*float64(time.Second)) + 200*time.Millisecond)
+	s.wantStandstill("the action was stopped")
+	if got := s.answers(key); len(got) != 0 {
+		t.Errorf("a velocity was answered with %+v", got)
+	}
+	refused := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &wild, EndMS: &end})
+	s.wantAnswer(refused, driver.Failed, schema.ReasonOutOfRange)
+	halted := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &ahead, EndMS: &end})
+	s.pass(time.Second)
+	s.order(driver.ToHalt)
+	s.wantAnswer(halted, driver.Failed, schema.ReasonStopped)
+}
+
+// listedActions checks that a body carries out what its units list: motions, views, images
+// and poses, and refuses what they do not list.
+func listedActions(t *testing.T, s *harness) {
+	s.order(driver.ToRun)
+	limit := int64(20_000)
+	run := func(unit string, do score.Action) {
+		t.Helper()
+		key := s.start(unit, do)
+		s.pass(15 * time.Second)
+		s.wantAnswer(key, driver.Done, "")
+	}
+	refuse := func(unit string, do score.Action) {
+		t.Helper()
+		s.wantAnswer(s.start(unit, do), driver.Failed, schema.ReasonOutOfRange)
+	}
+	for _, u := range s.b.Body().Units {
+		for _, name := range u.Motions {
+			run(u.ID, score.Action{Type: score.TypeMotion, Motion: name, TimeoutMS: &limit})
+		}
+		if len(u.Motions) > 0 {
+			refuse(u.ID, score.Action{Type: score.TypeMotion, Motion: "no-such-motion", TimeoutMS: &limit})
+		}
+		for _, name := range u.Views {
+			run(u.ID, score.Action{Type: score.TypeScreen, View: name})
+		}
+		for _, name := range u.Images {
+			run(u.ID, score.Action{Type: score.TypeScreen, Image: name})
+		}
+		if len(u.Views) > 0 {
+			refuse(u.ID, score.Action{Type: score.TypeScreen, View: "no-such-view"})
+		}
+		if r := u.HeightM; r != nil && u.Kind == schema.UnitDrive {
+			run(u.ID, score.Action{Type: score.TypePose, HeightM: &r.Min, TimeoutMS: &limit})
+			run(u.ID, score.Action{Type: score.TypePose, HeightM: &r.Max, TimeoutMS: &limit})
+			beyond := r.Max + 1
+			refuse(u.ID, score.Action{Type: score.TypePose, HeightM: &beyond, TimeoutMS: &limit})
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// cruise is the velocity of a running drive action, which holds until its stop.
+type cruise struct {
+	key  uint64
+	v, w float64
+}
+
+// startDrive hands a command to the drive.
+func (s *Sim) startDrive(c driver.Command) {
+	switch c.Do.Type {
+	case score.TypeDrive:
+		s.startCruise(c)
+	case score.TypePose:
+		s.startPose(c)
+	default:
+		s.startTrip(c)
+	}
+}
+
+func (s *Sim) startCruise(c driver.Command) {
+	if why, detail := s.motionRefusal(&s.movers[0]); why != "" {
+		s.failed(c.Key, why, detail)
+		return
+	}
+	r := &cruise{key: c.Key}
+	for _, axis := range []struct {
+		name string
+		want *float64
+		most float64
+		to   *float64
+	}{
+		{"forward", c.Do.VXMPS, maxSpeed, &r.v}, {"sideways", c.Do.VYMPS, 0, new(float64)}, {"turning", c.Do.WZRadPS, maxTurn, &r.w},
+	} {
+		switch {
+		case axis.want == nil:
+		case !(math.Abs(*axis.want) <= axis.most): // NaN is beyond every limit
+			s.failed(c.Key, schema.ReasonOutOfRange, fmt.Sprintf("%s at %g: the drive does at most %g", axis.name, *axis.want, axis.most))
+			return
+		default:
+			*axis.to = *axis.want
+		}
+	}
+	s.abort(drive, schema.ReasonSuperseded, "a newer command moves the drive")
+	s.cruise = r
+}
+
+func (s *Sim) stopCruise(key uint64) {
+	if s.cruise != nil && s.cruise.key == key {
+		s.cruise = nil
+	}
+}
+
+func (s *Sim) abortCruise(why schema.Reason, detail string) {
+	if s.cruise != nil {
+		s.failed(s.cruise.key, why, detail)
+		s.cruise = nil
+	}
+}

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"troupe/robotd/driver"
+	"troupe/schema"
+)
+
+func (s *Sim) startScreen(c driver.Command) {
+	what := c.Do.View
+	switch do := c.Do; {
+	case do.View != "" && !slices.Contains(views, do.View):
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no view "+do.View)
+		return
+	case do.Image != "" && !slices.Contains(images, do.Image) && c.Asset == "":
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no image "+do.Image)
+		return
+	case do.View == "" && do.Image == "" && c.Text == "" && len(do.Choices) == 0:
+		s.failed(c.Key, schema.ReasonBadRequest, "the screen knows no "+string(do.Type)+" that shows nothing")
+		return
+	case do.Image != "":
+		what = do.Image
+	case do.View == "":
+		what = c.Text
+	}
+	if len(c.Choices) > 0 {
+		what = strings.TrimSpace(what + " [" + strings.Join(c.Choices, " | ") + "]")
+	}
+	l := s.lamps[c.Unit]
+	s.setLamp(l, c, what)
+	if l.key != c.Key {
+		return
+	}
+	for _, choice := range c.Do.Choices {
+		l.choices = append(l.choices, choice.ID)
+	}
+}
+
+// choose ends the command that offers a choice, and reports whether a screen offers it.
+func (s *Sim) choose(id string) bool {
+	for _, u := range s.units {
+		if l := s.lamps[u.ID]; l != nil && slices.Contains(l.choices, id) {
+			s.emit(driver.Event{Kind: driver.Done, Key: l.key, Name: id})
+			l.release(l.key)
+			return true
+		}
+	}
+	return false
+}
