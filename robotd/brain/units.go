@@ -19,6 +19,7 @@ func (t *step) reported(ev driver.Event) {
 	}
 	switch ev.Kind {
 	case driver.Done:
+		t.chosen(ev)
 		t.lanes.Done(ev.Key, "", "", t.now.Mono)
 	case driver.Failed:
 		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)

@@ -290,7 +290,7 @@ func (t Step) capabilities() schema.Caps {
 func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
 
 func (t Step) begin(o request.Perform, h entry, e act.Entry) {
-	e.ID = t.Lanes.NextEntry("manual")
+	e.ID, e.Req = t.Lanes.NextEntry("manual"), string(o.Key)
 	if refused := t.Lanes.Push(h.lane, e); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
