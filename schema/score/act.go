@@ -46,10 +46,11 @@ func ValidateAct(a Act) []schema.Problem {
 	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
 		c.found, c.errors = append(c.found, tooBig(len(data))), c.errors+1
 	}
-	if c.errors == 0 { // times are only meaningful in an act without errors
+	nests := a.nests()           // its times depend on other acts, see ValidateActWith
+	if c.errors == 0 && !nests { // times are only meaningful in an act without errors
 		c.timeline(a)
 	}
-	if c.errors == 0 {
+	if c.errors == 0 && !nests {
 		c.rehearse(a)
 	}
 	return c.found
@@ -157,6 +158,10 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 				c.add(pointer, CodeUnknownParameter, "the act has no parameter "+name, "declare it under parameters, or correct its name")
 			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.With)) {
+		c.text(at(p, "with", name), x.With[name], MaxText)
+		check(at(p, "with", name), x.With[name])
 	}
 	x.texts(p, func(pointer string, t Text) {
 		for _, lang := range slices.Sorted(maps.Keys(t)) {

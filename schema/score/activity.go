@@ -86,7 +86,7 @@ func ValidateActivities(b Activities) []schema.Problem {
 		if a.ID != id {
 			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
 		}
-		c.addUnder(p, ValidateAct(a))
+		c.addUnder(p, ValidateActWith(a, lookup))
 	}
 	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
 	return c.found
@@ -138,10 +138,8 @@ func (c *checks) duration(pointer, s string) {
 func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (data []byte, sum string, err error) {
 	b := Activities{Schema: ActivitiesSchema, Activities: list, Acts: map[string]Act{}, Assets: files}
 	for _, a := range list {
-		for _, step := range a.Acts {
-			if act, ok := acts[step.Act]; ok {
-				b.Acts[step.Act] = act.Sorted()
-			}
+		for _, id := range Reached(a.Acts, In(acts)) {
+			b.Acts[id] = acts[id].Sorted()
 		}
 	}
 	return encodeWithDigest(b)

@@ -19,6 +19,7 @@ const (
 	CodeBadValue         = "bad_value"
 	CodeBeyondUnit       = "beyond_unit" // outside the limits of this robot's unit
 	CodeBothEnds         = "both_ends"
+	CodeCycle            = "cycle" // an act performs itself
 	CodeDuplicateID      = "duplicate_id"
 	CodeDuplicateKey     = "duplicate_key"
 	CodeEmptyGroup       = "empty_group" // warning

@@ -49,7 +49,7 @@ func validate(t *testing.T, file string) []schema.Problem {
 	case "act":
 		a, ps := ParseAct(text)
 		if len(ps) == 0 {
-			ps = ValidateAct(a)
+			ps = ValidateActWith(a, shelf)
 		}
 		return ps
 	case "story":

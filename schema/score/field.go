@@ -67,6 +67,10 @@ func (x *Action) setFields() []setField {
 	number("vx_mps", x.VXMPS)
 	number("vy_mps", x.VYMPS)
 	number("wz_radps", x.WZRadPS)
+	word("act", x.Act)
+	if x.With != nil {
+		out = append(out, setField{name: "with"})
+	}
 	if x.Actions != nil {
 		out = append(out, setField{name: "actions"})
 	}

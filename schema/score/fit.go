@@ -120,23 +120,29 @@ func FitStory(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []sch
 	var c checks
 	caps = WithAssets(caps, b.Assets)
 	checked := map[string]bool{}
-	for _, step := range b.Story.Acts {
-		a, ok := b.Acts[step.Act]
+	lookup := func(id string) (Act, bool) {
+		a, ok := b.Acts[id]
 		if !ok {
-			a, ok = taught[step.Act]
+			a, ok = taught[id]
 		}
+		return a, ok
+	}
+	for _, step := range b.Story.Acts {
+		a, ok := lookup(step.Act)
 		if !ok {
 			if !slices.Contains(e.Pruned, step.Act) {
 				e.Pruned = append(e.Pruned, step.Act)
 			}
 			continue
 		}
+		whole, found := a.Expand(lookup)
 		if !checked[step.Act] {
 			checked[step.Act] = true
-			c.addUnder(at("/acts", step.Act), Fit(a, caps))
+			c.addUnder(at("/acts", step.Act), found)
+			c.addUnder(at("/acts", step.Act), a.outside(Fit(whole, caps)))
 		}
 		e.Steps = append(e.Steps, step)
-		e.Acts = append(e.Acts, a.Resolve(step))
+		e.Acts = append(e.Acts, whole.Resolve(step))
 	}
 	if len(e.Steps) == 0 {
 		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")

@@ -86,6 +86,7 @@ const (
 	TypeGoto   ActionType = "goto"
 	TypeDrive  ActionType = "drive"
 	TypeWait   ActionType = "wait"
+	TypeAct    ActionType = "act"
 	TypeGroup  ActionType = "group"
 )
 
@@ -136,6 +137,9 @@ type Action struct {
 	VXMPS   *float64 `json:"vx_mps,omitzero"`   // drive: forward
 	VYMPS   *float64 `json:"vy_mps,omitzero"`   // drive: to the left
 	WZRadPS *float64 `json:"wz_radps,omitzero"` // drive: to the left
+
+	Act  string            `json:"act,omitempty"`  // act: the id of the act to perform
+	With map[string]string `json:"with,omitempty"` // act: values of its parameters, which may refer to those of the act around it
 
 	Actions []Action `json:"actions,omitempty"` // group
 }

@@ -116,7 +116,7 @@ func FuzzParse(f *testing.F) {
 	fuzzSeeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		acts := map[string]Act{"known": known, "instant": instant}
-		if a, ps := ParseAct(text); len(ps) == 0 && len(schema.Errors(ValidateAct(a))) == 0 {
+		if a, ps := ParseAct(text); len(ps) == 0 && len(schema.Errors(ValidateActWith(a, In(acts)))) == 0 {
 			Fit(a, small)
 			a.DurationMS()
 			acts[a.ID] = a

@@ -50,7 +50,7 @@ func mayLast(id string, lookup func(string) (Act, bool)) bool {
 
 func (a Act) mayLast() bool {
 	_, most := a.Lasts()
-	return most > 0
+	return most > 0 || a.nests()
 }
 
 func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act, bool)) {
@@ -111,10 +111,7 @@ func ValidateBlob(b Blob) []schema.Problem {
 	if b.Rev < 1 {
 		c.add("/rev", CodeOutOfRange, fmt.Sprintf("%d is not a revision", b.Rev), "revisions count from 1")
 	}
-	reached := map[string]bool{}
-	for _, step := range b.Story.Acts {
-		reached[step.Act] = true
-	}
+	reached := Reached(b.Story.Acts, In(b.Acts))
 	story := ValidateStory(b.Story, func(id string) (Act, bool) { a, ok := b.Acts[id]; return a, ok })
 	c.addUnder("/story", slices.DeleteFunc(story, func(p schema.Problem) bool { return p.Code == CodeUnknownAct }))
 	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
@@ -122,10 +119,10 @@ func ValidateBlob(b Blob) []schema.Problem {
 		if a.ID != id {
 			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
 		}
-		if !reached[id] {
+		if !slices.Contains(reached, id) {
 			c.warn(p, CodeUnreached, "no step of the story performs it", "leave it out, or name it in a step")
 		}
-		c.addUnder(p, ValidateAct(a))
+		c.addUnder(p, ValidateActWith(a, In(b.Acts)))
 	}
 	c.assets("/assets", b.Assets, []AssetKind{AssetSound, AssetFace}, reaches(b.Acts))
 	return c.found

@@ -150,6 +150,11 @@ var Table = []ActionRow{
 		}},
 	{Type: TypeWait, Class: ClassWait, Method: MethodMultiple,
 		End: true, OnResume: ResumeContinue, Ends: "at its end"},
+	{Type: TypeAct, Class: ClassGroup, Method: MethodMultiple, Ends: "when every action of that act has ended",
+		Fields: []Field{
+			{Name: "act", Required: true, Form: FormName},
+			{Name: "with"},
+		}},
 	{Type: TypeGroup, Class: ClassGroup, Method: MethodMultiple, Ends: "when every action in it has ended",
 		Fields: []Field{{Name: "actions"}}},
 }

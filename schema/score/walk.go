@@ -58,6 +58,7 @@ func resolve(list []Action, r *strings.Replacer) []Action {
 		for j := range out[i].Choices {
 			out[i].Choices[j].Text = out[i].Choices[j].Text.replace(r)
 		}
+		out[i].With = Text(out[i].With).replace(r)
 		out[i].Actions = resolve(out[i].Actions, r)
 	}
 	return out

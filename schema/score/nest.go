@@ -1,0 +1,191 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+)
+
+// Lookup returns an act by its id.
+type Lookup func(id string) (Act, bool)
+
+// In returns the lookup of the acts of a map.
+func In(acts map[string]Act) Lookup {
+	return func(id string) (Act, bool) { a, ok := acts[id]; return a, ok }
+}
+
+// Nested lists the ids of the acts that actions of a perform, each once, in the order of
+// its text.
+func (a Act) Nested() []string {
+	var ids []string
+	a.walk(func(_ string, x *Action, _ int) {
+		if x.Type == TypeAct && x.Act != "" && !slices.Contains(ids, x.Act) {
+			ids = append(ids, x.Act)
+		}
+	})
+	return ids
+}
+
+func (a Act) nests() bool { return len(a.Nested()) > 0 }
+
+// Reached returns the ids of the acts that a story's steps perform, with those that these
+// acts perform in turn, each once. Unknown acts are left out.
+func Reached(steps []Step, lookup Lookup) []string {
+	var ids []string
+	var add func(id string)
+	add = func(id string) {
+		a, ok := lookup(id)
+		if !ok || slices.Contains(ids, id) {
+			return
+		}
+		ids = append(ids, id)
+		for _, nested := range a.Nested() {
+			add(nested)
+		}
+	}
+	for _, step := range steps {
+		add(step.Act)
+	}
+	return ids
+}
+
+// ValidateActWith validates an act as ValidateAct does, together with the acts that it
+// performs.
+func ValidateActWith(a Act, lookup Lookup) []schema.Problem {
+	found := ValidateAct(a)
+	if len(schema.Errors(found)) > 0 || !a.nests() {
+		return found
+	}
+	whole, problems := a.Expand(lookup)
+	if len(problems) > 0 {
+		return append(found, problems...)
+	}
+	var c checks
+	c.timeline(whole)
+	if c.errors == 0 {
+		c.rehearse(whole)
+	}
+	return append(found, a.outside(c.found)...)
+}
+
+// outside moves problems within a nested act to the action that performs it, because the
+// author of a sees nothing below it.
+func (a Act) outside(found []schema.Problem) []schema.Problem {
+	a.walk(func(p string, x *Action, _ int) {
+		for i := range found {
+			if x.Type == TypeAct && strings.HasPrefix(found[i].Pointer, p+"/actions") {
+				found[i].Detail = fmt.Sprintf("in the act %s, %s: %s", x.Act, strings.TrimPrefix(found[i].Pointer, p), found[i].Detail)
+				found[i].Pointer = p
+			}
+		}
+	})
+	return found
+}
+
+// Expand returns a copy of a in which each action of type act is a group with the actions
+// of that act, its parameters filled in. It returns errors for an unknown act, for an act
+// that performs itself, and if the limits of one act do not hold for the copy.
+func (a Act) Expand(lookup Lookup) (Act, []schema.Problem) {
+	if !a.nests() {
+		return a, nil
+	}
+	e := expansion{lookup: lookup, path: []string{a.ID}}
+	a.Actions = e.list("/actions", "", a.Actions, 1)
+	if e.errors == 0 {
+		if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
+			e.add("/actions", CodeTooBig, fmt.Sprintf("with the acts that it performs it has %d bytes, over %d", len(data), MaxBytes), "perform them as steps of a story")
+		}
+	}
+	return a, e.found
+}
+
+// expansion is one act with the acts that it performs.
+type expansion struct {
+	checks
+	lookup Lookup
+	path   []string // ids of the acts from the outermost to the current one
+	count  int      // of actions so far
+	full   bool     // a limit is exceeded, which is reported once
+}
+
+// list expands a list of actions. from is the pointer of the outermost action of type act
+// around them; empty in the act itself.
+func (e *expansion) list(base, from string, list []Action, depth int) []Action {
+	out := slices.Clone(list)
+	for i := range out {
+		x, p := &out[i], cmp.Or(from, at(base, i))
+		e.count++
+		if e.limits(p, depth); e.full {
+			return out
+		}
+		if x.Type == TypeAct {
+			e.nest(p, x, depth)
+		} else {
+			x.Actions = e.list(at(base, i)+"/actions", from, x.Actions, depth+1)
+		}
+	}
+	return out
+}
+
+func (e *expansion) limits(p string, depth int) {
+	switch {
+	case e.full:
+	case e.count > MaxActions:
+		e.full = true
+		e.add(p, CodeTooMany, fmt.Sprintf("with the acts that it performs it has over %d actions", MaxActions), "perform them as steps of a story")
+	case depth > MaxDepth:
+		e.full = true
+		e.add(p, CodeTooDeep, fmt.Sprintf("with the acts that it performs, groups nest over %d deep: %s", MaxDepth, strings.Join(e.path, " > ")), "flatten them")
+	}
+}
+
+// nest makes x a group with the actions of the act that it performs.
+func (e *expansion) nest(p string, x *Action, depth int) {
+	path := append(slices.Clip(e.path), x.Act)
+	inner, ok := e.lookup(x.Act)
+	switch {
+	case slices.Contains(e.path, x.Act):
+		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "leave one of these actions out")
+		return
+	case !ok:
+		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+x.Act, "save the act first, or correct its name")
+		return
+	}
+	e.with(at(p, "with"), inner, x.With)
+	inner = inner.Resolve(Step{With: x.With})
+	e.path = path
+	actions := e.list("/actions", p, inner.Actions, depth+1)
+	e.path = path[:len(path)-1]
+	prefix(actions, cmp.Or(x.ID, x.Act))
+	x.Type, x.Method, x.Actions = TypeGroup, cmp.Or(x.Method, inner.Method), actions
+	x.Act, x.With = "", nil
+}
+
+// prefix puts a name before the ids of actions, so that ids of an act that is performed
+// twice stay apart.
+func prefix(list []Action, name string) {
+	for i := range list {
+		if x := &list[i]; x.ID != "" {
+			x.ID = name + "/" + x.ID
+		}
+		if list[i].Type == TypeGroup {
+			prefix(list[i].Actions, name)
+		}
+	}
+}
+
+// Expand returns a copy of b whose acts contain no actions of type act.
+func (b Blob) Expand() (Blob, []schema.Problem) {
+	whole := make(map[string]Act, len(b.Acts))
+	var c checks
+	for id, a := range b.Acts {
+		expanded, found := a.Expand(In(b.Acts))
+		c.addUnder(at("/acts", id), found)
+		whole[id] = expanded
+	}
+	b.Acts = whole
+	return b, c.found
+}
