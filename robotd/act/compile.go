@@ -165,6 +165,9 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 	if !known {
 		return refuse("/type", schema.ReasonBadRequest, "there is no action of type %q", a.Type)
 	}
+	if a.Type == score.TypeAct {
+		return refuse("", schema.ReasonInternal, "the actions of the act %s are missing here", a.Act)
+	}
 	n := node{
 		do: a, id: cmp.Or(a.ID, strings.TrimPrefix(pointer, "/")), unit: none, class: row.Class,
 		start: milliseconds(a.StartMS), resume: score.OnResumeOf(*a),

@@ -25,6 +25,9 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 			return e, no
 		}
 	}
+	if no := nested(acts, &e); no != nil {
+		return e, no
+	}
 	why, p := schema.ReasonOutOfRange, schema.Problem{}
 	if found := schema.Errors(score.Fit(*e.Act, caps)); len(found) > 0 {
 		p = found[0]
@@ -37,6 +40,24 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 		p.Pointer = ""
 	}
 	return e, &Refusal{why, p.Pointer, InWords(p)}
+}
+
+// nested puts the actions of the acts that are performed within an act in their place.
+func nested(acts map[string]score.Act, e *Entry) *Refusal {
+	if len(e.Act.Nested()) == 0 {
+		return nil
+	}
+	found := schema.Errors(score.ValidateActWith(*e.Act, score.In(acts)))
+	if len(found) == 0 {
+		whole, _ := e.Act.Expand(score.In(acts))
+		e.Act = &whole
+		return nil
+	}
+	why := schema.ReasonBadRequest
+	if found[0].Code == score.CodeUnknownAct {
+		why = schema.ReasonUnknownID
+	}
+	return &Refusal{why, "/args" + found[0].Pointer, InWords(found[0])}
 }
 
 // byName finds an act by its id.

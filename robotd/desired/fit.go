@@ -25,6 +25,11 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 	if len(schema.Errors(problems)) == 0 {
 		problems = append(problems, score.ValidateBlob(b)...)
 	}
+	if len(schema.Errors(problems)) == 0 {
+		var unexpanded []schema.Problem
+		b, unexpanded = b.Expand() // what is performed has no acts within acts
+		problems = append(problems, unexpanded...)
+	}
 	return &b, problems
 }
 

@@ -1,0 +1,48 @@
+package act
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/verb"
+)
+
+func TestRequestedActionsMayPerformActs(t *testing.T) {
+	r := newRig(t)
+	caps := schema.Caps{Units: testUnits, Languages: []string{"en"}}
+	greet := score.Act{ID: "greet", Parameters: map[string]score.Parameter{"guest": {Type: "string"}}, Actions: []score.Action{say("words", 0, 900)}}
+	greet.Actions[0].Text = score.Text{"en": "Hello ${guest}"}
+	acts := map[string]score.Act{"greet": greet}
+	e, no := r.x.Resolve(verb.Perform{Actions: `[{"type":"act","start_ms":0,"act":"greet","with":{"guest":"Ada"}}]`}, acts, nil, caps)
+	if no != nil {
+		t.Fatalf("refused: %+v", *no)
+	}
+	e.ID = "entry"
+	r.push(story, e)
+	r.ticks(tick, tick)
+	if got := r.pick(Start, "greet/words"); len(got) != 1 || got[0].Text != "Hello Ada" {
+		t.Errorf("started %+v", r.outs)
+	}
+	for actions, want := range map[string]string{
+		`[{"type":"act","start_ms":0,"act":"gone"}]`:                              "unknown_id /args/actions/0/act",
+		`[{"type":"act","start_ms":0,"act":"greet","with":{"name":"Ada"}}]`:       "bad_request /args/actions/0/with/name",
+		`[{"type":"act","start_ms":0,"act":"greet","with":{"guest":"${guest}"}}]`: "bad_request /args/actions/0/with/guest",
+	} {
+		_, no := r.x.Resolve(verb.Perform{Actions: verb.Objects(actions)}, acts, nil, caps)
+		if no == nil || string(no.Reason)+" "+no.Pointer != want {
+			t.Errorf("%s: refused with %+v, want %s", actions, no, want)
+		}
+	}
+	if !strings.Contains(knownRefusal(r, score.Action{Type: score.TypeAct, Act: "greet"}), "greet") {
+		t.Error("the executor takes an act whose actions are missing")
+	}
+}
+
+func knownRefusal(r *rig, x score.Action) string {
+	if no := r.x.Check(&score.Act{ID: "act", Actions: []score.Action{x}}); no != nil {
+		return no.Detail
+	}
+	return ""
+}
