@@ -206,8 +206,8 @@ func usesName(a score.Act, name string) bool {
 // an asset must be in the robots' own catalogues.
 func (s *snapshot) pinnedFiles(story score.Story) []score.Asset {
 	found := map[score.Named]score.Asset{}
-	for _, step := range story.Acts {
-		for _, n := range s.acts[step.Act].Named() {
+	for _, id := range score.Reached(story.Acts, s.act) {
+		for _, n := range s.acts[id].Named() {
 			n.Pointer = ""
 			if a, ok := s.assets[n.Name]; ok && a.Media.Kind() == n.Kind {
 				found[n] = score.Asset{Name: a.Name, Kind: n.Kind, SHA256: a.SHA256, Size: a.Size}
@@ -223,9 +223,10 @@ func (s *snapshot) pinnedFiles(story score.Story) []score.Asset {
 
 // stillUsed returns the files of a revision that a shortened story still uses.
 func stillUsed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
+	reached := score.Reached(left.Acts, score.In(acts))
 	return slices.DeleteFunc(slices.Clone(files), func(f score.Asset) bool {
-		return !slices.ContainsFunc(left.Acts, func(step score.Step) bool {
-			return slices.ContainsFunc(acts[step.Act].Named(), func(n score.Named) bool { return n.Kind == f.Kind && n.Name == f.Name })
+		return !slices.ContainsFunc(reached, func(id string) bool {
+			return slices.ContainsFunc(acts[id].Named(), func(n score.Named) bool { return n.Kind == f.Kind && n.Name == f.Name })
 		})
 	})
 }

@@ -67,6 +67,9 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	if problems != nil {
 		return Removal{}, problems
 	}
+	if users := s.performers(id); kind == KindAct && len(users) > 0 {
+		return Removal{}, []schema.Problem{schema.Fault("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(users), "publish them without it first")}
+	}
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
 	s.put(e)

@@ -158,9 +158,14 @@ func (s *snapshot) stale(e Entry) []string {
 	return stories
 }
 
-// revalidateDrafts validates again the drafts that name an act, because their problems depend on
-// it.
+// revalidateDrafts validates again the drafts of stories and acts that name an act, because
+// their problems depend on it.
 func (s *snapshot) revalidateDrafts(act string) {
+	for _, e := range s.live(KindAct) {
+		if s.performs(e, act) {
+			s.revalidateDraft(e)
+		}
+	}
 	for _, e := range s.live(KindStory) {
 		story, problems := score.ParseStory(e.Draft)
 		if len(problems) > 0 || !containsAct(story, act) {

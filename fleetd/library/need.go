@@ -40,6 +40,9 @@ func ForValidate(texts []Text) Need {
 		if t.Kind == KindAct {
 			a, _ := score.ParseAct(t.Body)
 			acts[a.ID] = true
+			for _, id := range a.Nested() {
+				acts[id] = true
+			}
 			continue
 		}
 		s, _ := score.ParseStory(t.Body)
@@ -48,19 +51,19 @@ func ForValidate(texts []Text) Need {
 			acts[id] = true
 		}
 	}
-	return Need{Assets: true, Acts: slices.Sorted(maps.Keys(acts)), Stories: slices.Sorted(maps.Keys(stories))}
+	return nesting(Need{Assets: true, Acts: slices.Sorted(maps.Keys(acts)), Stories: slices.Sorted(maps.Keys(stories))})
 }
 
 // ForPublish is what Publish looks at. Another revision of an act makes published stories
-// stale, and drafts of stories right or wrong.
+// stale, and drafts of stories and acts right or wrong.
 func ForPublish(kind Kind, id string) Need {
 	if kind == KindAct {
-		return Need{
-			Assets: true, Acts: []string{id}, StoriesWith: []Ref{{KindAct, id}},
+		return nesting(Need{
+			Assets: true, Acts: []string{id}, ActsWith: []Ref{{KindAct, id}}, StoriesWith: []Ref{{KindAct, id}},
 			Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, id)} },
-		}
+		})
 	}
-	return Need{Assets: true, Stories: []string{id}, Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }}
+	return nesting(Need{Assets: true, Stories: []string{id}, Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }})
 }
 
 // ForRecover is what Recover looks at.
@@ -71,17 +74,18 @@ func ForDelete(kind Kind, id string) Need {
 	if kind == KindStory {
 		return Need{Stories: []string{id}, Holders: []Ref{{kind, id}}}
 	}
-	n := ForPublish(kind, id)
-	n.Holders = []Ref{{kind, id}}
-	n.Then = func(rows Rows) Need { return Need{Stories: heldStories(rows), Acts: actsOfDrafts(rows, id)} }
-	return n
+	act := []Ref{{kind, id}}
+	return Need{
+		Assets: true, Acts: []string{id}, ActsWith: act, StoriesWith: act, Holders: act,
+		Then: func(rows Rows) Need { return Need{Stories: heldStories(rows), Acts: actsOfDrafts(rows, id)} },
+	}
 }
 
 // ForPutAsset is what PutAsset looks at: another file makes published stories stale, and
 // drafts of acts, and of stories that name these acts, right or wrong.
 func ForPutAsset(name string) Need {
 	asset := []Ref{{KindAsset, name}}
-	return Need{Assets: true, FileBytes: true, ActsWith: asset, StoriesWith: asset, Then: storiesOfActs}
+	return nesting(Need{Assets: true, FileBytes: true, ActsWith: asset, StoriesWith: asset, Then: storiesOfActs})
 }
 
 // ForDeleteAsset is what DeleteAsset looks at.

@@ -104,7 +104,7 @@ func (w *world) request(rt *rapid.T) {
 	}
 	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
-		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable"}).Draw(rt, "mood")))
+		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "mood")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
 	case "premiere": // the most common sequence

@@ -17,8 +17,8 @@ type Ref struct {
 	ID   string
 }
 
-// RefsOfDraft lists what a draft refers to: the acts of a story, or the sounds and faces of
-// an act, which may be assets. A text that cannot be parsed refers to nothing.
+// RefsOfDraft lists what a draft refers to: the acts of a story, or the acts that an act
+// performs and its sounds and faces, which may be assets. A text that cannot be parsed refers to nothing.
 func RefsOfDraft(kind Kind, text []byte) []Ref {
 	found := map[Ref]bool{}
 	if kind == KindStory {
@@ -28,6 +28,9 @@ func RefsOfDraft(kind Kind, text []byte) []Ref {
 		}
 	} else {
 		a, _ := score.ParseAct(text)
+		for _, id := range a.Nested() {
+			found[Ref{KindAct, id}] = true
+		}
 		for _, n := range a.Named() {
 			found[Ref{KindAsset, n.Name}] = true
 		}
@@ -36,7 +39,7 @@ func RefsOfDraft(kind Kind, text []byte) []Ref {
 }
 
 // RefsOfRevision lists what a published revision refers to: the acts and assets that a story
-// contains, or the sounds and faces of an act.
+// contains, or those of an act as for its draft.
 func RefsOfRevision(kind Kind, body []byte) []Ref {
 	if kind != KindStory {
 		return RefsOfDraft(kind, body)

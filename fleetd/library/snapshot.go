@@ -45,7 +45,8 @@ type snapshot struct {
 	blobs     map[revisionKey]score.Blob // parsed revisions of stories
 	assets    map[string]Asset
 	catalogue Catalogue
-	faulty    map[string]bool // acts that are validated in this request, and have errors
+	faulty    map[string]bool      // acts that are validated in this request, and have errors
+	checking  map[string]score.Act // acts in whose validation another one is validated first
 
 	changes Changes
 	sent    map[string]bool // blobs in the outbox of this plan
@@ -62,7 +63,7 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported,
 		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
-		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, sent: map[string]bool{},
+		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}
 	if s.reported == nil {
 		s.reported = func(string) schema.ReportedRev { return schema.ReportedRev{} }
@@ -109,6 +110,15 @@ func (s *snapshot) current(e Entry) Revision {
 func (s *snapshot) act(id string) (score.Act, bool) {
 	a, ok := s.acts[id]
 	return a, ok
+}
+
+// nested returns an act that another one performs: one that is being validated, so that a
+// cycle is seen, or else a published one.
+func (s *snapshot) nested(id string) (score.Act, bool) {
+	if a, ok := s.checking[id]; ok {
+		return a, true
+	}
+	return s.act(id)
 }
 
 // find returns an entry that is not deleted.

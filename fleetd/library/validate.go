@@ -33,23 +33,53 @@ func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Prob
 	}
 	out := make([]Checked, len(texts))
 	check := func(i int) { out[i].ID, out[i].Problems = s.validate(texts[i].Kind, texts[i].Body) }
-	for i, t := range texts {
-		if t.Kind != KindAct {
-			continue
-		}
+	s.checkActs(texts, func(i int, a score.Act) {
 		check(i)
 		if id := out[i].ID; id != "" && len(schema.Errors(out[i].Problems)) == 0 {
-			s.acts[id], _ = score.ParseAct(t.Body)
+			s.acts[id] = a
 		} else if id != "" {
 			s.faulty[id] = true
 		}
-	}
+	})
 	for i, t := range texts {
 		if t.Kind != KindAct {
 			check(i)
 		}
 	}
 	return out, nil
+}
+
+// checkActs checks each act among texts after those that it performs.
+func (s *snapshot) checkActs(texts []Text, check func(i int, a score.Act)) {
+	acts, at := map[int]score.Act{}, map[string]int{}
+	for i, t := range texts {
+		if t.Kind == KindAct {
+			acts[i], _ = score.ParseAct(t.Body)
+			at[acts[i].ID] = i
+		}
+	}
+	begun := map[int]bool{}
+	var visit func(i int)
+	visit = func(i int) {
+		if begun[i] {
+			return
+		}
+		begun[i] = true
+		a := acts[i]
+		s.checking[a.ID] = a
+		for _, id := range a.Nested() {
+			if j, ok := at[id]; ok {
+				visit(j)
+			}
+		}
+		check(i, a)
+		delete(s.checking, a.ID)
+	}
+	for i, t := range texts {
+		if t.Kind == KindAct {
+			visit(i)
+		}
+	}
 }
 
 func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
@@ -59,7 +89,7 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 		if len(schema.Errors(problems)) > 0 {
 			return "", problems
 		}
-		id, problems = a.ID, append(problems, score.ValidateAct(a)...)
+		id, problems = a.ID, append(problems, score.ValidateActWith(a, s.nested)...)
 		problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
 		return s.checkID(id, "/act", problems)
 	case KindStory:

@@ -294,6 +294,9 @@ func actText(id, mood string) []byte {
 	case "unreadable":
 		return []byte("act: [" + id)
 	}
+	if other, nests := strings.CutPrefix(mood, "performs:"); nests {
+		return fmt.Appendf(nil, "act: %s\nactions:\n  - {type: act, start_ms: 1000, act: %s}\n  - {type: face, start_ms: 0, face: %s}\n", id, other, mood[:4])
+	}
 	face, sound, plays := strings.Cut(mood, "+")
 	text := fmt.Appendf(nil, "# manually\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
 	if plays {
