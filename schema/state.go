@@ -93,13 +93,24 @@ type Interrupter struct {
 type StateQueue struct {
 	Current   string   `json:"current,omitempty"`
 	Waiting   []string `json:"waiting"`
-	Completed []string `json:"completed"`
-	Failed    []Failed `json:"failed"`
+	Completed []string `json:"completed"` // ids of acts, the newest first
+	// CompletedActs are the acts of Completed with their requests. Earlier releases do not
+	// send it: nil.
+	CompletedActs []Completed `json:"completed_acts,omitempty"`
+	Failed        []Failed    `json:"failed"` // the newest first
+}
+
+// Completed is an act that was performed to its end. ReqID is the request for it, as
+// CLIENT/ID; an act of the story has none.
+type Completed struct {
+	Act   string `json:"act"`
+	ReqID string `json:"req_id,omitempty"`
 }
 
 // Failed is an act that has failed.
 type Failed struct {
 	Act    string `json:"act"`
+	ReqID  string `json:"req_id,omitempty"` // as in Completed
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }

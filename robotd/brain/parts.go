@@ -50,9 +50,9 @@ func (t *step) settle(from int) {
 		case effect.SetMode:
 			t.toMode.Put(mode.Input{Kind: mode.Set, Mode: in.Mode, Req: string(in.By)}, in.By, schema.Precondition{})
 		case effect.ActCompleted:
-			t.report.ActCompleted(in.ID)
+			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
-			t.actFailed(in.ID, in.Reason, in.Detail)
+			t.actFailed(in)
 		case effect.Caps:
 			t.publishCaps()
 		default:
@@ -98,8 +98,8 @@ func (t *step) disk(refused schema.Reason) { t.toReport(func(r report.Step) { r.
 
 func (t *step) publish(d effect.Document) { t.toReport(func(r report.Step) { r.PublishWithin(d) }) }
 
-func (t *step) actFailed(id string, why schema.Reason, detail string) {
-	t.toReport(func(r report.Step) { r.ActFailed(id, why, detail) })
+func (t *step) actFailed(in effect.ActFailed) {
+	t.toReport(func(r report.Step) { r.ActFailed(in.ID, in.Req, in.Reason, in.Detail) })
 }
 
 func (t *step) cancelReplay(of, by request.Key) (found bool) {

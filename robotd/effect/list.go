@@ -66,9 +66,10 @@ type (
 		Confirm request.Key
 	}
 	// ActCompleted and ActFailed report how an act ended.
-	ActCompleted struct{ ID string }
+	ActCompleted struct{ ID, Req string }
 	ActFailed    struct {
 		ID     string
+		Req    string
 		Reason schema.Reason
 		Detail string
 	}

@@ -326,9 +326,9 @@ func (t Step) Ended(o *act.Effect) bool {
 	if h.lane == Acts {
 		switch o.Outcome {
 		case act.EntryCompleted:
-			t.Out.Do(effect.ActCompleted{ID: o.Act})
+			t.Out.Do(effect.ActCompleted{ID: o.Act, Req: o.Req})
 		case act.EntryFailed:
-			t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
+			t.Out.Do(effect.ActFailed{ID: o.Act, Req: o.Req, Reason: o.Reason, Detail: o.Detail})
 		}
 	}
 	return true

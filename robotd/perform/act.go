@@ -162,9 +162,9 @@ func (s *State) finishing(lanes *act.Lanes) bool {
 func (t Step) Ended(o *act.Effect) {
 	switch o.Outcome {
 	case act.EntryCompleted:
-		t.Out.Do(effect.ActCompleted{ID: o.Act})
+		t.Out.Do(effect.ActCompleted{ID: o.Act, Req: o.Req})
 	case act.EntryFailed:
-		t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
+		t.Out.Do(effect.ActFailed{ID: o.Act, Req: o.Req, Reason: o.Reason, Detail: o.Detail})
 	}
 	switch {
 	case o.Outcome == act.EntryCancelled: // who cancelled it knows

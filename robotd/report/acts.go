@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"troupe/robotd/effect"
 	"troupe/schema"
 )
@@ -8,30 +10,34 @@ import (
 // lastActs bounds the acts that the state lists.
 const lastActs = 5
 
-// acts are those that ended last, the newest last.
+// acts are those that ended last, the newest first.
 type acts struct {
-	completed []string
+	completed []schema.Completed
 	failures  []schema.Failed
 }
 
 // ActCompleted notes an act that was performed to its end.
-func (s *State) ActCompleted(id string) { s.acts.completed = lately(s.acts.completed, id) }
+func (s *State) ActCompleted(id, req string) {
+	s.acts.completed = lately(s.acts.completed, schema.Completed{Act: id, ReqID: req})
+}
 
 // ActFailed notes an act that did not end well.
-func (t Step) ActFailed(id string, why schema.Reason, detail string) {
-	t.acts.failures = lately(t.acts.failures, schema.Failed{Act: id, Reason: why, Detail: detail})
-	t.Event("act_failed", "act", string(why), "", effect.Described{ID: id, Reason: why, Detail: detail})
+func (t Step) ActFailed(id, req string, why schema.Reason, detail string) {
+	t.acts.failures = lately(t.acts.failures, schema.Failed{Act: id, ReqID: req, Reason: why, Detail: detail})
+	t.Event("act_failed", "act", string(why), req, effect.Described{ID: id, Reason: why, Detail: detail})
 }
 
 // Acts are those that ended last, as the state shows them.
 func (s *State) Acts() schema.StateQueue {
-	return schema.StateQueue{Waiting: []string{}, Completed: append([]string{}, s.acts.completed...), Failed: append([]schema.Failed{}, s.acts.failures...)}
+	q := schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: append([]schema.Failed{}, s.acts.failures...)}
+	for _, c := range s.acts.completed {
+		q.Completed = append(q.Completed, c.Act)
+	}
+	q.CompletedActs = append(q.CompletedActs, s.acts.completed...)
+	return q
 }
 
-// lately keeps the newest few, the newest last.
+// lately keeps the newest few, the newest first.
 func lately[T any](list []T, v T) []T {
-	if len(list) == lastActs {
-		list = list[:copy(list, list[1:])]
-	}
-	return append(list, v)
+	return slices.Insert(list[:min(len(list), lastActs-1)], 0, v)
 }

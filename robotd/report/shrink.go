@@ -65,7 +65,7 @@ func shrinkState(d *schema.State, step int) bool {
 		for i := range d.Safety.Latches {
 			d.Safety.Latches[i].Why = ""
 		}
-		d.Queue.Completed, d.Queue.Waiting = []string{}, []string{}
+		d.Queue.Completed, d.Queue.CompletedActs, d.Queue.Waiting = []string{}, nil, []string{}
 		d.Running = newest(d.Running, 8)
 	case 2:
 		d.Alerts = newest(d.Alerts, 16)
