@@ -39,6 +39,9 @@ type Handler struct {
 	Deadline time.Duration // 0 = none
 	Moves    bool          // as soon as it begins
 	Preempt  bool          // it ends a focused activity
+	// Queues: a request for it while it runs joins the running interrupt. Other handlers
+	// refuse a second request.
+	Queues bool
 }
 
 // Registry is the configured handlers and interrupters. It does not change while
@@ -52,7 +55,7 @@ type Registry struct {
 func Defaults() Registry {
 	return Registry{
 		Handlers: []Handler{
-			{ID: RequestHandler, Priority: 5, Moves: true}, // no deadline: its act ends it
+			{ID: RequestHandler, Priority: 5, Moves: true, Queues: true}, // no deadline: its act ends it
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
 			{ID: "power", Priority: 20, Preempt: true}, // no deadline: it waits and charges as long as it takes
 		},
@@ -195,6 +198,7 @@ type Ended struct {
 // replaced interrupt is in Ended.
 type Decision struct {
 	Start   Entry // if its ID is not empty
+	Joins   Entry // the running interrupt that the request joins, if its ID is not empty
 	Handler Handler
 	Ended   []Ended
 	Answer  schema.Verdict // to a request: SUCCEEDED or REJECTED

@@ -64,10 +64,13 @@ func (s *State) request(now time.Duration, r *Registry, f Facts, in Input, d *De
 		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is not in charge")
 	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
 		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is frozen by a pause")
-	case s.runs(in.Handler) && !in.Replaces:
+	case s.runs(in.Handler) && !in.Replaces && !h.Queues:
 		d.Answer = refused(schema.ReasonIgnoredDuplicate, in.Handler+" already runs")
 	case !f.Condition:
 		d.Answer = refused(schema.ReasonIgnoredCondition, f.Why)
+	case s.runs(in.Handler) && !in.Replaces:
+		d.Joins, d.Handler = s.running[s.index(in.Handler)], h
+		d.Answer = schema.Verdict{Status: schema.StatusSucceeded, Detail: d.Joins.ID}
 	default:
 		for i := s.n - 1; i >= 0; i-- {
 			if e := s.running[i]; e.Handler == in.Handler {
@@ -86,13 +89,16 @@ func (s *State) request(now time.Duration, r *Registry, f Facts, in Input, d *De
 	}
 }
 
-func (s *State) runs(handler string) bool {
+func (s *State) runs(handler string) bool { return s.index(handler) >= 0 }
+
+// index returns the place of a handler's interrupt, or -1.
+func (s *State) index(handler string) int {
 	for i := range s.n {
 		if s.running[i].Handler == handler {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // end removes the interrupt with this id; it returns false if there is none, such

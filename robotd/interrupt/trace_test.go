@@ -64,6 +64,9 @@ func (w *world) play(t *testing.T, line string) string {
 	if d.Start.ID != "" {
 		fmt.Fprintf(&b, "  start: %s for %s\n", d.Start.ID, d.Start.Interrupter)
 	}
+	if d.Joins.ID != "" {
+		fmt.Fprintf(&b, "  joins: %s\n", d.Joins.ID)
+	}
 	if a := d.Answer; a.Status != "" {
 		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("answer: %s %s %s", a.Status, a.Reason, a.Detail)) + "\n")
 	}

@@ -167,6 +167,8 @@ func (t Step) Ended(o *act.Effect) {
 		t.Out.Do(effect.ActFailed{ID: o.Act, Req: o.Req, Reason: o.Reason, Detail: o.Detail})
 	}
 	switch {
+	case o.Lane != storyLane && t.askedEnded(o):
+		return
 	case o.Outcome == act.EntryCancelled: // who cancelled it knows
 		return
 	case o.Lane != storyLane:

@@ -24,7 +24,7 @@ type asked struct {
 const askedBy = "ai"
 
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
-// further ones are refused, or replace it with clear.
+// further ones wait for it, or replace all of them with clear.
 func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
 	e, ok := t.wanted(o, a)
 	if !ok {
@@ -43,6 +43,7 @@ func (t Step) wanted(o request.Perform, a verb.WholeAct) (act.Entry, bool) {
 	if no != nil {
 		t.Out.Refuse(o.Key, no.Reason, no.Pointer, no.Detail)
 	}
+	e.Req = string(o.Key)
 	return e, no == nil
 }
 
@@ -57,33 +58,36 @@ func (t Step) performable(a *asked) (ok bool, why string) {
 	return true, ""
 }
 
-// answerAsked answers the command of an act whose interrupt ended, in the same step.
+// answerAsked answers the commands of the acts of an interrupt that ended, in the same step.
 func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
-	if i < 0 || t.handling[i].key == "" {
+	if i < 0 {
 		return
 	}
-	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
-	switch e.Outcome {
-	case interrupt.Failed, interrupt.TimedOut:
-		r.Status = schema.StatusFailed
-	case interrupt.Cancelled:
-		r.Status = schema.StatusCancelled
-		r.Refs = t.handling[i].by.Refs()
-		if e.Reason == schema.ReasonSuperseded {
-			r.Status, r.Refs = schema.StatusSuperseded, by.Refs()
+	for _, a := range t.handling[i].asked {
+		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
+		switch e.Outcome {
+		case interrupt.Failed, interrupt.TimedOut:
+			r.Status = schema.StatusFailed
+		case interrupt.Cancelled:
+			r.Status = schema.StatusCancelled
+			r.Refs = a.by.Refs()
+			if e.Reason == schema.ReasonSuperseded {
+				r.Status, r.Refs = schema.StatusSuperseded, by.Refs()
+			}
 		}
+		t.Out.Reply(a.key, r)
 	}
-	t.Out.Reply(t.handling[i].key, r)
 }
 
-// Cancel ends the act that a command requested.
+// Cancel ends the act that a command requested, or removes it from those that wait.
 func (s *State) Cancel(key, by request.Key) bool {
-	for i, h := range s.handling {
-		if h.key == key {
-			s.handling[i].by = by
-			s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
-			return true
+	for i := range s.handling {
+		for j := range s.handling[i].asked {
+			if a := &s.handling[i].asked[j]; a.key == key {
+				a.cancelled, a.by = true, by
+				return true
+			}
 		}
 	}
 	return false
@@ -93,7 +97,7 @@ func (s *State) Cancel(key, by request.Key) bool {
 // when the robot may move again.
 func (t Step) cancelAsked() {
 	for _, h := range t.handling {
-		if h.key != "" {
+		if len(h.asked) > 0 {
 			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
 		}
 	}

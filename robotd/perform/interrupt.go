@@ -17,6 +17,7 @@ import (
 func (t Step) Interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch next, waits := t.toQueue.Take(); {
+	case waits && t.isStale(next.In.Input):
 	case waits && t.met(next.By, next.When):
 		in, by, wanted = next.In.Input, next.By, next.In.asked
 	case !waits && t.Idle():
@@ -48,11 +49,11 @@ func (t Step) Interrupts() {
 	if d.Start.ID != "" { // after the end of the one that it replaces
 		t.beginHandler(d.Start, wanted)
 	}
-	if wanted != nil && d.Start.ID != "" {
-		d.Answer.Status = "" // it is answered when its act ends
+	if d.Joins.ID != "" {
+		t.joinHandler(d.Joins, wanted)
 	}
-	if wanted != nil && d.Answer.Reason == schema.ReasonIgnoredDuplicate {
-		d.Answer.Detail = "another act is performed that was asked for; with clear this one takes its place"
+	if wanted != nil && d.Start.ID+d.Joins.ID != "" {
+		d.Answer.Status = "" // it is answered when its act ends
 	}
 	if by == "" && in.Interrupter == interrupt.PowerInterrupter && d.Answer.Status == schema.StatusRejected {
 		t.chargeRefused(in.Handler, d.Answer)
@@ -106,7 +107,7 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	h, _ := t.cfg.Handler(e.Handler)
 	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
 	if wanted != nil {
-		slot.key, does = wanted.key, wanted.Entry
+		slot.asked, does = []asking{{entry: e.ID, key: wanted.key}}, wanted.Entry
 		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: does.Act.Moves()})
 	}
 	if h.Patience > 0 {
@@ -124,6 +125,7 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 // Handlers lets the handlers go on, and ends those that are done: their act is over and
 // their condition holds, their time is over, or the battery is charged.
 func (t Step) Handlers() {
+	t.cancelMarked()
 	for i := range t.handling {
 		h := &t.handling[i]
 		cfg, _ := t.cfg.Handler(h.handler)
@@ -141,11 +143,11 @@ func (t Step) Handlers() {
 func (t Step) handlerActEnded(id string, failed schema.Reason) {
 	for i := range t.handling {
 		h := &t.handling[i]
-		if h.id != id || h.acted {
+		if h.performs() != id || h.acted {
 			continue
 		}
 		cfg, _ := t.cfg.Handler(h.handler)
-		h.acted, h.highest, h.rose = true, t.Battery.Share, t.Now.Mono
+		h.acted, h.failed, h.highest, h.rose = true, failed, t.Battery.Share, t.Now.Mono
 		switch {
 		case failed == "" || h.ending:
 		case cfg.UntilCharged:
@@ -198,8 +200,8 @@ type handling struct {
 	acted   bool // its act is over
 	ending  bool // its end is queued
 	until   time.Duration
-	key     request.Key // command that requested its act, answered when the act ends
-	by      request.Key // the command that cancelled it
+	failed  schema.Reason // why its act failed
+	asked   []asking      // commands that requested acts: of the one that is performed, then of those that wait
 
 	// Of a handler that charges: its act is under way; the highest level since it is at
 	// its charger, and when that was reached.

@@ -288,8 +288,8 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 	}
 }
 
-// Acts that somebody asks for are performed one at a time.
-func TestAskedActIsRefusedMeanwhileOrTakesItsPlace(t *testing.T) {
+// Requested acts are performed one at a time.
+func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	w := newWorld(t)
 	w.accept(talk)
 	ask := func(a verb.Perform) schema.Verdict {
@@ -304,11 +304,11 @@ func TestAskedActIsRefusedMeanwhileOrTakesItsPlace(t *testing.T) {
 	if v := ask(turns); v.Status != schema.StatusAccepted {
 		t.Fatalf("the first: %+v", v)
 	}
-	if v := ask(turns); v.Status != schema.StatusRejected || v.Reason != schema.ReasonIgnoredDuplicate {
-		t.Errorf("another: %+v", v)
+	if v := ask(turns); v.Status != schema.StatusAccepted || len(w.state.Queue().Running()) != 1 {
+		t.Errorf("another: %+v, of interrupts %+v", v, w.state.Queue().Running())
 	}
-	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded {
-		t.Errorf("with clear: %+v, and the first %+v", v, w.replies["k1"].Verdict)
+	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded || w.replies["k2"].Status != schema.StatusSuperseded {
+		t.Errorf("with clear: %+v, and those before %+v %+v", v, w.replies["k1"].Verdict, w.replies["k2"].Verdict)
 	}
 	w.done("head")
 	if v := w.replies["k3"]; v.Status != schema.StatusSucceeded {

@@ -1,0 +1,112 @@
+package perform
+
+import (
+	"slices"
+
+	"troupe/robotd/act"
+	"troupe/robotd/effect"
+	"troupe/robotd/interrupt"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// asking is one request for an act, from its acceptance to its answer. The requests of
+// one interrupt are performed one after the other in its lane.
+type asking struct {
+	entry     string // of the lane
+	key       request.Key
+	cancelled bool        // its act has to end
+	by        request.Key // that cancelled it
+}
+
+// performs returns the id of the lane's entry that the handler performs now.
+func (h *handling) performs() string {
+	if len(h.asked) > 0 {
+		return h.asked[0].entry
+	}
+	return h.id
+}
+
+// joinHandler queues a requested act behind those that were requested before.
+func (t Step) joinHandler(e interrupt.Entry, wanted *asked) {
+	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
+	if wanted == nil || i < 0 {
+		return
+	}
+	h, does := &t.handling[i], wanted.Entry
+	fits := t.fitting(*does.Act, !t.mayMove())
+	does.Act, does.ID, does.Clear = &fits, t.Lanes.NextEntry("asked"), false
+	if refused := t.Lanes.Push(act.Lane(h.handler), does); refused != nil {
+		t.Out.Refuse(wanted.key, refused.Reason, refused.Pointer, refused.Detail)
+		return
+	}
+	if h.acted { // the one before is over, but its interrupt has not ended yet
+		t.answerFirst(h, h.failed)
+		h.acted, h.ending, h.failed = false, false, ""
+	}
+	h.asked = append(h.asked, asking{entry: does.ID, key: wanted.key})
+	t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: does.Act.Moves()})
+}
+
+// answerFirst answers the command of the act that has ended, and continues with the next.
+func (t Step) answerFirst(h *handling, failed schema.Reason) {
+	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: failed}
+	if failed != "" {
+		r.Status = schema.StatusFailed
+	}
+	t.Out.Reply(h.asked[0].key, r)
+	h.asked = slices.Delete(h.asked, 0, 1)
+}
+
+// askedEnded takes the end of a requested act after which others of the same interrupt
+// continue. The end of the last one ends the interrupt, and is answered then.
+func (t Step) askedEnded(o *act.Effect) bool {
+	for i := range t.handling {
+		h := &t.handling[i]
+		j := slices.IndexFunc(h.asked, func(a asking) bool { return a.entry == o.Entry })
+		if j < 0 || len(h.asked) == 1 {
+			continue
+		}
+		if a := h.asked[j]; o.Outcome == act.EntryCancelled {
+			t.Out.Reply(a.key, schema.Verdict{Status: schema.StatusCancelled, Reason: o.Reason, Refs: a.by.Refs()})
+			h.asked = slices.Delete(h.asked, j, j+1)
+			return true
+		}
+		t.answerFirst(h, failure(o))
+		return true
+	}
+	return false
+}
+
+// cancelMarked ends the acts whose requests were cancelled: the interrupt with them, if
+// nothing else waits in it.
+func (t Step) cancelMarked() {
+	for i := range t.handling {
+		h := &t.handling[i]
+		marked := 0
+		for _, a := range h.asked {
+			if a.cancelled {
+				marked++
+			}
+		}
+		switch {
+		case marked == 0:
+		case marked == len(h.asked) && !h.ending:
+			h.ending = true
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
+		case marked < len(h.asked):
+			for _, a := range slices.Clone(h.asked) {
+				if a.cancelled {
+					t.Lanes.Cancel(act.Lane(h.handler), a.entry, schema.ReasonCancelled)
+				}
+			}
+		}
+	}
+}
+
+// isStale reports whether the end of an interrupt was decided before another request
+// joined it.
+func (t Step) isStale(in interrupt.Input) bool {
+	return (in.What == interrupt.Done || in.What == interrupt.Error) &&
+		slices.ContainsFunc(t.handling, func(h handling) bool { return h.id == in.ID && !h.ending })
+}
