@@ -25,8 +25,12 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 			return e, no
 		}
 	}
-	if no := nested(acts, &e); no != nil {
-		return e, no
+	if w.Inline != nil && len(w.Inline.Nested()) > 0 {
+		if found := w.ValidateNested(score.In(acts)); len(found) > 0 {
+			return e, refusalOf(found[0])
+		}
+		whole, _ := w.Inline.Expand(score.In(acts))
+		e.Act = &whole
 	}
 	why, p := schema.ReasonOutOfRange, schema.Problem{}
 	if found := schema.Errors(score.Fit(*e.Act, caps)); len(found) > 0 {
@@ -42,22 +46,13 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 	return e, &Refusal{why, p.Pointer, InWords(p)}
 }
 
-// nested puts the actions of the acts that are performed within an act in their place.
-func nested(acts map[string]score.Act, e *Entry) *Refusal {
-	if len(e.Act.Nested()) == 0 {
-		return nil
-	}
-	found := schema.Errors(score.ValidateActWith(*e.Act, score.In(acts)))
-	if len(found) == 0 {
-		whole, _ := e.Act.Expand(score.In(acts))
-		e.Act = &whole
-		return nil
-	}
+// refusalOf refuses actions that perform other acts.
+func refusalOf(p schema.Problem) *Refusal {
 	why := schema.ReasonBadRequest
-	if found[0].Code == score.CodeUnknownAct {
+	if p.Code == score.CodeUnknownAct {
 		why = schema.ReasonUnknownID
 	}
-	return &Refusal{why, "/args" + found[0].Pointer, InWords(found[0])}
+	return &Refusal{why, "/args" + p.Pointer, InWords(p)}
 }
 
 // byName finds an act by its id.

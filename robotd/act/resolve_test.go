@@ -3,6 +3,7 @@ package act
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -38,6 +39,41 @@ func TestRequestedActionsMayPerformActs(t *testing.T) {
 	if !strings.Contains(knownRefusal(r, score.Action{Type: score.TypeAct, Act: "greet"}), "greet") {
 		t.Error("the executor takes an act whose actions are missing")
 	}
+}
+
+// An exclusive action among others waits only if its sender says so.
+func TestDeferredExclusiveActionWaits(t *testing.T) {
+	r := newRig(t)
+	caps := schema.Caps{Units: testUnits, Languages: []string{"en"}}
+	const list = `[{"type":"led","id":"light","start_ms":0,"end_ms":1000,"colour":"#ffffff"},{"type":"face","id":"smile","start_ms":500,"end_ms":800,"face":"smile","method":"exclusive"}]`
+	if _, no := r.x.Resolve(verb.Perform{Actions: list}, nil, nil, caps); no == nil || no.Pointer != "/args/actions/1/start_ms" {
+		t.Errorf("refused with %+v", no)
+	}
+	if _, no := r.x.Resolve(verb.Perform{Act: "greet", Defer: true}, nil, nil, caps); no == nil || no.Pointer != "/args/defer" {
+		t.Errorf("defer without actions: refused with %+v", no)
+	}
+	named := strings.Replace(list, `"type":"led"`, `"type":"led","unit":"led"`, 1)
+	if _, no := r.x.Resolve(verb.Perform{Actions: verb.Objects(named), Defer: true}, nil, nil, caps); no != nil {
+		t.Errorf("with a unit: refused with %+v", *no)
+	}
+	e, no := r.x.Resolve(verb.Perform{Actions: list, Defer: true}, nil, nil, caps)
+	if no != nil {
+		t.Fatalf("refused: %+v", *no)
+	}
+	e.ID = "entry"
+	r.push(story, e)
+	for r.now < 3*time.Second {
+		r.now += tick
+		r.check(r.x.Tick(r.now, nil))
+		if got := r.pick(Start, "smile"); len(got) == 1 {
+			if r.now != 1020*time.Millisecond {
+				t.Errorf("it started at %v, want when the light is over", r.now)
+			}
+			break
+		}
+	}
+	r.ticks(3*time.Second, tick)
+	r.wantOutcome(EntryCompleted, "")
 }
 
 func knownRefusal(r *rig, x score.Action) string {

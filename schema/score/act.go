@@ -26,8 +26,10 @@ const (
 
 // ValidateAct returns the errors and warnings about an act in the order of its text. In an
 // act without errors, actions with fixed times never conflict (see timeline).
-func ValidateAct(a Act) []schema.Problem {
-	var c checks
+func ValidateAct(a Act) []schema.Problem { return validateAct(a, false) }
+
+func validateAct(a Act, defers bool) []schema.Problem {
+	c := checks{defers: defers}
 	c.id("/act", a.ID)
 	c.texts("/name", a.Name, MaxPlain)
 	c.labels("/labels", a.Labels)

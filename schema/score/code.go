@@ -59,6 +59,7 @@ const MaxProblems = 100
 // checks collects the problems of one act or story in the order of its text. Errors and
 // warnings have separate limits, so that many of one kind do not hide the other.
 type checks struct {
+	defers           bool // an exclusive action that has to wait is a warning
 	found            []schema.Problem
 	errors, warnings int
 }

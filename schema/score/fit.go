@@ -31,7 +31,9 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 		}
 	})
 	if named && c.errors == 0 {
-		c.layOut("", namingUnits(a.Actions, caps.Units))
+		meet := checks{defers: true} // ValidateAct refused exclusive actions that must not wait
+		meet.layOut("", namingUnits(a.Actions, caps.Units))
+		c.found = append(c.found, schema.Errors(meet.found)...)
 	}
 	return c.found
 }

@@ -55,7 +55,11 @@ func Reached(steps []Step, lookup Lookup) []string {
 // ValidateActWith validates an act as ValidateAct does, together with the acts that it
 // performs.
 func ValidateActWith(a Act, lookup Lookup) []schema.Problem {
-	found := ValidateAct(a)
+	return validateActWith(a, lookup, false)
+}
+
+func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
+	found := validateAct(a, defers)
 	if len(schema.Errors(found)) > 0 || !a.nests() {
 		return found
 	}
@@ -63,7 +67,7 @@ func ValidateActWith(a Act, lookup Lookup) []schema.Problem {
 	if len(problems) > 0 {
 		return append(found, problems...)
 	}
-	var c checks
+	c := checks{defers: defers}
 	c.timeline(whole)
 	if c.errors == 0 {
 		c.rehearse(whole)

@@ -120,9 +120,13 @@ func (c *checks) measure(p string, x *Action) child {
 func (c *checks) checkExclusive(children []child, i int) {
 	x := &children[i]
 	start := x.action.StartMS
+	report := c.add
+	if c.defers {
+		report = c.warn
+	}
 	for _, other := range children[:i] {
 		if !other.alone && other.action.StartMS+other.length.lo > start {
-			c.add(at(x.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("is exclusive, but %s of its group still performs at %d ms", other.pointer, start),
+			report(at(x.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("is exclusive, but %s of its group still performs at %d ms", other.pointer, start),
 				"start it when that is over, or leave exclusive out")
 			return
 		}
@@ -131,7 +135,7 @@ func (c *checks) checkExclusive(children []child, i int) {
 	for _, other := range children[i+1:] {
 		begin := other.action.StartMS
 		if !other.alone && other.length.hi > 0 && (begin < x.busy || begin == x.busy && instant) {
-			c.add(at(x.pointer, "start_ms"), CodeStarvation,
+			report(at(x.pointer, "start_ms"), CodeStarvation,
 				fmt.Sprintf("is exclusive and may have to wait until %d ms for those before it; %s starts at %d ms and would overtake it", x.busy, other.pointer, other.action.StartMS),
 				"make the one it waits for exclusive too, or start the other later")
 			return

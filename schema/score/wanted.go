@@ -17,20 +17,24 @@ type PerformRequest struct {
 	Act    string // empty with Inline
 	Inline *Act
 	With   map[string]string // values of the act's parameters
+	Defer  bool              // exclusive actions wait for those that run
 }
 
 // PerformRequestOf reads the arguments of act/perform and manual/act: the id of an act, or actions
-// as a JSON array, and values of parameters. The pointers of problems refer to the
+// as a JSON array, and values of parameters. With deferred, an exclusive action that is due
+// while others run is no error: it waits. The pointers of problems refer to the
 // command. Actions are validated as in the file of an act; the values in "with" declare
 // their parameters, and a text has to use each of them. The robot validates the values for
 // its own acts with ValidateWith.
-func PerformRequestOf(act, actions string, with map[string]string) (PerformRequest, []schema.Problem) {
-	w := PerformRequest{Act: act, With: with}
+func PerformRequestOf(act, actions string, with map[string]string, deferred bool) (PerformRequest, []schema.Problem) {
+	w := PerformRequest{Act: act, With: with, Defer: deferred}
 	switch {
 	case actions != "" && act != "":
 		return w, []schema.Problem{schema.Fault("/args/actions", CodeWrongField, "an act and actions of one's own exclude each other", "leave one of the two out")}
 	case actions == "" && act == "":
 		return w, []schema.Problem{schema.Fault("/args/act", CodeMissing, "it is not said what to perform", `name an act, or bring "actions":[{"type":"face","start_ms":0,"face":"smile"}]`)}
+	case actions == "" && deferred:
+		return w, []schema.Problem{schema.Fault("/args/defer", CodeWrongField, "only actions of one's own can be deferred; those of an act never have to wait", "leave it out")}
 	case actions == "":
 		return w, nil
 	}
@@ -51,7 +55,7 @@ func PerformRequestOf(act, actions string, with map[string]string) (PerformReque
 			}
 			w.Inline.Parameters[name] = Parameter{Type: "string", Default: w.With[name]}
 		}
-		problems = ValidateAct(*w.Inline)
+		problems = validateAct(*w.Inline, deferred)
 	}
 	for i := range problems {
 		p := &problems[i]
@@ -67,6 +71,12 @@ func PerformRequestOf(act, actions string, with map[string]string) (PerformReque
 		p.Pointer = "/args" + p.Pointer
 	}
 	return w, problems
+}
+
+// ValidateNested returns the errors in the actions of w together with the acts that they
+// perform.
+func (w PerformRequest) ValidateNested(lookup Lookup) []schema.Problem {
+	return schema.Errors(validateActWith(*w.Inline, lookup, w.Defer))
 }
 
 // ValidateWith returns the errors in the values for the parameters of a. The pointers are

@@ -269,7 +269,7 @@ type ManualAct struct {
 
 // PerformRequest implements WholeAct.
 func (a ManualAct) PerformRequest() (score.PerformRequest, []schema.Problem) {
-	return score.PerformRequestOf(a.Act, "", a.With.Texts())
+	return score.PerformRequestOf(a.Act, "", a.With.Texts(), false)
 }
 
 // Replaces implements WholeAct: a command of the holder of control replaces always.
@@ -282,11 +282,12 @@ type Perform struct {
 	Actions Objects `json:"actions" doc:"instead of act: actions as in the file of an act"`
 	With    Values  `json:"with" doc:"values of the act's parameters, by name"`
 	Clear   bool    `json:"clear" doc:"cancels earlier requests, running or waiting; never the story"`
+	Defer   bool    `json:"defer" doc:"for actions: an exclusive one that is due while others run waits for them; else it is refused"`
 }
 
 // PerformRequest implements WholeAct.
 func (a Perform) PerformRequest() (score.PerformRequest, []schema.Problem) {
-	return score.PerformRequestOf(a.Act, string(a.Actions), a.With.Texts())
+	return score.PerformRequestOf(a.Act, string(a.Actions), a.With.Texts(), a.Defer)
 }
 
 // Replaces implements WholeAct.
