@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // audit checks safety invariants on the executor's output alone.
@@ -70,6 +71,13 @@ func (a *audit) check(now time.Duration, outs []Effect, g Gate) {
 				}
 			}
 		}
+	}
+}
+
+// report notes a unit's report on a command; a success does not end a velocity.
+func (a *audit) report(key uint64, why schema.Reason) {
+	if r, ok := a.running[key]; ok && (why != "" || r.Do.Type != score.TypeDrive) {
+		a.end(key)
 	}
 }
 

@@ -111,6 +111,9 @@ func (x *Executor) Done(key uint64, why schema.Reason, detail string, now time.D
 			if r.key != key {
 				continue
 			}
+			if why == "" && l.current.nodes[i].rest > 0 {
+				return true // a unit that calls a velocity done may still move: only a stop ends it
+			}
 			x.dropKey(l.current, i)
 			r.stopNextTick = false
 			r.report, r.reason, r.detail = succeeded, why, detail

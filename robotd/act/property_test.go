@@ -115,9 +115,7 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 			case "report":
 				why := rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonUnitError}).Draw(rt, "why")
 				key := rapid.Uint64Range(1, r.x.key+2).Draw(rt, "key") // any key used so far, and some unused ones
-				if r.a.running[key].Key != 0 {
-					r.a.end(key)
-				}
+				r.a.report(key, why)
 				r.x.Done(key, why, "", r.now)
 			case "revoke":
 				u := rapid.SampledFrom(testUnits).Draw(rt, "unit").ID

@@ -89,9 +89,7 @@ func (r *rig) report(action string, why schema.Reason) {
 	if !ok {
 		r.t.Fatalf("%s was never started", action)
 	}
-	if r.a.running[key].Key != 0 {
-		r.a.end(key)
-	}
+	r.a.report(key, why)
 	r.x.Done(key, why, "", r.now)
 }
 

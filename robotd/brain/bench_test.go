@@ -119,6 +119,9 @@ func (b *bench) start(c driver.Command) {
 	if b.mute {
 		return
 	}
-	took := map[score.ActionType]time.Duration{score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeGoto: cmp.Or(b.trip, 2*time.Second)}[c.Do.Type]
+	took := map[score.ActionType]time.Duration{
+		score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond,
+		score.TypeGoto: cmp.Or(b.trip, 2*time.Second), score.TypeDrive: time.Hour,
+	}[c.Do.Type]
 	b.r.soon(max(took-c.From, 0), event.Reported{Event: driver.Event{Kind: driver.Done, Key: c.Key}})
 }
