@@ -110,3 +110,11 @@ func (t Step) isStale(in interrupt.Input) bool {
 	return (in.What == interrupt.Done || in.What == interrupt.Error) &&
 		slices.ContainsFunc(t.handling, func(h handling) bool { return h.id == in.ID && !h.ending })
 }
+
+// failure returns why an act failed; empty if it did not.
+func failure(o *act.Effect) schema.Reason {
+	if o.Outcome == act.EntryFailed {
+		return o.Reason
+	}
+	return ""
+}
