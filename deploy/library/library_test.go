@@ -77,8 +77,9 @@ var completeBody = schema.Caps{
 		{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"chime", "fanfare", "applause", "drumroll", "birds", "bell"}},
 		{ID: "face", Kind: schema.UnitFace, Faces: []string{"neutral", "smile", "laugh", "surprised", "sad", "wink", "sleepy", "thinking"}},
 		{ID: "led", Kind: schema.UnitLED},
-		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6}, RollRad: &schema.Range{Min: -0.3, Max: 0.3}},
-		{ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 0.6},
+		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6}, RollRad: &schema.Range{Min: -0.3, Max: 0.3}, Motions: []string{"shake"}},
+		{ID: "drive", Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: -0.15, Max: 0.15}, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
+		{ID: "screen", Kind: schema.UnitScreen},
 	},
 }
 
@@ -87,9 +88,14 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	byID := map[string]score.Act{}
 	for _, d := range acts {
 		a, _ := score.ParseAct(d.Text)
-		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: map[string]score.Act{a.ID: a}, Assets: shippedSounds(t)}
+		byID[a.ID] = a
+	}
+	for _, d := range acts {
+		a, _ := score.ParseAct(d.Text)
+		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: byID, Assets: shippedSounds(t)}
 		_, problems := score.FitStory(story, completeBody, nil)
 		for _, p := range problems {
 			t.Errorf("%s: %s", d.Path, p)
