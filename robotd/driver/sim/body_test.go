@@ -378,11 +378,21 @@ func TestInjectedFaultsAndSensors(t *testing.T) {
 		r.Touch("head", true)
 		r.Press("help")
 		r.Heat("drive", 71.5)
+		r.People(2)
+		r.Sound(true, 62)
+		r.Push(true)
+		r.Lift(true)
+		r.Fall(true)
 		r.read()
 		for _, want := range []driver.Event{
 			{Kind: driver.Sensed, Signal: driver.Touch, Name: "head", On: true},
 			{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true},
 			{Kind: driver.Sensed, Signal: driver.Heat, Name: "drive", Level: 71.5},
+			{Kind: driver.Sensed, Signal: driver.People, Level: 2},
+			{Kind: driver.Sensed, Signal: driver.Sound, On: true, Level: 62},
+			{Kind: driver.Sensed, Signal: driver.Push, On: true},
+			{Kind: driver.Sensed, Signal: driver.Lift, On: true},
+			{Kind: driver.Sensed, Signal: driver.Fall, On: true},
 		} {
 			if !slices.Contains(r.seen, want) {
 				t.Errorf("not reported: %+v", want)

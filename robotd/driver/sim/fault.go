@@ -106,6 +106,23 @@ func (s *Sim) Heat(unit string, celsius float64) {
 	s.sense(driver.Event{Signal: driver.Heat, Name: unit, Level: celsius})
 }
 
+// People sets how many persons are near the robot.
+func (s *Sim) People(count int) {
+	s.sense(driver.Event{Signal: driver.People, Level: float64(count)})
+}
+
+// Sound simulates that the robot hears something or that it is silent again. level is in
+// dB(A); 0 = not measured.
+func (s *Sim) Sound(on bool, level float64) {
+	s.sense(driver.Event{Signal: driver.Sound, On: on, Level: level})
+}
+
+// Push, Lift and Fall simulate that a person begins or ceases to push or lift the robot, and
+// that it falls or is upright again.
+func (s *Sim) Push(on bool) { s.sense(driver.Event{Signal: driver.Push, On: on}) }
+func (s *Sim) Lift(on bool) { s.sense(driver.Event{Signal: driver.Lift, On: on}) }
+func (s *Sim) Fall(on bool) { s.sense(driver.Event{Signal: driver.Fall, On: on}) }
+
 func (s *Sim) sense(e driver.Event) {
 	e.Kind = driver.Sensed
 	s.enqueue(false, func() { s.emit(e) })
