@@ -13,7 +13,7 @@ import (
 // stepRequests gives the journal of requests one input and carries out its decision.
 // Answers are collected and published at the end of the step.
 func (t *step) stepRequests(in request.Input) {
-	fleet, known := t.clockOffset()
+	fleet, known := t.beats.Offset(t.now)
 	from := len(t.answers)
 	t.answers = request.Step(t.requests, request.Now{Mono: t.now.Mono, Wall: t.now.Wall, Offset: fleet, ClockKnown: known, CurrentState: t.standing()}, in, t.answers)
 	keep := t.answers[:from]
@@ -126,16 +126,6 @@ func (t *step) raiseAlarms() {
 		t.raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
 	}
 	t.alarms = t.alarms[:0]
-}
-
-// asker names, for people, the person who sent a command. The robot trusts the name that a
-// fleetd instance gives, because fleetd knows the person. To a name that another client
-// gives it adds the client.
-func (t *step) asker(client, by string) string {
-	if by != "" && t.beats.Senders.Has(client) {
-		return by
-	}
-	return schema.Asker(client, by)
 }
 
 // revoke notifies the client that had control that it has lost it, in a second answer to

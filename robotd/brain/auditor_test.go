@@ -98,7 +98,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.stopped(ev)
 	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
-	lost, _ := (&step{State: s, now: a.r.wall()}).linkLost()
+	lost, _ := s.beats.Lost(a.r.wall())
 	for _, e := range effects {
 		switch e := e.(type) {
 		case effect.Start:

@@ -25,7 +25,7 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.noteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.late(ev), InForce: t.inForce()}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.inForce()}
 	if isStop(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
@@ -136,7 +136,7 @@ func (t *step) takeManual(o request.Perform) {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
 	}
-	asker := t.asker(o.Client, o.By)
+	asker := t.beats.Asker(o.Client, o.By)
 	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
 }
 
@@ -208,7 +208,7 @@ func (t *step) met(by request.Key, when schema.Precondition) bool {
 // removes it: what was requested before a stop does not happen after it.
 func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
-		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.asker(o.Client, o.By),
+		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.beats.Asker(o.Client, o.By),
 		Why: o.Why, Local: o.Local, Asked: o.Arrived, HasAsked: true,
 	}
 	switch a := o.Args.(type) {

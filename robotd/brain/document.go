@@ -1,11 +1,8 @@
 package brain
 
 import (
-	"cmp"
-
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
-	"troupe/robotd/link"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/safety"
@@ -35,7 +32,7 @@ func (t *step) stateDocument() *schema.State {
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
 		Queue:   t.queueDocument(),
-		Link:    t.linkDocument(),
+		Link:    t.beats.Link(t.now, t.cfg.Mode.Rule(t.activeMode()).LinkLoss),
 		Units:   t.body.UnitStates(),
 		Control: t.manual.Document(),
 		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
@@ -49,7 +46,7 @@ func (t *step) stateDocument() *schema.State {
 	for _, p := range t.perform.Auto().Held() {
 		by := p.Client
 		if p.Kind == auto.ByOperator {
-			by = t.asker(p.Client, p.Person)
+			by = t.beats.Asker(p.Client, p.Person)
 		}
 		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since)})
 	}
@@ -97,35 +94,12 @@ func (t *step) modesDocument() *schema.Modes {
 	return &schema.Modes{Session: t.report.Session(), Modes: t.mode.List(&t.cfg.Mode, t.modeFacts(mode.Input{}), t.modes, leased)}
 }
 
-// linkDocument is the state of the link to the operators, and what the robot does when it
-// is lost.
-func (t *step) linkDocument() schema.StateLink {
-	d := schema.StateLink{
-		State: t.link.At, Since: t.now.At(t.link.Since), Client: t.link.Client,
-		BudgetMS: link.Remaining(t.link, t.now.Mono, t.cfg.Link).Milliseconds(),
-		Policy:   t.cfg.Mode.Rule(t.activeMode()).LinkLoss,
-	}
-	if o := t.link.Outage; o != (link.Outage{}) {
-		d.LastOutage = &schema.LinkOutage{From: t.now.At(o.From)}
-		if o.Over {
-			d.LastOutage.To = t.now.At(o.To)
-		}
-	}
-	return d
-}
-
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
 		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
-		Link: schema.HeartbeatLink{State: t.link.At, Client: cmp.Or(t.beats.Senders.Newest(), t.link.Client), FleetSeq: t.beats.Seq},
 	}
-	if t.beats.Seq > 0 {
-		h.Link.FleetAgeMS = (t.now.Mono - t.beats.HalfOpen.LastHeartbeat).Milliseconds()
-	}
-	if off, ok := t.clockOffset(); ok {
-		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}
-	}
+	t.beats.Fill(h, t.now)
 	return h
 }
 

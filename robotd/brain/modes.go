@@ -69,7 +69,7 @@ func (t *step) modeFacts(in mode.Input) mode.Facts {
 	if safety.Latched(t.safety.At) {
 		f.Forbid = schema.ReasonSafetyLatched
 	}
-	f.LinkLost, f.LostFor = t.linkLost()
+	f.LinkLost, f.LostFor = t.beats.Lost(t.now)
 	t.updateModes()
 	f.NotReady = t.modes.NotReady()
 	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
@@ -91,7 +91,7 @@ func (t *step) updateModes() {
 // modeMayMove reports whether the active mode may move units. While the link is lost, it
 // may only if its rule is to continue.
 func (t *step) modeMayMove() bool {
-	lost, _ := t.linkLost()
+	lost, _ := t.beats.Lost(t.now)
 	return safety.Gate(t.safety.At, safety.Moves, safety.Act) == "" && (!lost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/desiredmode"
 	"troupe/robotd/effect"
+	"troupe/robotd/heartbeat"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -65,7 +66,7 @@ func (t *step) settle(from int) {
 // reports returns the part report with its facts.
 func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
 
-// toReport, toManual, toPerform and toDesired call a part and carry out its effects and
+// toReport and its siblings call a part and carry out its effects and
 // intents.
 func (t *step) toReport(do func(report.Step)) {
 	from := t.list.Len()
@@ -109,7 +110,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 
 // manuals returns the part manual with its facts.
 func (t *step) manuals() manual.Step {
-	lost, _ := t.linkLost()
+	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
 		Manual:    t.inCharge().Manual && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
@@ -127,7 +128,7 @@ func (t *step) toManual(do func(manual.Step)) {
 
 // performs returns the part perform with its facts.
 func (t *step) performs() perform.Step {
-	lost, _ := t.linkLost()
+	lost, _ := t.beats.Lost(t.now)
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
@@ -142,10 +143,16 @@ func (t *step) toPerform(do func(perform.Step)) {
 	t.settle(from)
 }
 
+func (t *step) toHeartbeat(do func(heartbeat.Step)) {
+	from := t.list.Len()
+	do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
+	t.settle(from)
+}
+
 // desires returns the part desired with its facts.
 func (t *step) desires() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Session: t.report.Session(), Out: &t.list}
-	if fleet, known := t.clock.At(t.now); known {
+	if fleet, known := t.beats.FleetTime(t.now); known {
 		d.Fleet = fleet
 	}
 	return d

@@ -4,7 +4,7 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/link"
+	"troupe/robotd/heartbeat"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -13,10 +13,8 @@ import (
 // connected publishes every document, because the broker may have lost them all.
 func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
-	t.beats.HalfOpen.Opened(t.now.Mono)
-	t.beats.Gaps.Opened(t.now.Mono)
 	t.log("mqtt", "down", "up", "the broker granted everything", "")
-	t.linkChanged(link.ConnectionRestored(&t.link, t.now.Mono))
+	t.toHeartbeat(heartbeat.Step.Connected)
 	t.documents()
 	t.toReport(report.Step.Greet)
 	t.stepRequests(request.Connected{})
@@ -60,10 +58,6 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reports().Disconnected(fault)
 	clear(t.retained)
 	t.stops.Disconnected()
-	t.beats.HalfOpen.Closed()
-	t.beats.Gaps.Closed()
-	if t.safety.At != schema.SafetyDisabled {
-		t.linkChanged(link.ConnectionLost(&t.link, t.now.Mono))
-	}
+	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.safety.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)
 }

@@ -11,7 +11,7 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/link"
+	"troupe/robotd/heartbeat"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -33,12 +33,12 @@ type State struct {
 	mode     mode.State
 	modes    *mode.Runner
 	toMode   request.Inbox[mode.Input]
-	link     link.State
 	requests *request.State
 	lanes    act.Lanes
 	gate     act.Gate // as set in the executor
 
 	// The parts.
+	beats   heartbeat.State
 	body    body.State
 	stops   stops.State
 	manual  manual.State
@@ -50,10 +50,6 @@ type State struct {
 	// Modes.
 	modeSince schema.Time
 	lastMode  schema.ModeID
-
-	// The fleet.
-	beats link.Heartbeats
-	clock clock.FleetTime
 
 	// Commands that have no final answer yet.
 	stopped   uint64      // messages with a lower number arrived before the newest stop
@@ -92,7 +88,8 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety: safety.Boot(now.Mono), link: link.Boot(), mode: mode.Boot(&cfg.Mode), modes: modes,
+		safety: safety.Boot(now.Mono), mode: mode.Boot(&cfg.Mode), modes: modes,
+		beats:     heartbeat.New(cfg.Link),
 		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id),
 		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
@@ -116,4 +113,10 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })
 	t.persistStops()
 	return s, t.out
+}
+
+// FleetTime is the fleet's time according to the heartbeats since the start.
+func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
+	fleet, known := s.beats.FleetTime(now)
+	return fleet.Time(), known
 }

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/heartbeat"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -32,12 +33,14 @@ func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 // the same for every event: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
-	t.noteArrival(ev)
+	t.beats.NoteArrival(now, ev)
 	t.sense(ev)
 	t.stepSafety()
 	t.setGate()
 	t.react(ev)
-	t.checkLink()
+	t.toHeartbeat(heartbeat.Step.CheckLink)
+	t.toReport(report.Step.Undispute)
+	t.toHeartbeat(heartbeat.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
 	t.stepMode()
 	t.toManual(manual.Step.Stick)
@@ -118,7 +121,7 @@ func (t *step) react(ev event.Event) {
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
-		t.heartbeatReceived(ev)
+		t.toHeartbeat(func(h heartbeat.Step) { h.Received(ev) })
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:
@@ -131,12 +134,8 @@ func (t *step) react(ev event.Event) {
 	case event.PresenceSeen:
 		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
 	case event.FleetdPresence:
-		t.beats.HalfOpen.SetFleetdOnline(ev.Presence.State == schema.PresenceOnline, t.now.Mono)
-		t.fleetdSeen(ev.Presence)
-		if ev.Presence.State == schema.PresenceOnline {
-			t.beats.Gaps.Expect()
-		} else {
-			t.beats.Gaps.Closed()
+		if client, gone := t.beats.FleetdPresence(t.now, ev.Presence); gone {
+			t.manual.Gone(client)
 		}
 	case event.Connected:
 		t.connected(ev)

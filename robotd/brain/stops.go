@@ -59,7 +59,7 @@ func (t *step) stopCalled(ev event.LiveStop) {
 		return
 	}
 	t.stopped = max(t.stopped, ev.N)
-	l := stops.Asked(t.now, r.ID, r.Level, t.asker(ev.Client, r.By), r.Why, anew)
+	l := stops.Asked(t.now, r.ID, r.Level, t.beats.Asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
 	d := t.latching(l, ev.N)
 	t.stepRequests(request.Stopped{Detail: "a stop came before it was begun"})
@@ -95,7 +95,7 @@ func (t *step) stopOrdered(o request.Perform, why string) {
 	if !schema.ValidRequestID(id) {
 		id, anew = o.Client, true
 	}
-	t.latching(stops.Asked(t.now, id, level, t.asker(o.Client, o.By), why, anew), 0)
+	t.latching(stops.Asked(t.now, id, level, t.beats.Asker(o.Client, o.By), why, anew), 0)
 }
 
 // resetHere releases the stops that fleetd has not latched, because a person at the robot

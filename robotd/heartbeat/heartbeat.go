@@ -1,0 +1,195 @@
+// Package heartbeat takes in the heartbeats of operators and what else tells of their
+// connection. From them the robot knows whether an operator can reach it, the fleet's time,
+// who the fleetd instances are, and how late a message may be.
+package heartbeat
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/link"
+	"troupe/schema"
+)
+
+// State is what heartbeats told.
+type State struct {
+	cfg   link.Config
+	link  link.State
+	beats link.Heartbeats
+	clock clock.FleetTime
+}
+
+// New returns the state of a robot that has received nothing.
+func New(cfg link.Config) State { return State{cfg: cfg, link: link.Boot()} }
+
+// Step is the part of one step of the robot that concerns heartbeats.
+type Step struct {
+	*State
+	Now    clock.Now
+	Alerts []schema.Alert // on the state
+	Out    *effect.List
+}
+
+// Received takes a heartbeat of an operator. Those of a fleetd instance also carry the
+// fleet's time. Those of a console at the robot keep up the link, because a person there can
+// stop the robot, but they affect neither the fleet's time nor fleetd's presence.
+func (t Step) Received(ev event.Heartbeat) {
+	t.linkChanged(link.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
+	if ev.Local {
+		return
+	}
+	t.beats.HalfOpen.Heartbeat(t.Now.Mono)
+	t.beats.Seq = ev.Beat.Seq
+	t.beats.Senders.Note(ev.Client, ev.Beat.Session)
+	t.learnFleetTime(ev.Client, ev.Beat.TS)
+}
+
+// CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
+// connection is half-open.
+func (t Step) CheckLink() { t.linkChanged(link.Tick(&t.link, t.Now.Mono, t.cfg)) }
+
+func (t Step) CheckConnection() {
+	if t.beats.HalfOpen.Detected(t.Now.Mono, t.cfg) {
+		t.Out.Do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
+	}
+}
+
+func (t Step) linkChanged(d link.Decision) {
+	if !d.Changed {
+		return
+	}
+	t.Out.Changed(effect.FlushSoon)
+	t.Out.Note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
+	switch {
+	case d.To == schema.LinkLost:
+		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
+		t.Out.Event("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+	case d.From == schema.LinkLost:
+		t.Out.Clear("link_lost", "link")
+		t.Out.Event("link_restored", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
+	}
+}
+
+// Lost reports whether the link is lost, and for how long no operator could reach the robot.
+func (s *State) Lost(now clock.Now) (bool, time.Duration) {
+	return s.link.At == schema.LinkLost, link.LostFor(s.link, now.Mono, s.cfg)
+}
+
+const clockDiffers = "clock_differs" // alert about a fleetd instance
+
+// learnFleetTime takes the fleet's time from a heartbeat. It raises an alert about a fleetd
+// instance whose clock differs, because its commands would be too old or in the future.
+func (t Step) learnFleetTime(client string, fleet schema.Time) {
+	t.clock.Learn(t.Now, client, fleet)
+	for _, a := range t.Alerts {
+		if a.Type == clockDiffers && !t.clock.Knows(a.Source) {
+			t.Out.Clear(a.Type, a.Source)
+		}
+	}
+	if t.clock.Differs(client) {
+		t.Out.Raise(clockDiffers, schema.AlertWarn, client, "the clock of "+client+" is not the one that the robot goes by", "set the clocks of the fleetd instances by the same source; until then commands with a ts are refused or expire")
+		return
+	}
+	t.Out.Clear(clockDiffers, client)
+}
+
+// FleetTime is the fleet's time according to the heartbeats since the start, and Offset is
+// that time minus the robot's.
+func (s *State) FleetTime(now clock.Now) (schema.Time, bool) { return s.clock.At(now) }
+
+func (s *State) Offset(now clock.Now) (time.Duration, bool) {
+	fleet, known := s.clock.At(now)
+	return fleet.Sub(now.Wall), known
+}
+
+// NoteArrival notes, before ev is judged, when the loop ran and when a message arrived: a
+// message that arrives right after a gap in either may be as old as the gap.
+func (s *State) NoteArrival(now clock.Now, ev event.Event) {
+	s.beats.Gaps.Stepped(now.Mono)
+	switch ev.(type) {
+	case event.Heartbeat:
+		s.beats.Gaps.Arrived(now.Mono, true, s.cfg)
+	case event.Command, event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped, event.Delivered:
+		s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+	}
+}
+
+// Late is how long ago a command may have been sent: it was delayed on the network, or here
+// after it was read.
+func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
+	late := s.beats.Gaps.Longest(now.Mono)
+	if ev.Read > 0 {
+		late = max(late, now.Mono-ev.Read)
+	}
+	return late
+}
+
+// Connected takes a new connection, and Disconnected the end of one. The link degrades with
+// a connection over which the robot was enabled.
+func (t Step) Connected() {
+	t.beats.HalfOpen.Opened(t.Now.Mono)
+	t.beats.Gaps.Opened(t.Now.Mono)
+	t.linkChanged(link.ConnectionRestored(&t.link, t.Now.Mono))
+}
+
+func (t Step) Disconnected(disabled bool) {
+	t.beats.HalfOpen.Closed()
+	t.beats.Gaps.Closed()
+	if !disabled {
+		t.linkChanged(link.ConnectionLost(&t.link, t.Now.Mono))
+	}
+}
+
+// FleetdPresence takes the presence of a fleetd instance, and returns the client that is gone
+// with it. The end of a session that is not the newest one changes nothing.
+func (s *State) FleetdPresence(now clock.Now, p schema.Presence) (gone string, ok bool) {
+	online := p.State == schema.PresenceOnline
+	s.beats.HalfOpen.SetFleetdOnline(online, now.Mono)
+	if online {
+		s.beats.Gaps.Expect()
+		return "", false
+	}
+	s.beats.Gaps.Closed()
+	return s.beats.Senders.Of(p.Session)
+}
+
+// Asker names, for people, the person who sent a command. The robot trusts the name that a
+// fleetd instance gives, because fleetd knows the person. To a name that another client
+// gives it adds the client.
+func (s *State) Asker(client, by string) string {
+	if by != "" && s.beats.Senders.Has(client) {
+		return by
+	}
+	return schema.Asker(client, by)
+}
+
+// Link is the state of the link to the operators in the state document, where policy is what
+// the robot does when it is lost.
+func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
+	d := schema.StateLink{
+		State: s.link.At, Since: now.At(s.link.Since), Client: s.link.Client,
+		BudgetMS: link.Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
+		Policy:   policy,
+	}
+	if o := s.link.Outage; o != (link.Outage{}) {
+		d.LastOutage = &schema.LinkOutage{From: now.At(o.From)}
+		if o.Over {
+			d.LastOutage.To = now.At(o.To)
+		}
+	}
+	return d
+}
+
+// Fill sets what the robot's own heartbeat says of those that it receives.
+func (s *State) Fill(h *schema.Heartbeat, now clock.Now) {
+	h.Link = schema.HeartbeatLink{State: s.link.At, Client: cmp.Or(s.beats.Senders.Newest(), s.link.Client), FleetSeq: s.beats.Seq}
+	if s.beats.Seq > 0 {
+		h.Link.FleetAgeMS = (now.Mono - s.beats.HalfOpen.LastHeartbeat).Milliseconds()
+	}
+	if off, ok := s.Offset(now); ok {
+		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}
+	}
+}
