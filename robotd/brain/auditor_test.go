@@ -76,7 +76,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety, s.mode, *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), lanes}
+	return snapshot{s.safety, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), lanes}
 }
 
 func (a *auditor) fail(format string, args ...any) {
@@ -106,13 +106,13 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				switch {
 				case s.safety.At != schema.SafetyEnabled:
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
-				case lost && s.mode.Active == schema.ModeAto:
+				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
 				}
 			}
 		case effect.Move:
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.mode.Active != follow.Mode.ID && (s.mode.Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.mode.Active, s.manual.Control().Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.SaveRequests:
 			for _, rec := range e.Put {

@@ -5,7 +5,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
-	"troupe/robotd/mode"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -18,8 +17,7 @@ func (t *step) cancel(o request.Perform, id string) {
 	switch {
 	case t.unqueue(target):
 		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun", Refs: o.Key.Refs()})
-	case t.mode.Req == string(target):
-		t.toMode.Put(mode.Input{Kind: mode.Cancel, Req: string(target)}, o.Key, o.If)
+	case t.modes.Cancel(target, o):
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
 		t.cancels = append(t.cancels, pendingCancel{o.Key, target})
@@ -54,7 +52,7 @@ func (t *step) answerCancels(target request.Key, r schema.Verdict) {
 // unqueue removes a command from the inbox in which it waits.
 func (t *step) unqueue(k request.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.toMode, &t.perform, &t.manual} {
+	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.modes, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found

@@ -7,9 +7,7 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/desired"
 	"troupe/robotd/event"
-	"troupe/robotd/interrupt"
 	"troupe/robotd/manual"
-	"troupe/robotd/mode"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -25,23 +23,13 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.noteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.inForce()}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.modes.InForce()}
 	if isStop(ev.Group + "/" + ev.Verb) {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
 		a.Overtaken = ev.N != 0 && ev.N < t.stopped
 	}
 	t.stepRequests(a)
-}
-
-// inForce returns the order of the mode supervisor that would change nothing now. It is
-// answered without a record on the disk: repeating it does no harm.
-func (t *step) inForce() verb.Args {
-	m := &t.mode
-	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == t.cfg.Mode.Calibration || t.toMode.Len() > 0 {
-		return nil
-	}
-	return verb.SetMode{Mode: m.Active}
 }
 
 // dispatch passes a command to the machine that decides it. The machine answers in this
@@ -53,86 +41,50 @@ func (t *step) dispatch(o request.Perform) {
 	if !t.met(o.Key, o.If) {
 		return
 	}
+	taken := true
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.askSafety(o)
 	case verb.PartMode:
-		t.takeMode(o)
+		taken = t.takeMode(o)
 	case verb.PartStory:
-		t.takeStory(o)
+		taken = t.perform.Ask(o)
 	case verb.PartControl:
 		t.toManual(func(m manual.Step) { m.AskControl(o) })
 	case verb.PartManual:
 		t.takeManual(o)
 	case verb.PartRequests:
-		t.takeRequests(o)
+		taken = t.takeRequests(o)
 	case verb.PartReport:
-		t.takeReport(o)
+		taken = t.takeReport(o)
 	case verb.PartDesired:
-		t.takeDesired(o)
+		taken = t.takeDesired(o)
 	default:
-		t.unknownVerb(o)
+		taken = false
+	}
+	if !taken {
+		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
 	}
 }
 
-// unknownVerb refuses a command that no part of this robot carries out.
-func (t *step) unknownVerb(o request.Perform) {
-	t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
-}
-
-func (t *step) takeMode(o request.Perform) {
-	performs := t.inCharge().Performs // then pauses are tokens of the story, for every verb
-	switch a := o.Args.(type) {
-	case verb.SetMode:
-		t.askMode(o, mode.Input{Kind: mode.Set, Mode: a.Mode, Restart: a.Restart})
-	case verb.PauseMode:
-		if performs { // paused by tokens, whichever verb requests it
+// takeMode takes a command of modes. A mode that performs is paused by tokens of the story,
+// whichever verb requests it.
+func (t *step) takeMode(o request.Perform) bool {
+	if t.modes.InCharge().Performs {
+		switch o.Args.(type) {
+		case verb.PauseMode:
 			t.perform.AskAuto(o, auto.Input{What: auto.Pause})
-			return
-		}
-		t.askMode(o, mode.Input{Kind: mode.Pause})
-	case verb.ResumeMode:
-		if performs {
+			return true
+		case verb.ResumeMode:
 			t.perform.AskAuto(o, auto.Input{What: auto.Continue})
-			return
+			return true
 		}
-		t.askMode(o, mode.Input{Kind: mode.Resume})
-	case verb.KillMode:
-		t.askMode(o, mode.Input{Kind: mode.Kill})
-	case verb.EnableMode:
-		t.askMode(o, mode.Input{Kind: mode.Enable, Mode: a.Mode})
-	case verb.DisableMode:
-		t.askMode(o, mode.Input{Kind: mode.Disable, Mode: a.Mode})
-	default:
-		t.unknownVerb(o)
 	}
-}
-
-func (t *step) takeStory(o request.Perform) {
-	switch a := o.Args.(type) {
-	case verb.StartStory:
-		t.perform.AskAuto(o, auto.Input{What: auto.StartStory})
-	case verb.StopStory:
-		t.perform.AskAuto(o, auto.Input{What: auto.StopStory})
-	case verb.PauseStory:
-		t.perform.AskAuto(o, auto.Input{What: auto.Pause, Why: a.Why})
-	case verb.ContinueStory:
-		t.perform.AskAuto(o, auto.Input{What: auto.Continue, Token: string(a.Token)})
-	case verb.RequestInterrupt:
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "operator")})
-	case verb.CancelInterrupt:
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
-	case verb.RunInterrupter:
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: a.Interrupter})
-	case verb.StopInterrupter:
-		t.perform.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: a.Interrupter})
-	default:
-		t.unknownVerb(o)
-	}
+	return t.modes.Ask(o)
 }
 
 func (t *step) takeManual(o request.Perform) {
-	if a, ok := o.Args.(verb.Perform); ok && t.inCharge().Performs {
+	if a, ok := o.Args.(verb.Perform); ok && t.modes.InCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
 	}
@@ -142,31 +94,32 @@ func (t *step) takeManual(o request.Perform) {
 
 // takeRequests takes commands about other commands. Package request answers the others of
 // them itself.
-func (t *step) takeRequests(o request.Perform) {
-	if a, ok := o.Args.(verb.Cancel); ok {
+func (t *step) takeRequests(o request.Perform) bool {
+	a, ok := o.Args.(verb.Cancel)
+	if ok {
 		t.cancel(o, a.ID)
-		return
 	}
-	t.unknownVerb(o)
+	return ok
 }
 
-func (t *step) takeReport(o request.Perform) {
+func (t *step) takeReport(o request.Perform) bool {
 	switch a := o.Args.(type) {
 	case verb.Resync:
 		t.resync(o)
 	case verb.Replay:
 		t.toReport(func(r report.Step) { r.Replay(o, a) })
 	default:
-		t.unknownVerb(o)
+		return false
 	}
+	return true
 }
 
-func (t *step) takeDesired(o request.Perform) {
-	if a, ok := o.Args.(verb.Adopt); ok {
+func (t *step) takeDesired(o request.Perform) bool {
+	a, ok := o.Args.(verb.Adopt)
+	if ok {
 		t.toDesired(func(d desired.Step) { d.Adopt(o, string(a.FleetID)) })
-		return
 	}
-	t.unknownVerb(o)
+	return ok
 }
 
 // cancelledByLinkLoss refuses a command whose connection was lost while the disk wrote it:
@@ -186,9 +139,10 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 // standing returns what the condition of a command can refer to. Between two modes neither
 // is in charge.
 func (t *step) standing() schema.Precondition {
-	p := schema.Precondition{Mode: t.mode.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
-	if t.mode.Next != "" {
-		p.Mode = "on its way to " + t.mode.Next
+	m := t.modes.Mode()
+	p := schema.Precondition{Mode: m.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
+	if m.Next != "" {
+		p.Mode = "on its way to " + m.Next
 	}
 	return p
 }
@@ -234,16 +188,6 @@ func (t *step) askSafety(o request.Perform) {
 		})
 	}
 	t.toSafety.Put(r, o.Key, o.If)
-}
-
-// requestStop lets a part of the robot request STOP.
-func (t *step) requestStop(source, why string) {
-	t.toSafety.Add(safety.Request{Verb: safety.Stop, Source: source, Why: why})
-}
-
-func (t *step) askMode(o request.Perform, in mode.Input) {
-	in.Req = string(o.Key)
-	t.toMode.Put(in, o.Key, o.If)
 }
 
 // uncontrolled refuses a command whose sender lacks the control that it needs.

@@ -2,9 +2,7 @@ package brain
 
 import (
 	"troupe/robotd/auto"
-	"troupe/robotd/control"
 	"troupe/robotd/manual"
-	"troupe/robotd/mode"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -20,11 +18,7 @@ func (t *step) stateDocument() *schema.State {
 			EStopInput: len(t.body.Inputs()) > 0,
 			Latches:    t.stops.Document(),
 		},
-		Mode: schema.StateMode{
-			System: t.mode.System, Active: t.activeMode(), Intended: t.mode.Intended,
-			Phase: t.mode.DocumentPhase(), Paused: t.modePaused(), Since: t.modeSince,
-			FallbackFrom: t.mode.FellFrom, Calibrated: t.mode.Calibrated,
-		},
+		Mode: t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Auto: schema.StateAuto{
 			Status: t.perform.Auto().Status, Reason: t.perform.Auto().Reason,
 			ActIndex: t.perform.Auto().Act, Act: t.perform.ActName(), Loop: t.perform.Auto().Loop,
@@ -32,7 +26,7 @@ func (t *step) stateDocument() *schema.State {
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
 		Queue:   t.queueDocument(),
-		Link:    t.beats.Link(t.now, t.cfg.Mode.Rule(t.activeMode()).LinkLoss),
+		Link:    t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
 		Units:   t.body.UnitStates(),
 		Control: t.manual.Document(),
 		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
@@ -59,45 +53,15 @@ func (t *step) stateDocument() *schema.State {
 	return d
 }
 
-// activeMode is the mode in charge. Between two modes it is the requested one, so that the
-// field is never empty while phase is "switching".
-func (t *step) activeMode() schema.ModeID {
-	switch {
-	case t.mode.Active != "":
-		return t.mode.Active
-	case t.mode.Next != "":
-		return t.mode.Next
-	case t.lastMode != "":
-		return t.lastMode
-	}
-	return t.cfg.Mode.Calibration
-}
-
-// modePaused reports whether the active mode is paused. A mode that performs is paused by
-// the tokens of the story, the others by the supervisor.
-func (t *step) modePaused() bool {
-	if t.inCharge().Performs {
-		return t.perform.Auto().Status == schema.AutoPaused
-	}
-	return t.mode.Paused(&t.cfg.Mode)
-}
-
 // current is the robot's state as in answers.
 func (t *step) current() *schema.Now {
-	return &schema.Now{Mode: t.activeMode(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
-}
-
-// modesDocument is the catalogue of modes, with the reasons why each cannot be selected
-// now.
-func (t *step) modesDocument() *schema.Modes {
-	leased := t.cfg.Control.Required == control.RequireAll
-	return &schema.Modes{Session: t.report.Session(), Modes: t.mode.List(&t.cfg.Mode, t.modeFacts(mode.Input{}), t.modes, leased)}
+	return &schema.Now{Mode: t.modes.Active(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
-		Mode: t.activeMode(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
+		Mode: t.modes.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
 	}
 	t.beats.Fill(h, t.now)
 	return h

@@ -49,7 +49,17 @@ func (t *step) settle(from int) {
 		case effect.Tried:
 			t.toDesired(func(d desired.Step) { d.Tried(in) })
 		case effect.SetMode:
-			t.toMode.Put(mode.Input{Kind: mode.Set, Mode: in.Mode, Req: string(in.By)}, in.By, schema.Precondition{})
+			t.modes.Set(in.Mode, in.By)
+		case effect.Intended:
+			t.desires().Diverged(in.By, in.Mode)
+		case effect.PerformStory:
+			if in.On {
+				t.perform.Enter()
+			} else {
+				t.perform.Leave()
+			}
+		case effect.AskSafety:
+			t.toSafety.Add(in.Request)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
@@ -113,7 +123,7 @@ func (t *step) manuals() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
-		Manual:    t.inCharge().Manual && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode),
+		Manual:    t.modes.Manual(),
 		Reachable: !lost && t.report.Session() != "",
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
@@ -132,7 +142,7 @@ func (t *step) performs() perform.Step {
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
-		Running:  t.mode.System == schema.SystemRunning,
+		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Battery:  perform.Battery(t.body.Battery()), Body: &t.body,
 	}}
 }
@@ -195,16 +205,17 @@ func (s *others) DeliveryFacts() delivery.Facts {
 
 // ModeFacts are the facts for the desired mode.
 func (s *others) ModeFacts() desiredmode.Facts {
-	f := desiredmode.Facts{Active: s.mode.Active, Settled: s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe}
+	m := s.modes.Mode()
+	f := desiredmode.Facts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
-	case s.mode.Phase == mode.Safe || s.mode.Next == s.cfg.Mode.Safe:
-		f.Others, f.Detail = cmp.Or(s.mode.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
+	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
+		f.Others, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
 	case safety.Latched(s.safety.At):
 		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
 	case len(s.stops.Latches()) > 0:
 		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(s.stops.Latches()))
 	case waits != "": // leaving the mode would lose it
-		f.Others, f.Detail = waits, string(s.mode.Active)+" was stopped or lost its link; only auto/continue lets it go on"
+		f.Others, f.Detail = waits, string(m.Active)+" was stopped or lost its link; only auto/continue lets it go on"
 	case c.At == control.Held:
 		f.Others, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
 	}

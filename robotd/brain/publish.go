@@ -5,6 +5,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/report"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -58,7 +59,8 @@ func (t *step) publishState() {
 // publishModes publishes the catalogue of modes if it may have changed.
 func (t *step) publishModes() {
 	if t.reports().ModesDue() {
-		d := t.modesDocument()
+		d := &schema.Modes{Session: t.report.Session()}
+		t.toModes(func(m supervisor.Step) { d.Modes = m.List() })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }

@@ -32,7 +32,7 @@ func (t *step) stepSafety() {
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
-	active, wants, switching := t.mode.SafetyMode(&t.cfg.Mode)
+	active, wants, switching := t.modes.Mode().SafetyMode(&t.cfg.Mode)
 	return safety.Facts{
 		Units:   t.body.Movers(),
 		Inputs:  t.body.Inputs(),

@@ -19,6 +19,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/stops"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -27,18 +28,16 @@ import (
 type State struct {
 	cfg *config.Config // the robot's own, overridden by the desired configuration
 
-	// The machines that brain steps itself, and the inboxes of two of them.
+	// The machines that brain steps itself, and the inbox of one.
 	safety   safety.State
 	toSafety request.Inbox[safety.Request]
-	mode     mode.State
-	modes    *mode.Runner
-	toMode   request.Inbox[mode.Input]
 	requests *request.State
 	lanes    act.Lanes
 	gate     act.Gate // as set in the executor
 
 	// The parts.
 	beats   heartbeat.State
+	modes   supervisor.State
 	body    body.State
 	stops   stops.State
 	manual  manual.State
@@ -46,10 +45,6 @@ type State struct {
 	desired desired.State
 	report  report.State
 	list    effect.List // effects and intents of the parts
-
-	// Modes.
-	modeSince schema.Time
-	lastMode  schema.ModeID
 
 	// Commands that have no final answer yet.
 	stopped   uint64      // messages with a lower number arrived before the newest stop
@@ -88,14 +83,14 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety: safety.Boot(now.Mono), mode: mode.Boot(&cfg.Mode), modes: modes,
-		beats:     heartbeat.New(cfg.Link),
-		perform:   perform.New(cfg),
-		manual:    manual.New(cfg, id),
-		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
-		body:      body.New(b),
-		modeSince: now.Wall,
-		report:    report.New(cfg, id, now),
+		safety:  safety.Boot(now.Mono),
+		modes:   supervisor.New(cfg, modes, now),
+		beats:   heartbeat.New(cfg.Link),
+		perform: perform.New(cfg),
+		manual:  manual.New(cfg, id),
+		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
+		body:    body.New(b),
+		report:  report.New(cfg, id, now),
 	}
 	t := step{State: s, now: now}
 	var answers []request.Effect

@@ -17,6 +17,7 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -42,7 +43,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toReport(report.Step.Undispute)
 	t.toHeartbeat(heartbeat.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
-	t.stepMode()
+	t.toModes(supervisor.Step.Decide)
 	t.toManual(manual.Step.Stick)
 	t.toManual(manual.Step.Hands)
 	t.settleBootMode()
@@ -114,7 +115,7 @@ func (t *step) react(ev event.Event) {
 	case event.Recalled:
 		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
-		t.toMode.Add(mode.Input{Kind: mode.Begin})
+		t.modes.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "brain", "", "", nil)
 	case event.Frame:
 		if ev.N == 0 || ev.N >= t.stopped { // not one that arrived before a stop
@@ -146,11 +147,11 @@ func (t *step) react(ev event.Event) {
 	case event.MessageDropped:
 		t.toReport(func(r report.Step) { r.MessageDropped(ev) })
 	case event.Calibrated:
-		t.calibrated(ev)
+		t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
 	case event.Credential:
 		t.toReport(func(r report.Step) { r.Credential(ev) })
 	case event.Shutdown:
-		t.toMode.Add(mode.Input{Kind: mode.Shutdown})
+		t.modes.Add(mode.Input{Kind: mode.Shutdown})
 		t.recordEvent("ending", "brain", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
@@ -168,13 +169,13 @@ func (t *step) requestsDue() bool {
 // Pending reports whether an input waits in an inbox. The loop then makes the next step at
 // once, with the event Follow.
 func (s *State) Pending() bool {
-	return s.toSafety.Len()+s.toMode.Len() > 0 || s.manual.Pending() || s.perform.Pending()
+	return s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
 // not move.
 func (t *step) over() bool {
-	return t.mode.System == schema.SystemStopping && t.mode.Phase == mode.None && !t.Pending() &&
+	return t.modes.Stopped() && !t.Pending() &&
 		safety.Level(t.safety.At) >= safety.Level(schema.SafetyDisabled)
 }
 

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/mode/follow"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/golden"
 	"troupe/schema/sign"
@@ -199,7 +200,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "mode-fails": // in its next call of a kind: ATO step took 412 ms
 		r.faults = map[string]string{arg(1) + " of " + arg(0): strings.Join(args[2:], " ")}
 	case "mode-hung": // before the robot boots
-		r.memory.Settings[HungSetting] = arg(0)
+		r.memory.Settings[supervisor.HungSetting] = arg(0)
 	case "touch":
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: arg(0), On: arg(1) == "on"}})
 	case "shutdown":

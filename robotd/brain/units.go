@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/manual"
 	"troupe/robotd/perform"
 	"troupe/robotd/safety"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -28,7 +29,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Calibrating:
-		t.calibrating(body.Finite(ev.Level))
+		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Finite(ev.Level)) })
 	default:
 		t.inBody(ev)
 	}

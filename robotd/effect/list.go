@@ -2,6 +2,7 @@ package effect
 
 import (
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
@@ -78,6 +79,15 @@ type (
 		Mode schema.ModeID
 		By   request.Key
 	}
+	// Intended: a request for a mode was granted, and Mode is the intended one from now on.
+	Intended struct {
+		Mode schema.ModeID
+		By   request.Key
+	}
+	// PerformStory begins to perform the story, or ends it.
+	PerformStory struct{ On bool }
+	// AskSafety gives the safety core a request that nobody is answered for.
+	AskSafety struct{ safety.Request }
 	// Tried reports how a story began to be performed; it succeeded if Refused is empty.
 	Tried struct {
 		SHA256  string
@@ -101,6 +111,9 @@ func (Document) intent()     {}
 func (ActCompleted) intent() {}
 func (ActFailed) intent()    {}
 func (SetMode) intent()      {}
+func (Intended) intent()     {}
+func (PerformStory) intent() {}
+func (AskSafety) intent()    {}
 func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}

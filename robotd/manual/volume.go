@@ -13,6 +13,15 @@ import (
 // VolumeSetting is the setting that holds the volume, as a share of 1.
 const VolumeSetting = "volume"
 
+// RestoredVolume is the volume before the restart.
+func RestoredVolume(saved map[string]string) verb.Number {
+	v, err := strconv.ParseFloat(saved[VolumeSetting], 64)
+	if err != nil {
+		return verb.Number{}
+	}
+	return verb.Number{Value: min(max(v, 0), 1), Said: true}
+}
+
 // setVolume sets the volume of everything that the robot plays, also after restarts.
 func (t Step) setVolume(o request.Perform, to verb.Number) {
 	v := to.Value

@@ -93,8 +93,8 @@ func (CalibrationEnded) notice()     {}
 func (Entered) notice()              {}
 func (Touched) notice()              {}
 
-// Effect is an order of a mode to the rest of the robot. The set is closed; brain carries
-// it out. When the mode ends, the runner ends what the mode began.
+// Effect is an order of a mode to the rest of the robot. The set is closed; package supervisor
+// passes it on. When the mode ends, the runner ends what the mode began.
 type Effect interface{ effect() }
 
 // The effects.

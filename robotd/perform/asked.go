@@ -103,6 +103,31 @@ func (t Step) cancelAsked() {
 	}
 }
 
+// Ask takes a command, and reports whether it is one of the story or of interrupts.
+func (s *State) Ask(o request.Perform) bool {
+	switch a := o.Args.(type) {
+	case verb.StartStory:
+		s.AskAuto(o, auto.Input{What: auto.StartStory})
+	case verb.StopStory:
+		s.AskAuto(o, auto.Input{What: auto.StopStory})
+	case verb.PauseStory:
+		s.AskAuto(o, auto.Input{What: auto.Pause, Why: a.Why})
+	case verb.ContinueStory:
+		s.AskAuto(o, auto.Input{What: auto.Continue, Token: string(a.Token)})
+	case verb.RequestInterrupt:
+		s.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "operator")})
+	case verb.CancelInterrupt:
+		s.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
+	case verb.RunInterrupter:
+		s.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: a.Interrupter})
+	case verb.StopInterrupter:
+		s.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: a.Interrupter})
+	default:
+		return false
+	}
+	return true
+}
+
 // AskAuto and AskQueue queue a command for ato, and for the queue of interrupts.
 func (s *State) AskAuto(o request.Perform, in auto.Input) {
 	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)

@@ -32,6 +32,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/robotd/mode"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -208,7 +209,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	case call := <-guard.hung:
 		body.Order(driver.ToError)
 		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
-		h.writer.in.put(batch{saves: []effect.Save{effect.SaveSetting{Name: brain.HungSetting, Value: string(call.Mode)}}})
+		h.writer.in.put(batch{saves: []effect.Save{effect.SaveSetting{Name: supervisor.HungSetting, Value: string(call.Mode)}}})
 		err = fmt.Errorf("%s did not return within %v; the robot's body was halted", call, modeHung)
 	}
 	end()

@@ -70,6 +70,17 @@ const (
 // Stops reports whether v requests less permission.
 func (v Verb) Stops() bool { return v == SoftStop || v == Stop || v == Halt || v == EStop }
 
+// VerbOf is the verb that stops at a level.
+func VerbOf(l schema.StopLevel) Verb {
+	switch l {
+	case schema.StopSoft:
+		return SoftStop
+	case schema.StopHalt:
+		return Halt
+	}
+	return Stop
+}
+
 // Request is a one-time request: one step handles it and the core does not keep it. The
 // zero value means no request.
 type Request struct {

@@ -106,19 +106,8 @@ type held struct {
 func (s *State) setFacts() {
 	s.facts = s.facts[:0]
 	for _, l := range s.latches.Latches {
-		s.facts = append(s.facts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: VerbOf(l.Level)})
+		s.facts = append(s.facts, safety.Latch{ID: l.ID, By: l.Asker(), Why: l.Why, Level: safety.VerbOf(l.Level)})
 	}
-}
-
-// VerbOf is the verb of the safety core for a level.
-func VerbOf(l schema.StopLevel) safety.Verb {
-	switch l {
-	case schema.StopSoft:
-		return safety.SoftStop
-	case schema.StopHalt:
-		return safety.Halt
-	}
-	return safety.Stop
 }
 
 // Hold saves which stop the safety core has latched, or that there is none.

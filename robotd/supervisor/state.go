@@ -1,0 +1,213 @@
+// Package supervisor runs the mode supervisor and the installed modes: it takes requests to
+// the supervisor in order, has the runner carry out its orders, passes on what modes want
+// done, and keeps on the disk which modes are disabled.
+package supervisor
+
+import (
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/control"
+	"troupe/robotd/effect"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// State is the state of the modes.
+type State struct {
+	cfg    *config.Config
+	mode   mode.State
+	runner *mode.Runner
+	inbox  request.Inbox[mode.Input]
+
+	since schema.Time   // when the active mode became active
+	last  schema.ModeID // the newest active mode
+}
+
+// New returns the state of a robot that has just started. runner has a mode for every rule of
+// cfg, and belongs to the state from now on.
+func New(cfg *config.Config, runner *mode.Runner, now clock.Now) State {
+	return State{cfg: cfg, mode: mode.Boot(&cfg.Mode), runner: runner, since: now.Wall}
+}
+
+// Step is the part of one step of the robot that concerns modes.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
+
+// Facts are the facts about other parts.
+type Facts struct {
+	Standing schema.Precondition
+	Safety   schema.SafetyState
+	LinkLost bool
+	LostFor  time.Duration // how long no operator could reach the robot
+	Units    []schema.Unit
+	NoStory  mode.Refusal // why no story can be performed now
+}
+
+// Mode is the state of the mode supervisor.
+func (s *State) Mode() *mode.State { return &s.mode }
+
+// InCharge returns the row of the active mode, and Performer that of the mode that performs
+// the story.
+func (s *State) InCharge() *mode.Installed  { return s.runner.Installed(s.mode.Active) }
+func (s *State) Performer() *mode.Installed { return s.runner.Performer() }
+
+// Pending reports whether an input waits.
+func (s *State) Pending() bool { return s.inbox.Len() > 0 }
+
+// Drop removes a command that waits.
+func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
+
+// Add adds an input that nobody is answered for.
+func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
+
+// Ask takes a command, and reports whether it is one of modes.
+func (s *State) Ask(o request.Perform) bool {
+	in := mode.Input{Req: string(o.Key)}
+	switch a := o.Args.(type) {
+	case verb.SetMode:
+		in.Kind, in.Mode, in.Restart = mode.Set, a.Mode, a.Restart
+	case verb.PauseMode:
+		in.Kind = mode.Pause
+	case verb.ResumeMode:
+		in.Kind = mode.Resume
+	case verb.KillMode:
+		in.Kind = mode.Kill
+	case verb.EnableMode:
+		in.Kind, in.Mode = mode.Enable, a.Mode
+	case verb.DisableMode:
+		in.Kind, in.Mode = mode.Disable, a.Mode
+	default:
+		return false
+	}
+	s.inbox.Put(in, o.Key, o.If)
+	return true
+}
+
+// Set requests a mode.
+func (s *State) Set(m schema.ModeID, by request.Key) {
+	s.inbox.Put(mode.Input{Kind: mode.Set, Mode: m, Req: string(by)}, by, schema.Precondition{})
+}
+
+// Cancel cancels the switch or the calibration of a command, if it is under way; the
+// supervisor answers both commands.
+func (s *State) Cancel(of request.Key, o request.Perform) bool {
+	if s.mode.Req != string(of) {
+		return false
+	}
+	s.inbox.Put(mode.Input{Kind: mode.Cancel, Req: string(of)}, o.Key, o.If)
+	return true
+}
+
+// InForce returns the order that would change nothing now. It is answered without a record
+// on the disk: repeating it does no harm.
+func (s *State) InForce() verb.Args {
+	m := &s.mode
+	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == s.cfg.Mode.Calibration || s.Pending() {
+		return nil
+	}
+	return verb.SetMode{Mode: m.Active}
+}
+
+// Manual reports whether manual verbs are accepted.
+func (s *State) Manual() bool {
+	return s.InCharge().Manual && s.mode.Phase == mode.Ready && !s.mode.Paused(&s.cfg.Mode)
+}
+
+// Active is the mode in charge. Between two modes it is the requested one, so that the field
+// of documents is never empty while phase is "switching".
+func (s *State) Active() schema.ModeID {
+	switch {
+	case s.mode.Active != "":
+		return s.mode.Active
+	case s.mode.Next != "":
+		return s.mode.Next
+	case s.last != "":
+		return s.last
+	}
+	return s.cfg.Mode.Calibration
+}
+
+// Document is the part of the state document with the mode. A mode that performs is paused by
+// the tokens of the story, the others by the supervisor.
+func (s *State) Document(storyPaused bool) schema.StateMode {
+	paused := s.mode.Paused(&s.cfg.Mode)
+	if s.InCharge().Performs {
+		paused = storyPaused
+	}
+	return schema.StateMode{
+		System: s.mode.System, Active: s.Active(), Intended: s.mode.Intended,
+		Phase: s.mode.DocumentPhase(), Paused: paused, Since: s.since,
+		FallbackFrom: s.mode.FellFrom, Calibrated: s.mode.Calibrated,
+	}
+}
+
+// List is the catalogue of modes, with the reasons why each cannot be selected now.
+func (t Step) List() []schema.Mode {
+	leased := t.cfg.Control.Required == control.RequireAll
+	return t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
+}
+
+// A mode that people disabled stays disabled after a restart. The setting is named by the
+// mode; enabled ones are not saved.
+const (
+	modeSetting = "mode."
+	switchedOff = "off"
+)
+
+// HungSetting names the mode that did not return from a call and for which robotd ended.
+// Start-up treats it as failed, and removes the setting.
+const HungSetting = "hung_mode"
+
+// hungAlert is the alert of the mode that hung, until it is active again.
+const hungAlert = "mode_hung"
+
+// Restore disables what was disabled.
+func (t Step) Restore(saved map[string]string) {
+	for i, m := range t.cfg.Mode.Modes {
+		if saved[modeSetting+string(m.ID)] == switchedOff {
+			t.mode.Status[i] = schema.ModeRegistered
+		}
+	}
+	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
+		t.mode.Failed(&t.cfg.Mode, hung)
+		t.runner.MarkHung(hung)
+		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
+	}
+}
+
+// keep saves that a mode was enabled or disabled.
+func (t Step) keep(in mode.Input, a schema.Verdict) {
+	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.Kind != mode.Enable && in.Kind != mode.Disable {
+		return
+	}
+	value := ""
+	if in.Kind == mode.Disable {
+		value = switchedOff
+	}
+	t.Out.Do(effect.SaveSetting{Name: modeSetting + string(in.Mode), Value: value})
+}
+
+// StartupEnded reports whether start-up has ended.
+func (s *State) StartupEnded() bool {
+	return !s.mode.ByBoot && (s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe || s.mode.Phase == mode.None)
+}
+
+// EndStartup notes that start-up has ended: the mode that hung may be tried again.
+func (t Step) EndStartup() {
+	if t.runner.EndStartup() {
+		t.Out.Do(effect.SaveSetting{Name: HungSetting})
+	}
+}
+
+// Stopped reports whether robotd ends and no mode is in charge any more.
+func (s *State) Stopped() bool {
+	return s.mode.System == schema.SystemStopping && s.mode.Phase == mode.None
+}

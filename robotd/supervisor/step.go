@@ -1,0 +1,173 @@
+package supervisor
+
+import (
+	"cmp"
+	"fmt"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// Decide gives the supervisor one input: the oldest that waits, or the passing of time.
+func (t Step) Decide() {
+	in := mode.Input{Kind: mode.Tick}
+	var by request.Key
+	if next, waits := t.inbox.Take(); waits && t.met(next.By, next.When) {
+		in, by = next.In, next.By
+	}
+	was := t.mode.Active
+	d := mode.Step(&t.mode, t.Now.Mono, &t.cfg.Mode, t.facts(in), in)
+	if d.Changed {
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Note("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
+	}
+	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
+		t.since = t.Now.Wall
+		t.Out.Event("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
+		t.last = t.mode.Active
+		t.Out.Clear(hungAlert, string(t.mode.Active))
+	}
+	if d.Fallback != "" {
+		t.Out.Event("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
+	}
+	if d.List {
+		t.Out.Changed(effect.FlushSoon) // a pause of the active mode is in the state too
+	}
+	if e := d.Ended; e.Req != "" {
+		t.Out.Reply(request.Key(e.Req), e.Verdict)
+	}
+	for _, o := range d.Orders() {
+		fault := t.runner.Execute(&t.cfg.Mode, o)
+		t.perform()
+		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
+			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
+		}
+	}
+	if d.Answer.Status != "" {
+		t.keep(in, d.Answer)
+		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
+			t.Out.Do(effect.Intended{Mode: t.mode.Intended, By: by})
+		}
+		t.Out.Reply(by, d.Answer)
+	}
+	if d.SafetyStop {
+		t.Out.Do(effect.AskSafety{Request: safety.Request{Verb: safety.Stop, Source: "mode", Why: "no mode is in charge"}})
+	}
+}
+
+// fallback is the data of an event about a mode that was replaced.
+type fallback struct {
+	From   schema.ModeID `json:"from"`
+	Reason schema.Reason `json:"reason"`
+}
+
+// met reports whether the condition of a command still holds, and otherwise refuses the
+// command.
+func (t Step) met(by request.Key, when schema.Precondition) bool {
+	v, fails := request.Unmet(when, t.Standing)
+	if fails {
+		t.Out.Reply(by, v)
+	}
+	return !fails
+}
+
+// facts is what the supervisor has to know of the others, to decide about in.
+func (t Step) facts(in mode.Input) mode.Facts {
+	f := mode.Facts{Enabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
+	if safety.Latched(t.Safety) {
+		f.Forbid = schema.ReasonSafetyLatched
+	}
+	t.update()
+	f.NotReady = t.runner.NotReady()
+	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
+		f.NoPause = t.runner.MayPause()
+		t.perform()
+	}
+	return f
+}
+
+// update sets what the modes know of the robot.
+func (t Step) update() {
+	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, Story: t.NoStory})
+}
+
+// mayMove reports whether the active mode may move units. While the link is lost, it may only
+// if its rule is to continue.
+func (t Step) mayMove() bool {
+	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && (!t.LinkLost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
+}
+
+// Notify hands a notice to the running mode.
+func (t Step) Notify(n mode.Notice) {
+	t.update()
+	t.runner.Notify(n)
+	t.perform()
+}
+
+// perform passes on the effects of modes. A report waits for a later step, because the
+// supervisor takes one input a step.
+func (t Step) perform() {
+	for _, e := range t.runner.Effects() {
+		switch e := e.(type) {
+		case mode.Report:
+			t.inbox.Add(e.Input)
+		case mode.Calibrate:
+			t.Out.Do(effect.Calibrate{Run: e.Run})
+		case mode.EndCalibration:
+			t.Out.Do(effect.EndCalibration{})
+		case mode.Enter:
+			t.Out.Do(effect.PerformStory{On: true})
+		case mode.Leave:
+			t.Out.Do(effect.PerformStory{})
+		case mode.Drive:
+			if e == (mode.Drive{}) || t.mayMove() {
+				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
+			}
+		case mode.Stop:
+			t.Out.Do(effect.AskSafety{Request: safety.Request{Verb: safety.VerbOf(e.Level), Source: "mode", Why: e.Why}})
+		default:
+			panic(fmt.Sprintf("supervisor: no such effect of a mode: %T", e))
+		}
+	}
+	t.runner.Clear()
+}
+
+// Calibrating reports the calibration's progress to the sender of the request.
+func (t Step) Calibrating(share float64) {
+	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
+		percent := int(100 * min(1, max(0, share)))
+		t.Out.Ask(request.Outcome{Key: request.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
+	}
+}
+
+// Calibrated hands the end of a calibration to the mode that waits for it.
+func (t Step) Calibrated(ev event.Calibrated) {
+	if !t.runner.Awaits(ev.Run) {
+		return
+	}
+	why := mode.Refusal{Reason: schema.Reason(schema.SanitizeText(string(ev.Reason))), Detail: schema.SanitizeText(ev.Detail)}
+	for _, u := range t.Units {
+		t.Out.Clear("calibration_waits", u.ID)
+	}
+	m := string(t.cfg.Mode.Calibration)
+	if why.Reason != "" {
+		t.Out.Raise("calibration_failed", schema.AlertError, m, cmp.Or(why.Detail, string(why.Reason)), "see to the cause, then send mode/set "+m)
+	} else {
+		t.Out.Clear("calibration_failed", m)
+	}
+	t.Notify(mode.CalibrationEnded{Refusal: why})
+}
+
+// Entered notifies the mode that entered whether the story is performed.
+func (t Step) Entered(refused schema.Reason) {
+	var why mode.Refusal
+	if refused != "" {
+		why = mode.Refusal{Reason: refused, Detail: refused.Describe().Text}
+	}
+	t.Notify(mode.Entered{Refusal: why})
+}
