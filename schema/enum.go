@@ -64,7 +64,7 @@ type AutoStatus string
 
 const (
 	AutoHalt    AutoStatus = "halt"    // ato is not the active mode
-	AutoIdle    AutoStatus = "idle"    // the story runs
+	AutoIdle    AutoStatus = "idle"    // performing: the story runs
 	AutoPaused  AutoStatus = "paused"  // at least one pause token is held
 	AutoStopped AutoStatus = "stopped" // rewound to the first act; nothing runs
 )
@@ -182,6 +182,16 @@ const (
 	AlertWarn     AlertLevel = "warn"
 	AlertError    AlertLevel = "error"
 	AlertCritical AlertLevel = "critical"
+)
+
+// EventLevel says for whom an event is.
+type EventLevel string
+
+const (
+	EventInfo   EventLevel = "info"   // what a robot does
+	EventWarn   EventLevel = "warn"   // not as it should be; the robot goes on
+	EventError  EventLevel = "error"  // something was not done
+	EventSafety EventLevel = "safety" // of the permission to move; such events are never dropped
 )
 
 // RefKind is the kind of object that an answer or an alert refers to.

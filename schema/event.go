@@ -8,7 +8,8 @@ type Event struct {
 	TS        Time           `json:"ts"`
 	Boot      string         `json:"boot"`
 	Seq       int64          `json:"seq"`
-	Type      string         `json:"type"` // snake_case, such as mode_changed
+	Type      string         `json:"type"` // a row of Events
+	Level     EventLevel     `json:"level,omitempty"`
 	Source    string         `json:"source"`
 	Cause     string         `json:"cause,omitempty"`
 	ReqID     string         `json:"req_id,omitempty"`
@@ -24,4 +25,112 @@ func (e *Event) Validate() []Problem {
 	c.present("/source", e.Source != "")
 	c.atLeast("/seq", e.Seq, 1)
 	return c
+}
+
+// EventRow is one type of events. Those named by a reason say that a desired document was
+// not obeyed, or not as a whole.
+type EventRow struct {
+	Type  string
+	Level EventLevel
+	Data  string // the fields of data
+	Text  string
+	// Routine events come with every act. They have a share of their own of the events
+	// that a robot sends, so that the others always find room.
+	Routine bool
+}
+
+// Events lists every type of events once. topics.md is generated from it; what a robot sends
+// has the level of its row.
+var Events = []EventRow{
+	{Type: "booted", Level: EventInfo, Text: "robotd has started"},
+	{Type: "ending", Level: EventInfo, Text: "robotd was asked to end; cause says by what"},
+	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "so many events were not sent, because they were too many"},
+	{Type: "events_gone", Level: EventWarn, Data: "boot, from, to", Text: "sys/replay asked for events that the robot no longer has"},
+	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop came late so often, at worst by late_ms; at most one event in 10 s"},
+
+	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the safety core has another state"},
+	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop holds the robot until it is released"},
+	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "a latched stop has another level"},
+	{Type: "stop_released", Level: EventSafety, Data: "id, by, why", Text: "a latched stop was released"},
+
+	{Type: "mode_changed", Level: EventInfo, Data: "from, to", Text: "another mode is in charge"},
+	{Type: "mode_fallback", Level: EventWarn, Data: "from, reason", Text: "a mode failed or could not start, and another took its place"},
+	{Type: "desired_mode_active", Level: EventInfo, Data: "id, reason, detail", Text: "the desired mode is in charge"},
+	{Type: "desired_mode_held", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode waits, because a stop, a lost link or a person in control comes first"},
+	{Type: "desired_mode_rejected", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode cannot be set now"},
+	{Type: "desired_mode_failed", Level: EventError, Data: "id, reason, detail", Text: "the desired mode began and did not come about"},
+
+	{Type: "auto_changed", Level: EventInfo, Data: "from, to, reason", Text: "the story is performed, paused, stopped or not in charge (`auto.status`)"},
+	{Type: "story_round", Level: EventInfo, Data: "story, round, performed, failed", Text: "all acts of the story were performed once more: the number of the round, from 1, and how many acts were performed and failed in it", Routine: true},
+	{Type: "act_started", Level: EventInfo, Data: "act, entry, by", Text: "an act began: of the story, of a handler, or manually; entry names this performance", Routine: true},
+	{Type: "act_ended", Level: EventInfo, Data: "act, entry, by, outcome, reason, ms", Text: "an act that had begun ended: completed, cancelled or failed, after so long without pauses", Routine: true},
+	{Type: "act_failed", Level: EventError, Data: "id, reason, detail", Text: "an act failed, or could not begin"},
+	{Type: "act_warning", Level: EventWarn, Data: "id, reason, detail", Text: "a part of an act was late, left out or cut off; cause says which"},
+	{Type: "screen_choice", Level: EventInfo, Data: "act, action, choice", Text: "a person chose on the screen"},
+	{Type: "interrupt_started", Level: EventInfo, Data: "id", Text: "a handler interrupts the story; source is the interrupter, cause the handler"},
+	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
+
+	{Type: "control_held", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
+	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},
+	{Type: "control_lost", Level: EventWarn, Data: "from, from_by, to, to_by", Text: "control was taken over, was not renewed, or its holder disappeared"},
+	{Type: "manual_stopped", Level: EventInfo, Text: "manual/stop ended what was done manually; cause says who sent it"},
+	{Type: "teleop_refused", Level: EventWarn, Data: "reason, detail, count", Text: "frames of manual driving did not count; at most one event in 1 s"},
+
+	{Type: "link_lost", Level: EventWarn, Data: "from, to", Text: "no operator can reach the robot"},
+	{Type: "link_restored", Level: EventInfo, Data: "from, to", Text: "an operator can reach the robot again"},
+	{Type: "deaf_connection_renewed", Level: EventWarn, Text: "the robot received nothing and replaced its connection"},
+	{Type: "presence_repaired", Level: EventWarn, Text: "the presence document was not the robot's own; it published its own again"},
+	{Type: "retained_command_removed", Level: EventWarn, Text: "a retained command was removed from the broker; source is its topic"},
+
+	{Type: "alert_raised", Level: EventWarn, Data: "id, detail", Text: "an alert began; cause is its type. The level follows that of the alert, and is error for error and critical"},
+	{Type: "alert_cleared", Level: EventInfo, Data: "id", Text: "an alert is over"},
+
+	{Type: "config_applied", Level: EventInfo, Data: "detail", Text: "the desired configuration was applied"},
+	{Type: "config_ignored", Level: EventInfo, Data: "detail", Text: "the desired configuration was deleted at the broker, which changes nothing"},
+	{Type: "mode_ignored", Level: EventInfo, Data: "detail", Text: "the desired mode was deleted at the broker, which changes nothing"},
+	{Type: "story_ignored", Level: EventInfo, Data: "detail", Text: "the desired story was deleted at the broker, which changes nothing"},
+	{Type: "activities_ignored", Level: EventInfo, Data: "detail", Text: "the desired activities were deleted at the broker, which changes nothing"},
+	{Type: "places_ignored", Level: EventInfo, Data: "detail", Text: "the desired places were deleted at the broker, which changes nothing"},
+	{Type: "story_active", Level: EventInfo, Data: "reason, detail", Text: "the robot has its desired story"},
+	{Type: "activities_active", Level: EventInfo, Data: "reason, detail", Text: "the robot has its desired activities"},
+	{Type: "places_active", Level: EventInfo, Data: "reason, detail", Text: "the robot has its desired places"},
+	{Type: "story_withdrawn", Level: EventInfo, Data: "reason, detail", Text: "the robot has no story any more, as desired"},
+	{Type: "activities_withdrawn", Level: EventInfo, Data: "reason, detail", Text: "the robot has no activities any more, as desired"},
+	{Type: "places_withdrawn", Level: EventInfo, Data: "reason, detail", Text: "the robot has no places any more, as desired"},
+	{Type: "story_rejected", Level: EventError, Data: "reason, detail", Text: "the robot cannot perform the desired story"},
+	{Type: "activities_rejected", Level: EventError, Data: "reason, detail", Text: "the robot cannot use the desired activities"},
+	{Type: "places_rejected", Level: EventError, Data: "reason, detail", Text: "the robot cannot use the desired places"},
+	{Type: "story_failed", Level: EventError, Data: "reason, detail", Text: "the desired story could not be fetched or saved; the robot tries again"},
+	{Type: "activities_failed", Level: EventError, Data: "reason, detail", Text: "the desired activities could not be fetched or saved; the robot tries again"},
+	{Type: "places_failed", Level: EventError, Data: "reason, detail", Text: "the desired places could not be fetched or saved; the robot tries again"},
+	{Type: "story_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired story failed on trial; the robot performs the one before"},
+	{Type: "activities_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired activities failed on trial; the robot has those before"},
+	{Type: "places_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired places failed on trial; the robot has those before"},
+
+	{Type: string(ReasonBadRequest), Level: EventError, Data: "reason, detail", Text: "a desired document was not understood; cause is the place"},
+	{Type: string(ReasonStaleRevision), Level: EventWarn, Data: "reason, detail", Text: "an older desired document came after a newer one, or the same revision with another content"},
+	{Type: string(ReasonWrongFleet), Level: EventWarn, Data: "reason, detail", Text: "a desired document is of another fleet"},
+	{Type: string(ReasonBadSignature), Level: EventError, Data: "reason, detail", Text: "the signature of a desired document is missing or does not verify"},
+	{Type: string(ReasonEquivocation), Level: EventError, Data: "reason, detail", Text: "two desired documents were signed under one release counter"},
+	{Type: string(ReasonUnknownMode), Level: EventWarn, Data: "reason, detail", Text: "the desired mode does not exist here"},
+	{Type: string(ReasonBadDigest), Level: EventWarn, Data: "reason, detail", Text: "the disk lost bytes of an accepted content; they are fetched again"},
+	{Type: string(ReasonStoryPruned), Level: EventWarn, Data: "reason, detail", Text: "acts that this robot lacks were left out"},
+	{Type: string(ReasonStoryInvalid), Level: EventError, Data: "reason, detail", Text: "the accepted story can no longer be performed here"},
+	{Type: string(ReasonStoryEmpty), Level: EventError, Data: "reason, detail", Text: "no act of the story can be performed here"},
+}
+
+var eventRows = func() map[string]*EventRow {
+	rows := make(map[string]*EventRow, len(Events))
+	for i := range Events {
+		rows[Events[i].Type] = &Events[i]
+	}
+	return rows
+}()
+
+// EventOf returns the row of a type of events; an unknown one has no level.
+func EventOf(kind string) EventRow {
+	if row := eventRows[kind]; row != nil {
+		return *row
+	}
+	return EventRow{Type: kind}
 }

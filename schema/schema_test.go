@@ -17,6 +17,21 @@ func TestEveryReasonIsDescribedOnce(t *testing.T) {
 	}
 }
 
+func TestEveryEventHasLevel(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range Events {
+		if seen[e.Type] || e.Text == "" || EventOf(e.Type) != e {
+			t.Errorf("event %q: twice, or without text", e.Type)
+		}
+		seen[e.Type] = true
+		switch e.Level {
+		case EventInfo, EventWarn, EventError, EventSafety:
+		default:
+			t.Errorf("event %q has the level %q", e.Type, e.Level)
+		}
+	}
+}
+
 func TestTopicsAreBuiltAndMatched(t *testing.T) {
 	const ns = DefaultNamespace
 	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive", "{sha256}": strings.Repeat("ab", 32)}

@@ -197,6 +197,9 @@ func (a *auditor) published(e effect.Publish) {
 	case schema.TopicEvent:
 		d, p := schema.DecodeStrict[schema.Event](e.Payload)
 		check(p)
+		if d.Level == "" {
+			a.fail("the event %s has no row in schema.Events", d.Type)
+		}
 		kept := slices.ContainsFunc(a.r.events, func(b []byte) bool { return bytes.Equal(b, e.Payload) })
 		switch {
 		case d.Boot == a.r.s.report.Boot() && d.Seq > a.eventSeq:

@@ -59,28 +59,62 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	r.until(10 * time.Second)
-	said := func(n int) (out []schema.Event) {
-		turn := step{State: r.s, now: r.wall()}
-		for range n {
-			turn.recordEvent("something", "test", "", "", nil)
-		}
-		for _, e := range turn.out {
-			if save, ok := e.(effect.SaveEvent); ok {
-				ev, _ := schema.Decode[schema.Event](save.Payload)
-				out = append(out, ev)
-			}
-		}
-		return out
-	}
-	if got := said(100); len(got) != config.EventBurst {
+	if got := recorded(r, "link_restored", 100); len(got) != config.EventBurst {
 		t.Errorf("of 100 events at once %d were published, want %d", len(got), config.EventBurst)
 	}
-	r.now += time.Second
-	got := said(1)
-	if len(got) != 2 || got[0].Type != "events_dropped" || string(got[0].Data) != `{"count":80}` {
-		t.Errorf("a second later: %+v", got)
+	if got := recorded(r, "safety_changed", 3); len(got) != 4 || got[1].Level != schema.EventSafety {
+		t.Errorf("events of safety, beyond the rate: %+v", got)
 	}
-	if d := r.s.report.Dropped(); d != 80 {
-		t.Errorf("%d events are counted as dropped, want 80", d)
+	r.now += 2 * time.Second
+	got := recorded(r, "link_restored", 50)
+	r.now += 2 * time.Second
+	if got = append(got, recorded(r, "link_restored", 1)...); len(got) != 22 || got[20].Type != "events_dropped" || string(got[20].Data) != `{"count":30}` {
+		t.Errorf("after 50 more, 2 s later: %+v", got)
 	}
+	if d := r.s.report.Dropped(); d != 110 {
+		t.Errorf("%d events are counted as dropped, want 110", d)
+	}
+}
+
+// TestEventsOfActsLeaveRoomForOthers lets acts end a hundred times a second.
+func TestEventsOfActsLeaveRoomForOthers(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.until(10 * time.Second)
+	published := map[string]int{}
+	for range 60 {
+		for range 100 {
+			for _, e := range recorded(r, "act_ended", 1) {
+				published[e.Type]++
+			}
+			r.now += 10 * time.Millisecond
+		}
+		for _, e := range recorded(r, "link_restored", 10) {
+			published[e.Type]++
+		}
+	}
+	if n := published["link_restored"]; n != 600 {
+		t.Errorf("of 600 other events %d were published", n)
+	}
+	if n := published["act_ended"]; n < 300 || n > 310 { // a quarter of 20 a second
+		t.Errorf("in 60 s %d events of acts were published, want 5 a second", n)
+	}
+	if n := published["events_dropped"]; n == 0 || n > 61 {
+		t.Errorf("in 60 s %d events said that others were dropped", n)
+	}
+}
+
+// recorded records n events and returns what was saved.
+func recorded(r *rig, kind string, n int) (saved []schema.Event) {
+	turn := step{State: r.s, now: r.wall()}
+	for range n {
+		turn.recordEvent(kind, "test", "", "", nil)
+	}
+	for _, e := range turn.out {
+		if save, ok := e.(effect.SaveEvent); ok {
+			ev, _ := schema.Decode[schema.Event](save.Payload)
+			saved = append(saved, ev)
+		}
+	}
+	return saved
 }

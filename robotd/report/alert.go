@@ -36,7 +36,15 @@ func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint s
 	t.alerts.list = append(t.alerts.list, a)
 	t.Changed(effect.FlushSoon)
 	t.Out.Do(effect.Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
-	t.Event("alert_raised", source, kind, "", effect.Described{ID: a.ID, Detail: detail})
+	row := schema.EventOf("alert_raised")
+	row.Level = eventLevels[level]
+	t.event(row, source, kind, "", effect.Described{ID: a.ID, Detail: detail})
+}
+
+// eventLevels is the level of the event that reports an alert.
+var eventLevels = map[schema.AlertLevel]schema.EventLevel{
+	schema.AlertInfo: schema.EventInfo, schema.AlertWarn: schema.EventWarn,
+	schema.AlertError: schema.EventError, schema.AlertCritical: schema.EventError,
 }
 
 func (t Step) Clear(kind, source string) {

@@ -12,35 +12,52 @@ import (
 type events struct {
 	seq     int64
 	room    float64 // how many more may come at once
+	routine float64 // how many of them may be routine
 	filled  time.Duration
 	dropped int64
-	missing int64 // dropped, and no event says so yet
+	missing int64         // dropped, and no event says so yet
+	said    time.Duration // when an event said so last
 }
 
 type dropped struct {
 	Count int64 `json:"count"`
 }
 
+const (
+	// routineShare is the share of the events that may be routine.
+	routineShare = 0.25
+	// droppedEvery is how often an event says that others were dropped.
+	droppedEvery = time.Second
+)
+
 // Event adds to the history: it is saved on the disk, and published if somebody listens.
 func (t Step) Event(kind, source, cause, req string, data any) {
-	if t.refill(); t.events.room < 1 && source != "safety" {
+	t.event(schema.EventOf(kind), source, cause, req, data)
+}
+
+func (t Step) event(row schema.EventRow, source, cause, req string, data any) {
+	t.refill()
+	full := t.events.room < 1 || row.Routine && t.events.routine < 1
+	if full && row.Level != schema.EventSafety {
 		t.events.dropped++
 		t.events.missing++
 		t.Changed(effect.FlushSoon)
 		return
 	}
-	if t.events.missing > 0 {
-		n := t.events.missing
-		t.events.missing = 0
-		t.emit("events_dropped", "brain", "", "", dropped{n})
+	if row.Routine {
+		t.events.routine--
 	}
-	t.emit(kind, source, cause, req, data)
+	if n := t.events.missing; n > 0 && (t.events.said == 0 || t.Now.Mono >= t.events.said+droppedEvery) {
+		t.events.missing, t.events.said = 0, t.Now.Mono
+		t.emit(schema.EventOf("events_dropped"), "brain", "", "", dropped{n})
+	}
+	t.emit(row, source, cause, req, data)
 }
 
-func (t Step) emit(kind, source, cause, req string, data any) {
+func (t Step) emit(row schema.EventRow, source, cause, req string, data any) {
 	t.events.room = max(0, t.events.room-1)
 	t.events.seq++
-	e := schema.Event{TS: t.Now.Wall, Boot: t.boot, Seq: t.events.seq, Type: kind, Source: source, Cause: cause, ReqID: req}
+	e := schema.Event{TS: t.Now.Wall, Boot: t.boot, Seq: t.events.seq, Type: row.Type, Level: row.Level, Source: source, Cause: cause, ReqID: req}
 	if data != nil {
 		e.Data = effect.Encode(data)
 	}
@@ -52,7 +69,8 @@ func (t Step) emit(kind, source, cause, req string, data any) {
 }
 
 func (t Step) refill() {
-	passed := t.Now.Mono - t.events.filled
+	passed := (t.Now.Mono - t.events.filled).Seconds()
 	t.events.filled = t.Now.Mono
-	t.events.room = min(config.EventBurst, t.events.room+t.cfg.EventRate*passed.Seconds())
+	t.events.room = min(config.EventBurst, t.events.room+t.cfg.EventRate*passed)
+	t.events.routine = min(routineShare*config.EventBurst, t.events.routine+routineShare*t.cfg.EventRate*passed)
 }

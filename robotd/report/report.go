@@ -35,7 +35,7 @@ type State struct {
 
 // New is a robot that has published nothing.
 func New(cfg *config.Config, boot string, now clock.Now) State {
-	return State{cfg: cfg, boot: boot, events: events{room: config.EventBurst, filled: now.Mono}}
+	return State{cfg: cfg, boot: boot, events: events{room: config.EventBurst, routine: routineShare * config.EventBurst, filled: now.Mono}}
 }
 
 // Step is the part within one step of the robot.

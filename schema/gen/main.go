@@ -41,6 +41,7 @@ func run() error {
 		"verbs":   verbTable(),
 		"reasons": reasonTable(),
 		"config":  configTable(),
+		"events":  eventTable(),
 		"words":   words,
 	})
 	if err != nil {

@@ -92,6 +92,15 @@ func configTable() string {
 	return b.String()
 }
 
+func eventTable() string {
+	var b strings.Builder
+	b.WriteString("| type | level | data | meaning |\n|---|---|---|---|\n")
+	for _, e := range schema.Events {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Type, e.Level, dash(e.Data), e.Text)
+	}
+	return b.String()
+}
+
 func reasonTable() string {
 	var b strings.Builder
 	b.WriteString("| reason | asking again | meaning |\n|---|---|---|\n")
