@@ -23,8 +23,9 @@ type History interface {
 type EventQuery struct {
 	Robot string
 	Type  string
-	Since time.Time // received at or after
-	Until time.Time // received before
+	Level []schema.EventLevel // one of these
+	Since time.Time           // received at or after
+	Until time.Time           // received before
 	Limit int
 }
 
@@ -43,13 +44,14 @@ func (s *server) events(h huma.API) {
 	register(h, op("list-events", http.MethodGet, "/events", "robots", "List events of robots, the newest first"), auth.View,
 		func(ctx context.Context, in *struct {
 			caller
-			Robot string    `query:"robot"`
-			Type  string    `query:"type"`
-			Since time.Time `query:"since"`
-			Until time.Time `query:"until"`
-			Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+			Robot string              `query:"robot"`
+			Type  string              `query:"type"`
+			Level []schema.EventLevel `query:"level" enum:"info,warn,error,safety" doc:"one of these; several with commas"`
+			Since time.Time           `query:"since"`
+			Until time.Time           `query:"until"`
+			Limit int                 `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[eventList], error) {
-			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Since: in.Since, Until: in.Until, Limit: in.Limit})
+			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit})
 			if err != nil {
 				return nil, s.fail(err, "events")
 			}

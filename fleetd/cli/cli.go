@@ -114,7 +114,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	root.AddCommand(
 		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.assetCommand(),
 		sh.modeCommand(), sh.autoCommand(), sh.safetyCommand(), sh.stopCommand(), sh.controlCommand(), sh.manualCommand(), sh.adoptCommand(), sh.desiredCommand(), sh.keyCommand(),
-		sh.commandCommand(), sh.auditCommand(), sh.versionCommand(),
+		sh.commandCommand(), sh.eventCommand(), sh.auditCommand(), sh.versionCommand(),
 	)
 	return root
 }

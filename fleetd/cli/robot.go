@@ -181,7 +181,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("units", strings.Join(units, " "))
 	}
 	if d.LastEvent != nil {
-		line("last event", d.LastEvent.TS.String()+" "+d.LastEvent.Type)
+		line("last event", strings.TrimSpace(d.LastEvent.TS.String()+" "+d.LastEvent.Type+" "+string(d.LastEvent.Level)))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

@@ -57,6 +57,7 @@ type stageKey struct{}
 //	robot ID...          start simulated robots and wait until they are online
 //	answers ID STATUS [REASON]   set how a robot answers from now on; "mute": not at all
 //	leaves ID            disconnect a robot cleanly
+//	happens ROBOT TYPE   let it publish an event of this type
 //	exits CODE ARGS...   run a command and expect this exit code
 //	eventually ARGS...   repeat a command until it succeeds
 //	hanging              start a server that accepts connections and never answers, at $HANGING
@@ -69,7 +70,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
-			"hanging": hanging, "large": large,
+			"hanging": hanging, "large": large, "happens": happens,
 		},
 	})
 }
@@ -173,6 +174,13 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		r.Answer(func(string, verb.Request) []schema.Ack { return []schema.Ack{a} })
 	}
+}
+
+func happens(ts *testscript.TestScript, _ bool, args []string) {
+	robotOf(ts, args[0]).Event(args[1])
+	until(ts, args[1]+" of "+args[0]+" is stored", func() bool {
+		return ts.Exec("fleetd", "event", "list", "--robot", args[0], "--type", args[1], "-o", "json") == nil && strings.Contains(ts.ReadFile("stdout"), args[1])
+	})
 }
 
 func leaves(ts *testscript.TestScript, _ bool, args []string) {

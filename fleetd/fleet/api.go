@@ -127,9 +127,14 @@ func (h history) Events(ctx context.Context, q api.EventQuery) (events []api.Eve
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Events(ctx, store.EventQuery{Robot: q.Robot, Type: q.Type, Since: q.Since, Until: q.Until, Limit: q.Limit})
+	levels := make([]string, len(q.Level))
+	for i, l := range q.Level {
+		levels[i] = string(l)
+	}
+	rows, err := db.Events(ctx, store.EventQuery{Robot: q.Robot, Type: q.Type, Level: levels, Since: q.Since, Until: q.Until, Limit: q.Limit})
 	for _, row := range rows {
 		if e, problems := schema.Decode[schema.Event](row.Body); len(problems) == 0 {
+			e.Level = schema.EventLevel(row.Level)
 			events = append(events, api.Event{Robot: row.Robot, Received: schema.TimeOf(row.ReceivedAt), Event: e})
 		}
 	}

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,46 @@ func TestPresentRobotIsAdopted(t *testing.T) {
 		}
 		w.sleep(11 * time.Second)
 		w.view("r1", "lost")
+	})
+}
+
+func TestEventsAreListedByLevel(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		for _, kind := range []string{"mode_changed", "safety_changed", "alert_raised", "act_started"} {
+			r.Event(kind)
+		}
+		r.Raw(schema.TopicEvent, `{"ts":"2026-01-02T03:04:05.678Z","boot":"earlier","seq":1,"type":"mode_fallback","source":"mode"}`)
+		types := func(query string) (types []string) {
+			var got struct{ Events []api.Event }
+			w.must("GET", "/events?robot=r1"+query, nil, &got)
+			for _, e := range got.Events {
+				types = append(types, e.Type+" "+string(e.Level))
+			}
+			slices.Sort(types)
+			return types
+		}
+		w.until("the events are stored", func() bool { return len(types("")) == 5 })
+		for query, want := range map[string][]string{
+			"&level=safety":                    {"safety_changed safety"},
+			"&level=warn":                      {"alert_raised warn", "mode_fallback warn"}, // the level of an earlier release's is known
+			"&level=info,safety":               {"act_started info", "mode_changed info", "safety_changed safety"},
+			"&level=error":                     nil,
+			"&level=warn&type=mode_fallback":   {"mode_fallback warn"},
+			"&level=error,info&type=act_ended": nil,
+		} {
+			if got := types(query); !slices.Equal(got, want) {
+				t.Errorf("%s lists %v, want %v", query, got, want)
+			}
+		}
+		if d, _ := w.Robot("r1"); d.LastEvent == nil || d.LastEvent.Type != "mode_fallback" || d.LastEvent.Level != schema.EventWarn {
+			t.Errorf("the last event of the robot is %+v", d.LastEvent)
+		}
+		r.Event("act_ended")
+		w.until("the event is stored", func() bool { return len(types("&type=act_ended")) == 1 })
+		if d, _ := w.Robot("r1"); d.LastEvent.Type != "mode_fallback" {
+			t.Errorf("an event of every act, %s, hides what happened last", d.LastEvent.Type)
+		}
 	})
 }
 

@@ -12,6 +12,7 @@ type Event struct {
 	Boot       string
 	Seq        int64
 	Type       string
+	Level      string
 	Body       []byte
 	ReceivedAt time.Time
 }
@@ -20,6 +21,7 @@ type Event struct {
 type EventQuery struct {
 	Robot string
 	Type  string
+	Level []string  // one of these
 	Since time.Time // received at or after
 	Until time.Time // received before
 	Limit int       // 0 = 100
@@ -29,8 +31,8 @@ type EventQuery struct {
 // unknown robot, nothing is added and the error is ErrNotFound.
 func (s *Store) AddEvents(ctx context.Context, events []Event) error {
 	err := s.batch(ctx, func(tx *Tx) error {
-		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, body, received_at)
-			SELECT robot, boot, seq, type, body, received_at FROM given WHERE true
+		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, level, body, received_at)
+			SELECT robot, boot, seq, type, level, body, received_at FROM given WHERE true
 			ON CONFLICT (robot, boot, seq) DO NOTHING`)
 		return err
 	})
@@ -45,6 +47,7 @@ var eventColumns = []column[Event]{
 	text("boot", func(e Event) string { return e.Boot }),
 	number("seq", func(e Event) int64 { return e.Seq }),
 	text("type", func(e Event) string { return e.Type }),
+	text("level", func(e Event) string { return e.Level }),
 	binary("body", func(e Event) []byte { return e.Body }),
 	number("received_at", func(e Event) int64 { return micros(e.ReceivedAt) }),
 }
@@ -54,13 +57,16 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	var w where
 	w.addIf(q.Robot != "", "robot = %s", q.Robot)
 	w.addIf(q.Type != "", "type = %s", q.Type)
+	if len(q.Level) > 0 {
+		w.addIn("level", q.Level)
+	}
 	w.addIf(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
-	query := "SELECT robot, boot, seq, type, body, received_at FROM events" + w.String() +
+	query := "SELECT robot, boot, seq, type, level, body, received_at FROM events" + w.String() +
 		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (e Event, err error) {
 		var at int64
-		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Body, &at)
+		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Level, &e.Body, &at)
 		e.ReceivedAt = timeOf(at)
 		return e, err
 	}, query, w.args...)

@@ -77,7 +77,7 @@ func newerDocumentIsKept(t *testing.T, address string) {
 }
 
 func event(robot, boot string, seq int64, kind string, second int) store.Event {
-	return store.Event{Robot: robot, Boot: boot, Seq: seq, Type: kind, Body: fmt.Appendf(nil, `{"seq":%d}`, seq), ReceivedAt: at(second)}
+	return store.Event{Robot: robot, Boot: boot, Seq: seq, Type: kind, Level: "level " + kind, Body: fmt.Appendf(nil, `{"seq":%d}`, seq), ReceivedAt: at(second)}
 }
 
 func eventsAreKeptOnce(t *testing.T, address string) {
@@ -114,6 +114,9 @@ func eventsAreFound(t *testing.T, address string) {
 		{store.EventQuery{Limit: 2}, []int64{6, 5}},
 		{store.EventQuery{Robot: "r1"}, []int64{5, 3, 1}},
 		{store.EventQuery{Type: "b"}, []int64{5, 2}},
+		{store.EventQuery{Level: []string{"level b"}}, []int64{5, 2}},
+		{store.EventQuery{Level: []string{"level a", "level c"}, Robot: "r1"}, []int64{3, 1}},
+		{store.EventQuery{Level: []string{"level d"}}, nil},
 		{store.EventQuery{Since: at(3)}, []int64{6, 5, 4}},
 		{store.EventQuery{Until: at(3)}, []int64{3, 2, 1}},
 		{store.EventQuery{Robot: "r2", Type: "a", Since: at(1), Until: at(9), Limit: 5}, []int64{4}},

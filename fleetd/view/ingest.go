@@ -76,7 +76,15 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		s.Report = &Report{doc.Phase, doc.Fetching}
 	case schema.TopicEvent:
 		doc, ps := schema.Decode[schema.Event](m.Payload)
-		problems, do = ps, func(e *entry) { e.event = &doc }
+		row := schema.EventOf(doc.Type)
+		if doc.Level == "" { // an earlier release does not send it
+			doc.Level = row.Level
+		}
+		problems, do = ps, func(e *entry) {
+			if !row.Routine { // the act is in the state
+				e.event = &doc
+			}
+		}
 		s.Event = &doc
 	case schema.TopicAck:
 		doc, ps := schema.Decode[schema.Ack](m.Payload)

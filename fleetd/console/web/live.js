@@ -11,6 +11,7 @@ let source = null;
 
 const MODE = { str: 'str (start-up)', mnl: 'mnl (manual)', ato: 'ato (automatic)' }; // safe is its own name
 const MARK = { online: '●', degraded: '◐', lost: '✕', offline: '○', sleeping: '☾', unknown: '?' };
+const LEVEL = { warn: 'warn', error: 'bad', safety: 'warn' }; // tones of events
 const AUTO = { idle: 'performing', paused: 'paused', stopped: 'stopped', halt: 'off (not in ato)' };
 const SILENCE = 8000; // ms without a message from fleetd until the connection counts as lost
 const WHY = 'STOP pressed on the live page';
@@ -120,7 +121,7 @@ function draw(r) {
   say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
   say(at('.desired'), convergenceText(r), r.desired.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
-  say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet');
+  say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet', r.last_event ? LEVEL[r.last_event.level] : '');
   for (const what of ['latches', 'pauses', 'control', 'interrupts', 'desired', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }

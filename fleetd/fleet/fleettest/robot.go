@@ -133,7 +133,7 @@ func (r *Robot) Event(kind string) {
 	var e schema.Event
 	r.with(func() {
 		r.seq++
-		e = schema.Event{TS: schema.TimeOf(time.Now()), Boot: r.boot, Seq: r.seq, Type: kind, Source: "test"}
+		e = schema.Event{TS: schema.TimeOf(time.Now()), Boot: r.boot, Seq: r.seq, Type: kind, Level: schema.EventOf(kind).Level, Source: "test"}
 	})
 	r.publish(schema.TopicEvent, e)
 }
