@@ -124,7 +124,9 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		}
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
-		execute(t, db, `DROP TABLE refs`)
+		for _, undo := range []string{`DROP TABLE refs`, `DROP INDEX events_by_level`, `ALTER TABLE events DROP COLUMN level`} {
+			execute(t, db, undo)
+		}
 		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 11`)
 		if err := storetest.Open(t, address).Close(); err != nil {
 			t.Fatal(err)
