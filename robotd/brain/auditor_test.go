@@ -8,14 +8,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/answer"
 	"troupe/robotd/clock"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode/follow"
 	"troupe/robotd/request"
-	"troupe/robotd/stops"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // auditor lives beside a robot and looks at everything that it does. What it
@@ -164,7 +165,7 @@ func (a *auditor) stopped(ev event.Event) {
 		r, _ := schema.ReadStop(ev.Client, ev.Payload)
 		client, q.ID = ev.Client, r.ID
 	case event.Command:
-		if client = ev.Client; !isStop(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
+		if client = ev.Client; !answer.IsStop(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
 			return
 		}
 	default:
@@ -236,7 +237,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	_, kept := a.r.s.stops.Writes()
-	if ack.Status == schema.StatusSucceeded && (isStop(ack.Verb) || ack.Verb == stops.Verb) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
+	if ack.Status == schema.StatusSucceeded && (answer.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)

@@ -1,9 +1,6 @@
 package brain
 
 import (
-	"slices"
-
-	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -20,7 +17,7 @@ func (t *step) cancel(o request.Perform, id string) {
 	case t.modes.Cancel(target, o):
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
-		t.cancels = append(t.cancels, pendingCancel{o.Key, target})
+		t.answers.CancelLater(o.Key, target)
 		t.reply(o.Key, schema.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.cancelReplay(target, o.Key):
@@ -29,24 +26,6 @@ func (t *step) cancel(o request.Perform, id string) {
 		return
 	}
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()})
-}
-
-// pendingCancel is a sys/cancel that is answered after the command that it cancels.
-type pendingCancel struct{ by, target request.Key }
-
-// answerCancels answers the commands that cancelled a command which ended with r.
-func (t *step) answerCancels(target request.Key, r schema.Verdict) {
-	answer := schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
-	if r.Status != schema.StatusCancelled {
-		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
-	}
-	t.cancels = slices.DeleteFunc(t.cancels, func(c pendingCancel) bool {
-		if c.target != target {
-			return false
-		}
-		t.replies = append(t.replies, effect.Reply{To: c.by, Verdict: answer})
-		return true
-	})
 }
 
 // unqueue removes a command from the inbox in which it waits.

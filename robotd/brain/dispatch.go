@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/answer"
 	"troupe/robotd/auto"
 	"troupe/robotd/desired"
 	"troupe/robotd/event"
@@ -19,12 +20,13 @@ import (
 // commanded takes a command as received. A stop overtakes other messages; a command that
 // arrived before the stop and is read after it is too late.
 func (t *step) commanded(ev event.Command) {
-	if t.isRemoval(ev) && !isStop(ev.Group+"/"+ev.Verb) {
+	stop := answer.IsStop(ev.Group + "/" + ev.Verb)
+	if t.answers.IsRemoval(ev) && !stop {
 		return
 	}
-	t.noteRetained(ev)
+	t.answers.NoteRetained(ev)
 	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.modes.InForce()}
-	if isStop(ev.Group + "/" + ev.Verb) {
+	if stop {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
 		a.Overtaken = ev.N != 0 && ev.N < t.stopped

@@ -30,10 +30,10 @@ func (t *step) stateDocument() *schema.State {
 		Units:   t.body.UnitStates(),
 		Control: t.manual.Document(),
 		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
-		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped()},
+		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped()},
 	}
-	d.Running = t.requests.Running()
-	if last, ok := t.requests.Last(); ok {
+	d.Running = t.answers.Journal().Running()
+	if last, ok := t.answers.Journal().Last(); ok {
 		d.LastReq = &last
 	}
 	d.Auto.Story = t.perform.Story()
@@ -54,8 +54,8 @@ func (t *step) stateDocument() *schema.State {
 }
 
 // current is the robot's state as in answers.
-func (t *step) current() *schema.Now {
-	return &schema.Now{Mode: t.modes.Active(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
+func (t *step) current() schema.Now {
+	return schema.Now{Mode: t.modes.Active(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {

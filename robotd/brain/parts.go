@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"troupe/robotd/act"
+	"troupe/robotd/answer"
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
@@ -37,7 +38,9 @@ func (t *step) settle(from int) {
 		case effect.Reply:
 			t.answer(in)
 		case effect.Revoke:
-			t.revoke(in.Key, in.Detail, in.Lease, in.By)
+			t.toAnswers(func(a answer.Step) { a.Revoke(in) })
+		case effect.Perform:
+			t.dispatch(in.Perform)
 		case effect.Ask:
 			t.stepRequests(in.Input)
 		case effect.Changed:

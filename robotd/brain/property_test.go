@@ -324,7 +324,7 @@ func TestWhateverHappens(t *testing.T) {
 		for k := range w.a.asked {
 			t.Errorf("%s was never answered", k)
 		}
-		if n := w.r.s.requests.Open(); n > 0 {
+		if n := w.r.s.answers.Journal().Open(); n > 0 {
 			t.Errorf("%d commands are unfinished", n)
 		}
 	})

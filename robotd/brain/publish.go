@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/answer"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
@@ -14,7 +15,7 @@ import (
 func (t *step) publishDue() {
 	t.persistStops()
 	t.toReport(report.Step.ContinueReplay)
-	t.releaseReplies()
+	t.toAnswers(answer.Step.Release)
 	t.publishState()
 	t.answerStops()
 	t.publishAnswers()
@@ -49,7 +50,7 @@ func (t *step) republish() {
 // publishState publishes the state if it is due, after everything that belongs to one event
 // was processed.
 func (t *step) publishState() {
-	if t.Pending() || !t.reports().StateDue() {
+	if t.Pending() || !t.report.StateDue(t.now.Mono) {
 		return
 	}
 	_, urgent := t.reports().NextState()

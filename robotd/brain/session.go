@@ -56,7 +56,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 		fault = ev.Why
 	}
 	t.reports().Disconnected(fault)
-	clear(t.retained)
+	t.answers.Disconnected()
 	t.stops.Disconnected()
 	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.safety.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"troupe/robotd/act"
+	"troupe/robotd/answer"
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
@@ -31,11 +32,11 @@ type State struct {
 	// The machines that brain steps itself, and the inbox of one.
 	safety   safety.State
 	toSafety request.Inbox[safety.Request]
-	requests *request.State
 	lanes    act.Lanes
 	gate     act.Gate // as set in the executor
 
 	// The parts.
+	answers answer.State
 	beats   heartbeat.State
 	modes   supervisor.State
 	body    body.State
@@ -46,14 +47,8 @@ type State struct {
 	report  report.State
 	list    effect.List // effects and intents of the parts
 
-	// Commands that have no final answer yet.
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended
-	replies   []effect.Reply
-	answers   []request.Effect // of this step, to be published; the buffer is reused
-	cancels   []pendingCancel
-	alarms    []request.Alert
-	retained  map[string]bool // topics of retained commands, see retainedOn
 
 	ticked          time.Duration // time of the last Tick
 	retrySettingsAt time.Duration // when the disk is asked again to save settings; 0 = they are saved
@@ -93,13 +88,8 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		report:  report.New(cfg, id, now),
 	}
 	t := step{State: s, now: now}
-	var answers []request.Effect
-	s.requests, answers = request.Restore(m.Boots, m.Requests, nil)
-	for _, e := range answers {
-		if save, ok := e.(request.Save); ok {
-			t.do(effect.SaveRequests{Save: save})
-		}
-	}
+	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
+	t.settle(0)
 	t.toDesired(func(d desired.Step) {
 		d.Restore(desired.Memory{Settings: m.Settings, Kept: m.Kept, Held: m.Held})
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/robotd/answer"
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
@@ -93,7 +94,7 @@ func (t *step) sense(ev event.Event) {
 func (t *step) react(ev event.Event) {
 	t.body.Look(&t.list)
 	t.settle(0)
-	t.raiseAlarms()
+	t.toAnswers(answer.Step.RaiseAlarms)
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop:
 	case event.Reported:
@@ -101,9 +102,7 @@ func (t *step) react(ev event.Event) {
 			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 	case event.Command:
-		if t.isRemoval(ev) {
-			t.removed(ev)
-		}
+		t.toAnswers(func(a answer.Step) { a.Removed(ev) })
 	case event.RequestsSaved:
 		t.disk(ev.Refused)
 	case event.SettingsSaved:
@@ -156,14 +155,7 @@ func (t *step) react(ev event.Event) {
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
 	}
-	if t.requestsDue() {
-		t.stepRequests(request.Tick{})
-	}
-}
-
-func (t *step) requestsDue() bool {
-	at, ok := t.requests.Deadline()
-	return ok && t.now.Mono >= at
+	t.toAnswers(answer.Step.Tick)
 }
 
 // Pending reports whether an input waits in an inbox. The loop then makes the next step at
@@ -198,7 +190,7 @@ func Deadline(s *State) time.Duration {
 	}
 	sooner(s.retrySettingsAt, s.retrySettingsAt > 0)
 	sooner(s.stops.Deadline())
-	sooner(s.requests.Deadline())
+	sooner(s.answers.Journal().Deadline())
 	sooner(s.desired.Deadline())
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())

@@ -65,7 +65,7 @@ func (t *step) stopCalled(ev event.LiveStop) {
 	t.stepRequests(request.Stopped{Detail: "a stop came before it was begun"})
 	t.stops.Called(ev.Client, r.ID, d)
 	if ev.Retained {
-		t.alarms = append(t.alarms, request.Alert{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: stops.Verb,
+		t.answers.Alarm(request.Alert{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: verb.LiveStop,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 	}
 }
@@ -130,8 +130,8 @@ func (t *step) answerStops() {
 	if !t.stops.Calls() || t.Pending() {
 		return
 	}
-	from := t.list.Len()
-	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: t.current()}, &t.list)
+	from, current := t.list.Len(), t.current()
+	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: &current}, &t.list)
 	t.settle(from)
 }
 

@@ -53,6 +53,8 @@ type (
 		Lease  *schema.Lease // the present lease
 		By     []schema.Ref
 	}
+	// Perform is a command that shall be carried out now.
+	Perform struct{ request.Perform }
 	// Ask gives the journal of requests one input.
 	Ask struct{ request.Input }
 	// Changed: the state has changed.
@@ -105,6 +107,7 @@ func (Raise) intent()        {}
 func (Clear) intent()        {}
 func (Reply) intent()        {}
 func (Revoke) intent()       {}
+func (Perform) intent()      {}
 func (Ask) intent()          {}
 func (Changed) intent()      {}
 func (Document) intent()     {}

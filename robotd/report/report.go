@@ -128,7 +128,7 @@ func (s *State) StateSeq() int64 { return s.state.seq }
 
 // StateDue reports whether the state is to be published. While nobody listens nothing
 // is; the first thing of a new session is the state as it is then.
-func (t Step) StateDue() bool { return t.session.id != "" && t.Now.Mono >= t.due() }
+func (s *State) StateDue(now time.Duration) bool { return s.session.id != "" && now >= s.due() }
 
 // due is when the state has to be published next.
 func (s *State) due() time.Duration {

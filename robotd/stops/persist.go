@@ -176,12 +176,10 @@ func (s *State) Writes() (wanted, kept int64) { return s.persist.wanted, s.persi
 
 // TakeHeldBack returns the answers to stops that were held back, followed by those of this
 // step, and holds none back any more.
-func (s *State) TakeHeldBack(answers []request.Effect) []HeldBack {
+func (s *State) TakeHeldBack(answers []request.SendAck) []HeldBack {
 	all := s.persist.heldBack
-	for _, e := range answers {
-		if answer, ok := e.(request.SendAck); ok {
-			all = append(all, HeldBack{answer, s.persist.wanted})
-		}
+	for _, answer := range answers {
+		all = append(all, HeldBack{answer, s.persist.wanted})
 	}
 	s.persist.heldBack = all[:0]
 	return all

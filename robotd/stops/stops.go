@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 const memoryLost = "memory_lost" // alert, while that stop is latched
@@ -27,9 +28,6 @@ const (
 	// missing, and the next one would be lost.
 	RefusingLatch = "unwritable-disk"
 )
-
-// Verb is the verb in answers to live stops.
-const Verb = "fleet/stop"
 
 // State is the latched stops, and which of them are on the disk.
 type State struct {
@@ -169,7 +167,7 @@ func (s *State) AnswerCalls(now clock.Now, a Answer, out *effect.List) {
 		}
 		id := c.id
 		c.n = s.persist.wanted
-		c.ack = &schema.Ack{TS: now.Wall, Session: a.Session, ID: &id, Verb: Verb,
+		c.ack = &schema.Ack{TS: now.Wall, Session: a.Session, ID: &id, Verb: verb.LiveStop,
 			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: a.StateSeq, Current: a.Current}
 		if c.unchanged {
 			c.ack.Reason = schema.ReasonUnchanged

@@ -78,7 +78,7 @@ func TestAnswersToStopsAreHeldBackAndForgottenWithTheSession(t *testing.T) {
 	var s State
 	stop(&s, at(0))
 	answer := request.SendAck{Client: "op1", Ack: schema.Ack{Verb: "safety/stop", Status: schema.StatusSucceeded}}
-	all := s.TakeHeldBack([]request.Effect{request.Alert{}, answer})
+	all := s.TakeHeldBack([]request.SendAck{answer})
 	if len(all) != 1 || !s.HoldBack(&all[0]) {
 		t.Fatalf("of an answer to a stop %+v was taken, and it is not held back", all)
 	}

@@ -28,6 +28,10 @@ const (
 	ClassSys       Class = "sys"
 )
 
+// LiveStop is the verb in answers to live stops, which are no rows of the table: they come on
+// a topic of their own.
+const LiveStop = "fleet/stop"
+
 // Journaled says when a robot writes a command to its disk: before it answers,
 // after the effect (a stop does not wait for a disk), or never.
 type Journaled string

@@ -1,0 +1,193 @@
+// Package answer takes a command from its arrival to its answer: through the journal of
+// requests, and until a published state shows its effect. It also knows which commands are
+// retained.
+package answer
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// State is the state of the commands.
+type State struct {
+	journal  *request.State
+	effects  []request.Effect // of one step of the journal; the buffer is reused
+	replies  []effect.Reply   // that wait for a state that shows their effect
+	acks     []request.SendAck
+	cancels  []pendingCancel
+	alarms   []request.Alert
+	retained map[string]bool // topics of retained commands, see retainedOn
+}
+
+// pendingCancel is a sys/cancel that is answered after the command that it cancels.
+type pendingCancel struct{ by, target request.Key }
+
+// Restore returns the state of a robot that has just started.
+func Restore(boots int64, records []request.Record, out *effect.List) State {
+	journal, effects := request.Restore(boots, records, nil)
+	for _, e := range effects {
+		if save, ok := e.(request.Save); ok {
+			out.Do(effect.SaveRequests{Save: save})
+		}
+	}
+	return State{journal: journal}
+}
+
+// Step is the part of one step of the robot that concerns commands.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
+
+// Facts are the facts about other parts.
+type Facts struct {
+	Standing    schema.Precondition
+	Current     schema.Now
+	FleetOffset time.Duration // the fleet's time minus the robot's
+	ClockKnown  bool
+	Pending     bool // an input waits for a later step of this event
+	Report      Report
+}
+
+// Report is what the package asks of the published state.
+type Report interface {
+	Session() string
+	StateSeq() int64
+	Clean() bool
+	CleanButRequests() bool
+	StateDue(now time.Duration) bool
+	Changed(effect.Urgency)
+}
+
+// Journal is the journal of requests.
+func (s *State) Journal() *request.State { return s.journal }
+
+// Take gives the journal of requests one input. Answers are collected, and published at the
+// end of the step.
+func (t Step) Take(in request.Input) {
+	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.Standing}, in, t.effects[:0])
+	for _, e := range t.effects {
+		switch e := e.(type) {
+		case request.Perform:
+			t.Out.Do(effect.Perform{Perform: e})
+		case request.Save:
+			t.Out.Do(effect.SaveRequests{Save: e})
+		case request.SendAck:
+			t.acks = append(t.acks, e)
+			t.Report.Changed(effect.FlushRequests)
+		case request.Alert:
+			t.Alarm(e)
+		}
+	}
+	clear(t.effects)
+}
+
+// Tick gives the journal the time if it is due.
+func (t Step) Tick() {
+	if at, ok := t.journal.Deadline(); ok && t.Now.Mono >= at {
+		t.Take(request.Tick{})
+	}
+}
+
+// Reply holds a reply back until a published state shows the effect. What the robot does by
+// itself has no key, and gets no answer.
+func (t Step) Reply(r effect.Reply) {
+	if r.To == "" {
+		return
+	}
+	if !r.Status.Final() {
+		t.Report.Changed(effect.FlushSoon) // it is listed as running from now on
+	}
+	t.replies = append(t.replies, r)
+	if r.Status.Final() {
+		t.answerCancels(r.To, r.Verdict)
+	}
+}
+
+// Release passes verdicts on to the journal of requests: refusals at once, because nothing
+// was changed; successes when the state that shows them is published in this step, or was
+// published before. For them it is published as soon as all steps of one event are done. A
+// command that changed nothing does not wait if that state is not due.
+func (t Step) Release() {
+	shown := func(r *effect.Reply) bool {
+		return t.Report.Clean() || r.Reason == schema.ReasonUnchanged && t.Report.CleanButRequests()
+	}
+	for i := range t.replies {
+		if r := &t.replies[i]; r.Status == schema.StatusSucceeded && !shown(r) {
+			t.Report.Changed(effect.FlushAnswer)
+		}
+	}
+	due := !t.Pending && (t.Report.Session() == "" || t.Report.StateDue(t.Now.Mono))
+	keep := t.replies[:0]
+	for _, r := range t.replies {
+		current, seq := t.Current, t.Report.StateSeq()
+		switch {
+		case shown(&r):
+		case due || r.Status != schema.StatusSucceeded:
+			seq++
+		case r.Reason != schema.ReasonUnchanged:
+			keep = append(keep, r)
+			continue
+		}
+		t.Take(request.Outcome{
+			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: &current, StartsMotion: r.Moves,
+		})
+	}
+	t.replies = keep
+}
+
+// Acks returns the answers of this step, to be published. The list is valid until the next
+// step.
+func (s *State) Acks() []request.SendAck {
+	acks := s.acks
+	s.acks = s.acks[:0]
+	return acks
+}
+
+// Revoke notifies the client that had control that it has lost it, in a second answer to its
+// request. If the first answer was not published yet, that answer says so.
+func (t Step) Revoke(in effect.Revoke) {
+	for i := range t.replies {
+		if r := &t.replies[i]; r.To == in.Key {
+			r.Verdict, r.Lease = schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: in.Detail, Refs: in.By}, in.Lease
+			return
+		}
+	}
+	t.Take(request.Revoked{Key: in.Key, Reason: schema.ReasonNotInControl, Detail: in.Detail, Lease: in.Lease, Refs: in.By})
+}
+
+// CancelLater notes a sys/cancel that is answered after the command that it cancels.
+func (s *State) CancelLater(by, target request.Key) {
+	s.cancels = append(s.cancels, pendingCancel{by, target})
+}
+
+// answerCancels answers the commands that cancelled a command which ended with r.
+func (s *State) answerCancels(target request.Key, r schema.Verdict) {
+	answer := schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
+	if r.Status != schema.StatusCancelled {
+		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}
+	}
+	s.cancels = slices.DeleteFunc(s.cancels, func(c pendingCancel) bool {
+		if c.target != target {
+			return false
+		}
+		s.replies = append(s.replies, effect.Reply{To: c.by, Verdict: answer})
+		return true
+	})
+}
+
+// IsStop reports whether a verb is a stop, which never waits.
+func IsStop(id string) bool {
+	group, name, _ := strings.Cut(id, "/")
+	v, ok := verb.Of(group, name)
+	return ok && v.Class == verb.ClassStop
+}

@@ -1,0 +1,69 @@
+package answer
+
+import (
+	"troupe/robotd/event"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// Retained commands, which are not allowed. Each session begins with those that the broker
+// has. The robot refuses them, except stops, which it obeys, and raises an alert that names
+// the topic, so that fleetd removes them. fleetd can remove one only by publishing an empty
+// message, which the broker forwards like any other; and an empty message is a command,
+// too. So the robot takes an empty message on such a topic as the removal.
+
+// retainedMost bounds the number of remembered topics; beyond it, an empty message counts
+// as a command.
+const retainedMost = 256
+
+// retainedOn is the topic of a retained command, as in alerts.
+func retainedOn(ev event.Command) string { return "cmd/" + ev.Client + "/" + ev.Group + "/" + ev.Verb }
+
+// IsRemoval reports whether a command only removes a retained one.
+func (s *State) IsRemoval(ev event.Command) bool {
+	return !ev.Retained && len(ev.Payload) == 0 && s.retained[retainedOn(ev)]
+}
+
+// NoteRetained remembers, for this session, that a command was retained.
+func (s *State) NoteRetained(ev event.Command) {
+	if ev.Retained && len(s.retained) < retainedMost {
+		if s.retained == nil {
+			s.retained = map[string]bool{}
+		}
+		s.retained[retainedOn(ev)] = true
+	}
+}
+
+// Removed notes that the command is not retained any more, if ev is its removal.
+func (t Step) Removed(ev event.Command) {
+	if !t.IsRemoval(ev) {
+		return
+	}
+	topic := retainedOn(ev)
+	delete(t.retained, topic)
+	t.Out.Clear(string(schema.ReasonRetainedCommand), topic)
+	t.Out.Event("retained_command_removed", topic, "", "", nil)
+}
+
+// Disconnected forgets the retained commands of the session.
+func (s *State) Disconnected() { clear(s.retained) }
+
+// Alarm notes an alert, and RaiseAlarms raises those that were noted, after the safety core
+// has decided.
+func (s *State) Alarm(a request.Alert) { s.alarms = append(s.alarms, a) }
+
+func (t Step) RaiseAlarms() {
+	for _, a := range t.alarms {
+		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
+	}
+	t.alarms = t.alarms[:0]
+}
+
+// alarmed is the topic of the retained command that an alert is about.
+func alarmed(a request.Alert) string {
+	if a.Verb == verb.LiveStop {
+		return "fleet/cmd/" + a.Client + "/stop"
+	}
+	return "cmd/" + a.Client + "/" + a.Verb
+}
