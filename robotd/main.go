@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,13 +16,22 @@ import (
 	"troupe/schema/build"
 )
 
+// exitReboot is the exit status after sys/reboot (EX_TEMPFAIL): the supervisor starts robotd
+// again.
+const exitReboot = 75
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "robotd:", err)
-		os.Exit(1)
+	err := command().ExecuteContext(ctx)
+	if err == nil {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "robotd:", err)
+	if errors.Is(err, robot.ErrReboot) {
+		os.Exit(exitReboot)
+	}
+	os.Exit(1)
 }
 
 func command() *cobra.Command {

@@ -56,6 +56,7 @@ const (
 	ModePaused     ModeStatus = "paused"
 	ModeStopping   ModeStatus = "stopping"
 	ModeFailed     ModeStatus = "failed"
+	ModeUnloaded   ModeStatus = "unloaded" // detached, and so never in the list of modes
 )
 
 // AutoStatus is the status of ato. The words have a history: idle means that the story
@@ -123,8 +124,8 @@ const (
 // Final reports whether no further answer follows s.
 func (s Status) Final() bool { return s != StatusAccepted && s != StatusInProgress && s != "" }
 
-// Result is the coarse result of a command. The codes of the mode supervisor have the
-// spelling that its clients know.
+// Result is the coarse result of a command. The codes of the mode supervisor and of
+// controllers have the spelling that their clients know.
 type Result string
 
 const (
@@ -134,6 +135,11 @@ const (
 	ResultNoMode   Result = "MS_NOMODE"
 	ResultNoCalib  Result = "MS_NOCALIB"
 	ResultNotReady Result = "MS_NOTREADY"
+
+	ResultLoaded      Result = "CONTROLLER_LOADED"   // by controller/load
+	ResultUnloaded    Result = "CONTROLLER_UNLOADED" // by controller/unload, or before
+	ResultUnknownCmd  Result = "UNKNOWN_CMD"         // of controller/load and unload: there is no such mode
+	ResultNoOperation Result = "NO_OPERATION"        // of controller/load and unload: nothing was changed
 )
 
 // Retry says whether sending the command again can help.

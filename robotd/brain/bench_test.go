@@ -51,7 +51,7 @@ func (b *bench) about() driver.Body {
 	}
 	body := driver.Body{Model: "bench", Driver: "bench", Points: points, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "led", Kind: schema.UnitLED},
-		{ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery},
+		{ID: "head", Kind: schema.UnitHead, Motions: []string{"look-around", "nod"}}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery}, {ID: "screen", Kind: schema.UnitScreen},
 	}}
 	if _, second := b.state["head-2"]; second {
 		body.Units = append(body.Units, schema.Unit{ID: "face-2", Kind: schema.UnitFace}, schema.Unit{ID: "head-2", Kind: schema.UnitHead})
@@ -120,7 +120,7 @@ func (b *bench) start(c driver.Command) {
 		return
 	}
 	took := map[score.ActionType]time.Duration{
-		score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond,
+		score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeMotion: time.Second,
 		score.TypeGoto: cmp.Or(b.trip, 2*time.Second), score.TypeDrive: time.Hour,
 	}[c.Do.Type]
 	b.r.soon(max(took-c.From, 0), event.Reported{Event: driver.Event{Kind: driver.Done, Key: c.Key}})

@@ -7,8 +7,10 @@ import (
 	"troupe/robotd/answer"
 	"troupe/robotd/auto"
 	"troupe/robotd/desired"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -61,6 +63,8 @@ func (t *step) dispatch(o request.Perform) {
 		taken = t.takeReport(o)
 	case verb.PartDesired:
 		taken = t.takeDesired(o)
+	case verb.PartRobot:
+		taken = t.takeRobot(o)
 	default:
 		taken = false
 	}
@@ -122,6 +126,27 @@ func (t *step) takeDesired(o request.Perform) bool {
 		t.toDesired(func(d desired.Step) { d.Adopt(o, string(a.FleetID)) })
 	}
 	return ok
+}
+
+// takeRobot takes commands about robotd itself.
+func (t *step) takeRobot(o request.Perform) bool {
+	a, ok := o.Args.(verb.Reboot)
+	if ok {
+		t.reboot(o, cmp.Or(a.Why, o.Why))
+	}
+	return ok
+}
+
+// reboot ends robotd like a shutdown. Its answer precedes the end, because the connection
+// ends with robotd.
+func (t *step) reboot(o request.Perform, why string) {
+	if t.feeding() || t.moving() {
+		t.refuse(o, schema.ReasonBusy, "", "the robot may move, it is "+string(t.safety.At)+"; safety/stop ends that")
+		return
+	}
+	t.modes.Add(mode.Input{Kind: mode.Shutdown, Restart: true})
+	t.recordEvent("ending", "brain", "sys/reboot by "+t.beats.Asker(o.Client, o.By), string(o.Key), effect.Described{Detail: why})
+	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its supervisor starts it again"})
 }
 
 // cancelledByLinkLoss refuses a command whose connection was lost while the disk wrote it:

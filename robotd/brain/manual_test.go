@@ -165,6 +165,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		"manual/sound": `"sound":"bell","volume":0.5,"loop":true`,
 		"manual/face":  `"face":"smile"`,
 		"manual/led":   `"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800`,
+		"manual/view":  `"text":"Um drei","language":"de"`, "manual/head-motion": `"motion":"nod","speed":0.5`,
 	}
 	wanted := map[string]string{
 		"manual/goto":  `{"type":"goto","start_ms":0,"timeout_ms":301000,"x_m":1,"y_m":2,"theta_rad":0.5,"speed_mps":0.3}`,
@@ -173,6 +174,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		"manual/sound": `{"type":"sound","start_ms":0,"end_ms":60000,"volume":0.5,"sound":"bell","loop":true}`,
 		"manual/face":  `{"type":"face","start_ms":0,"face":"smile"}`,
 		"manual/led":   `{"type":"led","start_ms":0,"led":"left","colour":"#20c0ff","pattern":"blink","period_ms":800}`,
+		"manual/view":  `{"type":"screen","start_ms":0,"text":{"de":"Um drei"}}`, "manual/head-motion": `{"type":"motion","start_ms":0,"timeout_ms":31000,"unit":"head","speed":0.5,"motion":"nod"}`,
 	}
 	for _, v := range verb.All {
 		id := v.ID()
@@ -193,9 +195,9 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 			t.Errorf("%s: the unit is sent %s, want %s (answers %+v)", id, got, wanted[id], *acks)
 		}
 		row, _ := score.RowOf(do.Type)
-		takes := map[string]bool{"language": id == "manual/say", "point": id == "manual/goto"} // text is one text; a point is instead of a place
+		takes := map[string]bool{"language": id == "manual/say" || id == "manual/view", "point": id == "manual/goto"} // text is one text; a point is instead of a place
 		for _, f := range row.Fields {
-			takes[f.Name] = true
+			takes[f.Name] = f.Name != "choices" // a manual command has no answer of a visitor
 		}
 		for _, a := range v.Args() {
 			if !takes[a.Name] {

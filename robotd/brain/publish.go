@@ -20,7 +20,7 @@ func (t *step) publishDue() {
 	t.answerStops()
 	t.publishAnswers()
 	if t.over() {
-		t.do(effect.Exit{Why: "no mode is in charge and the body stands"})
+		t.do(effect.Exit{Why: "no mode is in charge and the body stands", Again: t.modes.Mode().Again})
 	}
 	if t.report.Session() == "" {
 		return

@@ -96,8 +96,12 @@ type (
 		Type, Source, Detail, Hint string
 	}
 
-	// Exit ends the program; the robot is at rest.
-	Exit struct{ Why string }
+	// Exit ends the program; the robot is at rest. Again: its supervisor shall start it
+	// again.
+	Exit struct {
+		Why   string
+		Again bool
+	}
 )
 
 // Save is an effect that the robot's disk keeps: a batch of them is kept whole or not at

@@ -22,6 +22,18 @@ const (
 	Acts     act.Lane = "manual-act"
 )
 
+// classOf is the class of an action on a unit. A motion has that of the other actions that
+// move the unit, so that a new order to the unit replaces it.
+func classOf(do *score.Action, unit schema.Unit) score.Class {
+	row, _ := score.RowOf(do.Type)
+	for _, other := range score.Table {
+		if row.Unit == "" && other.Unit == unit.Kind {
+			return other.Class
+		}
+	}
+	return row.Class
+}
+
 // laneOf is the lane of a class of actions on a unit, one of units.
 func laneOf(c score.Class, unit schema.Unit, units []schema.Unit) act.Lane {
 	lane := act.Lane("manual-" + c)
@@ -95,9 +107,11 @@ func (t Step) Hands() {
 	}
 	kind := o.Verb.Unit
 	unit, has := t.Body.First(kind)
-	if a, ok := o.Args.(verb.Action); ok {
-		do := a.Action(t.cfg.Languages)
-		unit, _ = do.Performer(t.Body.Units())
+	var do score.Action
+	asked, single := o.Args.(verb.Action)
+	if single {
+		do = asked.Action(t.cfg.Languages)
+		unit, _ = t.performer(o, &do)
 	}
 	switch {
 	case t.unmet(o) || t.Uncontrolled(o):
@@ -114,10 +128,24 @@ func (t Step) Hands() {
 	case verb.WholeAct:
 		t.perform(o, a)
 	case verb.Action:
-		t.performAction(o, a)
+		t.performAction(o, a, do, unit)
 	default:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
 	}
+}
+
+// performer returns the unit of the verb's kind that performs an action, and names it in
+// actions that units of other kinds can perform too.
+func (t Step) performer(o request.Perform, do *score.Action) (schema.Unit, bool) {
+	for _, u := range t.Body.Units() {
+		if _, can := do.Performer([]schema.Unit{u}); can && u.Kind == o.Verb.Unit {
+			if do.Type == score.TypeMotion {
+				do.Unit = u.ID
+			}
+			return u, true
+		}
+	}
+	return schema.Unit{}, false
 }
 
 // unmet refuses a command whose condition does not hold.
@@ -195,8 +223,7 @@ func (t Step) cancel(why schema.Reason, these func(entry) bool) {
 }
 
 // performAction performs one action; a newer one of its class replaces it.
-func (t Step) performAction(o request.Perform, asked verb.Action) {
-	do := asked.Action(t.cfg.Languages)
+func (t Step) performAction(o request.Perform, asked verb.Action, do score.Action, unit schema.Unit) {
 	patience := asked.Patience()
 	switch {
 	case do.Loop: // no unit ends a loop
@@ -213,23 +240,25 @@ func (t Step) performAction(o request.Perform, asked verb.Action) {
 	}
 	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
+	class := classOf(&do, unit)
 	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
 	case len(found) > 0:
 		t.refuseAction(o, found[0])
 		return
+	case unit.ID == "": // a unit of another kind could perform it
+		t.refuse(o, schema.ReasonOutOfRange, "", "no "+string(o.Verb.Unit)+" of this robot performs it")
+		return
 	case !t.Lanes.Idle(Acts):
 		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed manually; manual/stop ends it")
 		return
-	case row.Class == score.ClassBody && t.driven():
+	case class == score.ClassBody && t.driven():
 		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
 		return
 	}
-	units := t.Body.Units()
-	unit, _ := do.Performer(units)
-	h := entry{lane: laneOf(row.Class, unit, units), class: row.Class, moves: row.Moves(), until: t.Now.Mono + patience}
+	h := entry{lane: laneOf(class, unit, t.Body.Units()), class: class, moves: row.Moves(), until: t.Now.Mono + patience}
 	languages := t.cfg.Languages
-	if say, ok := asked.(verb.Say); ok {
-		languages = append([]string{say.Language}, languages...)
+	for language := range do.Text { // the one that the command names
+		languages = append([]string{language}, languages...)
 	}
 	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true})
 }

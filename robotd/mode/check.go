@@ -1,6 +1,10 @@
 package mode
 
-import "troupe/schema"
+import (
+	"strings"
+
+	"troupe/schema"
+)
 
 // Why is one reason why a mode cannot be selected.
 type Why struct {
@@ -16,13 +20,13 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	i := c.index(m)
 	switch {
 	case m == "":
-		add(schema.ResultInvCmd, schema.ReasonBadRequest, "name a mode: "+c.modeNames())
+		add(schema.ResultInvCmd, schema.ReasonBadRequest, "name a mode: "+s.modeNames(c))
 		return out
 	case m == c.Safe:
 		add(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(m)+" is entered by the robot alone; ask for "+string(c.Default))
 		return out
-	case i < 0:
-		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+c.modeNames())
+	case !s.has(i):
+		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+s.modeNames(c))
 		return out
 	}
 	if s.Status[i] == schema.ModeRegistered {
@@ -58,15 +62,14 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 }
 
 // modeNames lists the modes that a request may name.
-func (c *Config) modeNames() string {
-	names := ""
-	for i, m := range c.Selectable() {
-		if i > 0 {
-			names += ", "
+func (s *State) modeNames(c *Config) string {
+	var names []string
+	for i, m := range c.Modes {
+		if m.ID != c.Safe && s.has(i) {
+			names = append(names, string(m.ID))
 		}
-		names += string(m)
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 func rejected(w Why) schema.Verdict {

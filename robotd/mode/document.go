@@ -21,6 +21,9 @@ func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
 	list := make([]schema.Mode, 0, len(c.Modes))
 	active, _, _ := s.SafetyMode(c)
 	for i, m := range c.Modes {
+		if !s.has(i) {
+			continue
+		}
 		d := schema.Mode{
 			ID: m.ID, N: i, Name: r.Installed(m.ID).Name, Kind: "builtin",
 			Status:     s.Status[i],

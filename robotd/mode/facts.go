@@ -32,7 +32,7 @@ type NotReady struct {
 // Kind is the kind of an input.
 type Kind string
 
-// The kinds of input. The first seven are requests; the supervisor answers them.
+// The kinds of input. The first nine are requests; the supervisor answers them.
 const (
 	Set     Kind = "set"
 	Pause   Kind = "pause"
@@ -40,6 +40,8 @@ const (
 	Kill    Kind = "kill"
 	Enable  Kind = "enable"
 	Disable Kind = "disable"
+	Load    Kind = "load"
+	Unload  Kind = "unload"
 	Cancel  Kind = "cancel" // cancel the request with the id Req
 
 	Begin       Kind = "begin"    // the robot is assembled: calibrate
@@ -58,7 +60,7 @@ const (
 type Input struct {
 	Kind    Kind
 	Mode    schema.ModeID
-	Restart bool   // set: restart the mode if it already runs
+	Restart bool   // set: restart the mode if it already runs; shutdown: robotd is started again
 	Req     string // id of the request; Ended carries it
 	Reason  schema.Reason
 	Detail  string

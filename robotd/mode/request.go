@@ -10,7 +10,7 @@ import (
 // set handles a request for a mode. It makes every check before it changes anything.
 func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	m := in.Mode
-	known := c.index(m) >= 0 && m != c.Safe && m != ""
+	known := s.has(c.index(m)) && m != c.Safe && m != ""
 	if known && s.System == schema.SystemRunning && m == s.Active && !in.Restart {
 		switch {
 		case s.Phase == Ready && m != c.Calibration:
@@ -149,7 +149,7 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 	}
 	s.transition(now, d, OnKill)
 	next := c.Default
-	if i := c.index(next); !s.Calibrated || i < 0 || s.Status[i] == schema.ModeRegistered {
+	if i := c.index(next); !s.Calibrated || i < 0 || s.off(i) {
 		next = c.Safe
 	}
 	s.Intended = next
@@ -162,13 +162,13 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	i := c.index(in.Mode)
 	switch {
-	case i < 0:
-		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+c.modeNames())
+	case !s.has(i):
+		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+s.modeNames(c))
 	case in.Kind == Enable && s.Status[i] != schema.ModeRegistered:
 		d.Answer = unchanged(string(in.Mode) + " already is switched on")
 	case in.Kind == Disable && s.Status[i] == schema.ModeRegistered:
 		d.Answer = unchanged(string(in.Mode) + " already is switched off")
-	case in.Kind == Disable && (in.Mode == c.Default || in.Mode == c.Calibration || in.Mode == c.Safe):
+	case in.Kind == Disable && c.fallback(in.Mode):
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")
 	case in.Kind == Disable && in.Mode == s.Next:
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
@@ -182,5 +182,37 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 			return
 		}
 		d.Answer = succeeded()
+	}
+}
+
+// setLoaded attaches or detaches a mode that is compiled in. A mode on which others fall back
+// cannot be unloaded, nor can one that is active or next.
+func (s *State) setLoaded(c *Config, in Input, d *Decision) {
+	i, m := c.index(in.Mode), string(in.Mode)
+	refuse := func(detail string) {
+		d.Answer = rejectedWith(schema.ResultNoOperation, schema.ReasonInvalidTransition, detail)
+	}
+	switch {
+	case i < 0:
+		d.Answer = rejectedWith(schema.ResultUnknownCmd, schema.ReasonUnknownMode, "this robotd has no mode "+m)
+	case in.Kind == Load && s.has(i):
+		d.Answer = unchanged(m + " already is loaded")
+		d.Answer.Result = schema.ResultNoOperation
+	case in.Kind == Load:
+		s.changeStatus(c, d, in.Mode, LifeLoad)
+		d.Answer = succeeded()
+		d.Answer.Result = schema.ResultLoaded
+	case !s.has(i):
+		d.Answer = unchanged(m + " already is unloaded")
+		d.Answer.Result = schema.ResultUnloaded
+	case c.fallback(in.Mode):
+		refuse(m + " cannot be unloaded: other modes fall back on it")
+	case in.Mode == s.Next:
+		refuse("a switch to " + m + " is under way")
+	case !s.changeStatus(c, d, in.Mode, LifeUnload):
+		refuse(m + " is in charge; switch to another mode first")
+	default:
+		d.Answer = succeeded()
+		d.Answer.Result = schema.ResultUnloaded
 	}
 }

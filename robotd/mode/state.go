@@ -99,6 +99,11 @@ func (c *Config) Check() []string {
 	return faults
 }
 
+// fallback reports whether other modes fall back on m.
+func (c *Config) fallback(m schema.ModeID) bool {
+	return m == c.Default || m == c.Calibration || m == c.Safe
+}
+
 // Selectable lists the modes that people may ask for.
 func (c *Config) Selectable() []schema.ModeID {
 	ids := make([]schema.ModeID, 0, len(c.Modes))
@@ -140,6 +145,7 @@ type State struct {
 	Reason     schema.Reason // why FellFrom was replaced, or why calibration failed
 	Calibrated bool
 	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
+	Again      bool   // robotd ends to be started again by its supervisor
 	Req        string // id of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }
@@ -162,6 +168,12 @@ func (s *State) Failed(c *Config, m schema.ModeID) {
 		s.Status[i] = schema.ModeFailed
 	}
 }
+
+// has reports whether the robot has the mode with that index: it is loaded.
+func (s *State) has(i int) bool { return i >= 0 && s.Status[i] != schema.ModeUnloaded }
+
+// off reports whether the mode with that index may not start: it is switched off or unloaded.
+func (s *State) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeRegistered }
 
 // Paused reports whether the active mode is paused.
 func (s *State) Paused(c *Config) bool {

@@ -20,12 +20,15 @@ func Step(s *State, now time.Duration, c *Config, f Facts, in Input) Decision {
 		s.cancel(now, c, f, in, &d)
 	case Enable, Disable:
 		s.setEnabled(c, in, &d)
+	case Load, Unload:
+		s.setLoaded(c, in, &d)
 	case Begin:
 		if s.transition(now, &d, OnBoot) {
 			s.System, s.ByBoot = schema.SystemRunning, true
 			s.start(c, &d, c.Calibration, "")
 		}
 	case Shutdown:
+		s.Again = s.Again || in.Restart
 		s.shutdown(now, c, &d)
 	case Tick:
 		s.tick(now, c, f, &d)
@@ -74,7 +77,7 @@ func (s *State) startFallback(now time.Duration, c *Config, d *Decision, from sc
 	d.Fallback, d.Reason = from, why
 	s.ByBoot = false
 	next := c.Default
-	if i := c.index(next); from == next || !s.Calibrated || i < 0 || s.Status[i] == schema.ModeRegistered {
+	if i := c.index(next); from == next || !s.Calibrated || i < 0 || s.off(i) {
 		next = c.Safe
 	}
 	s.start(c, d, next, "")

@@ -89,6 +89,8 @@ type LifeEvent string
 const (
 	LifeEnable  LifeEvent = "enable"
 	LifeDisable LifeEvent = "disable"
+	LifeLoad    LifeEvent = "load"
+	LifeUnload  LifeEvent = "unload"
 	LifeStart   LifeEvent = "start"
 	LifeStarted LifeEvent = "started"
 	LifeFailed  LifeEvent = "start-failed"
@@ -103,7 +105,7 @@ const (
 // Statuses lists every status of a mode.
 var Statuses = []schema.ModeStatus{
 	schema.ModeRegistered, schema.ModeAvailable, schema.ModeStarting, schema.ModeRunning,
-	schema.ModePaused, schema.ModeStopping, schema.ModeFailed,
+	schema.ModePaused, schema.ModeStopping, schema.ModeFailed, schema.ModeUnloaded,
 }
 
 // Life is the state table of each mode's status. A failure stays visible until the mode
@@ -111,6 +113,8 @@ var Statuses = []schema.ModeStatus{
 var Life = fsm.Table[schema.ModeStatus, LifeEvent]{
 	{From: fsm.In(schema.ModeRegistered), On: LifeEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
 	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
+	{From: fsm.In(schema.ModeRegistered, schema.ModeAvailable, schema.ModeFailed), On: LifeUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
+	{From: fsm.In(schema.ModeUnloaded), On: LifeLoad, To: schema.ModeAvailable, Why: "an administrator attached it; what is attached is selectable"},
 	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
 	{From: fsm.In(schema.ModeStarting), On: LifeStarted, To: schema.ModeRunning, Why: "it reports that it runs"},
 	{From: fsm.In(schema.ModeStarting), On: LifeFailed, To: schema.ModeFailed, Why: "it reports that it cannot start, or does not report in time"},

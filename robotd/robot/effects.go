@@ -187,6 +187,8 @@ func (h *effects) farewell(err error, wake Wake) func(session string) link.Messa
 		now := time.Now()
 		at, sleeps := wake.Next(now)
 		switch {
+		case errors.Is(err, ErrReboot):
+			return h.mqtt.presence(report.FarewellOf(session, h.mqtt.boot, "reboot", schema.TimeOf(now)))
 		case err != nil:
 			return h.mqtt.presence(report.FarewellOf(session, h.mqtt.boot, "failed", schema.TimeOf(now)))
 		case sleeps:

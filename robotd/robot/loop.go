@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -59,6 +60,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		}
 	}()
 	var out []effect.Effect
+	var exit effect.Exit
 	step := func(ev event.Event) (over bool) {
 		_, beat := ev.(event.Heartbeat)
 		if c, ok := ev.(event.Command); ok && l.behind != nil {
@@ -72,7 +74,9 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			more := l.state.Pending()
 			l.perform(out, more)
-			over = over || ends(out)
+			if e, ends := exitOf(out); ends {
+				exit, over = e, true
+			}
 			l.pulse.beat(time.Since(l.start))
 			if clear(out); !more {
 				break
@@ -117,19 +121,26 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			}
 		}
 		if step(ev) {
+			if exit.Again {
+				return ErrReboot
+			}
 			return nil
 		}
 	}
 }
 
-// ends reports whether the robot has ended.
-func ends(out []effect.Effect) bool {
+// ErrReboot is returned by Run if the robot ended in order so that its supervisor, such as
+// systemd, starts it again.
+var ErrReboot = errors.New("robotd ends to be started again")
+
+// exitOf returns how the robot has ended, if it has.
+func exitOf(out []effect.Effect) (exit effect.Exit, ends bool) {
 	for _, e := range out {
-		if _, ok := e.(effect.Exit); ok {
-			return true
+		if exit, ends = e.(effect.Exit); ends {
+			return exit, true
 		}
 	}
-	return false
+	return exit, false
 }
 
 // send sends an event to the loop, and blocks while the loop is busy.

@@ -84,6 +84,10 @@ func (s *State) Ask(o request.Perform) bool {
 		in.Kind, in.Mode = mode.Enable, a.Mode
 	case verb.DisableMode:
 		in.Kind, in.Mode = mode.Disable, a.Mode
+	case verb.LoadController:
+		in.Kind, in.Mode = mode.Load, a.Mode
+	case verb.UnloadController:
+		in.Kind, in.Mode = mode.Unload, a.Mode
 	default:
 		return false
 	}
@@ -155,11 +159,12 @@ func (t Step) List() []schema.Mode {
 	return t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
 }
 
-// A mode that people disabled stays disabled after a restart. The setting is named by the
-// mode; enabled ones are not saved.
+// A mode that people disabled or unloaded stays so after a restart. The setting is named by
+// the mode; enabled ones are not saved.
 const (
 	modeSetting = "mode."
 	switchedOff = "off"
+	unloaded    = "unloaded"
 )
 
 // HungSetting names the mode that did not return from a call and for which robotd ended.
@@ -169,11 +174,14 @@ const HungSetting = "hung_mode"
 // hungAlert is the alert of the mode that hung, until it is active again.
 const hungAlert = "mode_hung"
 
-// Restore disables what was disabled.
+// Restore disables what was disabled, and unloads what was unloaded.
 func (t Step) Restore(saved map[string]string) {
 	for i, m := range t.cfg.Mode.Modes {
-		if saved[modeSetting+string(m.ID)] == switchedOff {
+		switch saved[modeSetting+string(m.ID)] {
+		case switchedOff:
 			t.mode.Status[i] = schema.ModeRegistered
+		case unloaded:
+			t.mode.Status[i] = schema.ModeUnloaded
 		}
 	}
 	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
@@ -183,16 +191,12 @@ func (t Step) Restore(saved map[string]string) {
 	}
 }
 
-// keep saves that a mode was enabled or disabled.
+// keep saves that a mode was enabled, disabled, loaded or unloaded.
 func (t Step) keep(in mode.Input, a schema.Verdict) {
-	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.Kind != mode.Enable && in.Kind != mode.Disable {
-		return
+	value, kept := map[mode.Kind]string{mode.Enable: "", mode.Disable: switchedOff, mode.Load: "", mode.Unload: unloaded}[in.Kind]
+	if kept && a.Status == schema.StatusSucceeded && a.Reason == "" {
+		t.Out.Do(effect.SaveSetting{Name: modeSetting + string(in.Mode), Value: value})
 	}
-	value := ""
-	if in.Kind == mode.Disable {
-		value = switchedOff
-	}
-	t.Out.Do(effect.SaveSetting{Name: modeSetting + string(in.Mode), Value: value})
 }
 
 // StartupEnded reports whether start-up has ended.

@@ -44,6 +44,18 @@ type DisableMode struct {
 	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to disable"`
 }
 
+// LoadController is for controller/load.
+type LoadController struct {
+	sealed
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to attach"`
+}
+
+// UnloadController is for controller/unload.
+type UnloadController struct {
+	sealed
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to detach"`
+}
+
 // PauseMode is for mode/pause.
 type PauseMode struct{ sealed }
 
@@ -251,6 +263,44 @@ func (a LED) Action([]string) score.Action {
 // Patience implements Action.
 func (LED) Patience() time.Duration { return 0 }
 
+// View is for manual/view.
+type View struct {
+	sealed
+	View     string `json:"view" doc:"a name that caps lists"`
+	Text     Text   `json:"text" doc:"instead of a view: a text"`
+	Language string `json:"language" doc:"BCP 47 tag of the text; the robot's own if left out"`
+	Image    string `json:"image" doc:"instead of a view: a name that caps lists, or an image of the story"`
+	Unit     string `json:"unit" doc:"which screen, by its id in caps; the first if left out"`
+}
+
+// Action implements Action.
+func (a View) Action(languages []string) score.Action {
+	do := score.Action{Type: score.TypeScreen, Unit: a.Unit, View: a.View, Image: a.Image}
+	if a.Text != "" {
+		do.Text = score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}
+	}
+	return do
+}
+
+// Patience implements Action.
+func (View) Patience() time.Duration { return 0 }
+
+// HeadMotion is for manual/head-motion.
+type HeadMotion struct {
+	sealed
+	Motion string `json:"motion" verb:"required" doc:"a name that caps list for the head"`
+	Speed  Number `json:"speed" doc:"0.1 to 2, relative to the usual speed"`
+	Unit   string `json:"unit" doc:"which head, by its id in caps; the first that has the motion if left out"`
+}
+
+// Action implements Action.
+func (a HeadMotion) Action([]string) score.Action {
+	return score.Action{Type: score.TypeMotion, Unit: a.Unit, Motion: a.Motion, Speed: a.Speed.Pointer()}
+}
+
+// Patience implements Action.
+func (HeadMotion) Patience() time.Duration { return 30 * time.Second }
+
 // WholeAct is implemented by the arguments of verbs that perform a whole act.
 type WholeAct interface {
 	Args
@@ -326,4 +376,10 @@ type Replay struct {
 type Adopt struct {
 	sealed
 	FleetID UUID `json:"fleet_id" verb:"required" doc:"UUID of the fleet's database"`
+}
+
+// Reboot is for sys/reboot.
+type Reboot struct {
+	sealed
+	Why string `json:"why" doc:"shown to people and kept in the event"`
 }

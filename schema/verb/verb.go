@@ -56,6 +56,7 @@ const (
 	PartManual   Part = "manual"
 	PartReport   Part = "report" // what the robot publishes
 	PartDesired  Part = "desired"
+	PartRobot    Part = "robot" // robotd itself
 )
 
 // Need says what control a verb requires. Control is the lease that one client at a time
