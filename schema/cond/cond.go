@@ -55,6 +55,7 @@ type Condition struct {
 	text    string
 	program cel.Program
 	parts   []part // the operands of the outermost &&; one if there is no &&
+	sinces  []SinceUse
 }
 
 type part struct {
@@ -109,6 +110,7 @@ func Parse(text string) (*Condition, []schema.Problem) {
 		}
 		c.parts = append(c.parts, p)
 	}
+	c.sinces = sincesOf(checked.NativeRep().Expr())
 	return c, nil
 }
 

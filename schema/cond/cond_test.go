@@ -188,3 +188,29 @@ func BenchmarkEval(b *testing.B) {
 		}
 	}
 }
+
+func TestUsesOfACondition(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		keys   []string
+		sinces []cond.SinceUse
+	}{
+		{`people > 0 && (touch || people > 3)`, []string{"people", "touch"}, nil},
+		{`since_s("touch") < 5.0`, nil, []cond.SinceUse{{"touch", 5 * time.Second}}},
+		{`60.0 <= since_s("touch") && sound`, []string{"sound"}, []cond.SinceUse{{"touch", time.Minute}}},
+		{`since_s("a") - since_s("b") > 1.0`, nil, []cond.SinceUse{{"a", 0}, {"b", 0}}},
+		{`since_s(touch_area) > 1.0`, []string{"touch_area"}, []cond.SinceUse{{"", 0}}},
+		{`since_s("a") > battery`, []string{"battery"}, []cond.SinceUse{{"a", 0}}},
+	} {
+		condition, problems := cond.Parse(c.text)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if got := condition.Keys(); !slices.Equal(got, c.keys) {
+			t.Errorf("%s names %v, want %v", c.text, got, c.keys)
+		}
+		if got := condition.Sinces(); !slices.Equal(got, c.sinces) {
+			t.Errorf("%s has the times %v, want %v", c.text, got, c.sinces)
+		}
+	}
+}
