@@ -20,6 +20,9 @@ const (
 	ConfigList    ConfigType = "list"   // of texts, at least one
 	ConfigLabels  ConfigType = "labels" // an object: names to texts
 	ConfigRanks   ConfigType = "ranks"  // an object: clients to one of OneOf
+	// ConfigObjects is a list of objects; the package that reads them checks them, see
+	// schema/interrupts.
+	ConfigObjects ConfigType = "objects"
 )
 
 // ConfigKey is one key that a desired configuration may set.
@@ -53,6 +56,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
+	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
 }
 
 // ConfigKeyOf returns the key of a name.
@@ -63,6 +67,9 @@ func ConfigKeyOf(name string) (ConfigKey, bool) {
 	}
 	return ConfigKeys[i], true
 }
+
+// maxConfigBytes is the greatest size of a list of objects.
+const maxConfigBytes = 12 << 10
 
 // maxConfigItems is the greatest length of lists, labels and ranks.
 const maxConfigItems = 64
@@ -87,6 +94,13 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 	case ConfigRanks:
 		return checkValue(v, "an object of clients and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
 			return validMap(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
+		})
+	case ConfigObjects:
+		if len(v) > maxConfigBytes {
+			return fmt.Sprintf("the value has %d bytes, %d are allowed", len(v), maxConfigBytes)
+		}
+		return checkValue(v, "a list of objects", func(list []jsontext.Value) bool {
+			return !slices.ContainsFunc(list, func(o jsontext.Value) bool { return o.Kind() != '{' })
 		})
 	}
 	return "unknown type of value: " + string(k.Type)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +20,7 @@ func TestConfigValuesAreChecked(t *testing.T) {
 		{"clients", []string{`{"op1":"admin"}`}, []string{`{"op1":"boss"}`, `{"Op 1":"admin"}`}},
 		{"probation_ms", []string{`1000`, `600000`}, []string{`999`, `600001`, `10.5`, `"10s"`}},
 		{"low_battery", []string{`0`, `0.2`, `1`}, []string{`1.1`, `-0.1`, `"0.2"`}},
+		{"interrupts.rules", []string{`[]`, `[{}]`}, []string{`{}`, `null`, `[1]`, `[` + strings.Repeat(`{},`, 5000) + `{}]`}},
 		{"event_rate", []string{`1`, `20`}, []string{`0`, `21`}},
 	} {
 		k, ok := ConfigKeyOf(row.key)

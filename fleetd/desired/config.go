@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
+	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
 
@@ -42,6 +43,11 @@ func (c *Config) check() []schema.Problem {
 		default:
 			if wrong := k.Check(value); wrong != "" {
 				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
+				break
+			}
+			for _, p := range interrupts.CheckSetting(key, value) {
+				p.Pointer = "/config/set/" + key + p.Pointer
+				found = append(found, p)
 			}
 		}
 	}
