@@ -69,6 +69,7 @@ var Events = []EventRow{
 	{Type: "screen_choice", Level: EventInfo, Data: "act, action, choice", Text: "a person chose on the screen"},
 	{Type: "interrupt_started", Level: EventInfo, Data: "id", Text: "a handler interrupts the story; source is the interrupter, cause the handler"},
 	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
+	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, so often; for the same request and reason at most one event in 10 s"},
 
 	{Type: "control_held", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
 	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},

@@ -16,6 +16,7 @@ type State struct {
 	Queue        StateQueue      `json:"queue"`
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
+	Signals      []SignalState   `json:"signals,omitempty"` // what the body senses now
 	LastReq      *LastRequest    `json:"last_req,omitzero"`
 	Control      *StateControl   `json:"control,omitzero"` // nil = nobody has control
 	Running      []RunningReq    `json:"running,omitempty"`
@@ -86,6 +87,14 @@ type Interrupt struct {
 type Interrupter struct {
 	ID    string           `json:"id"`
 	State InterrupterState `json:"state"`
+}
+
+// SignalState is a signal of the body that is on.
+type SignalState struct {
+	Signal string  `json:"signal"`         // touch, people, sound, push, lift or fall
+	Name   string  `json:"name,omitempty"` // such as the area of a touch
+	Level  float64 `json:"level,omitzero"` // how many people; dB(A) of a sound if it is measured
+	Since  Time    `json:"since"`
 }
 
 // StateQueue is the executor's queue: the running entry, the waiting ones, and the last

@@ -9,6 +9,7 @@ func (t *step) chosen(ev driver.Event) {
 		return
 	}
 	if act, action, req, ok := t.lanes.Running(ev.Key); ok {
+		t.signals.Chosen(t.now.Mono, ev.Name)
 		t.recordEvent("screen_choice", "screen", ev.Name, req, choice{act, action, ev.Name})
 	}
 }

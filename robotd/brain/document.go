@@ -36,6 +36,9 @@ func (t *step) stateDocument() *schema.State {
 	if last, ok := t.answers.Journal().Last(); ok {
 		d.LastReq = &last
 	}
+	for _, v := range t.signals.List() {
+		d.Signals = append(d.Signals, schema.SignalState{Signal: string(v.Signal), Name: v.Name, Level: v.Level, Since: t.now.At(v.Since)})
+	}
 	d.Auto.Story = t.perform.Story()
 	for _, p := range t.perform.Auto().Held() {
 		by := p.Client

@@ -244,7 +244,7 @@ func stateLine(s schema.State) string {
 			line += "; " + word + " " + strings.Join(items, ", ")
 		}
 	}
-	var pauses, running, alerts []string
+	var pauses, running, alerts, sensed []string
 	for _, h := range s.Auto.PauseHolders {
 		pauses = append(pauses, h.Token)
 	}
@@ -258,9 +258,13 @@ func stateLine(s schema.State) string {
 		alerts = append(alerts, a.Type)
 	}
 	slices.Sort(alerts)
+	for _, x := range s.Signals {
+		sensed = append(sensed, strings.TrimSpace(x.Signal+" "+x.Name))
+	}
 	add("paused by", pauses)
 	add("interrupts", running)
 	add("alerts", alerts)
+	add("senses", sensed)
 	if c := s.Control; c != nil {
 		line += "; " + strings.TrimSpace(c.Holder+" "+c.By) + " has " + c.Scope
 	}

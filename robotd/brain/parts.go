@@ -89,6 +89,7 @@ func (t *step) toReport(do func(report.Step)) {
 
 // recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
+	t.signals.Note(t.now.Mono, kind)
 	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
 }
 

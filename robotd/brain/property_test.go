@@ -153,6 +153,10 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"touch": func(t *rapid.T) {
 			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 		},
+		"senses": func(t *rapid.T) {
+			signal := rapid.SampledFrom([]driver.Signal{driver.People, driver.Sound, driver.Push, driver.Lift, driver.Fall, driver.Heat, driver.Press, "nonsense"}).Draw(t, "signal")
+			w.reported(driver.Event{Kind: driver.Sensed, Signal: signal, Name: rapid.SampledFrom([]string{"", "head", "help"}).Draw(t, "name"), On: rapid.Bool().Draw(t, "on"), Level: float64(rapid.IntRange(0, 3).Draw(t, "level"))})
+		},
 		"mode fails": func(t *rapid.T) {
 			m := rapid.SampledFrom(modes).Draw(t, "mode").ID
 			do := rapid.SampledFrom([]mode.Do{mode.DoStart, mode.DoStop, mode.DoKill, mode.DoPause, mode.DoResume, mode.DoReady, mode.DoMayPause, mode.DoStep, mode.DoStep}).Draw(t, "call")

@@ -19,6 +19,7 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
@@ -40,6 +41,7 @@ type State struct {
 	beats   heartbeat.State
 	modes   supervisor.State
 	body    body.State
+	signals signal.State
 	stops   stops.State
 	manual  manual.State
 	perform perform.State
@@ -81,6 +83,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		safety:  safety.Boot(now.Mono),
 		modes:   supervisor.New(cfg, modes, now),
 		beats:   heartbeat.New(cfg.Link),
+		signals: signal.New(),
 		perform: perform.New(cfg),
 		manual:  manual.New(cfg, id),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},

@@ -48,6 +48,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toManual(manual.Step.Stick)
 	t.toManual(manual.Step.Hands)
 	t.settleBootMode()
+	t.stepSignals()
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)
@@ -189,6 +190,7 @@ func Deadline(s *State) time.Duration {
 		}
 	}
 	sooner(s.retrySettingsAt, s.retrySettingsAt > 0)
+	sooner(s.signals.Deadline())
 	sooner(s.stops.Deadline())
 	sooner(s.answers.Journal().Deadline())
 	sooner(s.desired.Deadline())

@@ -203,6 +203,18 @@ func (p *player) happen(text, word string, args []string) {
 		r.memory.Settings[supervisor.HungSetting] = arg(0)
 	case "touch":
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: arg(0), On: arg(1) == "on"}})
+	case "senses": // a signal, its name or level, and whether it is off
+		ev := driver.Event{Kind: driver.Sensed, Signal: driver.Signal(arg(0)), On: true}
+		for _, a := range args[1:] {
+			if level, err := strconv.ParseFloat(a, 64); err == nil {
+				ev.Level = level
+			} else if a == "off" {
+				ev.On = false
+			} else {
+				ev.Name = a
+			}
+		}
+		r.give(event.Reported{Event: ev})
 	case "shutdown":
 		r.give(event.Shutdown{Why: "asked to"})
 	case "run":

@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/safety"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // reported notes a report of the body; the safety core looks at it next.
@@ -22,9 +23,11 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Done:
 		t.chosen(ev)
 		t.lanes.Done(ev.Key, "", "", t.now.Mono)
+		t.signals.Done(ev.Key)
 	case driver.Failed:
 		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)
 	case driver.Speed:
+		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
 	case driver.Sensed:
 		t.sensed(ev)
@@ -40,20 +43,15 @@ func (t *step) reported(ev driver.Event) {
 const pressReset = "reset"
 
 func (t *step) sensed(ev driver.Event) {
-	switch ev.Signal {
-	case driver.Press:
-		if !ev.On { // released
-			return
-		}
-		if ev.Name == pressReset { // a person at the robot
+	if ev.Signal == driver.Press && ev.Name == pressReset {
+		if ev.On { // a person at the robot
 			t.resetHere()
 			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
-			return
 		}
-		t.perform.Request("service", "screen") // a person at the robot wants something
-	case driver.EStopInput:
-		t.inBody(ev)
+		return
 	}
+	t.signals.Sense(t.now.Mono, ev)
+	t.inBody(ev)
 }
 
 // inBody gives the body a report of its driver.
@@ -91,6 +89,9 @@ func (t *step) toUnit(o *act.Effect) {
 		return
 	}
 	c.Asset = t.perform.File(c.Do)
+	if o.Do.Type == score.TypeGoto || o.Do.Type == score.TypeDrive {
+		t.signals.Leaves(o.Key, o.Do.Point)
+	}
 	t.do(effect.Start{Command: c})
 }
 

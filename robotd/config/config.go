@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/link"
 	"troupe/robotd/mode"
 	"troupe/robotd/safety"
+	"troupe/robotd/signal"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -32,6 +33,8 @@ type Config struct {
 	Control    control.Config
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
+	Rules      *signal.Set             // which signals ask for which handler
+	Zone       *time.Location          // where the robot is
 
 	FleetID   string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
 	Signing   sign.Policy   // of desired documents
@@ -71,6 +74,8 @@ func Defaults(id string) Config {
 		Interrupts: interrupt.Defaults(),
 		Control:    control.Defaults(),
 		Handlers:   DefaultHandlers(),
+		Rules:      defaultRules(),
+		Zone:       time.UTC,
 		Signing:    sign.Off,
 		Probation:  10 * time.Second,
 		Languages:  []string{"en"},
@@ -110,7 +115,7 @@ func (c *Config) Check() []string {
 		_, ok := c.Handler(h.ID)
 		say(ok, "handler %s is asked for by interrupters, but nothing says what it does", h.ID)
 	}
-	return faults
+	return append(faults, c.checkRules()...)
 }
 
 func (c *Config) Handler(id string) (*Handler, bool) {

@@ -39,6 +39,13 @@ func DefaultHandlers() []Handler {
 				}},
 			},
 		}},
+		{ID: "attend", Act: score.Act{
+			ID: "attend", Method: score.MethodMultiple,
+			Actions: []score.Action{
+				{Type: score.TypeFace, Face: "smile", EndMS: ms(3000)},
+				{Type: score.TypeHead, PitchRad: &look, TimeoutMS: ms(2000)},
+			},
+		}},
 		{ID: "power", UntilCharged: true, Act: score.Act{
 			ID: "power", Method: score.MethodMultiple,
 			Actions: []score.Action{

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/mode"
 	"troupe/schema"
+	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
 
@@ -30,12 +31,13 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 			c.Ranks[client], _ = control.RankOf(word)
 		}
 	}),
-	"signing":      into(func(c *Config, v sign.Policy) { c.Signing = v }),
-	"probation_ms": into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
-	"low_battery":  into(func(c *Config, v float64) { c.LowBattery = v }),
-	"charged":      into(func(c *Config, v float64) { c.Charged = v }),
-	"heartbeat_ms": into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
-	"event_rate":   into(func(c *Config, v int64) { c.EventRate = float64(v) }),
+	"signing":               into(func(c *Config, v sign.Policy) { c.Signing = v }),
+	"probation_ms":          into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
+	"low_battery":           into(func(c *Config, v float64) { c.LowBattery = v }),
+	"charged":               into(func(c *Config, v float64) { c.Charged = v }),
+	"heartbeat_ms":          into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
+	interrupts.RulesSetting: (*Config).setRules,
+	"event_rate":            into(func(c *Config, v int64) { c.EventRate = float64(v) }),
 }
 
 func init() {

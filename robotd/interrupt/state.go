@@ -21,7 +21,7 @@ import (
 
 // MaxHandlers and MaxInterrupters bound a registry.
 const (
-	MaxHandlers     = 10
+	MaxHandlers     = 12
 	MaxInterrupters = 8
 )
 
@@ -57,6 +57,7 @@ func Defaults() Registry {
 		Handlers: []Handler{
 			{ID: RequestHandler, Priority: 5, Moves: true, Queues: true}, // no deadline: its act ends it
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
+			{ID: "attend", Priority: 8, Deadline: 30 * time.Second, Moves: true},
 			{ID: "power", Priority: 20, Preempt: true}, // no deadline: it waits and charges as long as it takes
 		},
 		Interrupters: []string{"ai", "touch", "screen", PowerInterrupter, "operator"},

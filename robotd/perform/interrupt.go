@@ -55,8 +55,11 @@ func (t Step) Interrupts() {
 	if wanted != nil && d.Start.ID+d.Joins.ID != "" {
 		d.Answer.Status = "" // it is answered when its act ends
 	}
-	if by == "" && in.Interrupter == interrupt.PowerInterrupter && d.Answer.Status == schema.StatusRejected {
-		t.chargeRefused(in.Handler, d.Answer)
+	if by == "" && d.Answer.Status == schema.StatusRejected {
+		t.ownRefused(in, d.Answer)
+		if in.Interrupter == interrupt.PowerInterrupter {
+			t.chargeRefused(in.Handler, d.Answer)
+		}
 	}
 	if d.Answer.Status != "" {
 		t.keepInterrupter(in, d.Answer)
@@ -125,6 +128,7 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 // Handlers lets the handlers go on, and ends those that are done: their act is over and
 // their condition holds, their time is over, or the battery is charged.
 func (t Step) Handlers() {
+	t.tellCounted()
 	t.cancelMarked()
 	for i := range t.handling {
 		h := &t.handling[i]

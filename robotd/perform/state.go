@@ -29,6 +29,7 @@ type State struct {
 	frozen     auto.Freeze
 	handling   []handling
 	power      power
+	refusals   []refusals
 }
 
 // Inputs that wait for ato and for the queue of interrupts.

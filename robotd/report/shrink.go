@@ -72,7 +72,7 @@ func shrinkState(d *schema.State, step int) bool {
 	case 3:
 		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.Failed{}
 	case 4:
-		d.Alerts, d.Units = []schema.Alert{}, []schema.UnitState{}
+		d.Alerts, d.Units, d.Signals = []schema.Alert{}, []schema.UnitState{}, nil
 	case 5:
 		for i := range d.Auto.PauseHolders {
 			d.Auto.PauseHolders[i].By = ""

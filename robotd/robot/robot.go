@@ -87,6 +87,7 @@ type Config struct {
 // brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
+	b.Zone = time.Local
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
 	b.Mode.Modes = nil

@@ -185,10 +185,24 @@ func (c *checks) id(pointer, id string, twice bool) {
 }
 
 func (c *checks) condition(pointer, text string) {
-	if text != "" {
-		_, problems := cond.Parse(text)
-		c.under(pointer, problems)
+	if text == "" {
+		return
 	}
+	condition, problems := cond.Parse(text)
+	if c.under(pointer, problems); condition == nil {
+		return
+	}
+	for _, use := range condition.Sinces() {
+		if use.Name != "" && !happens(use.Name) {
+			c.add(pointer, fmt.Sprintf("there is no event and no signal %q", use.Name), "the signals are "+strings.Join(signalNames(), ", ")+"; topics.md lists the events")
+		}
+	}
+}
+
+// happens reports whether it is the name of a signal or of a robot's event.
+func happens(name string) bool {
+	_, signal := RowOf(Signal(name))
+	return signal || slices.ContainsFunc(schema.Events, func(r schema.EventRow) bool { return r.Type == name })
 }
 
 func (c *checks) duration(pointer, s string, most time.Duration) {

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/robotd/signal"
+	"troupe/schema"
+	"troupe/schema/interrupts"
+)
+
+func defaultRules() *signal.Set {
+	set, problems := signal.Compile(interrupts.DefaultRules())
+	if len(problems) > 0 {
+		panic(problems[0].String()) // a test compiles them
+	}
+	return set
+}
+
+// setRules takes the value of the setting interrupts.rules.
+func (c *Config) setRules(v jsontext.Value) error {
+	rules, problems := interrupts.ParseRules(v)
+	if len(problems) == 0 {
+		c.Rules, problems = signal.Compile(rules)
+	}
+	return firstOf(problems)
+}
+
+// checkRules returns one sentence for each handler that rules ask for and that there is
+// not.
+func (c *Config) checkRules() (faults []string) {
+	if c.Rules == nil {
+		return nil
+	}
+	asked := c.Rules.Handlers()
+	for _, id := range slices.Sorted(maps.Keys(asked)) {
+		if _, ok := c.Interrupts.Handler(id); !ok {
+			faults = append(faults, fmt.Sprintf("%s: there is no handler %s", asked[id], id))
+		}
+	}
+	return faults
+}
+
+func firstOf(problems []schema.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return errors.New(problems[0].String())
+}

@@ -1,0 +1,73 @@
+package perform
+
+import (
+	"slices"
+	"time"
+
+	"troupe/robotd/interrupt"
+	"troupe/schema"
+)
+
+// Refused requests of the robot's own are told at once, and then at most once in
+// refusedEvery for the same request and reason, with their count. Of more than maxRefused
+// different ones the oldest is told early.
+const (
+	refusedEvery = 10 * time.Second
+	maxRefused   = 16
+)
+
+// refusals are refused requests that were told, with those that were not told yet.
+type refusals struct {
+	refused
+	at    time.Duration // when it was told
+	count int64         // since then
+}
+
+// refused is the data of the event.
+type refused struct {
+	Handler     string        `json:"handler"`
+	Interrupter string        `json:"interrupter"`
+	Reason      schema.Reason `json:"reason"`
+	Detail      string        `json:"detail,omitempty"`
+	Count       int64         `json:"count"`
+}
+
+// ownRefused takes the refusal of a request that no command made.
+func (t Step) ownRefused(in interrupt.Input, a schema.Verdict) {
+	i := slices.IndexFunc(t.refusals, func(r refusals) bool {
+		return r.Handler == in.Handler && r.Interrupter == in.Interrupter && r.Reason == a.Reason
+	})
+	if i >= 0 {
+		t.refusals[i].count++
+		t.refusals[i].Detail = a.Detail
+		return
+	}
+	if len(t.refusals) >= maxRefused {
+		t.tellRefused(&t.refusals[0])
+		t.refusals = slices.Delete(t.refusals, 0, 1)
+	}
+	t.refusals = append(t.refusals, refusals{refused: refused{in.Handler, in.Interrupter, a.Reason, a.Detail, 0}, count: 1})
+	t.tellRefused(&t.refusals[len(t.refusals)-1])
+}
+
+// tellCounted tells refusals that were counted.
+func (t Step) tellCounted() {
+	for i := 0; i < len(t.refusals); {
+		switch r := &t.refusals[i]; {
+		case t.Now.Mono < r.at+refusedEvery:
+			i++
+		case r.count == 0:
+			t.refusals = slices.Delete(t.refusals, i, i+1)
+		default:
+			t.tellRefused(r)
+			i++
+		}
+	}
+}
+
+func (t Step) tellRefused(r *refusals) {
+	if r.count > 0 {
+		r.Count, r.count, r.at = r.count, 0, t.Now.Mono
+		t.Out.Event("interrupt_refused", r.Interrupter, string(r.Reason), "", r.refused)
+	}
+}

@@ -1,0 +1,102 @@
+package signal
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/cond"
+	"troupe/schema/interrupts"
+)
+
+// Set is a list of rules that can be applied. It is not changed, and may be shared.
+type Set struct{ rules []rule }
+
+type rule struct {
+	interrupts.Rule
+	pulse          bool
+	hold, cooldown time.Duration
+	condition      *cond.Condition
+}
+
+// Compile returns the rules in a form that can be applied.
+func Compile(list []interrupts.Rule) (*Set, []schema.Problem) {
+	s := &Set{rules: make([]rule, len(list))}
+	for i, r := range list {
+		row, _ := interrupts.RowOf(r.On)
+		s.rules[i] = rule{Rule: r, pulse: row.Pulse, hold: interrupts.Duration(r.For), cooldown: interrupts.Duration(r.Cooldown)}
+		if r.When == "" {
+			continue
+		}
+		var problems []schema.Problem
+		if s.rules[i].condition, problems = cond.Parse(r.When); len(problems) > 0 {
+			problems[0].Pointer = fmt.Sprintf("/%d/when%s", i, problems[0].Pointer)
+			return nil, problems[:1]
+		}
+	}
+	return s, nil
+}
+
+// Handlers lists the handlers that rules ask for, with the pointer to each.
+func (s *Set) Handlers() map[string]string {
+	list := map[string]string{}
+	for i, r := range s.rules {
+		list[r.Handler] = fmt.Sprintf("/%d/handler", i)
+	}
+	return list
+}
+
+// Ask is a request of a rule.
+type Ask struct{ Rule, Interrupter, Handler string }
+
+// Rules is where each rule of a set stands.
+type Rules struct {
+	set    *Set
+	states []ruleState
+	next   time.Duration
+}
+
+type ruleState struct {
+	watch Watch
+	hold  cond.Hold
+	held  bool
+	quiet time.Duration // until then it does not ask again
+}
+
+// Step returns asks with the requests of the rules that hold since now. Another set than
+// before begins anew.
+func (r *Rules) Step(now time.Duration, set *Set, v *Values, asks []Ask) []Ask {
+	if r.set != set {
+		*r = Rules{set: set, states: make([]ruleState, len(set.rules))}
+		for i := range r.states {
+			r.states[i].watch = NewWatch(set.rules[i].condition)
+		}
+	}
+	r.next = 0
+	for i := range r.states {
+		s, rule := &r.states[i], &set.rules[i]
+		truth := s.watch.True(now, v) && (rule.On == "" || v.On(rule.On, rule.Name, rule.Above))
+		held := s.hold.Step(now, truth, rule.hold)
+		if held && !s.held && now >= s.quiet {
+			s.quiet = now + rule.cooldown
+			asks = append(asks, Ask{rule.ID, rule.Interrupter, rule.Handler})
+		}
+		if s.held = held && !rule.pulse; truth && !held {
+			r.next = sooner(r.next, now+rule.hold-s.hold.Since(now))
+		}
+		r.next = sooner(r.next, s.watch.due)
+	}
+	v.endPulses()
+	return asks
+}
+
+// endPulses forgets what happened in this step.
+func (v *Values) endPulses() {
+	if !v.pulses {
+		return
+	}
+	v.pulses = false
+	for i := range v.slots {
+		v.slots[i].pulse = false
+	}
+}

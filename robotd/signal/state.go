@@ -1,0 +1,60 @@
+package signal
+
+import (
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/schema/interrupts"
+)
+
+// State is the signals of a robot and its rules about them.
+type State struct {
+	Values
+	Place
+	rules Rules
+	asks  []Ask
+}
+
+// New returns the state of a robot that has sensed nothing.
+func New() State { return State{Values: newValues()} }
+
+// Step returns what the rules ask for now. It is valid until the next call.
+func (s *State) Step(now clock.Now, set *Set, k Known) []Ask {
+	k.Location = s.At
+	s.Values.Step(now, k)
+	s.asks = s.rules.Step(now.Mono, set, &s.Values, s.asks[:0])
+	return s.asks
+}
+
+// Chosen notes that a person chose what a screen offers.
+func (s *State) Chosen(now time.Duration, choice string) { s.Happens(now, interrupts.Choice, choice) }
+
+// Deadline is when time alone changes something.
+func (s *State) Deadline() (at time.Duration, any bool) {
+	at = sooner(s.next, s.rules.next)
+	return at, at != 0
+}
+
+// Place is the point at which the robot stands, by its last way.
+type Place struct {
+	At  string // empty = none, or not known
+	key uint64 // of the way to next
+	to  string
+}
+
+// Leaves notes that a command moves the drive: to a point, or elsewhere if point is empty.
+func (p *Place) Leaves(key uint64, point string) { *p = Place{key: key, to: point} }
+
+// Done notes that a command is done.
+func (p *Place) Done(key uint64) {
+	if p.key == key && key != 0 {
+		*p = Place{At: p.to}
+	}
+}
+
+// Moved notes whether the drive moves. Without a command it is driven or pushed.
+func (p *Place) Moved(on bool) {
+	if on && p.key == 0 {
+		p.At = ""
+	}
+}

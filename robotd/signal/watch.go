@@ -1,0 +1,74 @@
+package signal
+
+import (
+	"time"
+
+	"troupe/schema/cond"
+)
+
+// Watch evaluates a condition when its truth may have changed, and only then.
+type Watch struct {
+	condition *cond.Condition
+	keys      []string
+	sinces    []cond.SinceUse
+
+	truth bool
+	seen  int64         // count of changes when it was evaluated; -1 = never
+	due   time.Duration // when time alone may change it; 0 = never
+}
+
+// polled is how often a condition is evaluated that does something else with since_s than
+// to compare it.
+const polled = time.Second
+
+// NewWatch watches a condition; a nil one is always true.
+func NewWatch(c *cond.Condition) Watch {
+	w := Watch{condition: c, seen: -1, truth: true}
+	if c != nil {
+		w.keys, w.sinces = c.Keys(), c.Sinces()
+	}
+	return w
+}
+
+// True reports whether the condition is true.
+func (w *Watch) True(now time.Duration, v *Values) bool {
+	switch {
+	case w.condition == nil, w.seen == v.changes && !w.overdue(now):
+		return w.truth
+	case w.seen < 0 || w.overdue(now) || w.touched(v):
+		w.truth = w.condition.Eval(v.Facts(now))
+		w.due = w.next(now, v)
+	}
+	w.seen = v.changes
+	return w.truth
+}
+
+func (w *Watch) overdue(now time.Duration) bool { return w.due != 0 && now >= w.due }
+
+// touched reports whether something that the condition names has changed.
+func (w *Watch) touched(v *Values) bool {
+	for _, key := range w.keys {
+		if v.stamps[key] > w.seen {
+			return true
+		}
+	}
+	for _, use := range w.sinces {
+		if use.Name == "" || v.happened[use.Name].stamp > w.seen {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Watch) next(now time.Duration, v *Values) (next time.Duration) {
+	for _, use := range w.sinces {
+		m, happened := v.happened[use.Name]
+		switch at := m.at + use.Limit + time.Millisecond; { // past the limit, for <= and >
+		case use.Limit == 0:
+			next = sooner(next, now+polled)
+		case happened && at > now:
+			next = sooner(next, at)
+		}
+	}
+	return next
+}
