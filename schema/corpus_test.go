@@ -37,6 +37,7 @@ var decoders = map[string]func([]byte) (any, []Problem){
 	"Revoked":        decoder[Revoked](),
 	"VelocityFrame":  decoder[VelocityFrame](),
 	"Telemetry":      decoder[Telemetry](),
+	"SimInput":       func(b []byte) (any, []Problem) { return DecodeSimInput("touch", b) },
 }
 
 func decoder[T any]() func([]byte) (any, []Problem) {

@@ -86,6 +86,9 @@ var Events = []EventRow{
 	{Type: "alert_raised", Level: EventWarn, Data: "id, detail", Text: "an alert began; cause is its type. The level follows that of the alert, and is error for error and critical"},
 	{Type: "alert_cleared", Level: EventInfo, Data: "id", Text: "an alert is over"},
 
+	{Type: "sim_input", Level: EventInfo, Data: "name, fields", Text: "a fault or signal was played into the simulated body"},
+	{Type: "sim_refused", Level: EventWarn, Data: "id, reason, detail", Text: "an input for the simulated body was not understood; id is its name"},
+
 	{Type: "config_applied", Level: EventInfo, Data: "detail", Text: "the desired configuration was applied"},
 	{Type: "config_ignored", Level: EventInfo, Data: "detail", Text: "the desired configuration was deleted at the broker, which changes nothing"},
 	{Type: "mode_ignored", Level: EventInfo, Data: "detail", Text: "the desired mode was deleted at the broker, which changes nothing"},

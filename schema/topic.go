@@ -29,6 +29,7 @@ const (
 	TopicFleetAck       TopicKind = "fleet_ack"
 	TopicRevoked        TopicKind = "revoked"
 	TopicNotice         TopicKind = "notice"
+	TopicSim            TopicKind = "sim"
 )
 
 // Desired documents of the fleet, and the robot's report on each. There is no report on a
@@ -114,6 +115,7 @@ var Topics = []Topic{
 	{TopicDesiredStop, "robots/{rid}/desired/stop", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStop", "the stops that people latched on this robot", "on change"},
 	{TopicDesiredActivities, "robots/{rid}/desired/activities", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the set of activities for autonomous life", "on change"},
 	{TopicDesiredPlaces, "robots/{rid}/desired/places", 1, true, 8 << 10, fleetSide, toRobot, "DesiredSet", "the map and the named points", "on change"},
+	{TopicSim, "robots/{rid}/sim/{name}", 1, false, 512, []Grant{{Role: RoleAdmin}}, plus(thisRobot, Grant{RoleAdmin, ""}), "SimInput", "a fault or signal for a simulated body, see below; a robot without `--sim-faults` does not subscribe", "for tests and demonstrations"},
 	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, plus(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
 	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "whether the leading fleetd is online", "per connection; will = lost"},
 	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, plus(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "an operator can reach the robots; the fleet's time; from every instance", "every 1 s"},

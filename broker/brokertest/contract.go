@@ -149,6 +149,9 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		if f := decode[schema.Telemetry](c, m); f != nil {
 			c.checkIncreasing(m, f.Session, f.Seq, 1)
 		}
+	case "SimInput":
+		_, ps := schema.DecodeSimInput(params.Name, m.Payload)
+		c.problems(m, schema.Errors(ps))
 	default:
 		c.report(m.Topic, "the recorder has no case for message type %s", row.Message)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/deploy/stage"
+	"troupe/robotd/robot"
 )
 
 const banner = `
@@ -43,7 +44,7 @@ func main() {
 }
 
 func command() *cobra.Command {
-	var cfg stage.Config
+	cfg := stage.Config{Adjust: func(c *robot.Config) { c.SimFaults = true }}
 	var level slog.Level
 	var logFile string
 	cmd := &cobra.Command{

@@ -146,6 +146,8 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.Contested(ev) })
 	case event.MessageDropped:
 		t.toReport(func(r report.Step) { r.MessageDropped(ev) })
+	case event.SimInput:
+		t.toReport(func(r report.Step) { r.SimInput(ev) })
 	case event.Calibrated:
 		t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
 	case event.Credential:

@@ -186,6 +186,15 @@ type MessageDropped struct {
 
 func (MessageDropped) event() {}
 
+// SimInput is an input that was played into the simulated body, or refused for a problem.
+type SimInput struct {
+	Name    string
+	Fields  schema.SimInput
+	Problem *schema.Problem
+}
+
+func (SimInput) event() {}
+
 type (
 	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"troupe/robotd/mode"
@@ -27,6 +28,8 @@ type guard struct {
 	expires *time.Timer
 	used    time.Duration // by the calls for this event that did not fail
 	spent   time.Duration // by all calls for this event
+
+	failing atomic.Pointer[schema.ModeID] // the mode whose next call shall fail
 }
 
 func newGuard(log *slog.Logger) *guard {
@@ -38,6 +41,9 @@ func newGuard(log *slog.Logger) *guard {
 
 // begin notes that the loop takes in another event.
 func (g *guard) begin() { g.used, g.spent = 0, 0 }
+
+// failNext makes the next call of a mode fail, as an injected fault.
+func (g *guard) failNext(m schema.ModeID) { g.failing.Store(&m) }
 
 // run makes a call. If it returns only after it was reported as hung, run ends the
 // goroutine of the loop, because Run is closing the body and the disk by then.
@@ -63,6 +69,9 @@ func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 			g.used += took
 		}
 	}()
+	if m := g.failing.Load(); m != nil && *m == c.Mode && g.failing.CompareAndSwap(m, nil) {
+		panic("an injected fault")
+	}
 	c.Run()
 	return mode.Refusal{}
 }

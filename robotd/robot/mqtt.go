@@ -23,6 +23,7 @@ type mqttAdapter struct {
 	version string   // version
 	log     *slog.Logger
 	loop    *loop
+	sim     *simInputs      // nil if the robot takes no inputs for a simulated body
 	ctx     context.Context // ends when the loop does
 }
 
@@ -45,10 +46,11 @@ func (p *mqttAdapter) config(c Config) link.Config {
 // would look healthy and obey no command, so it renews its subscriptions to commands and to
 // the documents that latch stops every minute.
 func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
-	for _, t := range []struct {
+	type topics struct {
 		kind   schema.TopicKind
 		params []string
-	}{
+	}
+	wanted := []topics{
 		{schema.TopicCmd, []string{p.id, "+", "+", "+"}},
 		{schema.TopicDesiredStop, []string{p.id}},
 		{schema.TopicFleetStop, nil},
@@ -62,11 +64,15 @@ func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 		{schema.TopicFleetHeartbeat, []string{"+"}},
 		{schema.TopicLocalHeartbeat, []string{p.id, "+"}},
 		{schema.TopicNotice, []string{p.id}},
-	} {
+	}
+	if p.sim != nil {
+		wanted = append(wanted, topics{schema.TopicSim, []string{p.id, "+"}})
+	}
+	for _, t := range wanted {
 		row := schema.TopicOf(t.kind)
 		all = append(all, link.Subscription{
 			Filter: p.ns.Topic(t.kind, t.params...), QoS: row.QoS,
-			Optional: t.kind == schema.TopicLocalHeartbeat, // brokers of earlier releases do not know it
+			Optional: t.kind == schema.TopicLocalHeartbeat || t.kind == schema.TopicSim, // brokers of earlier releases do not know them
 			Renew:    !row.Retain || t.kind == schema.TopicDesiredStop || t.kind == schema.TopicFleetStop,
 		})
 	}
@@ -191,6 +197,10 @@ func (p *mqttAdapter) arrived(m link.Message) {
 		p.loop.send(p.ctx, event.Heartbeat{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
+	case schema.TopicSim:
+		if p.sim != nil {
+			p.sim.receive(at.Name, m.Payload, m.Retain)
+		}
 	case schema.TopicNotice:
 		p.log.Warn("notice from the broker", "notice", string(m.Payload))
 		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival

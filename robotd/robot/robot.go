@@ -73,6 +73,8 @@ type Config struct {
 	// Driver is the body; nil means a simulated one, configured by Sim.
 	Driver driver.Driver
 	Sim    sim.Config
+	// SimFaults lets administrators play faults and signals into the simulated body over MQTT.
+	SimFaults bool
 
 	pinned identity.Fleetd // from the enrolment
 
@@ -159,6 +161,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		cfg.Sim.Assets = filepath.Join(cfg.dir(), assetsDir)
 		body = sim.New(cfg.Sim)
 	}
+	simulatedBody, err := simulated(&cfg, body)
+	if err != nil {
+		return err
+	}
 	if err := body.Open(ctx); err != nil {
 		return fmt.Errorf("open the body: %w", err)
 	}
@@ -174,6 +180,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
+	if simulatedBody != nil {
+		h.mqtt.sim = &simInputs{body: simulatedBody, guard: guard, modes: cfg.modes(), log: log, report: func(ev event.SimInput) { h.loop.send(running, ev) }}
+	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime

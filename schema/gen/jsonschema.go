@@ -41,6 +41,7 @@ var messages = map[string]any{
 	"Revoked":        schema.Revoked{},
 	"VelocityFrame":  schema.VelocityFrame{},
 	"Telemetry":      schema.Telemetry{},
+	"SimInput":       schema.SimInputs,
 }
 
 func schemaFile(message string) string { return strings.ToLower(message) + ".schema.json" }
@@ -69,6 +70,9 @@ func jsonSchemas() (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for name, value := range messages {
 		s := r.Reflect(value)
+		if name == "SimInput" { // each has its own fields
+			s = simInputSchema()
+		}
 		s.Title = name
 		if name == "Request" {
 			// Every verb has its own arguments: see commands.schema.json.
@@ -86,6 +90,19 @@ func jsonSchemas() (map[string][]byte, error) {
 	}
 	out["commands.schema.json"] = text
 	return out, nil
+}
+
+// simInputSchema describes the fields of each input under $defs/<name>.
+func simInputSchema() *jsonschema.Schema {
+	strict := jsonschema.Reflector{ExpandedStruct: true, Anonymous: true}
+	s := &jsonschema.Schema{Version: jsonschema.Version, Definitions: jsonschema.Definitions{}}
+	for _, row := range schema.SimInputs {
+		input := strict.Reflect(row.Zero)
+		input.Version, input.Description = "", row.Purpose
+		s.Definitions[row.Name] = input
+		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Ref: "#/$defs/" + row.Name})
+	}
+	return s
 }
 
 // commandSchema describes the args of each verb under $defs/<group>/<verb>.

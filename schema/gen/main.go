@@ -43,6 +43,7 @@ func run() error {
 		"config":  configTable(),
 		"events":  eventTable(),
 		"words":   words,
+		"sim":     simTable(),
 	})
 	if err != nil {
 		return err

@@ -101,6 +101,23 @@ func eventTable() string {
 	return b.String()
 }
 
+func simTable() string {
+	var b strings.Builder
+	b.WriteString("| name | what happens | fields | example |\n|---|---|---|---|\n")
+	for _, row := range schema.SimInputs {
+		fields := make([]string, len(row.Fields))
+		for i, f := range row.Fields {
+			fields[i] = "`" + f.Name + "` " + f.Type
+			if f.Required {
+				fields[i] += ", required"
+			}
+			fields[i] += ": " + f.Purpose
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", row.Name, row.Purpose, strings.Join(fields, "; "), row.Example)
+	}
+	return b.String()
+}
+
 func reasonTable() string {
 	var b strings.Builder
 	b.WriteString("| reason | asking again | meaning |\n|---|---|---|\n")
