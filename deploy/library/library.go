@@ -26,12 +26,15 @@ type Document struct {
 	Text []byte
 }
 
-// Acts returns the act files, sorted by name.
+// Acts returns the act files, sorted by name, and each behind the acts that it performs.
 func Acts() ([]Document, error) {
-	return documents("acts", func(text []byte) (string, []schema.Problem) {
+	acts := map[string]score.Act{}
+	list, err := documents("acts", func(text []byte) (string, []schema.Problem) {
 		a, ps := score.ParseAct(text)
+		acts[a.ID] = a
 		return a.ID, ps
 	})
+	return score.PerformedFirst(list, func(d Document) score.Act { return acts[d.ID] }), err
 }
 
 // Stories returns the story files, sorted by name.

@@ -63,39 +63,13 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b source) int { return strings.Compare(a.kind, b.kind) })
-	return performedFirst(out), nil
-}
-
-// performedFirst puts an act behind the acts that it performs, so that fleetd has them when
-// it validates it. fleetd refuses acts that perform each other, whatever their order.
-func performedFirst(list []source) []source {
-	place := map[string]int{}
-	for i, s := range list {
-		if s.kind == "act" && s.id != "" {
-			place[s.id] = i
+	return score.PerformedFirst(out, func(s source) score.Act {
+		var a score.Act // none for a story
+		if s.kind == "act" {
+			a, _ = score.ParseAct(s.text)
 		}
-	}
-	out, added := make([]source, 0, len(list)), make([]bool, len(list))
-	var add func(i int)
-	add = func(i int) {
-		if added[i] {
-			return
-		}
-		added[i] = true
-		if list[i].kind == "act" {
-			a, _ := score.ParseAct(list[i].text)
-			for _, id := range a.Nested() {
-				if j, here := place[id]; here {
-					add(j)
-				}
-			}
-		}
-		out = append(out, list[i])
-	}
-	for i := range list {
-		add(i)
-	}
-	return out
+		return a
+	}), nil
 }
 
 // documents lists the YAML and JSON files of a folder and its subfolders.

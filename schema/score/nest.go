@@ -31,6 +31,36 @@ func (a Act) Nested() []string {
 
 func (a Act) nests() bool { return len(a.Nested()) > 0 }
 
+// PerformedFirst puts what declares an act behind the acts that it performs, so that they can
+// be published in this order. Acts that perform each other are left in any order: fleetd refuses
+// them.
+func PerformedFirst[T any](list []T, act func(T) Act) []T {
+	acts, place := make([]Act, len(list)), map[string]int{}
+	for i, v := range list {
+		if acts[i] = act(v); acts[i].ID != "" {
+			place[acts[i].ID] = i
+		}
+	}
+	out, added := make([]T, 0, len(list)), make([]bool, len(list))
+	var add func(i int)
+	add = func(i int) {
+		if added[i] {
+			return
+		}
+		added[i] = true
+		for _, id := range acts[i].Nested() {
+			if j, here := place[id]; here {
+				add(j)
+			}
+		}
+		out = append(out, list[i])
+	}
+	for i := range list {
+		add(i)
+	}
+	return out
+}
+
 // Reached returns the ids of the acts that a story's steps perform, with those that these
 // acts perform in turn, each once. Unknown acts are left out.
 func Reached(steps []Step, lookup Lookup) []string {
