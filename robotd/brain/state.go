@@ -52,8 +52,7 @@ type State struct {
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended
 
-	ticked          time.Duration // time of the last Tick
-	retrySettingsAt time.Duration // when the disk is asked again to save settings; 0 = they are saved
+	ticked time.Duration // time of the last Tick
 }
 
 // Memory is what the disk has of the robot.
@@ -96,12 +95,17 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.toDesired(func(d desired.Step) {
 		d.Restore(desired.Memory{Settings: m.Settings, Kept: m.Kept, Held: m.Held})
 	})
-	t.restoreSettings(m.Settings)
+	t.body.SetVolume(manual.RestoredVolume(m.Settings))
+	t.toModes(func(r supervisor.Step) { r.Restore(m.Settings) })
+	t.perform.Restore(now, m.Settings)
 	t.restoreStops(m)
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })
 	t.persistStops()
 	return s, t.out
 }
+
+// Boots are those of this robot that it knows, including the present one.
+func (s *State) Boots() []string { return s.report.Boots() }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {

@@ -56,7 +56,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.performAuto()
 	if _, tick := ev.(event.Tick); tick {
 		t.ticked = now.Mono
-		t.saveSettingsAgain()
+		t.toDesired(desired.Step.KeepAgain)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
 		t.toReport(report.Step.DiskCalms)
@@ -108,7 +108,7 @@ func (t *step) react(ev event.Event) {
 		t.disk(ev.Refused)
 	case event.SettingsSaved:
 		t.disk(ev.Refused)
-		t.retrySettings(ev.Refused)
+		t.desired.SettingsSaved(t.now, ev.Refused)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
@@ -191,7 +191,6 @@ func Deadline(s *State) time.Duration {
 			at = d
 		}
 	}
-	sooner(s.retrySettingsAt, s.retrySettingsAt > 0)
 	sooner(s.signals.Deadline())
 	sooner(s.stops.Deadline())
 	sooner(s.answers.Journal().Deadline())

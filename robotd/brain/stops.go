@@ -84,13 +84,7 @@ func (t *step) stopOrdered(o request.Perform, why string) {
 	if a.Latch == "" {
 		return
 	}
-	level := schema.StopStop
-	switch safety.Verb(o.Verb.Name) {
-	case safety.SoftStop:
-		level = schema.StopSoft
-	case safety.Halt, safety.EStop:
-		level = schema.StopHalt
-	}
+	level := safety.Verb(o.Verb.Name).Level()
 	id, anew := a.Latch, false
 	if !schema.ValidRequestID(id) {
 		id, anew = o.Client, true

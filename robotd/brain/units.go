@@ -1,6 +1,8 @@
 package brain
 
 import (
+	"cmp"
+
 	"troupe/robotd/act"
 	"troupe/robotd/body"
 	"troupe/robotd/config"
@@ -21,11 +23,13 @@ func (t *step) reported(ev driver.Event) {
 	}
 	switch ev.Kind {
 	case driver.Done:
-		t.chosen(ev)
+		if t.chosen(ev) {
+			t.signals.Chosen(t.now.Mono, ev.Name)
+		}
 		t.lanes.Done(ev.Key, "", "", t.now.Mono)
 		t.signals.Done(ev.Key)
 	case driver.Failed:
-		t.lanes.Done(ev.Key, orInternal(ev.Reason), ev.Detail, t.now.Mono)
+		t.lanes.Done(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
@@ -61,11 +65,10 @@ func (t *step) inBody(ev driver.Event) {
 	t.settle(from)
 }
 
-func orInternal(r schema.Reason) schema.Reason {
-	if r == "" {
-		return schema.ReasonInternal
-	}
-	return r
+// chosen reports whether a person chose what a screen offered.
+func (t *step) chosen(ev driver.Event) (was bool) {
+	t.toPerform(func(p perform.Step) { was = p.Chosen(ev) })
+	return was
 }
 
 // orderUnits sends this step's decisions to the units: first the safety core's order, then

@@ -2,7 +2,9 @@ package desired
 
 import (
 	"fmt"
+	"time"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
@@ -83,10 +85,29 @@ func (t Step) forget(d *intake) {
 	}
 }
 
-// Keep saves again what the disk may have refused: documents without a blob, the fleet id
+// keepPause is the pause before a disk that refused a setting is asked again.
+const keepPause = time.Second
+
+// SettingsSaved notes whether the disk refused a setting: then the documents are saved again
+// until it accepts them. Its success with another setting proves nothing about these.
+func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
+	if refused != "" {
+		s.keepAt = now.Mono + keepPause
+	}
+}
+
+// KeepAgain saves the documents again when it is time.
+func (t Step) KeepAgain() {
+	if t.keepAt > 0 && t.Now.Mono >= t.keepAt {
+		t.keepAt = 0
+		t.keep()
+	}
+}
+
+// keep saves again what the disk may have refused: documents without a blob, the fleet id
 // and the counters. Then it reports them, because nothing is reported before it is on the
 // disk.
-func (t Step) Keep() {
+func (t Step) keep() {
 	if t.fleetID != "" {
 		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
 	}

@@ -6,6 +6,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/config"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/schema"
@@ -190,4 +191,24 @@ func (s *State) Acts(lanes *act.Lanes) (acts []string) {
 		acts = append(acts, lanes.Acts(act.Lane(h.handler))...)
 	}
 	return append(acts, lanes.Acts(storyLane)...)
+}
+
+// Chosen records, and reports, that a person chose what a screen offered. It comes before the executor
+// forgets the command.
+func (t Step) Chosen(ev driver.Event) bool {
+	if ev.Name == "" {
+		return false
+	}
+	act, action, req, ok := t.Lanes.Running(ev.Key)
+	if ok {
+		t.Out.Event("screen_choice", "screen", ev.Name, req, choice{act, action, ev.Name})
+	}
+	return ok
+}
+
+// choice is the data of the event.
+type choice struct {
+	Act    string `json:"act"`
+	Action string `json:"action"`
+	Choice string `json:"choice"`
 }

@@ -70,6 +70,17 @@ const (
 // Stops reports whether v requests less permission.
 func (v Verb) Stops() bool { return v == SoftStop || v == Stop || v == Halt || v == EStop }
 
+// Level is the level of a latched stop that the verb asks for.
+func (v Verb) Level() schema.StopLevel {
+	switch v {
+	case SoftStop:
+		return schema.StopSoft
+	case Halt, EStop:
+		return schema.StopHalt
+	}
+	return schema.StopStop
+}
+
 // VerbOf is the verb that stops at a level.
 func VerbOf(l schema.StopLevel) Verb {
 	switch l {
