@@ -42,7 +42,7 @@ type Mode struct {
 	// Switching: a mode that wants to move is being replaced by another that does.
 	// ENABLED survives the time between them up to Limits.Switch.
 	Switching    bool
-	ShutdownDone bool // in SOFT_STOP: the mode reports that the body is at rest
+	ShutdownDone bool // in SOFT_STOP: the shutdown act has ended
 }
 
 // Facts is the present situation. The core keeps no facts from step to step: a fact
@@ -51,6 +51,7 @@ type Facts struct {
 	Units   []Unit   // in configuration order, the same in every step; at most MaxUnits
 	Inputs  []string // names of the stop inputs that are pressed
 	Latches []Latch
+	Asked   []Request // stops that the mode in charge, a unit or robotd itself asks for in this step
 	Mode    Mode
 }
 
@@ -97,8 +98,9 @@ func VerbOf(l schema.StopLevel) Verb {
 type Request struct {
 	Verb   Verb
 	ID     string // of the command; a second enable or reset with the same id has no effect
-	Source string // operator, mode or input
+	Source string // operator, mode, unit, input or link
 	By     string // client or person
+	Key    string // the unit
 	Why    string
 	Local  bool // the sender is at the robot
 

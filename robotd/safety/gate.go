@@ -17,25 +17,26 @@ type Issuer uint8
 
 // The issuers.
 const (
-	Act         Issuer = iota // a story, a handler, or an operator
-	StopRoutine               // the mode's shutdown and the damping that follows
-	Announce                  // the robot announces why it stands still
+	Act  Issuer = iota // a story, a handler, or an operator
+	Core               // the safety core: the shutdown act in SOFT_STOP, and why the robot stands in E_STOP
 )
 
 // Gate returns why a command may not pass to its unit now; an empty reason lets it
 // pass. A robot that must not move may still say and show why. In E_STOP, stories and
-// other acts may not make sounds.
+// other acts may not make sounds. SOFT_STOP permits the motion of the shutdown act alone.
 func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
-	if c == Shows || c == Sounds && (at != schema.SafetyEStop || by == Announce) {
+	if c == Shows || c == Sounds && (at != schema.SafetyEStop || by == Core) {
 		return ""
 	}
 	switch at {
 	case schema.SafetyEnabled:
 		return ""
-	case schema.SafetySoftStop, schema.SafetyStop:
-		if by == StopRoutine {
+	case schema.SafetySoftStop:
+		if by == Core {
 			return ""
 		}
+		return schema.ReasonStopped
+	case schema.SafetyStop:
 		return schema.ReasonStopped
 	case schema.SafetyDisabled:
 		return schema.ReasonSafetyDisabled

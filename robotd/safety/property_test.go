@@ -35,6 +35,9 @@ func drawFacts(t *rapid.T) Facts {
 	if rapid.IntRange(0, 4).Draw(t, "latched") == 0 {
 		f.Latches = []Latch{{ID: "l", Level: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, "?"}).Draw(t, "level")}}
 	}
+	if rapid.IntRange(0, 4).Draw(t, "asked") == 0 {
+		f.Asked = []Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks"), Source: "mode"}}
+	}
 	return f
 }
 
@@ -75,13 +78,15 @@ func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f
-			switch rapid.IntRange(0, 2).Draw(t, "which") {
+			switch rapid.IntRange(0, 3).Draw(t, "which") {
 			case 0:
 				worse.Inputs = []string{"door"}
 			case 1:
 				worse.Latches = append([]Latch{{ID: "x", Level: Stop}}, f.Latches...)
 			case 2:
 				worse.Units = append(append([]Unit{}, f.Units...), Unit{ID: "x", State: UnitError, Fault: "hot"})
+			case 3:
+				worse.Asked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}}, f.Asked...)
 			}
 			other := was
 			Step(&other, now, Defaults(), worse, r)

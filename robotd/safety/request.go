@@ -30,8 +30,8 @@ func refused(r schema.Reason, detail string) Answer {
 // mayEnable checks an enable: first the state, then every cause, then whether the
 // sender has seen a recent heartbeat. ok means that the enable is granted.
 //
-// In HALT and E_STOP the refusal names what led there, not the units in error: they are
-// only its consequence, and safety/reset is the way out of both.
+// In HALT and E_STOP the refusal names what led there and the way out, not the units in
+// error: they are only its consequence.
 func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyEnabled:
@@ -41,13 +41,14 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	case schema.SafetyReset:
 		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
 	case schema.SafetyHalt, schema.SafetyEStop:
-		if len(f.Inputs) == 0 {
-			way := "safety/reset leads to DISABLED"
-			if s.Physical {
-				way = "a safety/reset at the robot leads to DISABLED"
-			}
-			return refused(schema.ReasonSafetyLatched, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, way)), false
+		reason, way := schema.ReasonSafetyLatched, "safety/reset leads to DISABLED"
+		switch {
+		case len(f.Inputs) > 0:
+			reason, way = schema.ReasonEStopInput, "release stop input "+f.Inputs[0]+"; then a safety/reset at the robot leads to DISABLED"
+		case s.Physical:
+			way = "a safety/reset at the robot leads to DISABLED"
 		}
+		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, way)), false
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
 		detail := causes[0].String()

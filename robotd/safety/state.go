@@ -20,7 +20,7 @@ import (
 
 // Limits holds the time limits of the core.
 type Limits struct {
-	SoftStop time.Duration // for the mode's own shutdown, then STOP
+	SoftStop time.Duration // for the shutdown act, then STOP
 	Stop     time.Duration // for braking to standstill, then HALT
 	Halt     time.Duration // for halting units to end in error, then E_STOP
 	Reset    time.Duration // for units to clear their errors, then E_STOP again

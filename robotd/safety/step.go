@@ -40,7 +40,23 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		return BadState, Cause{Event: BadState, Reason: schema.ReasonInternal, Source: "core", Key: string(s.At)}
 	}
 	can := func(on Event) bool { _, ok := Table.Next(s.At, on); return ok }
-	asked := Cause{Source: r.Source, By: r.By, Why: r.Why, Req: r.ID, Reason: schema.ReasonStopped}
+	stop := func(v Verb, on Event) (c Cause, ok bool) {
+		if !can(on) {
+			return c, false
+		}
+		if r.Verb == v {
+			return r.cause(on), true
+		}
+		if c, ok = latchCause(f.Latches, on); ok {
+			return c, true
+		}
+		for i := range f.Asked {
+			if f.Asked[i].Verb == v {
+				return f.Asked[i].cause(on), true
+			}
+		}
+		return c, false
+	}
 
 	if len(f.Inputs) > 0 && can(InputPressed) {
 		return InputPressed, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: f.Inputs[0]}
@@ -50,9 +66,8 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 			return UnitFailed, c
 		}
 	}
-	if r.Verb == EStop && can(EStopAsked) {
-		asked.Event = EStopAsked
-		return EStopAsked, asked
+	if c, ok := stop(EStop, EStopAsked); ok {
+		return EStopAsked, c
 	}
 	if can(UnitHalted) {
 		for _, u := range f.Units {
@@ -61,36 +76,29 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 			}
 		}
 	}
-	if r.Verb == Halt && can(HaltAsked) {
-		asked.Event = HaltAsked
-		return HaltAsked, asked
-	}
-	if c, ok := latchCause(f.Latches, HaltAsked); ok && can(HaltAsked) {
+	if c, ok := stop(Halt, HaltAsked); ok {
 		return HaltAsked, c
 	}
-	if r.Verb == Stop && can(StopAsked) {
-		asked.Event = StopAsked
-		return StopAsked, asked
-	}
-	if c, ok := latchCause(f.Latches, StopAsked); ok && can(StopAsked) {
+	if c, ok := stop(Stop, StopAsked); ok {
 		return StopAsked, c
 	}
 	if can(ModeMissing) && s.modeless(now, l, f.Mode) {
 		return ModeMissing, Cause{Event: ModeMissing, Reason: schema.ReasonStopped, Source: "mode"}
 	}
-	if r.Verb == SoftStop && can(SoftStopAsked) {
-		asked.Event = SoftStopAsked
-		return SoftStopAsked, asked
-	}
-	if c, ok := latchCause(f.Latches, SoftStopAsked); ok && can(SoftStopAsked) {
+	if c, ok := stop(SoftStop, SoftStopAsked); ok {
 		return SoftStopAsked, c
 	}
-	return s.progress(now, l, f, r, asked)
+	return s.progress(now, l, f, r)
+}
+
+// cause is a request as the cause of what it leads to.
+func (r *Request) cause(on Event) Cause {
+	return Cause{Event: on, Reason: schema.ReasonStopped, Source: r.Source, Key: r.Key, By: r.By, Why: r.Why, Req: r.ID}
 }
 
 // progress returns the event if no cause is urgent: the end of a stop or a reset, a
 // timeout, or a granted request.
-func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked Cause) (Event, Cause) {
+func (s *State) progress(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
 	over := func(limit time.Duration) bool { return now-s.Since >= limit }
 	own := func(on Event, why schema.Reason) (Event, Cause) {
 		c := Cause{Event: on, Reason: why, Source: "core"}
@@ -131,8 +139,7 @@ func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked 
 	case schema.SafetyEStop:
 		if r.Verb == Reset && !s.used(r.ID) {
 			if _, ok := s.mayReset(now, l, f, r); ok {
-				asked.Event, asked.Reason = ResetGranted, ""
-				return ResetGranted, asked
+				return granted(r, ResetGranted)
 			}
 		}
 	case schema.SafetyDisabled:
@@ -141,12 +148,17 @@ func (s *State) progress(now time.Duration, l Limits, f Facts, r Request, asked 
 		}
 		if r.Verb == Enable && !s.used(r.ID) {
 			if _, ok := s.mayEnable(now, l, f, r); ok {
-				asked.Event, asked.Reason = EnableGranted, ""
-				return EnableGranted, asked
+				return granted(r, EnableGranted)
 			}
 		}
 	}
 	return "", Cause{}
+}
+
+func granted(r Request, on Event) (Event, Cause) {
+	c := r.cause(on)
+	c.Reason = ""
+	return on, c
 }
 
 // enter makes a transition and fills in the decision.

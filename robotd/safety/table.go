@@ -14,7 +14,7 @@ const (
 	BadState      Event = "bad-state"   // At is not a state
 	InputPressed  Event = "estop-input" // a stop input at the robot
 	UnitFailed    Event = "unit-error"
-	EStopAsked    Event = "estop" // by an operator or the mode
+	EStopAsked    Event = "estop" // this and the other stops: by an operator, then by the mode or a unit
 	UnitHalted    Event = "unit-halt"
 	HaltAsked     Event = "halt"
 	StopAsked     Event = "stop"
@@ -54,21 +54,22 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: moving, On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed while the body could move"},
 	{From: fsm.In(schema.SafetyHalt), On: UnitFailed, To: schema.SafetyEStop, Why: "units that halt end in error"},
 
-	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "an operator's stop holds from every state"},
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop holds from every state"},
 	{From: moving, On: EStopAsked, To: schema.SafetyEStop, Why: "units off at once"},
-	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "an operator's stop holds from every state"},
+	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop holds from every state"},
 
 	{From: moving, On: UnitHalted, To: schema.SafetyHalt, Why: "one unit met its own limit, all halt"},
 	{From: moving, On: HaltAsked, To: schema.SafetyHalt, Why: "units halt at once, without the mode's help"},
 
 	{From: fsm.In(schema.SafetyEnabled), On: StopAsked, To: schema.SafetyStop, Why: "brake to standstill"},
-	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "the request does not wait for the mode's shutdown"},
+	{From: fsm.In(schema.SafetySoftStop), On: StopAsked, To: schema.SafetyStop, Why: "the request does not wait for the shutdown act"},
 	{From: fsm.In(schema.SafetyEnabled), On: ModeMissing, To: schema.SafetyStop, Why: "no mode in charge wants to move"},
+	{From: fsm.In(schema.SafetySoftStop), On: ModeMissing, To: schema.SafetyStop, Why: "the mode that was in charge is gone"},
 
-	{From: fsm.In(schema.SafetyEnabled), On: SoftStopAsked, To: schema.SafetySoftStop, Why: "the mode brings the body to rest first"},
+	{From: fsm.In(schema.SafetyEnabled), On: SoftStopAsked, To: schema.SafetySoftStop, Why: "the shutdown act brings the body to rest first"},
 
-	{From: fsm.In(schema.SafetySoftStop), On: ShutdownDone, To: schema.SafetyStop, Why: "the mode's shutdown is over"},
-	{From: fsm.In(schema.SafetySoftStop), On: SoftTimeout, To: schema.SafetyStop, Why: "the mode's shutdown took too long"},
+	{From: fsm.In(schema.SafetySoftStop), On: ShutdownDone, To: schema.SafetyStop, Why: "the shutdown act has ended"},
+	{From: fsm.In(schema.SafetySoftStop), On: SoftTimeout, To: schema.SafetyStop, Why: "the shutdown act took too long"},
 	{From: fsm.In(schema.SafetyStop), On: StopTimeout, To: schema.SafetyHalt, Why: "a unit did not come to rest in time"},
 	{From: fsm.In(schema.SafetyHalt), On: HaltTimeout, To: schema.SafetyEStop, Why: "a halt always ends with the units off"},
 	{From: fsm.In(schema.SafetyReset), On: ResetTimeout, To: schema.SafetyEStop, Why: "a unit could not be reset"},

@@ -43,22 +43,22 @@ func TestOnlyEnableAndResetLowerTheLevel(t *testing.T) {
 }
 
 func TestGateInEveryState(t *testing.T) {
-	type pass struct{ act, stop, sound, face schema.Reason }
+	type pass struct{ act, shutdown, sound, face schema.Reason }
 	for at, want := range map[schema.SafetyState]pass{
 		schema.SafetyEnabled:  {},
 		schema.SafetySoftStop: {act: schema.ReasonStopped},
-		schema.SafetyStop:     {act: schema.ReasonStopped},
-		schema.SafetyDisabled: {act: schema.ReasonSafetyDisabled, stop: schema.ReasonSafetyDisabled},
-		schema.SafetyReset:    {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
-		schema.SafetyHalt:     {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
-		schema.SafetyEStop:    {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched, sound: schema.ReasonSafetyLatched},
-		"BROKEN":              {act: schema.ReasonSafetyLatched, stop: schema.ReasonSafetyLatched},
+		schema.SafetyStop:     {act: schema.ReasonStopped, shutdown: schema.ReasonStopped},
+		schema.SafetyDisabled: {act: schema.ReasonSafetyDisabled, shutdown: schema.ReasonSafetyDisabled},
+		schema.SafetyReset:    {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
+		schema.SafetyHalt:     {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
+		schema.SafetyEStop:    {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched, sound: schema.ReasonSafetyLatched},
+		"BROKEN":              {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
 	} {
-		got := pass{Gate(at, Moves, Act), Gate(at, Moves, StopRoutine), Gate(at, Sounds, Act), Gate(at, Shows, Act)}
+		got := pass{Gate(at, Moves, Act), Gate(at, Moves, Core), Gate(at, Sounds, Act), Gate(at, Shows, Act)}
 		if got != want {
 			t.Errorf("%s: got %+v, want %+v", at, got, want)
 		}
-		if r := Gate(at, Sounds, Announce); r != "" {
+		if r := Gate(at, Sounds, Core); r != "" {
 			t.Errorf("%s: the robot may not announce why it stands still: %s", at, r)
 		}
 	}

@@ -67,6 +67,15 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.Latches = append(w.f.Latches, Latch{ID: words[0], By: args["by"], Why: args["why"], Level: Verb(args["level"])})
 	case "unlatch":
 		w.f.Latches = nil
+	case "asks": // the mode or a unit: its stop and, of a unit, its name
+		a := Request{Verb: Verb(words[1]), Source: words[0], Why: args["why"]}
+		if words[0] != "mode" {
+			a.Source, a.Key = "unit", words[0]
+		}
+		if w.f.Asked = []Request{a}; args["operator"] != "" { // in the same step
+			r = Request{Verb: Verb(args["operator"]), Source: "operator", By: "op1"}
+		}
+		defer func() { w.f.Asked = nil }()
 	case "mode":
 		w.f.Mode = map[string]Mode{
 			"wants": {Active: true, Wants: true}, "rests": {Active: true}, "none": {},
