@@ -39,7 +39,7 @@ func (a *audit) check(now time.Duration, outs []Effect, g Gate) {
 			if a.paused[o.Lane] {
 				a.fault("%v: %s starts %s while it is paused", now, o.Lane, o.Action)
 			}
-			if shut := g.blocks(a.kinds[o.Unit]); shut != "" {
+			if shut := g.blocks(o.Lane, a.kinds[o.Unit]); shut != "" {
 				a.fault("%v: %s starts %s although the gate is closed (%s)", now, o.Lane, o.Action, shut)
 			}
 			for _, r := range a.running {

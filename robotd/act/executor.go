@@ -202,11 +202,7 @@ func (x *Executor) Gate(g Gate, out []Effect) []Effect {
 			if u == none || l.current.runs[i].key == 0 {
 				continue
 			}
-			switch shut := g.blocks(x.units[u].kind); {
-			case shut == "":
-			case l.FailsClosed && x.units[u].kind.Moves() && l.current.runs[i].stage == Executing:
-				x.fail(l, i, schema.ReasonNeedsEnable, shut.Describe().Text)
-			default:
+			if g.blocks(l.Lane, x.units[u].kind) != "" {
 				x.interrupt(l.current, i)
 			}
 		}

@@ -13,10 +13,6 @@ type Lane string
 // LaneConfig configures one lane.
 type LaneConfig struct {
 	Lane Lane
-	// FailsClosed: an act of this lane fails with needs_enable when it has to move
-	// and the gate is closed. Otherwise the lane waits, which is right for a
-	// story, since it is paused then anyway.
-	FailsClosed bool
 	// Occupant groups lanes that share units instead of taking them from one
 	// another. Empty = this lane alone.
 	Occupant string
@@ -60,14 +56,16 @@ const (
 type Gate struct {
 	Moves  schema.Reason // why drive and head must not move
 	Sounds schema.Reason // why acts must be silent
+	// Mover and Speaker are the lanes that may move and make sounds nevertheless.
+	Mover, Speaker Lane
 }
 
-// blocks returns why a unit of this kind must not be used, or "".
-func (g Gate) blocks(k schema.UnitKind) schema.Reason {
+// blocks returns why a lane must not use a unit of this kind, or "".
+func (g Gate) blocks(l Lane, k schema.UnitKind) schema.Reason {
 	switch {
-	case k.Moves():
+	case k.Moves() && l != g.Mover:
 		return g.Moves
-	case k == schema.UnitSpeaker:
+	case k == schema.UnitSpeaker && l != g.Speaker:
 		return g.Sounds
 	}
 	return ""

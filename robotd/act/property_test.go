@@ -111,6 +111,9 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 				if rapid.Bool().Draw(rt, "silent") {
 					g.Sounds = schema.ReasonSafetyLatched
 				}
+				if rapid.Bool().Draw(rt, "but one lane") {
+					g.Mover, g.Speaker = power, power
+				}
 				r.setGate(g)
 			case "report":
 				why := rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonUnitError}).Draw(rt, "why")

@@ -22,7 +22,7 @@ const (
 
 var testConfig = Config{
 	Units:  testUnits,
-	Lanes:  []LaneConfig{{Lane: power, FailsClosed: true}, {Lane: service, FailsClosed: true}, {Lane: story}},
+	Lanes:  []LaneConfig{{Lane: power}, {Lane: service}, {Lane: story}},
 	Limits: Defaults(),
 }
 

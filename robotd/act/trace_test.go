@@ -111,6 +111,7 @@ func (p *play) line(line string) string {
 		p.setGate(map[string]Gate{
 			"open": {}, "closed": {Moves: schema.ReasonSafetyDisabled},
 			"e-stop": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
+			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched, Speaker: service},
 		}[word(0)])
 	case "revoke":
 		p.check(p.x.SetUnitDisabled(word(0), true, nil))

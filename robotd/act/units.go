@@ -62,10 +62,7 @@ func (x *Executor) blockerOf(li, i int) blocker {
 	if u.disabled {
 		return blocker{kind: unitDisabled, reason: schema.ReasonDeviceDisabled, fatal: true, with: u.id}
 	}
-	if shut := x.gate.blocks(u.kind); shut != "" {
-		if l.FailsClosed && u.kind.Moves() {
-			return blocker{kind: gateClosed, reason: schema.ReasonNeedsEnable, fatal: true}
-		}
+	if shut := x.gate.blocks(l.Lane, u.kind); shut != "" {
 		return blocker{kind: gateClosed, reason: shut}
 	}
 	if u.owner != nobody && u.owner < li && !x.sameOccupant(u.owner, li) {
