@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Caps describes a robot and its capabilities. Retained; published once per boot and on
 // change.
@@ -88,6 +91,11 @@ type Unit struct {
 	// For a drive that accepts velocities.
 	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
 	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when it brakes by itself
+}
+
+// Speeds returns the maximum speeds of a drive, those of a slow one if it states none.
+func (u *Unit) Speeds() (mps, radps float64) {
+	return cmp.Or(u.MaxSpeedMPS, 0.3), cmp.Or(u.MaxTurnRadPS, 0.5)
 }
 
 // FindUnit returns the unit of a kind that an order means: the one that it names, or else

@@ -54,6 +54,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to start before the previous one replaces it"},
 	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
 	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
+	{Name: "estop_text", Type: ConfigLabels, Why: "what the robot says once when it comes to E_STOP, by language; {} = nothing; if nobody sets it, a sentence about the cause"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},

@@ -110,7 +110,7 @@ func (p *play) line(line string) string {
 	case "gate":
 		p.setGate(map[string]Gate{
 			"open": {}, "closed": {Moves: schema.ReasonSafetyDisabled},
-			"e-stop": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
+			"e-stop":        {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
 			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched, Speaker: service},
 		}[word(0)])
 	case "revoke":

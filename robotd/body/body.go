@@ -34,8 +34,9 @@ type State struct {
 
 // unitNow is where one unit stands.
 type unitNow struct {
-	state  driver.State
-	detail string
+	state   driver.State
+	detail  string
+	limited bool // a set-point of its last command was beyond its limits
 }
 
 // New is a body that has reported nothing yet.
@@ -191,11 +192,11 @@ func (b *State) UnitStates() []schema.UnitState {
 // unit notes what a unit says of itself, and reports whether it is news.
 func (b *State) unit(ev driver.Event) bool {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == ev.Unit })
-	if i < 0 || b.states[i] == (unitNow{ev.State, ev.Detail}) {
+	if i < 0 || b.states[i].state == ev.State && b.states[i].detail == ev.Detail {
 		return false
 	}
 	b.trouble = true
-	b.states[i] = unitNow{ev.State, ev.Detail}
+	b.states[i].state, b.states[i].detail = ev.State, ev.Detail
 	for m, at := range b.place {
 		if at == i {
 			b.movers[m].State = safety.UnitState(ev.State)

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -29,7 +30,7 @@ func TestGateHoldsForEachUnit(t *testing.T) {
 		"face":    {schema.SafetyEnabled: true, schema.SafetyDisabled: true, schema.SafetyEStop: true},
 	} {
 		for at, passes := range want {
-			c, shut := b.Command(at, &act.Effect{Unit: unit, Do: &score.Action{}})
+			c, shut, _ := b.Command(at, safety.Act, &act.Effect{Unit: unit, Do: &score.Action{}}, &effect.List{})
 			if (shut == "") != passes || passes && c.Unit != unit {
 				t.Errorf("%s in %s: %+v, %q", unit, at, c, shut)
 			}
@@ -41,12 +42,12 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
 	b.SetVolume(verb.Number{Value: 0.5, Said: true})
 	half := 0.5
-	c, _ := b.Command(schema.SafetyEnabled, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}})
+	c, _, _ := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}}, &effect.List{})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
 		t.Errorf("the speaker is sent %v", c.Do.Volume)
 	}
 	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
-	c, _ = b.Command(schema.SafetyEnabled, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}})
+	c, _, _ = b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}}, &effect.List{})
 	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
 		t.Errorf("the drive is sent %+v", c.Do)
 	}

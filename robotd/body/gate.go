@@ -5,25 +5,31 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
 // Command is what a unit is to do for an act, or why it may do nothing now. It is the
-// last gate before the body. The executor starts nothing that the gate forbids; that it
-// holds here too does not depend on that.
-func (b *State) Command(at schema.SafetyState, o *act.Effect) (driver.Command, schema.Reason) {
+// last gate before the body: no command passes that the safety state forbids to its issuer,
+// and no number that is beyond the limits of the unit. The executor starts nothing that the
+// gate forbids; that it holds here too does not depend on that.
+func (b *State) Command(at schema.SafetyState, by safety.Issuer, o *act.Effect, out *effect.List) (_ driver.Command, why schema.Reason, detail string) {
 	i := slices.IndexFunc(b.units, func(u schema.Unit) bool { return u.ID == o.Unit })
 	class := safety.ClassOf(b.units[i].Kind)
-	if shut := safety.Gate(at, class, safety.Act); shut != "" {
-		return driver.Command{}, shut
+	if shut := safety.Gate(at, class, by); shut != "" {
+		return driver.Command{}, shut, shut.Describe().Text
 	}
 	do := o.Do
 	if class == safety.Sounds {
 		do = b.atVolume(do)
 	}
-	return driver.Command{Key: o.Key, Unit: o.Unit, Do: b.located(do), Text: o.Text, Choices: o.Choices, From: o.From, Holds: o.Holds}, ""
+	do, bad := b.within(b.located(do), i, out)
+	if bad != "" {
+		return driver.Command{}, schema.ReasonOutOfRange, bad
+	}
+	return driver.Command{Key: o.Key, Unit: o.Unit, Do: do, Text: o.Text, Choices: o.Choices, From: o.From, Holds: o.Holds}, "", ""
 }
 
 // atVolume is an action at the robot's volume.

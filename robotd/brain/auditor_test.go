@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode/follow"
+	"troupe/robotd/perform"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -105,7 +106,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 		case effect.Start:
 			if e.Unit == "head" || e.Unit == "drive" {
 				switch {
-				case s.safety.At != schema.SafetyEnabled:
+				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
 				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
@@ -143,8 +144,12 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
 	}
-	if s.safety.At != schema.SafetyEnabled && (&step{State: s}).moving() {
-		a.fail("an act has a unit that moves in %s", s.safety.At)
+	for _, u := range s.body.Movers() {
+		switch owner := s.lanes.Owner(u.ID); {
+		case owner == "", s.safety.At == schema.SafetyEnabled, s.safety.At == schema.SafetySoftStop && owner == perform.SafetyLane:
+		default:
+			a.fail("%s has the %s in %s", owner, u.ID, s.safety.At)
+		}
 	}
 	if len(s.perform.Queue().Running()) != s.perform.Handling() && !s.Pending() {
 		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.perform.Queue().Running()), s.perform.Handling())

@@ -140,7 +140,7 @@ func (t *step) takeRobot(o request.Perform) bool {
 // reboot ends robotd like a shutdown. Its answer precedes the end, because the connection
 // ends with robotd.
 func (t *step) reboot(o request.Perform, why string) {
-	if t.feeding() || t.moving() {
+	if t.feeding() {
 		t.refuse(o, schema.ReasonBusy, "", "the robot may move, it is "+string(t.safety.At)+"; safety/stop ends that")
 		return
 	}

@@ -27,6 +27,8 @@ import (
 func (t *step) settle(from int) {
 	for i, n := from, t.list.Len(); i < n; i++ {
 		switch in := t.list.At(i).(type) {
+		case effect.Move:
+			t.move(in.Velocity)
 		case effect.Effect:
 			t.do(in)
 		case effect.Event:
@@ -61,8 +63,8 @@ func (t *step) settle(from int) {
 			} else {
 				t.perform.Leave()
 			}
-		case effect.AskSafety:
-			t.toSafety.Add(in.Request)
+		case effect.AskStop:
+			t.askStop(in.Request)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:

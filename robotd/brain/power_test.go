@@ -201,7 +201,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 				c.wait(10 * time.Minute)
 				c.order("auto/continue")
 			},
-			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "1m0s at 15 %" + called,
+			want: []string{"0s at 15 %" + low, "0s at 15 %" + begins, "0s at 15 %" + says, "0s at 15 %" + drives, "1m0s at 15 %" + called, "1m0s at 15 %: says I have been stopped.",
 				"11m0s at 13 %" + begins, "31m0s at 9 %" + says, "31m0s at 9 %" + drives, "48m0s at 83 %" + charged}},
 		{name: "its dock is ten minutes away", level: 1,
 			set:  func(c *charging) { c.body.trip = 10 * time.Minute },

@@ -230,7 +230,13 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.r.beats = on
 		},
 		"body": func(t *rapid.T) {
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 5: // a unit asks for a stop
+				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).Draw(t, "stop"), Detail: "it slips"})
+				if w.r.s.safety.At == schema.SafetyEnabled {
+					t.Fatal("a unit asked for a stop, and the robot is ENABLED")
+				}
+				clear(w.a.enables)
 			case 0:
 				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true})
 			case 1:

@@ -76,7 +76,7 @@ type coming struct {
 }
 
 // modes are those of a robot.
-var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode}
+var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode, askerMode}
 
 // epoch is when the rig's first boot begins, on the wall.
 const epoch schema.Time = 1_800_000_000_000

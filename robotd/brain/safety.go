@@ -16,17 +16,36 @@ func (t *step) stepSafety() {
 		in = request.Waiting[safety.Request]{}
 	}
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
+	t.toSafety.asked = t.toSafety.asked[:0]
 	t.stops.Hold(t.safety)
 	if d.Changed {
 		t.changed(effect.FlushNow)
 		t.log("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
 		t.recordEvent("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
-		t.toPerform(func(p perform.Step) { p.SafetyChanged(d.To) })
+		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
 	if d.Answer.Asked {
 		t.answerSafety(d, in.In.Verb, in.By)
 	}
 	t.settleReset()
+}
+
+// toSafety is what waits for the safety core: requests, of which it takes one in each step,
+// and stops that parts of the robot ask for, which it takes together.
+type toSafety struct {
+	request.Inbox[safety.Request]
+	asked []safety.Request
+}
+
+func (q *toSafety) Len() int { return q.Inbox.Len() + len(q.asked) }
+
+// askStop lets the mode in charge, a unit or robotd itself ask for a stop. What is no stop
+// counts as safety.Stop.
+func (t *step) askStop(r safety.Request) {
+	if !r.Verb.Stops() {
+		r.Verb = safety.Stop
+	}
+	t.toSafety.asked = append(t.toSafety.asked, r)
 }
 
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
@@ -37,9 +56,10 @@ func (t *step) safetyFacts() safety.Facts {
 		Units:   t.body.Movers(),
 		Inputs:  t.body.Inputs(),
 		Latches: t.stops.Latches(),
+		Asked:   t.toSafety.asked,
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
-			ShutdownDone: !t.moving(),
+			ShutdownDone: t.lanes.Idle(perform.SafetyLane),
 		},
 	}
 }

@@ -32,7 +32,7 @@ type State struct {
 
 	// The machines that brain steps itself, and the inbox of one.
 	safety   safety.State
-	toSafety request.Inbox[safety.Request]
+	toSafety toSafety
 	lanes    act.Lanes
 	gate     act.Gate // as set in the executor
 

@@ -49,6 +49,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toManual(manual.Step.Hands)
 	t.settleBootMode()
 	t.stepSignals()
+	t.toPerform(perform.Step.Shutdown)
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)

@@ -161,6 +161,10 @@ func (p *player) happen(text, word string, args []string) {
 	case "break":
 		r.body.fault[arg(0)] = strings.Join(args[1:], " ")
 		r.body.set(arg(0), driver.Error, 0)
+	case "mute": // no unit answers a command
+		r.body.mute = arg(0) != "off"
+	case "asks": // unit, stop and why
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Asks, Unit: arg(0), Name: arg(1), Detail: strings.Join(args[2:], " ")}})
 	case "hang":
 		r.body.hung = true
 	case "repair":

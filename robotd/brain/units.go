@@ -35,6 +35,8 @@ func (t *step) reported(ev driver.Event) {
 		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
 	case driver.Sensed:
 		t.sensed(ev)
+	case driver.Asks:
+		t.askStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
 		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Finite(ev.Level)) })
 	default:
@@ -86,9 +88,15 @@ func (t *step) toUnit(o *act.Effect) {
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}
-	c, shut := t.body.Command(t.safety.At, o)
-	if shut != "" {
-		t.lanes.Done(o.Key, shut, shut.Describe().Text, t.now.Mono)
+	by := safety.Act
+	if o.Lane == perform.SafetyLane {
+		by = safety.Core
+	}
+	from := t.list.Len()
+	c, why, detail := t.body.Command(t.safety.At, by, o, &t.list)
+	t.settle(from)
+	if why != "" {
+		t.lanes.Done(o.Key, why, detail, t.now.Mono)
 		return
 	}
 	c.Asset = t.perform.File(c.Do)
@@ -98,6 +106,14 @@ func (t *step) toUnit(o *act.Effect) {
 	t.do(effect.Start{Command: c})
 }
 
+// move sets the velocity of the drive, within its limits.
+func (t *step) move(v driver.Velocity) {
+	from := t.list.Len()
+	v = t.body.Velocity(v, &t.list)
+	t.settle(from)
+	t.do(effect.Move{Velocity: v})
+}
+
 // feeding reports whether a unit may be moving. If it is not fed, it then stops by itself.
 func (s *State) feeding() bool {
 	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
@@ -105,7 +121,8 @@ func (s *State) feeding() bool {
 
 // lanesOf lists the lanes of a robot, highest priority first.
 func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
-	return append(manual.Lanes(units), perform.Lanes(c)...)
+	lanes := append([]act.LaneConfig{{Lane: perform.SafetyLane}}, manual.Lanes(units)...)
+	return append(lanes, perform.Lanes(c)...)
 }
 
 // setGate sets what the executor may start from now on. The executor stops in this step
@@ -115,21 +132,16 @@ func (t *step) setGate() {
 		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
 		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
 	}
+	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" {
+		g.Mover = perform.SafetyLane
+	}
+	if safety.Gate(t.safety.At, safety.Sounds, safety.Core) == "" {
+		g.Speaker = perform.SafetyLane
+	}
 	if g != t.gate {
 		t.gate = g
 		t.lanes.Gate(g)
 	}
-}
-
-// moving reports whether an act uses a unit that moves.
-func (t *step) moving() bool {
-	units := t.body.Units()
-	for i := range units {
-		if u := &units[i]; u.Kind.Moves() && t.lanes.Owner(u.ID) != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // performing reports whether the executor needs the next tick.

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
@@ -55,6 +56,10 @@ type Config struct {
 	// ContinueOnReturn lets ato go on by itself when a heartbeat of an operator comes again;
 	// otherwise somebody has to send auto/continue.
 	ContinueOnReturn bool
+
+	// EStopText is what the robot says once when it comes to E_STOP, by language; nil = a
+	// sentence about the cause, empty = nothing.
+	EStopText score.Text
 
 	LowBattery float64 // share of 1 below which the interrupter power asks for its handler
 	Charged    float64 // share of 1 at which the handler power ends

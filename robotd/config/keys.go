@@ -33,6 +33,7 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 	}),
 	"signing":               into(func(c *Config, v sign.Policy) { c.Signing = v }),
 	"probation_ms":          into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
+	"estop_text":            into(func(c *Config, v map[string]string) { c.EStopText = v }),
 	"low_battery":           into(func(c *Config, v float64) { c.LowBattery = v }),
 	"charged":               into(func(c *Config, v float64) { c.Charged = v }),
 	"heartbeat_ms":          into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),

@@ -103,6 +103,9 @@ const (
 	Battery Kind = "battery" // Level, Charging
 	Sensed  Kind = "sensed"  // Signal, Name, On, Level
 	Waits   Kind = "waits"   // Unit, Reason: calibration waits, for example to be enabled
+	// Unit, Name, Detail: the unit met a limit of its own and asks for a stop of the whole
+	// robot: soft-stop, stop, halt or estop. A unit that halts by itself reports its state.
+	Asks Kind = "asks"
 	// Level: the progress of a running calibration, 0..1. A body that does not know
 	// its progress does not report it.
 	Calibrating Kind = "calibrating"

@@ -88,8 +88,8 @@ type (
 	}
 	// PerformStory begins to perform the story, or ends it.
 	PerformStory struct{ On bool }
-	// AskSafety gives the safety core a request that nobody is answered for.
-	AskSafety struct{ safety.Request }
+	// AskStop asks the safety core for a stop, that of a mode or of robotd itself.
+	AskStop struct{ safety.Request }
 	// Tried reports how a story began to be performed; it succeeded if Refused is empty.
 	Tried struct {
 		SHA256  string
@@ -116,7 +116,7 @@ func (ActFailed) intent()    {}
 func (SetMode) intent()      {}
 func (Intended) intent()     {}
 func (PerformStory) intent() {}
-func (AskSafety) intent()    {}
+func (AskStop) intent()      {}
 func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}

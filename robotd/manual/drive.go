@@ -17,12 +17,6 @@ import (
 // control.
 const telemetryEvery = 100 * time.Millisecond
 
-// The maximum speed for a drive that reports no limit.
-const (
-	unsaidMPS   = 0.3
-	unsaidRadPS = 0.5
-)
-
 // Stick updates the set-point of the drive, the first if there are several. It runs after
 // control, safety and the mode in every step, so that whatever forbids driving ends it in the
 // same step.
@@ -87,7 +81,7 @@ func (t Step) Push() {
 }
 
 func (t Step) teleopFacts() teleop.Facts {
-	f := teleop.Facts{Period: t.cfg.Tick, MaxMPS: unsaidMPS, MaxRadPS: unsaidRadPS}
+	f := teleop.Facts{Period: t.cfg.Tick}
 	if t.control.At == control.Held {
 		f.Client, f.Lease = t.control.Lease.Who.Client, t.control.Lease.ID
 	}
@@ -96,7 +90,7 @@ func (t Step) teleopFacts() teleop.Facts {
 		f.Forbid = schema.ReasonUnknownVerb
 		return f
 	}
-	f.MaxMPS, f.MaxRadPS = cmp.Or(drive.MaxSpeedMPS, f.MaxMPS), cmp.Or(drive.MaxTurnRadPS, f.MaxRadPS)
+	f.MaxMPS, f.MaxRadPS = drive.Speeds()
 	f.Forbid = t.forbids(schema.UnitDrive)
 	return f
 }

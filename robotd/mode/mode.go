@@ -109,12 +109,9 @@ type (
 	Leave struct{}
 	// Drive sets the speed of the drive for a short time, if Robot.MayMove.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
-	// Stop asks the safety core for a stop. No effect enables motion: whether a mode needs
-	// motion enabled is in its rule.
-	Stop struct {
-		Level schema.StopLevel
-		Why   string
-	}
+	// Stop asks the safety core for a stop: soft-stop, stop, halt or estop. No effect enables
+	// motion: whether a mode needs motion enabled is in its rule.
+	Stop struct{ Verb, Why string }
 )
 
 func (Report) effect()         {}

@@ -142,7 +142,7 @@ func (t Step) cancelLanes() {
 
 // Busy reports whether the executor needs the next tick.
 func (s *State) Busy(lanes *act.Lanes) bool {
-	if !lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
+	if !lanes.Idle(SafetyLane) || !lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
 		return true
 	}
 	for _, h := range s.handling {
@@ -159,8 +159,12 @@ func (s *State) finishing(lanes *act.Lanes) bool {
 	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing
 }
 
-// Ended takes the end of an entry of the story or of a handler.
+// Ended takes the end of an entry of the story, of a handler or of the safety lane.
 func (t Step) Ended(o *act.Effect) {
+	if o.Lane == SafetyLane {
+		t.safetyActEnded(o)
+		return
+	}
 	switch o.Outcome {
 	case act.EntryCompleted:
 		t.Out.Do(effect.ActCompleted{ID: o.Act, Req: o.Req})
@@ -187,6 +191,7 @@ func (t Step) Ended(o *act.Effect) {
 
 // Acts lists the acts that are performed and those that wait, the handlers' first.
 func (s *State) Acts(lanes *act.Lanes) (acts []string) {
+	acts = lanes.Acts(SafetyLane)
 	for _, h := range s.handling {
 		acts = append(acts, lanes.Acts(act.Lane(h.handler))...)
 	}

@@ -184,9 +184,8 @@ func (t Step) endHandler(handler string) {
 	t.cancelHandlerAct(handler)
 }
 
-// SafetyChanged ends what a stop ended, so that it does not continue when the robot may
-// move again: all interrupts, or the requested act.
-func (t Step) SafetyChanged(to schema.SafetyState) {
+// endStopped ends what a stop ended: all interrupts, or the requested act.
+func (t Step) endStopped(to schema.SafetyState) {
 	switch {
 	case safety.Halts(to):
 		if !t.Idle() {

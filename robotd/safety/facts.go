@@ -98,7 +98,7 @@ func VerbOf(l schema.StopLevel) Verb {
 type Request struct {
 	Verb   Verb
 	ID     string // of the command; a second enable or reset with the same id has no effect
-	Source string // operator, mode, unit, input or link
+	Source string // operator, mode, unit or input
 	By     string // client or person
 	Key    string // the unit
 	Why    string

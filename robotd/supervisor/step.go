@@ -56,7 +56,7 @@ func (t Step) Decide() {
 		t.Out.Reply(by, d.Answer)
 	}
 	if d.SafetyStop {
-		t.Out.Do(effect.AskSafety{Request: safety.Request{Verb: safety.Stop, Source: "mode", Why: "no mode is in charge"}})
+		t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Stop, Source: "mode", Why: "no mode is in charge"}})
 	}
 }
 
@@ -129,7 +129,7 @@ func (t Step) perform() {
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
 		case mode.Stop:
-			t.Out.Do(effect.AskSafety{Request: safety.Request{Verb: safety.VerbOf(e.Level), Source: "mode", Why: e.Why}})
+			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Why: e.Why}})
 		default:
 			panic(fmt.Sprintf("supervisor: no such effect of a mode: %T", e))
 		}

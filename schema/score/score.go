@@ -159,6 +159,8 @@ type Story struct {
 	Repeat     Repeat            `json:"repeat,omitzero"`
 	OnActError ActError          `json:"on_act_error,omitzero"`
 	Acts       []Step            `json:"acts"`
+	// Shutdown is the act that the robot performs at a soft stop, before it stops.
+	Shutdown string `json:"shutdown,omitempty"`
 }
 
 // Step is one act of a story with the story's settings for it.

@@ -56,7 +56,7 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 	case mode.Touched:
 		sides := map[string]float64{"left": 1, "right": -1}
 		if n.Place == "front" {
-			h.Do(mode.Stop{Level: schema.StopStop, Why: "somebody stands before the robot"})
+			h.Do(mode.Stop{Verb: "stop", Why: "somebody stands before the robot"})
 		}
 		if f.target = 0; n.On {
 			f.target = sides[n.Place]

@@ -138,8 +138,8 @@ func (b *bed) take(after string, killed bool) {
 				b.t.Fatalf("after %s it drives, and is %s; the units may move: %v", after, b.at, b.robot.MayMove)
 			}
 		case mode.Stop:
-			if !slices.Contains([]schema.StopLevel{schema.StopSoft, schema.StopStop, schema.StopHalt}, e.Level) || e.Why == "" {
-				b.t.Fatalf("after %s it asks for a stop without a level or a reason: %+v", after, e)
+			if !slices.Contains([]string{"soft-stop", "stop", "halt", "estop"}, e.Verb) || e.Why == "" {
+				b.t.Fatalf("after %s it asks for a stop without a verb or a reason: %+v", after, e)
 			}
 		}
 		if ended && (b.goes["calibration"] || b.goes["story"] || b.goes["drive"]) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"troupe/robotd/mode"
-	"troupe/schema"
 )
 
 // scripted is a mode whose methods a test replaces.
@@ -79,7 +78,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{name: "stops by itself", mode: scripted{step: onTick(func(h *mode.Host) { h.Stopped() })}, want: "reports stopped and is running"},
 		{name: "drives whether it may or not", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Drive{VX: 1}) })}, want: "the units may move: false"},
 		{name: "calibrates by itself", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Calibrate{}) })}, want: "nobody asked for it"},
-		{name: "asks for a stop without a reason", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Stop{Level: schema.StopStop}) })}, want: "without a level or a reason"},
+		{name: "asks for a stop without a reason", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Stop{Verb: "stop"}) })}, want: "without a verb or a reason"},
 		{name: "is never ready", ready: func(*mode.Host) mode.Refusal { return fails }, want: "not ready on a robot that has everything"},
 		{name: "a question with an effect", ready: func(h *mode.Host) (r mode.Refusal) { h.Do(mode.Drive{}); return r }, want: "a question has the effects"},
 	} {

@@ -1,0 +1,106 @@
+package perform
+
+import (
+	"troupe/robotd/act"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// SafetyLane is the lane of what belongs to a safety state: the shutdown act in SOFT_STOP,
+// and the sentence in E_STOP. It is above all others.
+const SafetyLane act.Lane = "safety"
+
+// SafetyChanged begins what belongs to a safety state, and ends what a stop ended, so that
+// it does not continue when the robot may move again.
+func (t Step) SafetyChanged(d safety.Decision) {
+	t.Lanes.Cancel(SafetyLane, "", schema.ReasonStopped)
+	switch {
+	case d.To == schema.SafetySoftStop:
+		t.shutDown()
+	case d.To == schema.SafetyEStop && d.From != schema.SafetyReset:
+		t.explain(d.Cause)
+	}
+	t.endStopped(d.To)
+}
+
+// Shutdown cuts off the shutdown act when no operator can reach the robot any more.
+func (t Step) Shutdown() {
+	if t.Safety == schema.SafetySoftStop && t.LinkLost {
+		t.Lanes.Cancel(SafetyLane, "", schema.ReasonLinkLost)
+	}
+}
+
+// shutDown begins the shutdown act: that of the story in ato, or else the built-in one.
+func (t Step) shutDown() {
+	if t.playing != nil && t.auto.Status != schema.AutoHalt {
+		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]
+		if ok && t.inSafety(act.Entry{Act: &a, Languages: t.playing.languages}) {
+			return
+		}
+	}
+	heads, poses := atRest(t.Body.Units())
+	for _, a := range []*score.Act{heads, poses} { // a pose that fails leaves the heads alone
+		if len(a.Actions) > 0 {
+			t.inSafety(act.Entry{Act: a})
+		}
+	}
+}
+
+// atRest brings the heads to the middle and what takes poses upright.
+func atRest(units []schema.Unit) (heads, poses *score.Act) {
+	heads, poses = &score.Act{ID: "heads-to-rest"}, &score.Act{ID: "poses-to-rest"}
+	zero := 0.0
+	only := func(r *schema.Range) *float64 {
+		if r == nil {
+			return nil
+		}
+		return &zero
+	}
+	for _, u := range units {
+		switch {
+		case u.Kind == schema.UnitHead:
+			heads.Actions = append(heads.Actions, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &zero, PitchRad: &zero, RollRad: only(u.RollRad)})
+		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):
+			poses.Actions = append(poses.Actions, score.Action{Type: score.TypePose, Unit: u.ID, PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)})
+		}
+	}
+	return heads, poses
+}
+
+// Why a robot is in E_STOP, in its own words.
+var (
+	estopTexts = map[string]score.Text{ // by the source of the cause
+		"input": {"en": "My stop button is pressed.", "de": "Mein Stoppknopf ist gedrückt."},
+		"unit":  {"en": "A part of me does not work.", "de": "Ein Teil von mir ist gestört."},
+	}
+	estopText = score.Text{"en": "I have been stopped.", "de": "Ich wurde angehalten."}
+)
+
+// explain says once why the robot stands.
+func (t Step) explain(why safety.Cause) {
+	text := t.cfg.EStopText
+	if text == nil {
+		text = estopTexts[why.Source]
+	}
+	if text == nil {
+		text = estopText
+	}
+	if len(text) > 0 {
+		t.inSafety(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{{Type: score.TypeSay, Text: text}}}})
+	}
+}
+
+// inSafety performs an act for a safety state, if this robot can.
+func (t Step) inSafety(e act.Entry) bool {
+	e.ID = t.Lanes.NextEntry("safety")
+	return t.Lanes.Push(SafetyLane, e) == nil
+}
+
+// safetyActEnded reports an act of the safety lane that failed.
+func (t Step) safetyActEnded(o *act.Effect) {
+	if o.Outcome == act.EntryFailed {
+		t.Out.Do(effect.ActFailed{ID: o.Act, Reason: o.Reason, Detail: o.Detail})
+	}
+}
