@@ -66,6 +66,7 @@ var Events = []EventRow{
 	{Type: "act_ended", Level: EventInfo, Data: "act, entry, by, outcome, reason, ms", Text: "an act that had begun ended: completed, cancelled or failed, after so long without pauses", Routine: true},
 	{Type: "act_failed", Level: EventError, Data: "id, reason, detail", Text: "an act failed, or could not begin"},
 	{Type: "act_warning", Level: EventWarn, Data: "id, reason, detail", Text: "a part of an act was late, left out or cut off; cause says which"},
+	{Type: "set_point_limited", Level: EventWarn, Data: "id, reason, detail", Text: "a command went beyond the limits of a unit and was limited; source is the unit, cause the value; once until one of its commands is within them"},
 	{Type: "screen_choice", Level: EventInfo, Data: "act, action, choice", Text: "a person chose on the screen"},
 	{Type: "interrupt_started", Level: EventInfo, Data: "id", Text: "a handler interrupts the story; source is the interrupter, cause the handler"},
 	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
