@@ -30,6 +30,7 @@ const (
 	ReasonNotCalibrated      Reason = "not_calibrated"
 	ReasonNeedsEnable        Reason = "needs_enable"
 	ReasonNeedsContinue      Reason = "needs_continue"
+	ReasonNeedsStart         Reason = "needs_start"
 	ReasonNoDefaultStory     Reason = "no_default_story"
 	ReasonStoryEmpty         Reason = "story_empty"
 	ReasonStoryInvalid       Reason = "story_invalid"
@@ -106,6 +107,7 @@ var Reasons = []ReasonText{
 	{ReasonNotCalibrated, RetryAfterFix, "calibration has not succeeded; mode/set str runs it"},
 	{ReasonNeedsEnable, RetryAfterFix, "this waits for safety/enable"},
 	{ReasonNeedsContinue, RetryAfterFix, "its cause is gone; auto/continue resumes it"},
+	{ReasonNeedsStart, RetryAfterFix, "the story is stopped; auto/start starts it from its first act"},
 	{ReasonNoDefaultStory, RetryAfterFix, "no valid default story is on the robot; assign one"},
 	{ReasonStoryEmpty, RetryAfterFix, "no act of the story can be performed here"},
 	{ReasonStoryInvalid, RetryAfterFix, "the story, or the set, has errors; pointer and detail name the first"},

@@ -16,6 +16,8 @@ type LaneConfig struct {
 	// Occupant groups lanes that share units instead of taking them from one
 	// another. Empty = this lane alone.
 	Occupant string
+	// Single: an entry of this lane is one action, not an act; its begin is not returned.
+	Single bool
 	// AwaitsReports: an act of this lane ends only when its units have reported every
 	// command done, including those that take no time.
 	AwaitsReports bool

@@ -14,6 +14,7 @@ type Kind string
 const (
 	Start  Kind = "start"
 	Stop   Kind = "stop"
+	Began  Kind = "began"
 	Ended  Kind = "ended"
 	Warned Kind = "warned"
 )
@@ -62,6 +63,8 @@ type Effect struct {
 
 	// Ended
 	Outcome Outcome
+	Begun   bool          // Began was returned for the entry
+	Lasted  time.Duration // how long it was performed, without pauses
 
 	// Warned
 	Warning Warning

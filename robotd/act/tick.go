@@ -56,6 +56,9 @@ func (x *Executor) take(l *lane) {
 	l.queue[len(l.queue)-1] = nil
 	l.queue = l.queue[:len(l.queue)-1]
 	l.current.runs[0].stage = l.current.runs[0].stage.next(Begin)
+	if !l.Single {
+		x.emit(l, l.current, Effect{Kind: Began})
+	}
 }
 
 // takeDue takes every transition that is due at the lane's time.

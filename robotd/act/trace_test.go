@@ -153,6 +153,9 @@ func (p *play) flushOuts() string {
 			}
 		case Ended:
 			fmt.Fprintf(&b, " %s", o.Outcome)
+			if o.Begun {
+				fmt.Fprintf(&b, " after %v", o.Lasted)
+			}
 		case Warned:
 			fmt.Fprintf(&b, " %s", o.Warning)
 		}

@@ -85,7 +85,7 @@ func (x *Executor) end(l *lane, o Effect) {
 			x.stop(l, p, i)
 		}
 	}
-	o.Kind = Ended
+	o.Kind, o.Begun, o.Lasted = Ended, !l.Single, p.elapsed
 	x.emit(l, p, o)
 	l.current = nil
 	if l.finishing {

@@ -59,6 +59,7 @@ type State struct {
 	Loop   int64         // how often the story has started again
 	Begun  bool          // the act is running
 
+	round      Round         // the present one, without its number
 	tries      int           // repetitions of the current act after failures
 	failures   int           // consecutive failed acts
 	roundStart time.Duration // when the round began
@@ -132,14 +133,23 @@ type Input struct {
 	Reason schema.Reason // act-failed
 }
 
+// Round counts how the acts of one round of a story ended. An act that was repeated counts
+// once, by its last end.
+type Round struct {
+	Number            int64 // from 1
+	Performed, Failed int
+}
+
 // Decision is the result of one step. Cancel comes before Begin.
 type Decision struct {
 	Changed  bool // there was a transition, perhaps to the same status
 	From, To schema.AutoStatus
 	On       Event
 	Why      string
-	Cancel   bool // end the current act now
-	Begin    bool // begin State.Act of State.Story
+	Cancel   bool  // end the current act now
+	Begin    bool  // begin State.Act of State.Story
+	Over     Round // the round of Story that is over; its number is 0 if none is
+	Story    Story
 	Acquired []Token
 	Released []Token
 	Refused  schema.Reason  // Enter: why ato cannot start

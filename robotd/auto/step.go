@@ -62,6 +62,7 @@ func (s *State) take(now time.Duration, d *Decision, on Event) bool {
 // rewind sets the story to its first act.
 func (s *State) rewind(now time.Duration, story Story) {
 	s.Story, s.Act, s.Loop, s.Begun, s.Reason = story, 0, 0, false, ""
+	s.round = Round{}
 	s.tries, s.failures, s.roundStart, s.notBefore, s.restartAct = 0, 0, now, 0, false
 }
 
@@ -167,8 +168,10 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 			s.take(now, d, OnAgain)
 			return
 		}
+		s.round.Failed++
 	} else {
 		s.failures = 0
+		s.round.Performed++
 	}
 	s.tries, s.restartAct = 0, false
 	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
@@ -180,6 +183,7 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.Act++
 	case s.Story.Times == 0 || s.Loop+1 < int64(s.Story.Times):
 		s.take(now, d, OnActDone)
+		s.endRound(d)
 		s.notBefore = s.roundStart + l.Round
 		if s.failures >= s.Story.Acts {
 			s.notBefore, s.failures = max(s.notBefore, now+l.Failed), 0
@@ -188,8 +192,14 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.Loop++
 	default:
 		s.take(now, d, OnEnd)
+		s.endRound(d)
 		s.rewind(now, s.Story)
 	}
+}
+
+func (s *State) endRound(d *Decision) {
+	d.Over, d.Story, s.round = s.round, s.Story, Round{}
+	d.Over.Number = s.Loop + 1
 }
 
 // followStory switches to the accepted story when Facts.Apply allows it.
@@ -199,7 +209,7 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 	}
 	if s.Status != schema.AutoIdle && s.Status != schema.AutoPaused {
 		if s.Story != f.Story && !d.Changed { // nothing is running: it is the next to start
-			reason := s.Reason
+			reason := s.whyStopped(f)
 			s.rewind(now, f.Story)
 			s.Reason = reason
 		}
@@ -218,6 +228,19 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 		s.cancel(d)
 		s.rewind(now, f.Story)
 	}
+}
+
+// whyStopped returns why the story of f is not performed now that it is the next to start.
+// That somebody stopped ato stays the reason.
+func (s *State) whyStopped(f Facts) schema.Reason {
+	why, _, ready := f.Ready()
+	switch {
+	case s.Status == schema.AutoHalt || s.Reason == schema.ReasonStopped:
+		return s.Reason
+	case ready:
+		return schema.ReasonNeedsStart
+	}
+	return why
 }
 
 // settle updates the status from the pauses and begins the act that is due. An act

@@ -75,6 +75,9 @@ func (w *world) format(d Decision) string {
 	if d.Refused != "" {
 		fmt.Fprintf(&b, "  cannot start: %s\n", d.Refused)
 	}
+	if o := d.Over; o.Number > 0 {
+		fmt.Fprintf(&b, "  round %d of %s is over: %d performed, %d failed\n", o.Number, d.Story.ID, o.Performed, o.Failed)
+	}
 	if d.Cancel {
 		b.WriteString("  cancel the act\n")
 	}

@@ -72,6 +72,9 @@ func (p *player) line(e effect.Effect) string {
 		return fmt.Sprintf("save: desired state %d, %s", e.Persisted.Desired.Rev, what)
 	case effect.SaveEvent:
 		ev := decoded[schema.Event](p, e.Payload)
+		if schema.EventOf(ev.Type).Routine && !p.routine {
+			return ""
+		}
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
 	case effect.SaveLatches:
 		return "save: what holds " + string(e.Value)
@@ -236,6 +239,9 @@ func ackLine(to string, a schema.Ack) string {
 
 func stateLine(s schema.State) string {
 	line := fmt.Sprintf("publish: state %d; %s %s, %s, auto %s", s.StateSeq, s.Mode.Active, s.Mode.Phase, s.Safety.State, s.Auto.Status)
+	if s.Auto.Reason != "" {
+		line += " (" + string(s.Auto.Reason) + ")"
+	}
 	if s.Auto.Status != schema.AutoHalt && s.Auto.Act != "" {
 		line += fmt.Sprintf(" act %d %s", s.Auto.ActIndex, s.Auto.Act)
 	}

@@ -34,6 +34,7 @@ type rig struct {
 	s   *State
 	now time.Duration // since the first boot
 	old time.Duration // of boots before
+	due time.Duration // of the next Tick, since boot
 
 	memory Memory
 	coming []coming // in order
@@ -155,9 +156,11 @@ func (r *rig) come(c coming) {
 // until lets time pass up to at.
 func (r *rig) until(at time.Duration) {
 	for {
-		next, ev, do := at+1, event.Event(event.Tick{}), func() {}
+		next, ev, do := at+1, event.Event(nil), func() {}
 		if r.s != nil && !r.over {
-			next = max(r.now, r.old+Deadline(r.s))
+			r.due = NextTick(r.s, r.due, r.now-r.old)
+			next = max(r.now, r.old+r.due)
+			ev = event.Tick{Late: next - r.old - r.due}
 		}
 		first := len(r.coming) > 0 && r.coming[0].at <= next
 		if first {
@@ -180,6 +183,9 @@ func (r *rig) until(at time.Duration) {
 		}
 		if _, beat := ev.(event.Heartbeat); beat && !r.beats || r.over || r.s == nil {
 			continue
+		}
+		if !first {
+			r.due = r.now - r.old
 		}
 		r.give(ev)
 		if _, beat := ev.(event.Heartbeat); beat {

@@ -55,9 +55,10 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Interrupts)
 	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
 	t.performAuto()
-	if _, tick := ev.(event.Tick); tick {
+	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
 		t.toDesired(desired.Step.KeepAgain)
+		t.reports().Ticked(tick.Late)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
 		t.toReport(report.Step.DiskCalms)
@@ -199,4 +200,18 @@ func Deadline(s *State) time.Duration {
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())
 	return at
+}
+
+// NextTick is when the next Tick is due, after a step at now. was is when it was due before
+// the step: one that is overdue stays so until it comes. What the step itself made due is due
+// now.
+func NextTick(s *State, was, now time.Duration) time.Duration {
+	switch at := Deadline(s); {
+	case at >= now:
+		return at
+	case was < now:
+		return max(at, was)
+	default:
+		return now
+	}
 }

@@ -79,6 +79,7 @@ type player struct {
 	seq      int64  // of the last frame
 	signing  string // who signs the desired state
 	stalls   bool   // the loop, until the next line
+	routine  bool   // events that come with every act are written down
 }
 
 func (p *player) play(text, line string) {
@@ -113,6 +114,8 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "body": // with-seconds: two heads and two faces
 		r.body.addSeconds()
+	case "events": // routine: those that come with every act, too
+		p.routine = arg(0) == "routine"
 	case "boot", "restart":
 		p.eventSeq = 0
 		r.memory.Lost, r.memory.LatchesLost, r.memory.Refused = arg(0) == "lost", arg(0) == "latches-lost", ""

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/perform"
+	"troupe/robotd/report"
 	"troupe/robotd/safety"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
@@ -154,7 +155,10 @@ func (t *step) carryOutActs() {
 		switch o := &t.lanes.Outs[i]; o.Kind {
 		case act.Start, act.Stop:
 			t.toUnit(o)
+		case act.Began:
+			t.toReport(func(r report.Step) { r.Began(o) })
 		case act.Ended:
+			t.toReport(func(r report.Step) { r.Ended(o) })
 			t.actEnded(o)
 		case act.Warned:
 			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})

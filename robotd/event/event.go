@@ -20,8 +20,8 @@ type (
 	// Begin is the first event: the robot is wired up and its disk was read.
 	Begin struct{}
 
-	// Tick says that time has passed.
-	Tick struct{}
+	// Tick says that time has passed. Late is by how much it came after it was due.
+	Tick struct{ Late time.Duration }
 
 	// Follow lets Step process what the last step left in the inboxes.
 	Follow struct{}

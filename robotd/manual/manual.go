@@ -56,6 +56,7 @@ func Lanes(units []schema.Unit) []act.LaneConfig {
 	}
 	for i := range lanes {
 		lanes[i].Occupant, lanes[i].AwaitsReports = occupant, true
+		lanes[i].Single = lanes[i].Lane != Acts
 	}
 	return lanes
 }

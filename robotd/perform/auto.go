@@ -23,6 +23,9 @@ func (t Step) StepAuto() (r Result) {
 	if d.Changed && d.From != d.To {
 		t.Out.Event("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
 	}
+	if o := d.Over; o.Number > 0 {
+		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed})
+	}
 	if d.Cancel {
 		t.cancelAct()
 	}
@@ -46,6 +49,15 @@ func (t Step) StepAuto() (r Result) {
 		t.Out.Reply(by, v)
 	}
 	return r
+}
+
+// round is the data of the event about a round of a story.
+type round struct {
+	Story     string `json:"story"`
+	Rev       int64  `json:"rev"`
+	Round     int64  `json:"round"`
+	Performed int    `json:"performed"`
+	Failed    int    `json:"failed"`
 }
 
 // nextForAuto takes the oldest input, except the end of an act that was cancelled

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"troupe/robotd/act"
 	"troupe/robotd/effect"
 	"troupe/schema"
 )
@@ -25,6 +26,32 @@ func (s *State) ActCompleted(id, req string) {
 func (t Step) ActFailed(id, req string, why schema.Reason, detail string) {
 	t.acts.failures = lately(t.acts.failures, schema.Failed{Act: id, ReqID: req, Reason: why, Detail: detail})
 	t.Event("act_failed", "act", string(why), req, effect.Described{ID: id, Reason: why, Detail: detail})
+}
+
+// Began and Ended record the performance of an act.
+func (t Step) Began(o *act.Effect) {
+	t.Event("act_started", "act", "", o.Req, performed{Act: o.Act, Entry: o.Entry, Lane: o.Lane})
+}
+
+func (t Step) Ended(o *act.Effect) {
+	if o.Begun {
+		t.Event("act_ended", "act", string(o.Reason), o.Req, performedTo{
+			performed{Act: o.Act, Entry: o.Entry, Lane: o.Lane}, o.Outcome, o.Reason, o.Lasted.Milliseconds(),
+		})
+	}
+}
+
+type performed struct {
+	Act   string   `json:"act"`
+	Entry string   `json:"entry"`
+	Lane  act.Lane `json:"lane"`
+}
+
+type performedTo struct {
+	performed
+	Outcome act.Outcome   `json:"outcome"`
+	Reason  schema.Reason `json:"reason,omitempty"`
+	MS      int64         `json:"ms"`
 }
 
 // Acts are those that ended last, as the state shows them.

@@ -31,6 +31,7 @@ type State struct {
 	replay   replay
 	acts     acts
 	disk     disk
+	late     late
 }
 
 // New is a robot that has published nothing.

@@ -98,8 +98,11 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	defer timer.Stop()
 	asked := ctx.Done()
 	var ending <-chan time.Time
+	due := time.Since(l.start) // of the next Tick
 	for {
-		timer.Reset(max(0, brain.Deadline(l.state)-time.Since(l.start)))
+		now := time.Since(l.start)
+		due = brain.NextTick(l.state, due, now)
+		timer.Reset(due - now)
 		var ev event.Event
 		select {
 		case ev = <-l.stops:
@@ -108,7 +111,8 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			case ev = <-l.stops:
 			case ev = <-l.events:
 			case <-timer.C:
-				ev = event.Tick{}
+				now := time.Since(l.start)
+				ev, due = event.Tick{Late: now - due}, now
 			case <-asked:
 				asked = nil
 				limit := time.NewTimer(grace)

@@ -125,6 +125,45 @@ func TestLoopEndsEvenIfTheRobotDoesNot(t *testing.T) {
 	})
 }
 
+// TestLateTicksAreReported lets single steps take long, of a robot that gets many commands
+// meanwhile and before.
+func TestLateTicksAreReported(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, _ := bareLoop(t, twoMovers)
+		ctx, end := context.WithCancel(t.Context())
+		began := time.Now()
+		stalls := []time.Duration{time.Minute, time.Minute + 2*time.Second, time.Minute + 4*time.Second}
+		var missed []string
+		answerEffects(l, func(e effect.Effect) {
+			if save, ok := e.(effect.SaveEvent); ok {
+				if e, _ := schema.Decode[schema.Event](save.Payload); e.Type == "deadline_missed" {
+					missed = append(missed, fmt.Sprintf("%v %s", time.Since(began).Truncate(time.Second), e.Data))
+				}
+			}
+		})
+		inner := l.perform
+		l.perform = func(effects []effect.Effect, more bool) {
+			if inner(effects, more); len(stalls) > 0 && time.Since(began) >= stalls[0] {
+				stalls = stalls[1:]
+				time.Sleep(time.Second)
+			}
+		}
+		go func() {
+			for range 12000 {
+				time.Sleep(7 * time.Millisecond)
+				l.send(ctx, event.Command{Client: "op1", Group: "sys", Verb: "ping"})
+			}
+			end()
+		}()
+		if err := l.run(ctx, time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(missed) != 2 || !strings.HasPrefix(missed[0], "1m1s ") || !strings.HasPrefix(missed[1], "1m11s ") || !strings.HasSuffix(missed[1], `"count":2}`) {
+			t.Errorf("missed deadlines: %q", missed)
+		}
+	})
+}
+
 // TestIdleRobotMakesFewSteps counts the steps of an hour without any client.
 func TestIdleRobotMakesFewSteps(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
