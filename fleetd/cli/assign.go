@@ -184,7 +184,11 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		if len(r.Desired.Pruned) > 0 {
 			has += " without " + strings.Join(r.Desired.Pruned, ", ")
 		}
-		writeRow(w, r.ID, r.Presence.View, has, orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail))
+		desired, why := orElse(convergenceText(r.Desired), "fulfilled"), dash(r.Desired.Detail)
+		if r.Desired.Converged && r.Desired.Story != nil && r.Auto == schema.AutoStopped {
+			desired, why = needsStart, "stopped: fleetd auto start "+r.ID
+		}
+		writeRow(w, r.ID, r.Presence.View, has, desired, why)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

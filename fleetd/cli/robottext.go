@@ -98,6 +98,9 @@ func refusalText(r *schema.ReportedStory) string {
 	return strings.Join(parts, ": ")
 }
 
+// needsStart says what a robot whose story is stopped waits for.
+const needsStart = "needs auto/start"
+
 // autoText formats the status of the performance as the live page does.
 func autoText(r view.Robot) string {
 	s := string(r.Auto)
@@ -107,9 +110,12 @@ func autoText(r view.Robot) string {
 	case schema.AutoHalt:
 		s = "off (not in ato)"
 	}
-	if n := len(r.PauseHolders); n > 0 {
+	switch {
+	case len(r.PauseHolders) > 0:
 		s += " by " + holdersText(r.PauseHolders)
-	} else if r.AutoReason != "" && r.Auto != schema.AutoHalt {
+	case r.AutoReason == schema.ReasonNeedsStart:
+		s += " (" + needsStart + ")"
+	case r.AutoReason != "" && r.Auto != schema.AutoHalt:
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s

@@ -58,6 +58,7 @@ type stageKey struct{}
 //	answers ID STATUS [REASON]   set how a robot answers from now on; "mute": not at all
 //	leaves ID            disconnect a robot cleanly
 //	happens ROBOT TYPE   let it publish an event of this type
+//	stands ROBOT STATUS REASON   let it publish that ato has this status
 //	exits CODE ARGS...   run a command and expect this exit code
 //	eventually ARGS...   repeat a command until it succeeds
 //	hanging              start a server that accepts connections and never answers, at $HANGING
@@ -70,7 +71,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
-			"hanging": hanging, "large": large, "happens": happens,
+			"hanging": hanging, "large": large, "happens": happens, "stands": stands,
 		},
 	})
 }
@@ -180,6 +181,17 @@ func happens(ts *testscript.TestScript, _ bool, args []string) {
 	robotOf(ts, args[0]).Event(args[1])
 	until(ts, args[1]+" of "+args[0]+" is stored", func() bool {
 		return ts.Exec("fleetd", "event", "list", "--robot", args[0], "--type", args[1], "-o", "json") == nil && strings.Contains(ts.ReadFile("stdout"), args[1])
+	})
+}
+
+func stands(ts *testscript.TestScript, _ bool, args []string) {
+	status, reason := schema.AutoStatus(args[1]), schema.Reason(args[2])
+	robotOf(ts, args[0]).Change(func(s *schema.State) {
+		s.Mode.Active, s.Mode.Intended, s.Auto.Status, s.Auto.Reason = schema.ModeAto, schema.ModeAto, status, reason
+	})
+	until(ts, args[0]+" is "+args[1], func() bool {
+		d, _ := ts.Value(stageKey{}).(*stage).fleetd.Robot(args[0])
+		return d.Auto == status && d.AutoReason == reason
 	})
 }
 

@@ -108,8 +108,10 @@ func (s *State) start(now time.Duration, f Facts, d *Decision) {
 	switch {
 	case s.Status == schema.AutoHalt:
 		d.Answer = refused(schema.ReasonNotInAto, "mode/set ato starts the story")
-	case s.Status != schema.AutoStopped:
-		d.Answer = unchanged("the story is " + string(s.Status) + "; auto/continue releases a pause")
+	case s.Status == schema.AutoIdle:
+		d.Answer = unchanged("the story is performed already")
+	case s.Status == schema.AutoPaused:
+		d.Answer = unchanged("the story is paused; auto/continue releases a pause")
 	case !ok:
 		d.Answer = refused(why, detail)
 	default:

@@ -112,7 +112,7 @@ function draw(r) {
   if (r.state_outdated) safety += ' - state out of date: the robot has published a newer one; all but mode and safety is from ' + clock(r.state_at);
   say(at('.safety'), safety, r.state_outdated ? 'bad' : r.safety ? safetyTone(r.safety) : '');
   let auto = AUTO[r.auto] || r.auto || 'not reported yet';
-  if (r.auto_reason) auto += ' (' + r.auto_reason + ')';
+  if (r.auto_reason) auto += ' (' + (r.auto_reason === 'needs_start' ? 'needs auto/start' : r.auto_reason.replaceAll('_', ' ')) + ')';
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
   say(at('.control'), r.control ? controlText(r.control) : '', 'warn');
