@@ -14,6 +14,7 @@ type ConfigType string
 
 const (
 	ConfigWord    ConfigType = "word"    // one of OneOf
+	ConfigMode    ConfigType = "mode"    // the id of a mode; the robot refuses one that cannot serve
 	ConfigInteger ConfigType = "integer" // between Min and Max
 	ConfigNumber  ConfigType = "number"  // between Min and Max
 	ConfigBoolean ConfigType = "boolean"
@@ -37,15 +38,27 @@ type ConfigKey struct {
 
 var linkLossWords = []string{string(LinkLossSafe), string(LinkLossContinue)}
 
+// Bounds of the link time-outs. Shorter silence is not a lost link yet.
+const (
+	MinLinkTimeoutMS = 5000
+	MaxLinkTimeoutMS = 600_000
+)
+
 // ConfigKeys lists everything that the fleet may set. A key that also exists in the
 // robot's own file has the same name there.
 var ConfigKeys = []ConfigKey{
 	{Name: "labels", Type: ConfigLabels, Why: "the robot's labels; stops and other requests may select robots by them"},
 	{Name: "languages", Type: ConfigList, Restart: true, Why: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them"},
 	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Why: "the mode after start-up; a desired mode takes precedence"},
+	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Why: "the mode that runs by itself at boot and calibrates the robot; str if nobody sets it"},
+	{Name: "default_mode", Type: ConfigMode, Restart: true, Why: "the mode that replaces one that fails or is killed; it has no entry check of its own; mnl if nobody sets it"},
+	{Name: "safe_mode", Type: ConfigMode, Restart: true, Why: "the mode in which the robot waits for an operator; it does not move and has no entry check; safe if nobody sets it"},
 	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Why: "what str does when the link to the operators is lost"},
 	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Why: "what mnl does when the link to the operators is lost"},
 	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Why: "what ato does when the link to the operators is lost"},
+	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which str ends, unless link_loss.str is continue; 5000 if nobody sets it"},
+	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which mnl ends, unless link_loss.mnl is continue; 5000 if nobody sets it"},
+	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; 60000 if nobody sets it"},
 	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
 	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
@@ -82,6 +95,8 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 		return checkValue[bool](v, "true or false", nil)
 	case ConfigWord:
 		return checkValue(v, "one of "+strings.Join(k.OneOf, ", "), func(w string) bool { return slices.Contains(k.OneOf, w) })
+	case ConfigMode:
+		return checkValue(v, "the id of a mode, such as "+string(ModeMnl), ValidID)
 	case ConfigInteger:
 		return checkValue(v, fmt.Sprintf("a whole number from %v to %v", k.Min, k.Max), func(n int64) bool { return float64(n) >= k.Min && float64(n) <= k.Max })
 	case ConfigNumber:

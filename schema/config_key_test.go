@@ -16,6 +16,8 @@ func TestConfigValuesAreChecked(t *testing.T) {
 		{"languages", []string{`["en"]`, `["de-AT","en"]`}, []string{`[]`, `"en"`, `[1]`, `[""]`}},
 		{"boot_mode", []string{`"mnl"`, `"ato"`}, []string{`"safe"`, `"ATO"`, `1`}},
 		{"link_loss.ato", []string{`"safe"`, `"continue"`}, []string{`"stop"`, `true`}},
+		{"default_mode", []string{`"mnl"`, `"quiet"`}, []string{`""`, `"Mnl"`, `1`, `null`}},
+		{"link_timeout_ms.ato", []string{`5000`, `600000`}, []string{`4999`, `600001`, `"60s"`}},
 		{"require_sight", []string{`true`, `false`}, []string{`"true"`, `1`, `null`}},
 		{"clients", []string{`{"op1":"admin"}`}, []string{`{"op1":"boss"}`, `{"Op 1":"admin"}`}},
 		{"probation_ms", []string{`1000`, `600000`}, []string{`999`, `600001`, `10.5`, `"10s"`}},

@@ -55,6 +55,7 @@ var Events = []EventRow{
 
 	{Type: "mode_changed", Level: EventInfo, Data: "from, to", Text: "another mode is in charge"},
 	{Type: "mode_fallback", Level: EventWarn, Data: "from, reason", Text: "a mode failed or could not start, and another took its place"},
+	{Type: "mode_param", Level: EventInfo, Data: "mode, name, from, to", Text: "a parameter of a mode was set; cause is who did it"},
 	{Type: "desired_mode_active", Level: EventInfo, Data: "id, reason, detail", Text: "the desired mode is in charge"},
 	{Type: "desired_mode_held", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode waits, because a stop, a lost link or a person in control comes first"},
 	{Type: "desired_mode_rejected", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode cannot be set now"},

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/go-json-experiment/json/jsontext"
+
 // State is a consistent snapshot of the robot. Retained. The robot publishes it on change
 // (changes within 100 ms together, safety changes at once) and at least every 10 s.
 // StateSeq rises with every publication of a boot.
@@ -220,7 +222,7 @@ type Modes struct {
 	Session   string `json:"session"`
 	ModesRev  int64  `json:"modes_rev"`
 	Modes     []Mode `json:"modes"`
-	Truncated bool   `json:"truncated,omitzero"` // over the size limit: details are left out, then further reasons
+	Truncated bool   `json:"truncated,omitzero"` // over the size limit: details are left out, then further reasons, then parameters
 }
 
 // Mode is one entry of the catalogue; N is its stable number from 0 in order of
@@ -237,6 +239,25 @@ type Mode struct {
 	WhyNot     []WhyNot   `json:"why_not"`
 	LinkLoss   LinkLoss   `json:"link_loss"`
 	NeedsLease bool       `json:"needs_lease,omitzero"` // only the client with control of scope "all" may request it
+	// Role is what the mode is for the others: calibration (it runs by itself at boot),
+	// default (it replaces a mode that fails) or safe (the robot waits in it).
+	Role          string      `json:"role,omitempty"`
+	LinkTimeoutMS int64       `json:"link_timeout_ms,omitzero"` // silence of the operators after which it ends; absent: it goes on
+	Params        []ModeParam `json:"params,omitempty"`
+}
+
+// ModeParam is a parameter of a mode, which mode/param sets. Its type is number, integer,
+// boolean or word; Min and Max are there for numbers, OneOf for words.
+type ModeParam struct {
+	Name    string         `json:"name"`
+	Type    ConfigType     `json:"type"`
+	Unit    string         `json:"unit,omitempty"`
+	Min     *float64       `json:"min,omitzero"`
+	Max     *float64       `json:"max,omitzero"`
+	OneOf   []string       `json:"one_of,omitempty"`
+	Default jsontext.Value `json:"default"`
+	Value   jsontext.Value `json:"value"`
+	Purpose string         `json:"purpose"`
 }
 
 // WhyNot is one reason why a mode cannot be selected. The most important one is first.

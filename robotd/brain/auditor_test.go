@@ -16,6 +16,7 @@ import (
 	"troupe/robotd/mode/follow"
 	"troupe/robotd/perform"
 	"troupe/robotd/request"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -27,6 +28,7 @@ type auditor struct {
 
 	stateSeq int64
 	shown    schema.State // the newest published one
+	modes    schema.Modes // the same
 	eventSeq int64
 	finals   map[request.Key]schema.Status // published, not counting repetitions
 	unsaved  map[request.Key]bool          // their answer was published although the disk refused it
@@ -111,6 +113,10 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
 				}
+			}
+		case effect.Publish:
+			if e.Topic == schema.TopicModes {
+				a.modes, _ = schema.DecodeStrict[schema.Modes](e.Payload)
 			}
 		case effect.Move:
 			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
@@ -256,6 +262,21 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	a.finals[k] = ack.Status
 	a.unsaved[k] = a.unsaved[k] || a.r.diskFull
 	delete(a.asked, k)
+}
+
+// showsModes holds that the newest catalogue of modes is as they are now: their parameters,
+// and why each cannot be selected.
+func (a *auditor) showsModes() {
+	if s := a.r.s; s.report.Session() == "" || !s.report.ModesClean() {
+		return
+	}
+	is := a.modes
+	found, failed := a.r.found, a.r.failed
+	(&step{State: a.r.s, now: a.r.wall()}).toModes(func(m supervisor.Step) { is.Modes = m.List() })
+	a.r.found, a.r.failed = found, failed // nobody asked for these calls
+	if got, want := effect.Encode(a.modes), effect.Encode(is); !bytes.Equal(got, want) {
+		a.fail("the modes are\n%s\nand the newest catalogue shows\n%s", want, got)
+	}
 }
 
 // shows holds that the newest published state is how the robot is now, as far

@@ -72,7 +72,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 		return event.DesiredStory{Document: w, Digest: digestOf(d.r.t, w)}
 	case sign.Config:
 		values := map[string]jsontext.Value{}
-		for _, kv := range []string{`labels={"site":"museum"}`, `languages=["de"]`, `boot_mode="ato"`, `link_loss.ato="continue"`, `event_rate=20`, `signing="require"`} {
+		for _, kv := range []string{`labels={"site":"museum"}`, `languages=["de"]`, `boot_mode="ato"`, `link_loss.ato="continue"`, `link_timeout_ms.mnl=20000`, `default_mode="mnl"`, `event_rate=20`, `signing="require"`} {
 			if key, v, _ := strings.Cut(kv, "="); rapid.Bool().Draw(d.T, key) {
 				values[key] = jsontext.Value(v)
 			}

@@ -86,7 +86,7 @@ func (t *step) takeMode(o request.Perform) bool {
 			return true
 		}
 	}
-	return t.modes.Ask(o)
+	return t.modes.Ask(o, t.beats.Asker(o.Client, o.By))
 }
 
 func (t *step) takeManual(o request.Perform) {

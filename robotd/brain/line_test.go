@@ -155,6 +155,11 @@ func (p *player) formatPublish(e effect.Publish) string {
 			if !mode.Selectable {
 				line += " (" + string(mode.WhyNot[0].Reason) + ")"
 			}
+			for _, p := range mode.Params {
+				if string(p.Value) != string(p.Default) {
+					line += " " + p.Name + "=" + string(p.Value)
+				}
+			}
 		}
 		return line
 	case schema.TopicReportedStory:

@@ -142,10 +142,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"time": func(t *rapid.T) {
 			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "passes")
 			w.r.until(w.r.now + d)
+			w.a.showsModes()
 		},
 		"stop":   ask("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
 		"enable": ask("safety/enable", "safety/enable", "safety/reset"),
 		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`, `mode/set "mode":"follow"`,
+			`mode/param "mode":"follow","name":"turn","value":0.2`, `mode/param "mode":"follow","name":"turn"`, `mode/param "mode":"follow","name":"turn","value":9`,
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
 		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,

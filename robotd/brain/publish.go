@@ -57,8 +57,12 @@ func (t *step) publishState() {
 	t.publish(effect.Document{Topic: schema.TopicState, Value: t.stateDocument(), First: urgent})
 }
 
-// publishModes publishes the catalogue of modes if it may have changed.
+// publishModes publishes the catalogue of modes if it may have changed: while the link is
+// lost, by time alone, because the modes wait for operators for different times.
 func (t *step) publishModes() {
+	if lost, _ := t.beats.Lost(t.now); lost {
+		t.report.LookAtModes()
+	}
 	if t.reports().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
 		t.toModes(func(m supervisor.Step) { d.Modes = m.List() })

@@ -76,8 +76,11 @@ type coming struct {
 	do func() // instead of an event: something in the world
 }
 
-// modes are those of a robot.
-var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode, askerMode}
+// quiet is a mode that does nothing and needs nothing.
+var quiet = mode.Installed{Rule: mode.Rule{ID: "quiet", LinkLoss: schema.LinkLossContinue}, Name: "quiet", New: func() mode.Mode { return mode.Plain{} }}
+
+// modes are those of a robot, which its configuration has or not.
+var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode, askerMode, quiet}
 
 // epoch is when the rig's first boot begins, on the wall.
 const epoch schema.Time = 1_800_000_000_000

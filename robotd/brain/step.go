@@ -111,6 +111,7 @@ func (t *step) react(ev event.Event) {
 	case event.SettingsSaved:
 		t.disk(ev.Refused)
 		t.desired.SettingsSaved(t.now, ev.Refused)
+		t.modes.SettingsSaved(t.now, ev.Refused)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)

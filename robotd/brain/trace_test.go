@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
-	"troupe/robotd/mode/follow"
+	"troupe/robotd/mode"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/golden"
@@ -285,7 +288,8 @@ func (p *player) configure(setting string) {
 			}
 		}
 	case "installed": // beside those of every robot
-		c.Mode.Modes = append(c.Mode.Modes, follow.Mode.Rule)
+		i := slices.IndexFunc(modes, func(m mode.Installed) bool { return string(m.ID) == value })
+		c.Mode.Modes = append(c.Mode.Modes, modes[i].Rule)
 	case "on_link_return":
 		c.ContinueOnReturn = value == "continue"
 	case "control":
@@ -306,7 +310,10 @@ func (p *player) configure(setting string) {
 	case "languages":
 		c.Languages = strings.Split(value, ",")
 	default:
-		p.rig.t.Fatalf("no such setting: %s", setting)
+		row, ok := schema.ConfigKeyOf(key)
+		if !ok || row.Check(jsontext.Value(value)) != "" || c.Set(key, jsontext.Value(value)) != nil {
+			p.rig.t.Fatalf("no such setting: %s", setting)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 	"labels":           into(func(c *Config, v map[string]string) { c.Labels = v }),
 	"languages":        into(func(c *Config, v []string) { c.Languages = v }),
 	"boot_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Boot = v }),
+	"calibration_mode": into(func(c *Config, v schema.ModeID) { c.Mode.Calibration = v }),
+	"default_mode":     into(func(c *Config, v schema.ModeID) { c.Mode.Default = v }),
+	"safe_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Safe = v }),
 	"on_link_return":   into(func(c *Config, v string) { c.ContinueOnReturn = v == "continue" }),
 	"require_sight":    into(func(c *Config, v bool) { c.Safety.RequireSight = v }),
 	"control.required": into(func(c *Config, v control.Required) { c.Control.Required = v }),
@@ -45,6 +48,7 @@ func init() {
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(m, v) })
+		setters["link_timeout_ms."+string(m)] = into(func(c *Config, v int64) { c.LinkTimeout(m, time.Duration(v)*time.Millisecond) })
 	}
 }
 
@@ -66,6 +70,15 @@ func (c *Config) LinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {
 			c.Mode.Modes[i].LinkLoss = v
+		}
+	}
+}
+
+// LinkTimeout sets the silence of the operators after which a mode ends.
+func (c *Config) LinkTimeout(m schema.ModeID, v time.Duration) {
+	for i := range c.Mode.Modes {
+		if c.Mode.Modes[i].ID == m {
+			c.Mode.Modes[i].LostAfter = v
 		}
 	}
 }

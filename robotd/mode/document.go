@@ -30,7 +30,12 @@ func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
 			NeedsLease: leased && m.ID != c.Safe,
 			Enabled:    s.Status[i] != schema.ModeRegistered,
 			Running:    active && s.Active == m.ID,
+			Role:       c.Serves(m.ID),
 			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
+			Params: r.Params(m.ID),
+		}
+		if m.LinkLoss != schema.LinkLossContinue {
+			d.LinkTimeoutMS = m.LostAfter.Milliseconds()
 		}
 		for _, w := range s.WhyNot(c, f, m.ID, nil) {
 			d.WhyNot = append(d.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})

@@ -44,6 +44,8 @@ const (
 	Unload  Kind = "unload"
 	Cancel  Kind = "cancel" // cancel the request with the id Req
 
+	Param Kind = "param" // set the parameter Name; the supervisor takes no part in it
+
 	Begin       Kind = "begin"    // the robot is assembled: calibrate
 	Tick        Kind = "tick"     // time has passed
 	Shutdown    Kind = "shutdown" // robotd ends
@@ -61,6 +63,9 @@ type Input struct {
 	Kind    Kind
 	Mode    schema.ModeID
 	Restart bool   // set: restart the mode if it already runs; shutdown: robotd is started again
+	Name    string // param: its name
+	Value   string // param: its value as JSON; empty = the default
+	By      string // param: who asks, for people
 	Req     string // id of the request; Ended carries it
 	Reason  schema.Reason
 	Detail  string

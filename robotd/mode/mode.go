@@ -3,8 +3,6 @@ package mode
 import (
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"troupe/schema"
 )
 
@@ -53,9 +51,11 @@ type Installed struct {
 	Performs bool   // it performs the story, so that its pauses are the story's pause tokens
 	// Ready returns why the mode cannot start now, and changes nothing. The supervisor
 	// asks before it ends another mode for this one. Without Ready, the mode can always
-	// start.
+	// start. Conditional says whether it has one.
 	Ready func(*Host) Refusal
-	New   func() Mode
+	// Params are the mode's parameters, in the order in which people see them.
+	Params []Parameter
+	New    func() Mode
 }
 
 // Refusal is why something cannot be. The zero value is none.
@@ -143,7 +143,7 @@ func (r *Robot) Has(k schema.UnitKind) bool {
 type Host struct {
 	Now time.Duration // since boot
 	Robot
-	params map[string]jsontext.Value
+	params *params
 
 	id      schema.ModeID
 	effects []Effect
@@ -153,9 +153,6 @@ type Host struct {
 
 // begun is what the running mode began and has not ended.
 type begun struct{ calibrating, entered, driving bool }
-
-// Param returns a parameter of the mode's rule, or nil if the rule does not have it.
-func (h *Host) Param(name string) jsontext.Value { return h.params[name] }
 
 // Do adds an effect. Brain carries effects out after the call, in order, unless the call
 // fails.

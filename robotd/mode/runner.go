@@ -3,6 +3,8 @@ package mode
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema"
 )
 
@@ -35,6 +37,7 @@ func Unguarded(c Call) Refusal {
 type Runner struct {
 	guard     Guard
 	installed []Installed
+	params    params
 
 	host     Host
 	running  *Installed // the mode that was started and has not ended; nil: there is none
@@ -49,7 +52,9 @@ type Runner struct {
 
 // NewRunner returns a runner of modes in the order of their numbers.
 func NewRunner(installed []Installed, guard Guard) *Runner {
-	return &Runner{installed: installed, guard: guard}
+	r := &Runner{installed: installed, guard: guard, params: params{installed, map[paramName]jsontext.Value{}}}
+	r.host.params = &r.params
+	return r
 }
 
 // Installed returns the mode's row, which is empty if there is no such mode.
@@ -117,7 +122,7 @@ func (r *Runner) ask(c Call) Refusal {
 
 // Execute carries out an order of the supervisor, and returns why the call of the mode
 // failed.
-func (r *Runner) Execute(c *Config, o Order) (fault Refusal) {
+func (r *Runner) Execute(o Order) (fault Refusal) {
 	switch {
 	case o.Do == DoStart:
 		if r.running != nil {
@@ -130,7 +135,6 @@ func (r *Runner) Execute(c *Config, o Order) (fault Refusal) {
 		}
 		r.running, r.mode = r.Installed(o.Mode), nil
 		r.starting, r.paused = true, false
-		r.host.params = c.Rule(o.Mode).Params
 	case r.running == nil || r.running.ID != o.Mode:
 		return Refusal{} // it has ended and reported that
 	}

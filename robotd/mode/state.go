@@ -9,8 +9,8 @@
 //
 // A mode is a value that implements the interface Mode, in a package of its own below
 // this one. The supervisor, Step, returns orders and calls no mode; a Runner carries them
-// out and brings the modes' reports. The parameters of a mode, and its settings such as
-// the reaction to link loss, are configuration. So no verb sets a parameter of a mode.
+// out and brings the modes' reports. The settings of a mode, such as the reaction to link
+// loss, are configuration; its parameters are set while the robot runs.
 //
 // The supervisor keeps no copy of the safety core's state, knows no messages and reads no
 // clock; time is an argument, counted from boot. Its State is comparable.
@@ -18,9 +18,8 @@ package mode
 
 import (
 	"fmt"
+	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
 )
@@ -42,12 +41,13 @@ type Config struct {
 
 // Rule is what the configuration says of one mode.
 type Rule struct {
-	ID        schema.ModeID
-	Moves     bool            // it wants the safety core ENABLED
-	Off       bool            // disabled until a request enables it
-	LinkLoss  schema.LinkLoss // the reaction when no operator's heartbeat arrives
-	LostAfter time.Duration   // how long the link has to be lost for it
-	Params    map[string]jsontext.Value
+	ID          schema.ModeID
+	Moves       bool            // it wants the safety core ENABLED
+	Off         bool            // disabled until a request enables it
+	Calibrates  bool            // it carries out CalibrationOrdered
+	Conditional bool            // it has an entry check of its own: Installed.Ready
+	LinkLoss    schema.LinkLoss // the reaction when no operator's heartbeat arrives
+	LostAfter   time.Duration   // how long the link has to be lost for it
 }
 
 // Defaults returns the rules of the four modes on which every robot falls back. After 5 s, link loss ends the modes
@@ -56,9 +56,9 @@ type Rule struct {
 func Defaults() Config {
 	return Config{
 		Modes: []Rule{
-			{ID: schema.ModeStr, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
+			{ID: schema.ModeStr, Moves: true, Calibrates: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
 			{ID: schema.ModeMnl, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
-			{ID: schema.ModeAto, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
+			{ID: schema.ModeAto, Moves: true, Conditional: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
 			{ID: schema.ModeSafe, LinkLoss: schema.LinkLossContinue},
 		},
 		Calibration: schema.ModeStr, Default: schema.ModeMnl, Safe: schema.ModeSafe, Boot: schema.ModeMnl,
@@ -85,15 +85,16 @@ func (c *Config) Check() []string {
 		}
 		seen[m.ID] = true
 	}
-	for _, role := range []struct {
-		name string
-		mode schema.ModeID
-	}{{"calibration", c.Calibration}, {"default", c.Default}, {"safe", c.Safe}, {"boot", c.Boot}} {
-		if !seen[role.mode] {
+	for _, role := range c.roles() {
+		rule := c.Rule(role.mode)
+		switch {
+		case rule.ID == "":
 			faults = append(faults, fmt.Sprintf("the %s mode %q is not among the modes", role.name, role.mode))
+		case !role.serves(rule):
+			faults = append(faults, fmt.Sprintf("the %s mode cannot be %s: %s; want %s", role.name, role.mode, role.needs, c.candidates(role)))
 		}
 	}
-	if c.Safe == c.Default || c.Safe == c.Calibration || c.Safe == c.Boot || c.Rule(c.Safe).Moves {
+	if c.Safe == c.Default || c.Safe == c.Calibration || c.Safe == c.Boot {
 		faults = append(faults, "the safe mode has to be one of its own that does not move")
 	}
 	return faults
@@ -101,7 +102,46 @@ func (c *Config) Check() []string {
 
 // fallback reports whether other modes fall back on m.
 func (c *Config) fallback(m schema.ModeID) bool {
-	return m == c.Default || m == c.Calibration || m == c.Safe
+	return c.Serves(m) != ""
+}
+
+// role is a duty that the configuration gives to one mode.
+type role struct {
+	name   string
+	mode   schema.ModeID
+	serves func(Rule) bool
+	needs  string // what serves asks, for people
+}
+
+// roles lists the duties with the modes that have them.
+func (c *Config) roles() []role {
+	return []role{
+		{"calibration", c.Calibration, func(m Rule) bool { return m.Calibrates && !m.Off }, "it has to be one that calibrates"},
+		{"default", c.Default, func(m Rule) bool { return !m.Calibrates && !m.Conditional && !m.Off && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything"},
+		{"safe", c.Safe, func(m Rule) bool { return !m.Moves && !m.Conditional && !m.Off }, "it must not move nor depend on anything"},
+		{"boot", c.Boot, func(Rule) bool { return true }, ""},
+	}
+}
+
+// candidates lists the modes that could have a role.
+func (c *Config) candidates(r role) string {
+	var can []string
+	for _, m := range c.Modes {
+		if r.serves(m) {
+			can = append(can, string(m.ID))
+		}
+	}
+	return strings.Join(can, " or ")
+}
+
+// Serves reports whether m is the calibration, the default or the safe mode, and as which.
+func (c *Config) Serves(m schema.ModeID) (as string) {
+	for _, r := range c.roles() {
+		if r.mode == m && r.name != "boot" {
+			return r.name
+		}
+	}
+	return ""
 }
 
 // Selectable lists the modes that people may ask for.

@@ -158,6 +158,12 @@ func (t Step) PublishWithin(d effect.Document) {
 	t.Out.Do(effect.Publish{Topic: d.Topic, Param: d.Param, Payload: within(d.Topic, d.Value), First: d.First, Confirm: d.Confirm})
 }
 
+// LookAtModes makes the catalogue of modes be looked at, as Changed does.
+func (s *State) LookAtModes() { s.modes.dirty = true }
+
+// ModesClean reports whether the newest catalogue of modes shows them as they are.
+func (s *State) ModesClean() bool { return !s.modes.dirty }
+
 // ModesDue reports whether the catalogue of modes has to be looked at.
 func (t Step) ModesDue() bool { return t.modes.dirty && t.Now.Mono >= t.modes.publishedAt+modesGather }
 

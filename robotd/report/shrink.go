@@ -120,11 +120,16 @@ func shrinkModes(d *schema.Modes, step int) bool {
 			for n := range m.WhyNot {
 				m.WhyNot[n].Detail = ""
 			}
+			for n := range m.Params {
+				m.Params[n].Purpose = ""
+			}
 		case 1:
 			m.WhyNot = m.WhyNot[:min(len(m.WhyNot), 4)]
+		case 2:
+			m.Params = nil
 		}
 	}
-	return step < 2
+	return step < 3
 }
 
 func shrinkCaps(d *schema.Caps, step int) bool {

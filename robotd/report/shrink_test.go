@@ -65,7 +65,7 @@ func monstrous(k schema.TopicKind) any {
 }
 
 // own are fields whose values the robot makes itself, or checks.
-var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Arguments", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
+var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Role", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Arguments", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
 
 func filled[T any]() *T {
 	v := new(T)

@@ -98,19 +98,18 @@ type life struct {
 
 // lives takes a mode through a whole life under the guard of robotd.
 func lives(row mode.Installed, killed bool) (l life) {
-	rules := mode.Config{Modes: []mode.Rule{row.Rule}}
 	r := mode.NewRunner([]mode.Installed{row}, newGuard(slog.New(slog.DiscardHandler)).run)
 	l.notReady = slices.Clone(r.NotReady())
-	r.Execute(&rules, mode.Order{Do: mode.DoStart, Mode: row.ID})
+	r.Execute(mode.Order{Do: mode.DoStart, Mode: row.ID})
 	l.noPause = r.MayPause()
-	r.Execute(&rules, mode.Order{Do: mode.DoPause, Mode: row.ID})
-	r.Execute(&rules, mode.Order{Do: mode.DoResume, Mode: row.ID})
+	r.Execute(mode.Order{Do: mode.DoPause, Mode: row.ID})
+	r.Execute(mode.Order{Do: mode.DoResume, Mode: row.ID})
 	r.Notify(mode.TimePassed{})
 	end := mode.DoStop
 	if killed {
 		end = mode.DoKill
 	}
-	r.Execute(&rules, mode.Order{Do: end, Mode: row.ID})
+	r.Execute(mode.Order{Do: end, Mode: row.ID})
 	for _, e := range r.Effects() {
 		switch e := e.(type) {
 		case mode.Report:
@@ -204,7 +203,7 @@ func TestCallsForOneEventShareTheirTime(t *testing.T) {
 		row := faulty{"Step", func() { time.Sleep(100 * time.Millisecond) }}.row()
 		g := newGuard(slog.New(slog.DiscardHandler))
 		r := mode.NewRunner([]mode.Installed{row}, g.run)
-		r.Execute(&mode.Config{Modes: []mode.Rule{row.Rule}}, mode.Order{Do: mode.DoStart, Mode: row.ID})
+		r.Execute(mode.Order{Do: mode.DoStart, Mode: row.ID})
 		died := func() bool {
 			return slices.ContainsFunc(r.Effects(), func(e mode.Effect) bool {
 				report, ok := e.(mode.Report)

@@ -56,7 +56,9 @@ type Config struct {
 	Model, Serial    string
 	Languages        []string
 	BootMode         schema.ModeID
+	Roles            Roles
 	LinkLoss         map[schema.ModeID]schema.LinkLoss
+	LinkTimeout      map[schema.ModeID]time.Duration
 	ContinueOnReturn bool             // ato resumes by itself when heartbeats of an operator return
 	Modes            []mode.Installed // in addition to those of every robot
 	LowBattery       float64
@@ -86,15 +88,20 @@ type Config struct {
 	Ready func()
 }
 
+// Roles names the modes on which the others fall back; empty: str, mnl and safe.
+type Roles struct{ Calibration, Default, Safe schema.ModeID }
+
 // brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
 	b.Zone = time.Local
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
+	b.Mode.Calibration = cmp.Or(c.Roles.Calibration, b.Mode.Calibration)
+	b.Mode.Default, b.Mode.Safe = cmp.Or(c.Roles.Default, b.Mode.Default), cmp.Or(c.Roles.Safe, b.Mode.Safe)
 	b.Mode.Modes = nil
 	for _, m := range c.modes() {
-		m.LinkLoss = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss)
+		m.LinkLoss, m.LostAfter = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss), cmp.Or(c.LinkTimeout[m.ID], m.LostAfter)
 		b.Mode.Modes = append(b.Mode.Modes, m.Rule)
 	}
 	b.ContinueOnReturn = c.ContinueOnReturn

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/env/v2"
@@ -46,9 +47,15 @@ var settings = []setting{
 	{"serial", "", "the body's serial number, shown in caps"},
 	{"languages", []string{"en"}, "languages that the robot speaks, the preferred one first"},
 	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
+	{"calibration_mode", string(mode.Defaults().Calibration), "the mode that runs by itself at boot and calibrates the robot"},
+	{"default_mode", string(mode.Defaults().Default), "the mode that replaces one that fails"},
+	{"safe_mode", string(mode.Defaults().Safe), "the mode in which the robot waits for an operator, without moving"},
 	{"link_loss.str", string(schema.LinkLossSafe), "what str does when the link to the operators is lost: safe or continue"},
 	{"link_loss.mnl", string(schema.LinkLossSafe), "what mnl does when the link to the operators is lost: safe or continue"},
 	{"link_loss.ato", string(schema.LinkLossSafe), "what ato does when the link to the operators is lost: safe or continue"},
+	{"link_timeout_ms.str", 5000, "silence of the operators, in milliseconds, after which str ends, unless its link_loss is continue"},
+	{"link_timeout_ms.mnl", 5000, "silence of the operators, in milliseconds, after which mnl ends, unless its link_loss is continue"},
+	{"link_timeout_ms.ato", 60000, "silence of the operators, in milliseconds, after which ato ends, unless its link_loss is continue; it stops moving after 5 s"},
 	{"on_link_return", "wait", "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "battery level, as a share of 1, below which the robot in ato goes to charge"},
 	{"charged", 0.80, "battery level, as a share of 1, at which it has charged enough and goes on"},
@@ -88,6 +95,8 @@ func Flags(f *pflag.FlagSet) {
 			f.String(s.flag(), def, s.purpose)
 		case bool:
 			f.Bool(s.flag(), def, s.purpose)
+		case int:
+			f.Int(s.flag(), def, s.purpose)
 		case float64:
 			f.Float64(s.flag(), def, s.purpose)
 		case time.Duration:
@@ -218,7 +227,8 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
-		LinkLoss:         map[schema.ModeID]schema.LinkLoss{},
+		Roles:    Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		LinkLoss: map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
 		ContinueOnReturn: k.String("on_link_return") == "continue",
 		LowBattery:       k.Float64("low_battery"), Charged: k.Float64("charged"),
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
@@ -240,6 +250,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		default:
 			fault("%s: %q is neither safe nor continue", key, v)
 		}
+		key = "link_timeout_ms." + string(m)
+		if row, _ := schema.ConfigKeyOf(key); row.Check(jsontext.Value(k.String(key))) != "" {
+			fault("%s: %s", key, row.Check(jsontext.Value(k.String(key))))
+		}
+		c.LinkTimeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
 	}
 	for _, text := range k.Strings("trust_key") {
 		key, err := sign.ParseKey(text)

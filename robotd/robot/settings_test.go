@@ -32,10 +32,11 @@ func load(t *testing.T, file string, args ...string) (Config, error) {
 }
 
 func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
-	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlanguages: [de, en]\ntick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
+	file := "id: file\nmodel: file\nserial: file\nlink_loss: {ato: continue}\nlink_timeout_ms: {mnl: 8000}\nlanguages: [de, en]\ntick: 10ms\nlow_battery: 0.3\nsim: {no_map: true}\n"
 	t.Setenv("TROUPE_ROBOTD_MODEL", "environment")
 	t.Setenv("TROUPE_ROBOTD_SERIAL", "environment")
 	t.Setenv("TROUPE_ROBOTD_LINK_LOSS_MNL", "continue")
+	t.Setenv("TROUPE_ROBOTD_LINK_TIMEOUT_MS_ATO", "90000")
 	cfg, err := load(t, file, "--serial", "flag", "--boot-mode", "ato")
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +46,9 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	}
 	if cfg.LinkLoss[schema.ModeAto] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeMnl] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeStr] != schema.LinkLossSafe {
 		t.Errorf("link loss %v", cfg.LinkLoss)
+	}
+	if cfg.LinkTimeout[schema.ModeStr] != 5*time.Second || cfg.LinkTimeout[schema.ModeMnl] != 8*time.Second || cfg.LinkTimeout[schema.ModeAto] != 90*time.Second {
+		t.Errorf("link time-outs %v", cfg.LinkTimeout)
 	}
 	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.LowBattery != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
 		t.Errorf("%+v", cfg)
@@ -79,8 +83,8 @@ func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 }
 
 func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
-	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlow_battery: 0.9\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
-	for _, want := range []string{"link_loss.ato", "on_link_return", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
+	_, err := load(t, "link_loss: {ato: perhaps}\non_link_return: never\nlink_timeout_ms: {mnl: 2000}\nlow_battery: 0.9\ndefault_mode: ato\ncalibration_mode: mnl\nsafe_mode: mnl\nboot_mode: dance\npassword_file: /nowhere\n", "--id", "R 1")
+	for _, want := range []string{"link_loss.ato", "link_timeout_ms.mnl: 2000 is not", "on_link_return", "the default mode cannot be ato", "the calibration mode cannot be mnl", "the safe mode cannot be mnl", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing is said of %s: %v", want, err)
 		}

@@ -4,7 +4,10 @@
 package supervisor
 
 import (
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
@@ -25,6 +28,8 @@ type State struct {
 
 	since schema.Time   // when the active mode became active
 	last  schema.ModeID // the newest active mode
+
+	keepAt time.Duration // when the parameters are saved again; 0 = they are saved
 }
 
 // New returns the state of a robot that has just started. runner has a mode for every rule of
@@ -68,8 +73,8 @@ func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
 // Add adds an input that nobody is answered for.
 func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
 
-// Ask takes a command, and reports whether it is one of modes.
-func (s *State) Ask(o request.Perform) bool {
+// Ask takes a command of a person, and reports whether it is one of modes.
+func (s *State) Ask(o request.Perform, asker string) bool {
 	in := mode.Input{Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.SetMode:
@@ -82,6 +87,8 @@ func (s *State) Ask(o request.Perform) bool {
 		in.Kind = mode.Kill
 	case verb.EnableMode:
 		in.Kind, in.Mode = mode.Enable, a.Mode
+	case verb.SetParam:
+		in.Kind, in.Mode, in.Name, in.Value, in.By = mode.Param, a.Mode, a.Name, string(a.Value), asker
 	case verb.DisableMode:
 		in.Kind, in.Mode = mode.Disable, a.Mode
 	case verb.LoadController:
@@ -174,14 +181,29 @@ const HungSetting = "hung_mode"
 // hungAlert is the alert of the mode that hung, until it is active again.
 const hungAlert = "mode_hung"
 
-// Restore disables what was disabled, and unloads what was unloaded.
+// paramSetting begins the settings of parameters of modes; the mode, a dot and the name of the
+// parameter follow.
+const paramSetting = "param."
+
+// Restore sets parameters as they were set, disables what was disabled, and unloads what was
+// unloaded: all modes but those on which others fall back, which may have been named since.
 func (t Step) Restore(saved map[string]string) {
 	for i, m := range t.cfg.Mode.Modes {
+		if t.cfg.Mode.Serves(m.ID) != "" {
+			continue
+		}
 		switch saved[modeSetting+string(m.ID)] {
 		case switchedOff:
 			t.mode.Status[i] = schema.ModeRegistered
 		case unloaded:
 			t.mode.Status[i] = schema.ModeUnloaded
+		}
+	}
+	for name, v := range saved {
+		if of, ok := strings.CutPrefix(name, paramSetting); ok {
+			m, param, _ := strings.Cut(of, ".")
+			// A value that this release does not allow any more has become the default.
+			t.runner.SetParam(schema.ModeID(m), param, jsontext.Value(v))
 		}
 	}
 	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
@@ -197,6 +219,43 @@ func (t Step) keep(in mode.Input, a schema.Verdict) {
 	if kept && a.Status == schema.StatusSucceeded && a.Reason == "" {
 		t.Out.Do(effect.SaveSetting{Name: modeSetting + string(in.Mode), Value: value})
 	}
+}
+
+// setParam sets a parameter of a mode.
+func (t Step) setParam(in mode.Input) {
+	v, was := t.runner.SetParam(in.Mode, in.Name, jsontext.Value(in.Value))
+	if v.Status == schema.StatusSucceeded && v.Reason == "" {
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Event("mode_param", "mode", in.By, in.Req, paramChange{in.Mode, in.Name, was, t.runner.Param(in.Mode, in.Name)})
+		t.keepParams()
+	}
+	t.Out.Reply(request.Key(in.Req), v)
+}
+
+// keepPause is the pause before a disk that refused a setting is asked again.
+const keepPause = time.Second
+
+// SettingsSaved notes whether the disk refused a setting: then the parameters are saved again.
+func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
+	if refused != "" {
+		s.keepAt = now.Mono + keepPause
+	}
+}
+
+// keepParams saves the parameters that were set.
+func (t Step) keepParams() {
+	t.keepAt = 0
+	for _, p := range t.runner.ParamsSet() {
+		t.Out.Do(effect.SaveSetting{Name: paramSetting + string(p.Mode) + "." + p.Name, Value: string(p.Value)})
+	}
+}
+
+// paramChange is the data of the event about a parameter.
+type paramChange struct {
+	Mode schema.ModeID  `json:"mode"`
+	Name string         `json:"name"`
+	From jsontext.Value `json:"from"`
+	To   jsontext.Value `json:"to"`
 }
 
 // StartupEnded reports whether start-up has ended.

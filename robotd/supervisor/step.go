@@ -15,10 +15,17 @@ import (
 
 // Decide gives the supervisor one input: the oldest that waits, or the passing of time.
 func (t Step) Decide() {
+	if t.keepAt > 0 && t.Now.Mono >= t.keepAt {
+		t.keepParams()
+	}
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if next, waits := t.inbox.Take(); waits && t.met(next.By, next.When) {
 		in, by = next.In, next.By
+	}
+	if in.Kind == mode.Param {
+		t.setParam(in)
+		return
 	}
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.Now.Mono, &t.cfg.Mode, t.facts(in), in)
@@ -42,7 +49,7 @@ func (t Step) Decide() {
 		t.Out.Reply(request.Key(e.Req), e.Verdict)
 	}
 	for _, o := range d.Orders() {
-		fault := t.runner.Execute(&t.cfg.Mode, o)
+		fault := t.runner.Execute(o)
 		t.perform()
 		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
 			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}

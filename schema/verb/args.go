@@ -56,6 +56,14 @@ type UnloadController struct {
 	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to detach"`
 }
 
+// SetParam is for mode/param.
+type SetParam struct {
+	sealed
+	Mode  schema.ModeID `json:"mode" verb:"required" doc:"the mode, active or not"`
+	Name  string        `json:"name" verb:"required" doc:"a parameter that the document modes lists for it"`
+	Value Any           `json:"value" doc:"its new value, of the listed type and within the listed bounds; the default if left out"`
+}
+
 // PauseMode is for mode/pause.
 type PauseMode struct{ sealed }
 

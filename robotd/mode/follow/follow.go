@@ -5,22 +5,24 @@ package follow
 import (
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/mode"
 	"troupe/schema"
 )
 
-// Mode is the row of the mode. Its parameter turn is how fast it turns, in rad/s.
+// Mode is the row of the mode.
 var Mode = mode.Installed{
 	Rule: mode.Rule{
 		ID: "follow", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second,
-		Params: map[string]jsontext.Value{"turn": jsontext.Value("0.5")},
+		Conditional: true,
 	},
 	Name:  "follow",
 	Ready: ready,
-	New:   func() mode.Mode { return &following{} },
+	Params: []mode.Parameter{
+		{ConfigKey: schema.ConfigKey{Name: "turn", Type: schema.ConfigNumber, Min: 0.1, Max: 1, Why: "how fast it turns"}, Unit: "rad/s", Default: jsontext.Value("0.5")},
+	},
+	New: func() mode.Mode { return &following{} },
 }
 
 func ready(h *mode.Host) mode.Refusal {
@@ -32,16 +34,7 @@ func ready(h *mode.Host) mode.Refusal {
 
 type following struct {
 	mode.Plain
-	turn   float64 // rad/s
 	target float64 // 1 to the left, -1 to the right, 0 nowhere
-}
-
-func (f *following) Start(h *mode.Host) {
-	if err := json.Unmarshal(h.Param("turn"), &f.turn); err != nil {
-		h.StartFailed(mode.Refusal{Reason: schema.ReasonBadRequest, Detail: "turn: " + err.Error()})
-		return
-	}
-	h.Started()
 }
 
 func (f *following) MayPause(*mode.Host) mode.Refusal {
@@ -66,7 +59,7 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 		}
 	case mode.TimePassed:
 		if f.target != 0 && h.MayMove {
-			h.Do(mode.Drive{WZ: f.turn * f.target})
+			h.Do(mode.Drive{WZ: mode.Value[float64](h, "turn") * f.target})
 		}
 	}
 }

@@ -2,10 +2,13 @@
 package modetest
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"troupe/robotd/mode"
@@ -18,7 +21,7 @@ const patience = 1000
 // Conform runs the suite on the mode of a row.
 func Conform(t *testing.T, row mode.Installed) {
 	t.Helper()
-	if row.ID == "" || row.Name == "" || row.New == nil {
+	if row.ID == "" || row.Name == "" || row.New == nil || row.Conditional != (row.Ready != nil) {
 		t.Fatalf("the row is incomplete: %+v", row)
 	}
 	for _, c := range checks {
@@ -31,6 +34,7 @@ var checks = []struct {
 	holds   func(rapid.TB, mode.Installed)
 }{
 	{"readiness and pauses are asked without effects", asksChangeNothing},
+	{"its parameters are described, and may have each value that they allow", takesParameters},
 	{"it starts, or says why not", starts},
 	{"it stops", stops},
 	{"it pauses, goes on and stops in a pause", pauses},
@@ -53,7 +57,6 @@ const (
 type bed struct {
 	t     rapid.TB
 	row   mode.Installed
-	rules mode.Config
 	r     *mode.Runner
 	now   time.Duration
 	robot mode.Robot
@@ -64,7 +67,7 @@ type bed struct {
 }
 
 func newBed(t rapid.TB, row mode.Installed) *bed {
-	b := &bed{t: t, row: row, rules: mode.Config{Modes: []mode.Rule{row.Rule}}, at: none, goes: map[string]bool{}}
+	b := &bed{t: t, row: row, at: none, goes: map[string]bool{}}
 	b.r = mode.NewRunner([]mode.Installed{row}, mode.Unguarded)
 	b.robot = mode.Robot{MayMove: true, Units: []schema.Unit{
 		{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}, {ID: "speaker", Kind: schema.UnitSpeaker},
@@ -92,7 +95,7 @@ func (b *bed) order(do mode.Do) {
 	case mode.DoEndCalibration:
 		b.asked = false
 	}
-	b.r.Execute(&b.rules, mode.Order{Do: do, Mode: b.row.ID})
+	b.r.Execute(mode.Order{Do: do, Mode: b.row.ID})
 	if do == mode.DoKill {
 		b.at = none
 	}
@@ -247,6 +250,42 @@ func asksChangeNothing(t rapid.TB, row mode.Installed) {
 	silent()
 }
 
+func takesParameters(t rapid.TB, row mode.Installed) {
+	seen := map[string]bool{}
+	for _, p := range row.Params {
+		if seen[p.Name] || !schema.ValidID(p.Name) || p.Why == "" || !slices.Contains(mode.ParameterTypes, p.Type) || p.Check(p.Default) != "" {
+			t.Errorf("parameter %q is incomplete, or does not allow its default: %+v", p.Name, p)
+		}
+		seen[p.Name] = true
+		for _, v := range allowed(p) {
+			b := newBed(t, row)
+			b.start()
+			if a, _ := b.r.SetParam(row.ID, p.Name, v); a.Status != schema.StatusSucceeded {
+				t.Errorf("parameter %s cannot be set to %s: %+v", p.Name, v, a)
+			}
+			b.answer(mode.Refusal{})
+			if b.at != running {
+				t.Errorf("with %s = %s it is %s", p.Name, v, b.at)
+			}
+		}
+	}
+}
+
+// allowed lists values of a parameter, with those at its bounds.
+func allowed(p mode.Parameter) []jsontext.Value {
+	switch p.Type {
+	case schema.ConfigBoolean:
+		return []jsontext.Value{jsontext.Value("true"), jsontext.Value("false")}
+	case schema.ConfigWord:
+		var all []jsontext.Value
+		for _, w := range p.OneOf {
+			all = append(all, jsontext.Value(strconv.Quote(w)))
+		}
+		return all
+	}
+	return []jsontext.Value{jsontext.Value(fmt.Sprint(p.Min)), jsontext.Value(fmt.Sprint(p.Max)), p.Default}
+}
+
 func starts(t rapid.TB, row mode.Installed) {
 	newBed(t, row).start()
 	b := newBed(t, row)
@@ -343,6 +382,10 @@ func random(t rapid.TB, row mode.Installed) {
 			if b.at == none || rapid.IntRange(0, 4).Draw(t, "what") == 0 {
 				b.order(rapid.SampledFrom(may).Draw(t, "order"))
 				continue
+			}
+			if len(row.Params) > 0 {
+				p := rapid.SampledFrom(row.Params).Draw(t, "parameter")
+				b.r.SetParam(row.ID, p.Name, rapid.SampledFrom(allowed(p)).Draw(t, "value"))
 			}
 			why := rapid.SampledFrom([]mode.Refusal{{}, fails}).Draw(t, "how it came out")
 			switch rapid.IntRange(0, 4).Draw(t, "notice") {

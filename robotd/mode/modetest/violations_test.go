@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/robotd/mode"
+	"troupe/schema"
 )
 
 // scripted is a mode whose methods a test replaces.
@@ -51,6 +54,10 @@ func (f *failing) Errorf(s string, a ...any) { fmt.Fprintf(&f.said, s+"\n", a...
 func (f *failing) FailNow()                  { runtime.Goexit() }
 func (f *failing) Fatalf(s string, a ...any) { f.Errorf(s, a...); f.FailNow() }
 
+func number(why, def string) mode.Parameter {
+	return mode.Parameter{ConfigKey: schema.ConfigKey{Name: "x", Type: schema.ConfigNumber, Max: 2, Why: why}, Default: jsontext.Value(def)}
+}
+
 func TestEveryViolationIsFound(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // its failures are wanted
 		t.Fatal(err)
@@ -66,6 +73,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 		name  string
 		mode  scripted
 		ready func(*mode.Host) mode.Refusal
+		param mode.Parameter
 		want  string
 	}{
 		{name: "none", want: ""},
@@ -81,9 +89,14 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{name: "asks for a stop without a reason", mode: scripted{step: onTick(func(h *mode.Host) { h.Do(mode.Stop{Verb: "stop"}) })}, want: "without a verb or a reason"},
 		{name: "is never ready", ready: func(*mode.Host) mode.Refusal { return fails }, want: "not ready on a robot that has everything"},
 		{name: "a question with an effect", ready: func(h *mode.Host) (r mode.Refusal) { h.Do(mode.Drive{}); return r }, want: "a question has the effects"},
+		{name: "a parameter without a purpose", param: number("", "1"), want: "is incomplete"},
+		{name: "a parameter whose default is not allowed", param: number("as the test says", "5"), want: "does not allow its default"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			row := mode.Installed{Rule: mode.Rule{ID: "bad"}, Name: "bad", Ready: c.ready, New: func() mode.Mode { return c.mode }}
+			if c.param.Name != "" {
+				row.Params = []mode.Parameter{c.param}
+			}
 			f := &failing{TB: t}
 			for _, check := range checks {
 				done := make(chan struct{})
