@@ -24,6 +24,11 @@ const (
 	// ConfigObjects is a list of objects; the package that reads them checks them, see
 	// schema/interrupts.
 	ConfigObjects ConfigType = "objects"
+	ConfigUnits   ConfigType = "units" // an object: units to one of OneOf
+	// ConfigThresholds is an object: units to {"warm_c", "hot_c", "critical_c"}, rising,
+	// between Min and Max.
+	ConfigThresholds ConfigType = "thresholds"
+	ConfigSwitches   ConfigType = "switches" // an object: names of OneOf to true or false
 )
 
 // ConfigKey is one key that a desired configuration may set.
@@ -68,9 +73,32 @@ var ConfigKeys = []ConfigKey{
 	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
 	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
 	{Name: "estop_text", Type: ConfigLabels, Why: "what the robot says once when it comes to E_STOP, by language; {} = nothing; if nobody sets it, a sentence about the cause"},
+	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Why: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
+	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Why: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; 45, 55 and 65 of a battery, 60, 70 and 80 of other units if nobody sets it"},
+	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Why: "which safeguards keep the robot from moving; all if nobody sets it"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
+}
+
+func safeguardNames() (names []string) {
+	for _, s := range Safeguards {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// Thresholds are the temperatures from which a unit is warm, hot and critical, in degrees
+// Celsius.
+type Thresholds struct {
+	Warm     float64 `json:"warm_c"`
+	Hot      float64 `json:"hot_c"`
+	Critical float64 `json:"critical_c"`
+}
+
+// rise reports whether t rises from low to high.
+func (t Thresholds) rise(low, high float64) bool {
+	return low <= t.Warm && t.Warm < t.Hot && t.Hot < t.Critical && t.Critical <= high
 }
 
 // ConfigKeyOf returns the key of a name.
@@ -118,6 +146,23 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 		return checkValue(v, "a list of objects", func(list []jsontext.Value) bool {
 			return !slices.ContainsFunc(list, func(o jsontext.Value) bool { return o.Kind() != '{' })
 		})
+	case ConfigUnits:
+		return checkValue(v, "an object of units and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
+			return validMap(m, func(word string) bool { return slices.Contains(k.OneOf, word) })
+		})
+	case ConfigThresholds:
+		return checkValue(v, fmt.Sprintf(`an object of units and their thresholds, such as {"head": {"warm_c": 60, "hot_c": 70, "critical_c": 80}}, which rise and are from %v to %v`, k.Min, k.Max), func(m map[string]Thresholds) bool {
+			return validMap(m, func(t Thresholds) bool { return t.rise(k.Min, k.Max) })
+		})
+	case ConfigSwitches:
+		return checkValue(v, "an object of true and false for "+strings.Join(k.OneOf, ", "), func(m map[string]bool) bool {
+			for name := range m {
+				if !slices.Contains(k.OneOf, name) {
+					return false
+				}
+			}
+			return true
+		})
 	}
 	return "unknown type of value: " + string(k.Type)
 }
@@ -132,7 +177,7 @@ func checkValue[T any](v jsontext.Value, want string, ok func(T) bool) string {
 
 func badText(text string) bool { return text == "" || len(text) > 64 }
 
-func validMap(m map[string]string, ok func(string) bool) bool {
+func validMap[T any](m map[string]T, ok func(T) bool) bool {
 	if len(m) > maxConfigItems {
 		return false
 	}

@@ -200,6 +200,49 @@ const (
 	EventSafety EventLevel = "safety" // of the permission to move; such events are never dropped
 )
 
+// DeviceSeverity is what a fault of a unit means for the robot. It belongs to the unit, not to
+// the fault: the configuration sets it.
+type DeviceSeverity string
+
+const (
+	SeverityNegligible DeviceSeverity = "negligible" // the state shows it, and nothing else happens
+	SeveritySerious    DeviceSeverity = "serious"    // nobody uses the unit until its fault is gone
+	SeverityCritical   DeviceSeverity = "critical"   // the robot goes to rest and cannot be enabled
+)
+
+// Heat is how hot a unit is.
+type Heat string
+
+const (
+	HeatNormal   Heat = "normal"
+	HeatWarm     Heat = "warm"     // an alert says so
+	HeatHot      Heat = "hot"      // as a serious fault
+	HeatCritical Heat = "critical" // as a fault of the unit's severity
+)
+
+// DeviceEffect is what the robot does about a unit that is not normal.
+type DeviceEffect string
+
+const (
+	DeviceUsed     DeviceEffect = "none"     // it is used as ever
+	DeviceDisabled DeviceEffect = "disabled" // actions and commands for it fail with device_disabled
+	DeviceRest     DeviceEffect = "rest"     // disabled, and the robot is at rest: safety/enable is refused with wake_forbidden
+)
+
+// Safeguard is the name of something that keeps the robot from moving without a stop.
+type Safeguard string
+
+const (
+	SafeguardPushed              Safeguard = "pushed"               // somebody pushes the robot, or did 3 s ago
+	SafeguardMoved               Safeguard = "moved"                // somebody lifts or rolls it, or did 3 s ago
+	SafeguardFell                Safeguard = "fell"                 // it has fallen or is about to fall, or was 3 s ago
+	SafeguardCriticalDiagnosis   Safeguard = "critical_diagnosis"   // a critical unit has a fault that nobody has acknowledged
+	SafeguardCriticalTemperature Safeguard = "critical_temperature" // a critical unit is too hot
+)
+
+// Safeguards lists the safeguards.
+var Safeguards = []Safeguard{SafeguardPushed, SafeguardMoved, SafeguardFell, SafeguardCriticalDiagnosis, SafeguardCriticalTemperature}
+
 // RefKind is the kind of object that an answer or an alert refers to.
 type RefKind string
 

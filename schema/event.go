@@ -90,6 +90,7 @@ var Events = []EventRow{
 
 	{Type: "sim_input", Level: EventInfo, Data: "name, fields", Text: "a fault or signal was played into the simulated body"},
 	{Type: "sim_refused", Level: EventWarn, Data: "id, reason, detail", Text: "an input for the simulated body was not understood; id is its name"},
+	{Type: "diagnosis_changed", Level: EventWarn, Data: "effect, fault, heat, temperature_c", Text: "a unit is out of order or too hot, or so no longer; source is the unit"},
 
 	{Type: "config_applied", Level: EventInfo, Data: "detail", Text: "the desired configuration was applied"},
 	{Type: "config_ignored", Level: EventInfo, Data: "detail", Text: "the desired configuration was deleted at the broker, which changes nothing"},

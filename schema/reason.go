@@ -47,6 +47,8 @@ const (
 	ReasonUnitError          Reason = "unit_error"
 	ReasonResourceBusy       Reason = "resource_busy"
 	ReasonDeviceDisabled     Reason = "device_disabled"
+	ReasonWakeForbidden      Reason = "wake_forbidden"
+	ReasonSafeguard          Reason = "safeguard"
 	ReasonOutOfRange         Reason = "out_of_range"
 	ReasonInvalidTransition  Reason = "invalid_transition"
 	ReasonNotInAto           Reason = "not_in_ato"
@@ -124,6 +126,8 @@ var Reasons = []ReasonText{
 	{ReasonUnitError, RetryAfterFix, "a unit reports an error"},
 	{ReasonResourceBusy, RetryLater, "another occupant owns the unit"},
 	{ReasonDeviceDisabled, RetryAfterFix, "the unit is switched off after a diagnosis"},
+	{ReasonWakeForbidden, RetryAfterFix, "a critical unit is damaged or too hot; detail says what ends it"},
+	{ReasonSafeguard, RetryLater, "a safeguard keeps the robot from moving; its alert says which"},
 	{ReasonOutOfRange, RetryAfterFix, "the unit does not have or allow this value"},
 	{ReasonInvalidTransition, RetryNever, "this cannot be requested in the present state"},
 	{ReasonNotInAto, RetryAfterFix, "ato is not the active mode"},

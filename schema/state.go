@@ -18,7 +18,8 @@ type State struct {
 	Queue        StateQueue      `json:"queue"`
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
-	Signals      []SignalState   `json:"signals,omitempty"` // what the body senses now
+	Signals      []SignalState   `json:"signals,omitempty"`   // what the body senses now
+	Diagnosis    []Device        `json:"diagnosis,omitempty"` // units that are not normal
 	LastReq      *LastRequest    `json:"last_req,omitzero"`
 	Control      *StateControl   `json:"control,omitzero"` // nil = nobody has control
 	Running      []RunningReq    `json:"running,omitempty"`
@@ -182,6 +183,18 @@ type RunningReq struct {
 	Client   string `json:"client"`
 	Verb     string `json:"verb"`
 	Progress *int   `json:"progress,omitzero"`
+}
+
+// Device is the diagnosis of a unit that is not normal.
+type Device struct {
+	ID             string         `json:"id"` // of the unit
+	Severity       DeviceSeverity `json:"severity"`
+	Effect         DeviceEffect   `json:"effect"`
+	Fault          string         `json:"fault,omitempty"`
+	Unacknowledged bool           `json:"unacknowledged,omitzero"` // sys/ack-fault is needed once the fault is gone
+	Heat           Heat           `json:"heat,omitempty"`          // missing = it reports no temperature
+	TemperatureC   *float64       `json:"temperature_c,omitzero"`  // as reported last
+	Since          Time           `json:"since"`                   // of the present effect
 }
 
 // Alert is a present problem that an operator should know about. Its text does not change

@@ -64,6 +64,10 @@ type Config struct {
 	LowBattery float64 // share of 1 below which the interrupter power asks for its handler
 	Charged    float64 // share of 1 at which the handler power ends
 
+	Severity     map[string]schema.DeviceSeverity // of units; without one, that of their kind
+	Temperatures map[string]schema.Thresholds     // of units; without some, those of their kind
+	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
+
 	MaxBlob int // bytes
 }
 

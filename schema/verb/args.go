@@ -380,6 +380,12 @@ type Replay struct {
 	Boot string `json:"boot" doc:"boot of the events; the present one if left out"`
 }
 
+// AckFault is for sys/ack-fault.
+type AckFault struct {
+	sealed
+	Source string `json:"source" verb:"required" doc:"the unit, as in diagnosis of the state"`
+}
+
 // Adopt is for sys/adopt.
 type Adopt struct {
 	sealed

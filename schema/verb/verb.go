@@ -48,15 +48,16 @@ type Part string
 
 // The parts.
 const (
-	PartRequests Part = "requests" // commands about commands
-	PartSafety   Part = "safety"
-	PartMode     Part = "mode"
-	PartStory    Part = "story" // the story, its pauses and interrupts
-	PartControl  Part = "control"
-	PartManual   Part = "manual"
-	PartReport   Part = "report" // what the robot publishes
-	PartDesired  Part = "desired"
-	PartRobot    Part = "robot" // robotd itself
+	PartRequests  Part = "requests" // commands about commands
+	PartSafety    Part = "safety"
+	PartMode      Part = "mode"
+	PartStory     Part = "story" // the story, its pauses and interrupts
+	PartControl   Part = "control"
+	PartManual    Part = "manual"
+	PartReport    Part = "report" // what the robot publishes
+	PartDesired   Part = "desired"
+	PartRobot     Part = "robot" // robotd itself
+	PartDiagnosis Part = "diagnosis"
 )
 
 // Need says what control a verb requires. Control is the lease that one client at a time

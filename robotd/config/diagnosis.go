@@ -1,0 +1,39 @@
+package config
+
+import "troupe/schema"
+
+func init() {
+	setters["diagnosis.severity"] = into(func(c *Config, v map[string]schema.DeviceSeverity) { c.Severity = v })
+	setters["diagnosis.temperatures"] = into(func(c *Config, v map[string]schema.Thresholds) { c.Temperatures = v })
+	setters["safeguards"] = into(func(c *Config, v map[schema.Safeguard]bool) { c.Safeguards = v })
+}
+
+// SeverityOf is what a fault of a unit means. A battery is critical because nothing but rest
+// helps one that is damaged or hot.
+func (c *Config) SeverityOf(u schema.Unit) schema.DeviceSeverity {
+	if s, set := c.Severity[u.ID]; set {
+		return s
+	}
+	if u.Kind == schema.UnitBattery {
+		return schema.SeverityCritical
+	}
+	return schema.SeveritySerious
+}
+
+// ThresholdsOf are the temperatures that count for a unit. They lie below those at which a
+// unit switches itself off, so that the robot rests before it has to stop.
+func (c *Config) ThresholdsOf(u schema.Unit) schema.Thresholds {
+	if t, set := c.Temperatures[u.ID]; set {
+		return t
+	}
+	if u.Kind == schema.UnitBattery {
+		return schema.Thresholds{Warm: 45, Hot: 55, Critical: 65}
+	}
+	return schema.Thresholds{Warm: 60, Hot: 70, Critical: 80}
+}
+
+// Guards reports whether a safeguard is switched on.
+func (c *Config) Guards(s schema.Safeguard) bool {
+	on, set := c.Safeguards[s]
+	return on || !set
+}
