@@ -21,7 +21,7 @@ func (l *Lanes) NextEntry(prefix string) string {
 	return prefix + "-" + strconv.FormatInt(l.entries, 10)
 }
 
-// Push, Tick, Pause, Cancel and Gate are those of the executor.
+// Push, Tick, Pause, Cancel, Gate and SetUnitDisabled are those of the executor.
 func (l *Lanes) Push(to Lane, e Entry) (refused *Refusal) {
 	l.Outs, refused = l.Executor.Push(to, e, l.Outs)
 	return refused
@@ -38,3 +38,7 @@ func (l *Lanes) Cancel(of Lane, entry string, why schema.Reason) {
 }
 
 func (l *Lanes) Gate(g Gate) { l.Outs = l.Executor.Gate(g, l.Outs) }
+
+func (l *Lanes) SetUnitDisabled(unit string, disabled bool) {
+	l.Outs = l.Executor.SetUnitDisabled(unit, disabled, l.Outs)
+}

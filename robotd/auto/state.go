@@ -85,6 +85,7 @@ type Facts struct {
 	Story     Story         // the accepted default story
 	NoStory   schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
 	Apply     schema.Apply  // when a newly accepted story replaces the current one
+	Barred    schema.Reason // why ato must not be entered
 	Safety    Hold          // Sticky after HALT or E_STOP, when the act also restarts
 	Safeguard Hold
 	LinkLost  Hold

@@ -78,6 +78,9 @@ func (s *State) enter(now time.Duration, f Facts, d *Decision) {
 	case !ok:
 		d.Refused = why
 		return
+	case f.Barred != "":
+		d.Refused = f.Barred
+		return
 	case s.tokens.n > 0:
 		ok = s.take(now, d, OnEnterHeld)
 	default:

@@ -90,8 +90,9 @@ func (b *State) input(name string, on bool) bool {
 	return on != held
 }
 
-// Look raises and clears the alerts of units that broke or were mended, and of what
-// calibration waits for, after the safety core has decided.
+// Look raises and clears the alerts of units that move and broke or were mended, and of what
+// calibration waits for, after the safety core has decided. The diagnosis has those of other
+// units, whose faults stop nothing.
 func (b *State) Look(out *effect.List) {
 	for _, w := range b.waits {
 		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
@@ -103,7 +104,7 @@ func (b *State) Look(out *effect.List) {
 	b.trouble = false
 	for i, u := range b.units {
 		// A unit that a stop switched off has no fault of its own.
-		if now := b.states[i]; now.state == driver.Error && now.detail != "" {
+		if now := b.states[i]; u.Kind.Moves() && now.state == driver.Error && now.detail != "" {
 			out.Raise("unit_error", schema.AlertError, u.ID, "unit "+u.ID+": "+now.detail, "see to the cause, then send safety/reset")
 		} else {
 			out.Clear("unit_error", u.ID)

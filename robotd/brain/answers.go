@@ -59,9 +59,13 @@ func (t *step) publishAnswers() {
 
 // alertsOf returns the alerts about what a reason names.
 var alertsOf = map[schema.Reason]string{
-	schema.ReasonUnitError:     "unit_error",
-	schema.ReasonLinkLost:      "link_lost",
-	schema.ReasonNotCalibrated: "calibration_failed",
+	schema.ReasonUnitError: "unit_error",
+	schema.ReasonSafeguard: "safeguard",
+
+	schema.ReasonWakeForbidden:  "device_critical",
+	schema.ReasonDeviceDisabled: "device_disabled",
+	schema.ReasonLinkLost:       "link_lost",
+	schema.ReasonNotCalibrated:  "calibration_failed",
 }
 
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for

@@ -106,8 +106,13 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case effect.Start:
+			if why := s.health.Unusable(e.Unit); why != "" {
+				a.fail("the %s is started although %s", e.Unit, why)
+			}
 			if e.Unit == "head" || e.Unit == "drive" {
 				switch {
+				case s.health.Motion() != "":
+					a.fail("the %s is started although a safeguard holds", e.Unit)
 				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
 				case lost && s.modes.Mode().Active == schema.ModeAto:
@@ -119,6 +124,9 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				a.modes, _ = schema.DecodeStrict[schema.Modes](e.Payload)
 			}
 		case effect.Move:
+			if (e.VX != 0 || e.WZ != 0) && (s.health.Unusable("drive") != "" || s.health.Motion() != "") {
+				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.health.Unusable("drive"), s.health.Motion())
+			}
 			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
@@ -149,6 +157,9 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
+	}
+	if s.safety.At == schema.SafetyEnabled && len(s.health.Causes()) > 0 && !s.Pending() {
+		a.fail("the robot is ENABLED although %v", s.health.Causes())
 	}
 	for _, u := range s.body.Movers() {
 		switch owner := s.lanes.Owner(u.ID); {

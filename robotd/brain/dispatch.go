@@ -65,6 +65,8 @@ func (t *step) dispatch(o request.Perform) {
 		taken = t.takeDesired(o)
 	case verb.PartRobot:
 		taken = t.takeRobot(o)
+	case verb.PartDiagnosis:
+		taken = t.takeDiagnosis(o)
 	default:
 		taken = false
 	}
@@ -147,6 +149,16 @@ func (t *step) reboot(o request.Perform, why string) {
 	t.modes.Add(mode.Input{Kind: mode.Shutdown, Restart: true})
 	t.recordEvent("ending", "brain", "sys/reboot by "+t.beats.Asker(o.Client, o.By), string(o.Key), effect.Described{Detail: why})
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its supervisor starts it again"})
+}
+
+func (t *step) takeDiagnosis(o request.Perform) bool {
+	a, ok := o.Args.(verb.AckFault)
+	if ok {
+		from := t.list.Len()
+		t.healths().Acknowledge(o, a.Source)
+		t.settle(from)
+	}
+	return ok
 }
 
 // cancelledByLinkLoss refuses a command whose connection was lost while the disk wrote it:

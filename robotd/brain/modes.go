@@ -4,11 +4,15 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/mode"
 	"troupe/robotd/supervisor"
+	"troupe/schema"
 )
 
 func (t *step) toModes(do func(supervisor.Step)) {
 	lost, lostFor := t.beats.Lost(t.now)
-	f := supervisor.Facts{Standing: t.standing(), Safety: t.safety.At, LinkLost: lost, LostFor: lostFor, Units: t.body.Units()}
+	f := supervisor.Facts{Standing: t.standing(), Safety: t.safety.At, LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.Motion() != ""}
+	if drive, has := t.body.First(schema.UnitDrive); has {
+		f.NoDrive = t.health.Unusable(drive.ID) != ""
+	}
 	if why, detail, ok := t.performs().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
 	"troupe/robotd/desiredmode"
+	"troupe/robotd/diagnosis"
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
 	"troupe/robotd/manual"
@@ -128,7 +129,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 func (t *step) manuals() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
-		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body,
+		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
 		Manual:    t.modes.Manual(),
 		Reachable: !lost && t.report.Session() != "",
 	}
@@ -149,7 +150,8 @@ func (t *step) performs() perform.Step {
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
-		Battery:  perform.Battery(t.body.Battery()), Body: &t.body,
+		Pause:    t.health.Pause(), Barred: t.health.Barred(),
+		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 	}}
 }
 
@@ -163,6 +165,11 @@ func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 	from := t.list.Len()
 	do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
 	t.settle(from)
+}
+
+// healths returns the part diagnosis.
+func (t *step) healths() diagnosis.Step {
+	return diagnosis.Step{State: &t.health, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
 // desires returns the part desired with its facts.

@@ -232,8 +232,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.r.beats = on
 		},
 		"body": func(t *rapid.T) {
-			switch rapid.IntRange(0, 5).Draw(t, "what") {
-			case 5: // a unit asks for a stop
+			switch rapid.IntRange(0, 8).Draw(t, "what") {
+			case 8: // a unit asks for a stop
 				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).Draw(t, "stop"), Detail: "it slips"})
 				if w.r.s.safety.At == schema.SafetyEnabled {
 					t.Fatal("a unit asked for a stop, and the robot is ENABLED")
@@ -246,7 +246,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			case 2:
 				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: rapid.Bool().Draw(t, "pressed")})
 			case 3:
-				u := rapid.SampledFrom([]string{"head", "drive"}).Draw(t, "unit")
+				u := rapid.SampledFrom([]string{"head", "drive", "face", "battery"}).Draw(t, "unit")
 				w.r.body.fault[u] = "broken"
 				w.r.body.set(u, driver.Error, 0)
 			case 4:
@@ -254,6 +254,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					delete(w.r.body.fault, u)
 					w.r.body.set(u, w.r.body.state[u], 0)
 				}
+			case 5:
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: rapid.SampledFrom([]string{"head", "drive", "battery"}).Draw(t, "hot unit"), Level: rapid.SampledFrom([]float64{20, 62, 72, 90}).Draw(t, "celsius")})
+			case 6:
+				w.reported(driver.Event{Kind: driver.Sensed, Signal: rapid.SampledFrom([]driver.Signal{driver.Push, driver.Lift, driver.Fall}).Draw(t, "signal"), On: rapid.Bool().Draw(t, "on")})
+			case 7:
+				w.r.body.mute = rapid.Bool().Draw(t, "mute")
 			}
 		},
 		"held": func(t *rapid.T) {
@@ -284,7 +290,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"sys": func(t *rapid.T) {
 			ask(fmt.Sprintf(`sys/cancel "id":"c%d"`, w.n-rapid.IntRange(0, 2).Draw(t, "commands ago")), fmt.Sprintf(`sys/query "id":"c%d"`, w.n),
-				"sys/resync", `sys/replay "from":1`, `sys/replay "from":3,"to":5`)(t)
+				"sys/resync", `sys/ack-fault "source":"battery"`, `sys/ack-fault "source":"face"`, `sys/replay "from":1`, `sys/replay "from":3,"to":5`)(t)
 		},
 		"disk": func(t *rapid.T) {
 			w.r.diskFull = rapid.Bool().Draw(t, "full")

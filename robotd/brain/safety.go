@@ -53,10 +53,11 @@ func (t *step) askStop(r safety.Request) {
 func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.modes.Mode().SafetyMode(&t.cfg.Mode)
 	return safety.Facts{
-		Units:   t.body.Movers(),
-		Inputs:  t.body.Inputs(),
-		Latches: t.stops.Latches(),
-		Asked:   t.toSafety.asked,
+		Units:    t.body.Movers(),
+		Inputs:   t.body.Inputs(),
+		Latches:  t.stops.Latches(),
+		Asked:    t.toSafety.asked,
+		Critical: t.health.Causes(),
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: t.lanes.Idle(perform.SafetyLane),

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
+	"troupe/robotd/diagnosis"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
@@ -42,6 +43,7 @@ type State struct {
 	modes   supervisor.State
 	body    body.State
 	signals signal.State
+	health  diagnosis.State
 	stops   stops.State
 	manual  manual.State
 	perform perform.State
@@ -87,6 +89,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		manual:  manual.New(cfg, id),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:    body.New(b),
+		health:  diagnosis.New(cfg, b.Units, now, m.Settings),
 		report:  report.New(cfg, id, now),
 	}
 	t := step{State: s, now: now}

@@ -37,6 +37,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t := step{State: s, now: now, out: out}
 	t.beats.NoteArrival(now, ev)
 	t.sense(ev)
+	t.health.Check(now, t.safety.At)
 	t.stepSafety()
 	t.setGate()
 	t.react(ev)
@@ -96,6 +97,7 @@ func (t *step) sense(ev event.Event) {
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
 	t.body.Look(&t.list)
+	t.healths().Report()
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlarms)
 	switch ev := ev.(type) {
@@ -152,6 +154,7 @@ func (t *step) react(ev event.Event) {
 	case event.SimInput:
 		t.toReport(func(r report.Step) { r.SimInput(ev) })
 	case event.Calibrated:
+		t.health.Calibrated(ev.Units)
 		t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
 	case event.Credential:
 		t.toReport(func(r report.Step) { r.Credential(ev) })

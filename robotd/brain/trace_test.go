@@ -171,6 +171,11 @@ func (p *player) happen(text, word string, args []string) {
 		r.body.mute = arg(0) != "off"
 	case "asks": // unit, stop and why
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Asks, Unit: arg(0), Name: arg(1), Detail: strings.Join(args[2:], " ")}})
+	case "heat":
+		level, _ := strconv.ParseFloat(arg(1), 64)
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: arg(0), Level: level}})
+	case "push", "lift", "fall":
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Signal(word), On: arg(0) == "on"}})
 	case "hang":
 		r.body.hung = true
 	case "repair":

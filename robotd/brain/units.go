@@ -22,6 +22,7 @@ func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
 		*word = schema.SanitizeText(*word)
 	}
+	t.health.Sense(t.now.Mono, ev)
 	switch ev.Kind {
 	case driver.Done:
 		if t.chosen(ev) {
@@ -86,6 +87,7 @@ func (t *step) orderUnits() {
 // toUnit sends an act's command to a unit.
 func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
+		t.health.Stopped(o.Key)
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}
@@ -104,6 +106,7 @@ func (t *step) toUnit(o *act.Effect) {
 	if o.Do.Type == score.TypeGoto || o.Do.Type == score.TypeDrive {
 		t.signals.Leaves(o.Key, o.Do.Point)
 	}
+	t.health.Started(t.now.Mono, &c)
 	t.do(effect.Start{Command: c})
 }
 
@@ -130,10 +133,10 @@ func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
 // what is not allowed any more.
 func (t *step) setGate() {
 	g := act.Gate{
-		Moves:  safety.Gate(t.safety.At, safety.Moves, safety.Act),
+		Moves:  cmp.Or(safety.Gate(t.safety.At, safety.Moves, safety.Act), t.health.Motion()),
 		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
 	}
-	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" {
+	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" && t.health.Motion() == "" {
 		g.Mover = perform.SafetyLane
 	}
 	if safety.Gate(t.safety.At, safety.Sounds, safety.Core) == "" {

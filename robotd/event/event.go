@@ -140,6 +140,7 @@ type (
 		Run    int64 // number of the calibration
 		Reason schema.Reason
 		Detail string
+		Units  []driver.Calibrated // empty if the calibration was ended
 	}
 
 	// Credential is the condition of the robot's certificate; it is good if there is no

@@ -92,6 +92,9 @@ func (t Step) teleopFacts() teleop.Facts {
 	}
 	f.MaxMPS, f.MaxRadPS = drive.Speeds()
 	f.Forbid = t.forbids(schema.UnitDrive)
+	if f.Forbid == "" && t.Health.Unusable(drive.ID) != "" {
+		f.Forbid = schema.ReasonDeviceDisabled
+	}
 	return f
 }
 
@@ -105,6 +108,8 @@ func (t Step) forbids(k schema.UnitKind) schema.Reason {
 		return shut
 	case k.Moves() && !t.Reachable:
 		return schema.ReasonLinkLost
+	case k.Moves():
+		return t.Health.Motion()
 	}
 	return ""
 }

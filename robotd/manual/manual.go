@@ -168,6 +168,10 @@ func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bo
 		t.refuse(o, why, "", why.Describe().Text)
 		return true
 	}
+	if why := t.Health.Unusable(unit); why != "" {
+		t.refuse(o, schema.ReasonDeviceDisabled, "", "the "+unit+" is switched off: "+why)
+		return true
+	}
 	if why := t.Body.Broken(unit); why != "" {
 		t.refuse(o, schema.ReasonUnitError, "", "the "+unit+" is out of order: "+why)
 		return true
@@ -212,6 +216,9 @@ func (t Step) endForbidden() {
 	t.cancel(schema.ReasonTimeout, func(h entry) bool { return h.until > 0 && t.Now.Mono >= h.until })
 	if !t.Reachable {
 		t.cancel(schema.ReasonLinkLost, func(h entry) bool { return h.moves })
+	}
+	if why := t.Health.Motion(); why != "" {
+		t.cancel(why, func(h entry) bool { return h.moves })
 	}
 }
 

@@ -55,6 +55,22 @@ type world struct {
 	replies map[string]effect.Reply // the newest of each command
 	busy    map[string]uint64       // command of each unit
 	moves   []effect.Move
+	health  health
+}
+
+// health is what the diagnosis says: one unit that nobody may use, and why nothing may move.
+type health struct {
+	unit   string
+	motion schema.Reason
+}
+
+func (h *health) Motion() schema.Reason { return h.motion }
+
+func (h *health) Unusable(unit string) string {
+	if unit == h.unit && unit != "" {
+		return "it is hot"
+	}
+	return ""
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(w.body.units), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
-	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Reachable: true, Session: "s1", Body: w.body}
+	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Reachable: true, Session: "s1", Body: w.body, Health: &w.health}
 	w.control("op1", "acquire", verb.Acquire{TTLMS: 60_000})
 	return w
 }
@@ -150,6 +166,9 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		{"a motion while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "head", head("", 0.5), schema.ReasonLinkLost, ""},
 		{"speech while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "say", say(), "", ""},
 		{"the unit is broken", func(w *world) { w.body.broken["head-2"] = "stuck" }, "head", head("head-2", 0.5), schema.ReasonUnitError, ""},
+		{"the unit is switched off", func(w *world) { w.health = health{unit: "head-2"} }, "head", head("head-2", 0.5), schema.ReasonDeviceDisabled, ""},
+		{"a motion while a safeguard holds", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, "head", head("", 0.5), schema.ReasonSafeguard, ""},
+		{"speech while a safeguard holds", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, "say", say(), "", ""},
 		{"another unit of the kind is broken", func(w *world) { w.body.broken["head-2"] = "stuck" }, "head", head("", 0.5), "", ""},
 		{"no such unit", nil, "head", head("head-3", 0.5), schema.ReasonBadRequest, "/args/unit"},
 		{"no unit of the kind", func(w *world) { w.body.remove("speaker") }, "say", say(), schema.ReasonUnknownVerb, ""},
@@ -182,6 +201,7 @@ func TestManualMotionEndsWhenItMayNotGoOn(t *testing.T) {
 		{"mnl is left", func(w *world) { w.facts.Manual = false }, schema.ReasonNotInMnl, schema.ReasonNotInMnl},
 		{"control is lost", func(w *world) { w.control("op2", "takeover", verb.TakeOver{}) }, schema.ReasonNotInControl, schema.ReasonNotInControl},
 		{"the link is lost", func(w *world) { w.facts.Reachable = false }, schema.ReasonLinkLost, ""},
+		{"a safeguard begins to hold", func(w *world) { w.health = health{motion: schema.ReasonSafeguard} }, schema.ReasonSafeguard, ""},
 		{"the head does not answer", func(w *world) { w.now += 11 * time.Second }, schema.ReasonTimeout, ""},
 		{"manual/stop", func(w *world) { w.ask("stop", verb.StopManual{}) }, schema.ReasonStopped, schema.ReasonStopped},
 	} {

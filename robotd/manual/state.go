@@ -62,6 +62,7 @@ type Facts struct {
 	Reachable bool   // an operator can reach the robot
 	Session   string // with the broker; empty without a session
 	Body      Body
+	Health    Health
 	Story     Story
 }
 
@@ -73,6 +74,14 @@ type Body interface {
 	Capabilities(languages []string) schema.Caps
 	Volume() verb.Number
 	SetVolume(verb.Number)
+}
+
+// Health is what the package asks of the diagnosis.
+type Health interface {
+	// Unusable returns why nobody may use a unit, and Motion why nothing may move; empty = it
+	// may.
+	Unusable(unit string) string
+	Motion() schema.Reason
 }
 
 // Story is what can be performed by its id.

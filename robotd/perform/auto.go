@@ -111,7 +111,12 @@ func (s *State) Leave() {
 }
 
 // Ready returns why ato cannot be entered, or nothing.
-func (t Step) Ready() (why schema.Reason, detail string, ok bool) { return t.autoFacts().Ready() }
+func (t Step) Ready() (why schema.Reason, detail string, ok bool) {
+	if t.Barred != "" {
+		return t.Barred, t.Barred.Describe().Text, false
+	}
+	return t.autoFacts().Ready()
+}
 
 // autoFacts are the facts about other parts for ato.
 func (t Step) autoFacts() auto.Facts {
@@ -131,6 +136,8 @@ func (t Step) autoFacts() auto.Facts {
 			f.Safety.Reason = schema.ReasonLatched
 		}
 	}
+	f.Safeguard = auto.Hold{Held: t.Pause != "", Reason: t.Pause}
+	f.Barred = t.Barred
 	if t.LinkLost {
 		f.LinkLost = auto.Hold{Held: true, Reason: schema.ReasonLinkLost, Sticky: !t.cfg.ContinueOnReturn}
 	}

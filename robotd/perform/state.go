@@ -62,9 +62,11 @@ type Step struct {
 type Facts struct {
 	Standing schema.Precondition
 	Safety   schema.SafetyState
-	Stopped  bool // a stop is latched
-	LinkLost bool // no operator can reach the robot, and ato must not continue then
-	Running  bool // the mode supervisor runs
+	Stopped  bool          // a stop is latched
+	LinkLost bool          // no operator can reach the robot, and ato must not continue then
+	Running  bool          // the mode supervisor runs
+	Pause    schema.Reason // why a safeguard pauses ato
+	Barred   schema.Reason // why a safeguard keeps ato from being entered
 	Battery  Battery
 	Body     Body
 }

@@ -52,6 +52,9 @@ func shrinkState(d *schema.State, step int) bool {
 		for i := range d.Units {
 			d.Units[i].Detail = ""
 		}
+		for i := range d.Diagnosis {
+			d.Diagnosis[i].Fault = ""
+		}
 		for i := range d.Queue.Failed {
 			d.Queue.Failed[i].Detail = ""
 		}
@@ -72,7 +75,7 @@ func shrinkState(d *schema.State, step int) bool {
 	case 3:
 		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.Failed{}
 	case 4:
-		d.Alerts, d.Units, d.Signals = []schema.Alert{}, []schema.UnitState{}, nil
+		d.Alerts, d.Units, d.Signals, d.Diagnosis = []schema.Alert{}, []schema.UnitState{}, nil, nil
 	case 5:
 		for i := range d.Auto.PauseHolders {
 			d.Auto.PauseHolders[i].By = ""

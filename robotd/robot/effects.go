@@ -150,6 +150,7 @@ func (h *effects) calibrate(run int64) {
 		}
 		ev := event.Calibrated{Run: run}
 		c, err := h.body.Calibrate(ctx)
+		ev.Units = c.Units
 		switch {
 		case errors.Is(err, context.Canceled):
 			ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"

@@ -31,7 +31,7 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	for _, l := range f.Latches {
 		out = append(out, Cause{Event: latchEvent(l.Level), Reason: schema.ReasonLatched, Source: "latch", Key: l.ID, By: l.By, Why: l.Why})
 	}
-	return out
+	return append(out, f.Critical...)
 }
 
 // LatchedBy names the person or the device that latches the robot, for its state

@@ -52,7 +52,10 @@ type Facts struct {
 	Inputs  []string // names of the stop inputs that are pressed
 	Latches []Latch
 	Asked   []Request // stops that the mode in charge, a unit or robotd itself asks for in this step
-	Mode    Mode
+	// Critical is what keeps a robot at rest without a stop: the faults of units without
+	// which it must not move. Causes have their Event, SoftStopAsked.
+	Critical []Cause
+	Mode     Mode
 }
 
 // Verb is a request to the core. The values are those of the wire.

@@ -88,6 +88,9 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 	if c, ok := stop(SoftStop, SoftStopAsked); ok {
 		return SoftStopAsked, c
 	}
+	if len(f.Critical) > 0 && can(SoftStopAsked) {
+		return SoftStopAsked, f.Critical[0]
+	}
 	return s.progress(now, l, f, r)
 }
 

@@ -54,6 +54,8 @@ type Facts struct {
 	LostFor  time.Duration // how long no operator could reach the robot
 	Units    []schema.Unit
 	NoStory  mode.Refusal // why no story can be performed now
+	Blocked  bool         // a safeguard keeps the robot from moving
+	NoDrive  bool         // nobody may use the drive
 }
 
 // Mode is the state of the mode supervisor.

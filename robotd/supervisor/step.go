@@ -106,7 +106,7 @@ func (t Step) update() {
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
 // if its rule is to continue.
 func (t Step) mayMove() bool {
-	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && (!t.LinkLost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
+	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.Blocked && (!t.LinkLost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
 // Notify hands a notice to the running mode.
@@ -132,7 +132,7 @@ func (t Step) perform() {
 		case mode.Leave:
 			t.Out.Do(effect.PerformStory{})
 		case mode.Drive:
-			if e == (mode.Drive{}) || t.mayMove() {
+			if e == (mode.Drive{}) || t.mayMove() && !t.NoDrive {
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
 		case mode.Stop:

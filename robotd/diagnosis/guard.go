@@ -1,0 +1,57 @@
+package diagnosis
+
+import (
+	"time"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/schema"
+)
+
+// stillFor is how long the robot waits after a push, a lift or a fall before it moves.
+const stillFor = 3 * time.Second
+
+// guards are the safeguards that wait for the body to stand by itself, by the signals that
+// set them.
+var guards = [...]struct {
+	signal driver.Signal
+	name   schema.Safeguard
+	level  schema.AlertLevel
+	detail string
+}{
+	{driver.Push, schema.SafeguardPushed, schema.AlertInfo, "somebody pushes the robot"},
+	{driver.Lift, schema.SafeguardMoved, schema.AlertInfo, "somebody lifts or rolls the robot"},
+	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall"},
+}
+
+// guard is the state of one of them.
+type guard struct {
+	on     bool          // the signal
+	until  time.Duration // end of the wait after it
+	active bool          // it keeps the robot from moving
+	shown  bool          // its alert is raised
+}
+
+// sense notes a signal; a signal that ends begins the wait.
+func (g *guard) sense(now time.Duration, on bool) {
+	if g.on && !on {
+		g.until = now + stillFor
+	}
+	g.on = on
+}
+
+// show raises and clears the alert of a guard.
+func (g *guard) show(i int, out *effect.List) {
+	if g.active == g.shown {
+		return
+	}
+	g.shown = g.active
+	row := guards[i]
+	if !g.active {
+		out.Note("safeguard", "on", "off", "its cause has been gone for a while", string(row.name))
+		out.Clear(string(schema.ReasonSafeguard), string(row.name))
+		return
+	}
+	out.Note("safeguard", "off", "on", row.detail, string(row.name))
+	out.Raise(string(schema.ReasonSafeguard), row.level, string(row.name), row.detail, "the robot goes on by itself 3 s after that")
+}

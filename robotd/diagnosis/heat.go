@@ -1,0 +1,62 @@
+package diagnosis
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// A unit has cooled when it was so much below a threshold for so long: near a threshold, it
+// does not go back and forth.
+const (
+	hysteresis = 5.0 // degrees Celsius
+	coolFor    = 10 * time.Second
+)
+
+// heats lists the levels of heat, the coolest first.
+var heats = [...]schema.Heat{schema.HeatNormal, schema.HeatWarm, schema.HeatHot, schema.HeatCritical}
+
+// heat is the temperature of a unit and the level that counts.
+type heat struct {
+	known   bool
+	celsius float64 // as reported last
+	level   int     // index of heats
+	cools   bool    // below its level, with the hysteresis, since coolsFrom
+	from    time.Duration
+}
+
+// settle brings the level up at once, and down when the unit has cooled for long enough.
+func (h *heat) settle(now time.Duration, t schema.Thresholds) {
+	if !h.known {
+		return
+	}
+	level := levelOf(h.celsius, t)
+	if level >= h.level {
+		h.level, h.cools = level, false
+	}
+	switch lower := levelOf(h.celsius+hysteresis, t); {
+	case lower >= h.level:
+		h.cools = false
+	case !h.cools:
+		h.cools, h.from = true, now
+	case now-h.from >= coolFor:
+		h.level, h.cools = lower, false
+	}
+}
+
+func levelOf(celsius float64, t schema.Thresholds) (level int) {
+	for _, from := range [...]float64{t.Warm, t.Hot, t.Critical} {
+		if celsius >= from {
+			level++
+		}
+	}
+	return level
+}
+
+// said is the level as documents show it; empty for a unit that reports no temperature.
+func (h *heat) said() schema.Heat {
+	if !h.known {
+		return ""
+	}
+	return heats[h.level]
+}

@@ -1,0 +1,306 @@
+// Package diagnosis decides which units are out of order or too hot, what the robot does
+// about each, and which safeguards keep it from moving.
+//
+// A unit is checked passively, by what its driver reports and by whether it answers its
+// commands, and actively at start-up and when the robot is enabled. What follows depends on
+// the severity of the unit, not on the fault: nothing, the unit is taken from acts, or the
+// robot goes to rest by a soft stop and cannot be enabled. Heat ends by itself; damage of a
+// critical unit is acknowledged by a person.
+//
+// The package stops nothing at once: a unit switches itself off at its own limit, which the
+// safety core sees as an error of the unit.
+package diagnosis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/driver"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// The time limits of the checks.
+const (
+	answerWithin = 5 * time.Second  // for a command that takes no time
+	reportWithin = 10 * time.Second // for the first report after start-up
+)
+
+// Setting precedes the id of a unit in the name of a setting: the damage that nobody has
+// acknowledged.
+const Setting = "fault."
+
+// State is what the robot knows of its units' health.
+type State struct {
+	cfg     *config.Config
+	devices []device
+	guards  [len(guards)]guard
+	started time.Duration
+	at      schema.SafetyState // at the newest check
+	causes  []safety.Cause     // why the robot is at rest
+	changed bool               // a unit has something to report
+}
+
+// device is the health of one unit.
+type device struct {
+	unit  schema.Unit
+	phase Phase
+	since schema.Time
+
+	reported    bool   // its driver has reported it
+	silent      bool   // it had not when it was checked
+	broken      string // what its driver says
+	calibration string // why its calibration failed
+	unanswered  bool   // a command was not answered in time
+	key         uint64 // of the oldest command without an answer; 0 = none
+	asked       time.Duration
+	heat        heat
+
+	damage string // what damaged it, until that is acknowledged
+	shown  shown
+}
+
+// shown is what was reported of a device.
+type shown struct {
+	phase Phase
+	heat  schema.Heat
+	fault string
+}
+
+// New returns the state of a robot whose units have reported nothing.
+func New(cfg *config.Config, units []schema.Unit, now clock.Now, saved map[string]string) State {
+	s := State{cfg: cfg, started: now.Mono}
+	for _, u := range units {
+		d := device{unit: u, phase: Normal, since: now.Wall}
+		if d.damage = saved[Setting+u.ID]; d.damage != "" {
+			d.phase = Repaired
+		}
+		d.shown = shown{phase: d.phase}
+		s.devices = append(s.devices, d)
+	}
+	for i := range s.devices {
+		s.changed = s.changed || s.devices[i].phase != Normal
+	}
+	s.listCauses()
+	return s
+}
+
+func (s *State) device(id string) *device {
+	i := slices.IndexFunc(s.devices, func(d device) bool { return d.unit.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.devices[i]
+}
+
+// Sense notes a report of the body.
+func (s *State) Sense(now time.Duration, ev driver.Event) {
+	switch ev.Kind {
+	case driver.Unit:
+		if d := s.device(ev.Unit); d != nil {
+			d.reported, d.silent, d.broken = true, false, ""
+			if ev.State == driver.Error {
+				d.broken = ev.Detail
+			}
+		}
+	case driver.Done, driver.Failed:
+		s.answered(ev.Key)
+	case driver.Sensed:
+		s.signal(now, ev)
+	}
+}
+
+func (s *State) signal(now time.Duration, ev driver.Event) {
+	if ev.Signal == driver.Heat {
+		if d := s.device(ev.Name); d != nil && !math.IsNaN(ev.Level) && !math.IsInf(ev.Level, 0) {
+			d.heat.known, d.heat.celsius = true, ev.Level
+		}
+		return
+	}
+	for i := range guards {
+		if guards[i].signal == ev.Signal {
+			s.guards[i].sense(now, ev.On)
+		}
+	}
+}
+
+// Started notes a command for a unit. Only one that takes no time has to be answered: the
+// others end by their acts.
+func (s *State) Started(now time.Duration, c *driver.Command) {
+	if d := s.device(c.Unit); d != nil && !c.Holds && d.key == 0 {
+		d.key, d.asked = c.Key, now
+	}
+}
+
+// Stopped notes that a command needs no answer any more.
+func (s *State) Stopped(key uint64) {
+	for i := range s.devices {
+		if d := &s.devices[i]; d.key == key {
+			d.key = 0
+		}
+	}
+}
+
+func (s *State) answered(key uint64) {
+	for i := range s.devices {
+		if d := &s.devices[i]; key != 0 && d.key == key {
+			d.key, d.unanswered = 0, false
+		}
+	}
+}
+
+// Calibrated notes the result of a calibration for each unit.
+func (s *State) Calibrated(units []driver.Calibrated) {
+	for _, u := range units {
+		if d := s.device(u.Unit); d != nil {
+			d.calibration = ""
+			if u.Reason != "" {
+				d.calibration = "calibration: " + schema.SanitizeText(cmp.Or(u.Detail, u.Reason.Describe().Text))
+			}
+		}
+	}
+}
+
+// fault is what is wrong with a unit, its heat aside.
+func (d *device) fault() string {
+	switch {
+	case d.broken != "":
+		return d.broken
+	case d.silent:
+		return "it has reported no state"
+	case d.unanswered:
+		return "it has not answered a command"
+	}
+	return d.calibration
+}
+
+// Check decides what the robot does about each unit. It runs in every step, before the
+// safety core; at is the state of the core.
+func (s *State) Check(now clock.Now, at schema.SafetyState) {
+	active := now.Mono-s.started >= reportWithin
+	if at == schema.SafetyEnabled && s.at != at {
+		active = true
+	}
+	s.at = at
+	for i := range s.devices {
+		d := &s.devices[i]
+		if !d.reported && active {
+			d.silent = true
+		}
+		if d.key != 0 && now.Mono-d.asked >= answerWithin {
+			d.key, d.unanswered = 0, true
+		}
+		d.heat.settle(now.Mono, s.cfg.ThresholdsOf(d.unit))
+		s.judge(d, now.Wall)
+		is := shown{d.phase, d.heat.said(), d.fault()}
+		s.changed = s.changed || is != d.shown && (d.phase != Normal || d.shown.phase != Normal)
+	}
+	for i := range s.guards {
+		g := &s.guards[i]
+		g.active = (g.on || now.Mono < g.until) && s.cfg.Guards(guards[i].name)
+	}
+	if s.changed {
+		s.listCauses()
+	}
+}
+
+// judge takes the finding of a check.
+func (s *State) judge(d *device, now schema.Time) {
+	found := d.finding(s.cfg.SeverityOf(d.unit))
+	if d.phase == Damaged && found != FoundDamage {
+		found = Mended
+	}
+	d.take(found, now)
+}
+
+func (d *device) finding(of schema.DeviceSeverity) Event {
+	fault, hot := d.fault() != "", heats[d.heat.level]
+	switch {
+	case of == schema.SeverityCritical && fault && !d.silent:
+		return FoundDamage
+	case of == schema.SeverityCritical && (fault || hot == schema.HeatCritical):
+		return FoundUnfit
+	case of != schema.SeverityNegligible && (fault || hot == schema.HeatHot || hot == schema.HeatCritical):
+		return FoundSerious
+	case fault || hot != schema.HeatNormal:
+		return FoundMinor
+	}
+	return FoundNothing
+}
+
+// take makes a transition if the table has one, and reports whether it has.
+func (d *device) take(on Event, now schema.Time) bool {
+	row, ok := Table.Next(d.phase, on)
+	if !ok {
+		return false
+	}
+	d.phase, d.since = row.To, now
+	switch row.To {
+	case Damaged:
+		d.damage = d.fault()
+	case Normal:
+		d.damage = ""
+	}
+	return true
+}
+
+// rests reports whether a unit in this phase keeps the robot at rest.
+func (p Phase) rests() bool { return p == Resting || p == Damaged || p == Repaired }
+
+// listCauses notes why the robot is at rest.
+func (s *State) listCauses() {
+	s.causes = s.causes[:0]
+	for i := range s.devices {
+		if d := &s.devices[i]; d.phase.rests() {
+			s.causes = append(s.causes, safety.Cause{Event: safety.SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: d.unit.ID, Why: d.why() + "; " + d.wayOut()})
+		}
+	}
+}
+
+// Causes are why the robot has to be at rest, for the safety core.
+func (s *State) Causes() []safety.Cause { return s.causes }
+
+// Unusable returns why nobody may use a unit; empty = it may be used.
+func (s *State) Unusable(unit string) string {
+	if d := s.device(unit); d != nil && d.disabled() {
+		return d.why()
+	}
+	return ""
+}
+
+func (d *device) disabled() bool { return d.phase == Disabled || d.phase.rests() }
+
+// Motion returns why nothing may move, though the safety core permits it; empty = nothing
+// prevents it.
+func (s *State) Motion() schema.Reason {
+	for i := range s.guards {
+		if s.guards[i].active {
+			return schema.ReasonSafeguard
+		}
+	}
+	return ""
+}
+
+// Pause returns why ato has to be paused; empty = it has not.
+func (s *State) Pause() schema.Reason {
+	if s.Barred() != "" || s.any(Resting) && s.cfg.Guards(schema.SafeguardCriticalTemperature) {
+		return schema.ReasonSafeguard
+	}
+	return s.Motion()
+}
+
+// Barred returns why ato must not be entered; empty = it may be.
+func (s *State) Barred() schema.Reason {
+	if s.cfg.Guards(schema.SafeguardCriticalDiagnosis) && (s.any(Damaged) || s.any(Repaired)) {
+		return schema.ReasonSafeguard
+	}
+	return ""
+}
+
+func (s *State) any(p Phase) bool {
+	return slices.ContainsFunc(s.devices, func(d device) bool { return d.phase == p })
+}

@@ -1,0 +1,185 @@
+package diagnosis
+
+import (
+	"fmt"
+	"math"
+
+	"troupe/robotd/act"
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/schema"
+)
+
+// The kinds of alerts, whose source is the unit. A unit has at most one of them.
+const (
+	hotAlert      = "device_hot"
+	disabledAlert = "device_disabled"
+	criticalAlert = "device_critical"
+)
+
+// Step is the part of one step of the robot that concerns diagnosis.
+type Step struct {
+	*State
+	Now   clock.Now
+	Lanes *act.Lanes
+	Out   *effect.List
+}
+
+// Report carries out what Check decided: it takes units from acts and gives them back,
+// raises and clears alerts. It runs after the safety core.
+func (t Step) Report() {
+	for i := range t.guards {
+		t.guards[i].show(i, t.Out)
+	}
+	if !t.changed {
+		return
+	}
+	t.changed = false
+	for i := range t.devices {
+		t.report(&t.devices[i])
+	}
+}
+
+// change is the data of an event about a unit.
+type change struct {
+	Effect       schema.DeviceEffect `json:"effect"`
+	Fault        string              `json:"fault,omitempty"`
+	Heat         schema.Heat         `json:"heat,omitempty"`
+	TemperatureC *float64            `json:"temperature_c,omitzero"`
+}
+
+func (t Step) report(d *device) {
+	was, is := d.shown, shown{d.phase, d.heat.said(), d.fault()}
+	d.shown = is
+	t.Lanes.SetUnitDisabled(d.unit.ID, d.disabled() && !d.stopsRobot())
+	t.alert(d)
+	if was == is || was.phase == Normal && is.phase == Normal {
+		return
+	}
+	t.Out.Changed(effect.FlushSoon)
+	t.Out.Note("diagnosis", string(was.phase), string(is.phase), d.why(), d.unit.ID)
+	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
+	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired) {
+		t.Out.Do(effect.SaveSetting{Name: Setting + d.unit.ID, Value: d.damage})
+	}
+}
+
+// stopsRobot reports whether a unit that moves is in error: that leads to E_STOP, in which
+// its acts wait, with an alert of its own.
+func (d *device) stopsRobot() bool { return d.broken != "" && d.unit.Kind.Moves() }
+
+// alert raises the alert that fits a unit, and clears the others.
+func (t Step) alert(d *device) {
+	kind, level := "", schema.AlertWarn
+	switch {
+	case d.phase.rests():
+		kind, level = criticalAlert, schema.AlertError
+	case d.phase == Disabled && !d.stopsRobot():
+		kind = disabledAlert
+	case d.phase == Noted && t.cfg.SeverityOf(d.unit) != schema.SeverityNegligible:
+		kind = hotAlert
+	}
+	for _, k := range [...]string{hotAlert, disabledAlert, criticalAlert} {
+		if k != kind {
+			t.Out.Clear(k, d.unit.ID)
+		}
+	}
+	if kind != "" {
+		t.Out.Raise(kind, level, d.unit.ID, "unit "+d.unit.ID+": "+d.why(), d.wayOut())
+	}
+}
+
+// why says what is wrong with a unit, for people.
+func (d *device) why() string {
+	if f := d.fault(); f != "" {
+		return f
+	}
+	switch {
+	case d.phase == Repaired:
+		return "it was damaged (" + d.damage + ")"
+	case d.heat.level > 0:
+		return "it is " + [...]string{"", "warm", "hot", "critically hot"}[d.heat.level]
+	}
+	return "it is normal"
+}
+
+// wayOut says what ends the effect, for people.
+func (d *device) wayOut() string {
+	switch d.phase {
+	case Damaged:
+		return "repair it, then send sys/ack-fault " + d.unit.ID
+	case Repaired:
+		return "sys/ack-fault " + d.unit.ID + " acknowledges the repair"
+	case Resting:
+		if d.silent {
+			return "see to its driver, then send safety/enable"
+		}
+		return "let it cool, then send safety/enable"
+	case Disabled:
+		if d.fault() != "" {
+			return "see to the cause; the unit is used again when it is gone"
+		}
+		return "the unit is used again when it has cooled"
+	}
+	return "spare the unit"
+}
+
+func (d *device) effect() schema.DeviceEffect {
+	switch {
+	case d.phase.rests():
+		return schema.DeviceRest
+	case d.phase == Disabled:
+		return schema.DeviceDisabled
+	}
+	return schema.DeviceUsed
+}
+
+func (d *device) temperature() *float64 {
+	if !d.heat.known {
+		return nil
+	}
+	c := math.Round(d.heat.celsius*10) / 10
+	return &c
+}
+
+// Document lists the units that are not normal.
+func (s *State) Document() (list []schema.Device) {
+	for i := range s.devices {
+		d := &s.devices[i]
+		if d.phase == Normal {
+			continue
+		}
+		list = append(list, schema.Device{
+			ID: d.unit.ID, Severity: s.cfg.SeverityOf(d.unit), Effect: d.effect(), Fault: d.fault(),
+			Unacknowledged: d.phase == Damaged || d.phase == Repaired,
+			Heat:           d.heat.said(), TemperatureC: d.temperature(), Since: d.since,
+		})
+	}
+	return list
+}
+
+// Acknowledge takes a person's word that a fault was repaired. A unit that did not answer
+// is used again: nothing else can show that it answers.
+func (t Step) Acknowledge(o request.Perform, unit string) {
+	d := t.device(unit)
+	if d == nil {
+		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; diagnosis of its state lists those that are not normal", unit))
+		return
+	}
+	silent := d.unanswered
+	d.unanswered = false
+	t.judge(d, t.Now.Wall)
+	switch {
+	case d.phase == Damaged:
+		t.Out.Refuse(o.Key, schema.ReasonUnitError, "", fmt.Sprintf("unit %s still has its fault: %s", unit, d.fault()))
+		return
+	case d.take(Acknowledged, t.Now.Wall) || silent:
+		t.judge(d, t.Now.Wall)
+		t.listCauses()
+		t.report(d)
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
+	default:
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: "unit " + unit + " has nothing to acknowledge"})
+	}
+}
