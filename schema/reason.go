@@ -71,6 +71,7 @@ const (
 	ReasonUnsupportedVersion Reason = "unsupported_version"
 	ReasonUndelivered        Reason = "undelivered"
 	ReasonUnknownRobot       Reason = "unknown_robot"
+	ReasonObstructed         Reason = "obstructed"
 	ReasonTakenOver          Reason = "taken_over"
 	ReasonInternal           Reason = "internal"
 )
@@ -150,6 +151,7 @@ var Reasons = []ReasonText{
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
+	{ReasonObstructed, RetryLater, "something is in the robot's way"},
 	{ReasonTakenOver, RetryLater, "another connection with this client id ended this one"},
 	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
 }

@@ -37,6 +37,10 @@ type (
 	SimFall struct {
 		On bool `json:"on" doc:"whether the robot has fallen"`
 	}
+	SimObstacle struct {
+		On     bool    `json:"on" doc:"whether something is put in the way; false clears the way"`
+		AheadM float64 `json:"ahead_m,omitzero" doc:"how far ahead of the body, in metres"`
+	}
 	SimHeat struct {
 		Unit    string  `json:"unit" doc:"the unit"`
 		Celsius float64 `json:"celsius" doc:"its temperature from now on"`
@@ -81,6 +85,7 @@ func (v SimSound) check(c *checks)     { c.within("/noise_db", v.NoiseDB, 0, 200
 func (v SimPush) check(*checks)        {}
 func (v SimLift) check(*checks)        {}
 func (v SimFall) check(*checks)        {}
+func (v SimObstacle) check(c *checks)  { c.within("/ahead_m", v.AheadM, 0, 100) }
 func (v SimHeat) check(c *checks)      { c.id("/unit", v.Unit); c.within("/celsius", v.Celsius, -50, 200) }
 func (v SimRepair) check(c *checks)    { c.id("/unit", v.Unit) }
 func (v SimHang) check(c *checks)      { c.id("/unit", v.Unit) }
@@ -135,7 +140,8 @@ var SimInputs = []SimInputRow{
 	simInput[SimPush]("push", "a person pushes the robot, or ceases to", `{"on":true}`),
 	simInput[SimLift]("lift", "a person lifts the robot, or sets it down", `{"on":true}`),
 	simInput[SimFall]("fall", "the robot falls, or is upright again", `{"on":true}`),
-	simInput[SimHeat]("heat", "a unit is hot", `{"unit":"head","celsius":78}`),
+	simInput[SimObstacle]("obstacle", "something is in the way of the drive, which stops before it, and halts by its own means if it is too near for that", `{"on":true,"ahead_m":0.8}`),
+	simInput[SimHeat]("heat", "a unit is hot; one that moves cools from there", `{"unit":"head","celsius":78}`),
 	simInput[SimBreak]("break", "a unit gets a fault, until `repair`", `{"unit":"head","what":"motor stuck"}`),
 	simInput[SimRepair]("repair", "the fault of a unit is gone; a unit that moves stays in error until `safety/reset`", `{"unit":"head"}`),
 	simInput[SimHang]("hang", "a unit takes commands and never ends one", `{"unit":"drive","on":true}`),

@@ -16,7 +16,8 @@ type trip struct {
 	to      place
 	angled  bool
 	speed   float64
-	arrived bool // at the place; only the heading may be missing
+	arrived bool          // at the place; only the heading may be missing
+	waited  time.Duration // for an obstacle to go
 }
 
 const (
@@ -85,6 +86,9 @@ func (s *Sim) moveDrive(dt time.Duration) {
 		wantV, wantW = s.followTrip(t)
 	case s.cruise != nil:
 		wantV, wantW = s.cruise.v, s.cruise.w
+	}
+	if wantV = s.avoid(wantV, dt); m.state == driver.Halt {
+		down = haltBraking
 	}
 	s.v = driver.Ramp(s.v, wantV, up*t, down*t)
 	s.w = driver.Ramp(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)

@@ -101,11 +101,6 @@ func (s *Sim) Press(what string) {
 	})
 }
 
-// Heat reports a temperature of a unit, in degrees Celsius.
-func (s *Sim) Heat(unit string, celsius float64) {
-	s.sense(driver.Event{Signal: driver.Heat, Name: unit, Level: celsius})
-}
-
 // People sets how many persons are near the robot.
 func (s *Sim) People(count int) {
 	s.sense(driver.Event{Signal: driver.People, Level: float64(count)})

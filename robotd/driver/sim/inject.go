@@ -26,6 +26,12 @@ func (s *Sim) Inject(in schema.SimInput) []schema.Problem {
 		s.Lift(in.On)
 	case schema.SimFall:
 		s.Fall(in.On)
+	case schema.SimObstacle:
+		if !in.On {
+			s.RemoveObstacles()
+		} else {
+			s.Obstacle(in.AheadM)
+		}
 	case schema.SimHeat:
 		return s.toUnit(in.Unit, func() { s.Heat(in.Unit, in.Celsius) })
 	case schema.SimBreak:

@@ -10,15 +10,17 @@ import (
 
 // mover is the state of a unit that moves.
 type mover struct {
-	id     string
-	state  driver.State
-	since  time.Duration // how long it has stood still in this state
-	homed  bool
-	fault  string // the fault in the last report: the worst of the following
-	broken string
-	input  bool // a stop input is pressed
-	unfed  bool // it was not fed while it moved, and has not been fed since
-	gaze   gaze // of a head
+	id         string
+	state      driver.State
+	since      time.Duration // how long it has stood still in this state
+	homed      bool
+	fault      string // the fault in the last report: the worst of the following
+	broken     string
+	input      bool // a stop input is pressed
+	unfed      bool // it was not fed while it moved, and has not been fed since
+	obstructed bool // it halted before an obstacle that is still there
+	heat       heat
+	gaze       gaze // of a head
 }
 
 // mover returns the unit of that id.
@@ -38,6 +40,8 @@ func (m *mover) presentFault() string {
 		return "a stop input is pressed"
 	case m.unfed:
 		return "robotd did not feed it while it moved"
+	case m.obstructed:
+		return inTheWay
 	}
 	return ""
 }
@@ -145,6 +149,8 @@ func (s *Sim) trigger(m *mover, on driver.Trigger) {
 	why := schema.ReasonStopped
 	if on == driver.Faulted && m.fault != "" || on == driver.Unfed {
 		why = schema.ReasonUnitError
+	} else if on == driver.Halted && m.obstructed {
+		why = schema.ReasonObstructed
 	}
 	m.state, m.since = row.To, 0
 	if row.To != driver.Run {

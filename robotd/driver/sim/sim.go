@@ -70,6 +70,7 @@ type Sim struct {
 	at             place
 	v, w           float64 // m/s, rad/s
 	trip           *trip
+	obstacles      []place
 	velocity       *driver.Velocity
 	sinceSpeed     time.Duration // since the last speed report
 	reportedMoving bool
@@ -119,6 +120,7 @@ func New(c Config) *Sim {
 	}
 	for i := range s.movers {
 		s.movers[i].state, s.movers[i].homed = driver.Idle, !c.Homing
+		s.movers[i].heat = heat{celsius: ambient, reported: ambient}
 	}
 	if p, ok := points[c.At]; ok {
 		s.at = p
@@ -268,6 +270,7 @@ func (s *Sim) advance(dt time.Duration) {
 		}
 		s.playVoices(own)
 		s.drainBattery(driver.Tick)
+		s.warm(driver.Tick)
 		s.advanceCalibration(driver.Tick)
 	}
 }
