@@ -115,6 +115,18 @@ func (c *checks) within(pointer string, v, least, most float64) {
 	}
 }
 
+// SimUnitInput is an input that concerns one unit.
+type SimUnitInput interface {
+	SimInput
+	OnUnit() string
+}
+
+func (v SimHeat) OnUnit() string     { return v.Unit }
+func (v SimBreak) OnUnit() string    { return v.Unit }
+func (v SimRepair) OnUnit() string   { return v.Unit }
+func (v SimHang) OnUnit() string     { return v.Unit }
+func (v SimFailNext) OnUnit() string { return v.Unit }
+
 // SimInputRow describes one input of a simulated body.
 type SimInputRow struct {
 	Name    string // the last level of its topic, and its key in a scenario file

@@ -76,7 +76,8 @@ type Config struct {
 	Driver driver.Driver
 	Sim    sim.Config
 	// SimFaults lets administrators play faults and signals into the simulated body over MQTT.
-	SimFaults bool
+	SimFaults   bool
+	SimScenario string // file of inputs for the simulated body; empty = none
 
 	pinned identity.Fleetd // from the enrolment
 
@@ -168,7 +169,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		cfg.Sim.Assets = filepath.Join(cfg.dir(), assetsDir)
 		body = sim.New(cfg.Sim)
 	}
-	simulatedBody, err := simulated(&cfg, body)
+	guard := newGuard(log)
+	inputs, scenario, err := newSimInputs(&cfg, body, guard, log)
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,6 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, closeBody()) }()
 
 	start, boot := time.Now(), uuid.NewString()
-	guard := newGuard(log)
 	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
@@ -187,8 +188,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
-	if simulatedBody != nil {
-		h.mqtt.sim = &simInputs{body: simulatedBody, guard: guard, modes: cfg.modes(), log: log, report: func(ev event.SimInput) { h.loop.send(running, ev) }}
+	if inputs != nil {
+		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
+	}
+	if cfg.SimFaults {
+		h.mqtt.sim = inputs
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
@@ -209,6 +213,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
+	h.work.Go(func() { inputs.perform(running, scenario) })
 	h.work.Go(func() {
 		(&renewer{
 			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },

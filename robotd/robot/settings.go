@@ -73,6 +73,7 @@ var settings = []setting{
 	{"sim.dead_dock", false, "the simulated dock does not charge"},
 	{"sim.at", "dock", "point at which the simulated body is at the start"},
 	{"sim.faults", false, "administrators may play faults and signals into the simulated body, on robots/ID/sim/NAME"},
+	{"sim.scenario", "", "YAML file of faults and signals to play into the simulated body, each at its time"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
@@ -234,7 +235,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Serial: k.String("serial")},
-		SimFaults: k.Bool("sim.faults"),
+		SimFaults: k.Bool("sim.faults"), SimScenario: k.String("sim.scenario"),
 	}
 	if len(brokers) > 0 {
 		c.Broker, c.Others = brokers[0], brokers[1:]

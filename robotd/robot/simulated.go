@@ -22,16 +22,30 @@ type simInputs struct {
 	report func(event.SimInput)
 }
 
-// simulated returns the body as a simulated one, if cfg wants inputs for it.
-func simulated(cfg *Config, body driver.Driver) (*sim.Sim, error) {
-	if !cfg.SimFaults {
-		return nil, nil
+// newSimInputs also reads the scenario of cfg. Without inputs for a simulated body it returns
+// nil.
+func newSimInputs(cfg *Config, body driver.Driver, guard *guard, log *slog.Logger) (*simInputs, []moment, error) {
+	if !cfg.SimFaults && cfg.SimScenario == "" {
+		return nil, nil, nil
 	}
-	s, ok := body.(*sim.Sim)
+	simulated, ok := body.(*sim.Sim)
 	if !ok {
-		return nil, errors.New("configuration: sim.faults: the body is not a simulated one")
+		return nil, nil, errors.New("configuration: sim.faults, sim.scenario: the body is not a simulated one")
 	}
-	return s, nil
+	s := &simInputs{body: simulated, guard: guard, modes: cfg.modes(), log: log}
+	if cfg.SimScenario == "" {
+		return s, nil, nil
+	}
+	moments, err := readScenario(cfg.SimScenario)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range moments {
+		if problems := s.check(m.in); len(problems) > 0 {
+			return nil, nil, fmt.Errorf("%s:%d: %s: %s", cfg.SimScenario, m.line, m.name, problems[0])
+		}
+	}
+	return s, moments, nil
 }
 
 // receive takes a message.
@@ -42,25 +56,31 @@ func (s *simInputs) receive(name string, payload []byte, retained bool) {
 	}
 	in, problems := schema.DecodeSimInput(name, payload)
 	if len(problems) == 0 {
-		problems = s.play(in)
+		problems = s.check(in)
 	}
 	if len(problems) > 0 {
 		s.refuse(name, problems[0])
 		return
 	}
-	s.log.Info("input for the simulated body", "name", name, "fields", in)
-	s.report(event.SimInput{Name: name, Fields: in})
+	s.take(name, in)
 }
 
-func (s *simInputs) play(in schema.SimInput) []schema.Problem {
-	if in, ok := in.(schema.SimModeFails); ok {
-		if !slices.ContainsFunc(s.modes, func(m mode.Installed) bool { return m.ID == in.Mode }) {
-			return []schema.Problem{schema.Fault("/mode", string(schema.ReasonUnknownMode), fmt.Sprintf("there is no mode %s", in.Mode), "")}
-		}
-		s.guard.failNext(in.Mode)
-		return nil
+// check returns why this robot cannot take an input.
+func (s *simInputs) check(in schema.SimInput) []schema.Problem {
+	if in, ok := in.(schema.SimModeFails); ok && !slices.ContainsFunc(s.modes, func(m mode.Installed) bool { return m.ID == in.Mode }) {
+		return []schema.Problem{schema.Fault("/mode", string(schema.ReasonUnknownMode), "there is no mode "+string(in.Mode), "")}
 	}
-	return s.body.Inject(in)
+	return s.body.Check(in)
+}
+
+func (s *simInputs) take(name string, in schema.SimInput) {
+	if m, ok := in.(schema.SimModeFails); ok {
+		s.guard.failNext(m.Mode)
+	} else {
+		s.body.Inject(in)
+	}
+	s.log.Info("input for the simulated body", "name", name, "fields", in)
+	s.report(event.SimInput{Name: name, Fields: in})
 }
 
 func (s *simInputs) refuse(name string, p schema.Problem) {

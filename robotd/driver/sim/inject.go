@@ -1,16 +1,14 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"troupe/schema"
 )
 
-// Inject plays a fault or signal into the body. It refuses inputs that the body does not
-// know, and changes nothing then.
-func (s *Sim) Inject(in schema.SimInput) []schema.Problem {
+// Inject plays a fault or signal into the body. Check has to allow it.
+func (s *Sim) Inject(in schema.SimInput) {
 	switch in := in.(type) {
 	case schema.SimPeople:
 		s.People(int(in.Count))
@@ -33,15 +31,15 @@ func (s *Sim) Inject(in schema.SimInput) []schema.Problem {
 			s.Obstacle(in.AheadM)
 		}
 	case schema.SimHeat:
-		return s.toUnit(in.Unit, func() { s.Heat(in.Unit, in.Celsius) })
+		s.Heat(in.Unit, in.Celsius)
 	case schema.SimBreak:
-		return s.toUnit(in.Unit, func() { s.Break(in.Unit, in.What) })
+		s.Break(in.Unit, in.What)
 	case schema.SimRepair:
-		return s.toUnit(in.Unit, func() { s.Repair(in.Unit) })
+		s.Repair(in.Unit)
 	case schema.SimHang:
-		return s.toUnit(in.Unit, func() { s.Hang(in.Unit, in.On) })
+		s.Hang(in.Unit, in.On)
 	case schema.SimFailNext:
-		return s.toUnit(in.Unit, func() { s.FailNext(in.Unit, in.Reason) })
+		s.FailNext(in.Unit, in.Reason)
 	case schema.SimSlow:
 		s.Slow(in.Pace)
 	case schema.SimBattery:
@@ -50,15 +48,13 @@ func (s *Sim) Inject(in schema.SimInput) []schema.Problem {
 		s.BreakDock(!in.Works)
 	case schema.SimStopInput:
 		s.PressStop(in.Name, in.Pressed)
-	default:
-		return []schema.Problem{schema.Fault("", "unknown_name", fmt.Sprintf("the simulated body takes no %T", in), "")}
 	}
-	return nil
 }
 
-func (s *Sim) toUnit(unit string, do func()) []schema.Problem {
-	if s.kindOf(unit) != "" {
-		do()
+// Check returns why the body cannot take an input.
+func (s *Sim) Check(in schema.SimInput) []schema.Problem {
+	of, ok := in.(schema.SimUnitInput)
+	if !ok || s.kindOf(of.OnUnit()) != "" {
 		return nil
 	}
 	var ids []string
@@ -66,5 +62,5 @@ func (s *Sim) toUnit(unit string, do func()) []schema.Problem {
 		ids = append(ids, u.ID)
 	}
 	slices.Sort(ids)
-	return []schema.Problem{schema.Fault("/unit", "unknown_unit", "there is no unit "+unit, "the units are "+strings.Join(ids, ", "))}
+	return []schema.Problem{schema.Fault("/unit", "unknown_unit", "there is no unit "+of.OnUnit(), "the units are "+strings.Join(ids, ", "))}
 }
