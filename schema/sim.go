@@ -49,6 +49,10 @@ type (
 		Unit string `json:"unit" doc:"the unit"`
 		What string `json:"what" doc:"the fault that the unit reports"`
 	}
+	SimAskStop struct {
+		Unit string `json:"unit" doc:"the unit"`
+		Stop string `json:"stop" doc:"soft-stop, stop, halt or estop"`
+	}
 	SimRepair struct {
 		Unit string `json:"unit" doc:"the unit"`
 	}
@@ -78,15 +82,21 @@ type (
 	}
 )
 
-func (v SimPeople) check(c *checks)    { c.within("/count", float64(v.Count), 0, 1000) }
-func (v SimTouch) check(c *checks)     { c.id("/area", v.Area) }
-func (v SimPress) check(c *checks)     { c.id("/choice", v.Choice) }
-func (v SimSound) check(c *checks)     { c.within("/noise_db", v.NoiseDB, 0, 200) }
-func (v SimPush) check(*checks)        {}
-func (v SimLift) check(*checks)        {}
-func (v SimFall) check(*checks)        {}
-func (v SimObstacle) check(c *checks)  { c.within("/ahead_m", v.AheadM, 0, 100) }
-func (v SimHeat) check(c *checks)      { c.id("/unit", v.Unit); c.within("/celsius", v.Celsius, -50, 200) }
+func (v SimPeople) check(c *checks)   { c.within("/count", float64(v.Count), 0, 1000) }
+func (v SimTouch) check(c *checks)    { c.id("/area", v.Area) }
+func (v SimPress) check(c *checks)    { c.id("/choice", v.Choice) }
+func (v SimSound) check(c *checks)    { c.within("/noise_db", v.NoiseDB, 0, 200) }
+func (v SimPush) check(*checks)       {}
+func (v SimLift) check(*checks)       {}
+func (v SimFall) check(*checks)       {}
+func (v SimObstacle) check(c *checks) { c.within("/ahead_m", v.AheadM, 0, 100) }
+func (v SimHeat) check(c *checks)     { c.id("/unit", v.Unit); c.within("/celsius", v.Celsius, -50, 200) }
+func (v SimAskStop) check(c *checks) {
+	c.id("/unit", v.Unit)
+	if !slices.Contains([]string{"soft-stop", "stop", "halt", "estop"}, v.Stop) {
+		c.add("/stop", "bad_value", fmt.Sprintf("there is no stop %q", v.Stop), "want soft-stop, stop, halt or estop")
+	}
+}
 func (v SimRepair) check(c *checks)    { c.id("/unit", v.Unit) }
 func (v SimHang) check(c *checks)      { c.id("/unit", v.Unit) }
 func (v SimSlow) check(c *checks)      { c.within("/pace", v.Pace, 0.01, 1) }
@@ -124,6 +134,7 @@ type SimUnitInput interface {
 func (v SimHeat) OnUnit() string     { return v.Unit }
 func (v SimBreak) OnUnit() string    { return v.Unit }
 func (v SimRepair) OnUnit() string   { return v.Unit }
+func (v SimAskStop) OnUnit() string  { return v.Unit }
 func (v SimHang) OnUnit() string     { return v.Unit }
 func (v SimFailNext) OnUnit() string { return v.Unit }
 
@@ -156,6 +167,7 @@ var SimInputs = []SimInputRow{
 	simInput[SimHeat]("heat", "a unit is hot; one that moves cools from there", `{"unit":"head","celsius":78}`),
 	simInput[SimBreak]("break", "a unit gets a fault, until `repair`", `{"unit":"head","what":"motor stuck"}`),
 	simInput[SimRepair]("repair", "the fault of a unit is gone; a unit that moves stays in error until `safety/reset`", `{"unit":"head"}`),
+	simInput[SimAskStop]("ask-stop", "a unit meets a limit of its own and asks for a stop of the whole robot", `{"unit":"drive","stop":"stop"}`),
 	simInput[SimHang]("hang", "a unit takes commands and never ends one", `{"unit":"drive","on":true}`),
 	simInput[SimFailNext]("fail-next", "the next command of a unit fails", `{"unit":"drive","reason":"timeout"}`),
 	simInput[SimSlow]("slow", "motion and speech are slower than normal", `{"pace":0.5}`),

@@ -123,6 +123,13 @@ func (s *Sim) sense(e driver.Event) {
 	s.enqueue(false, func() { s.emit(e) })
 }
 
+// AskStop makes a unit ask for a stop of the whole robot.
+func (s *Sim) AskStop(unit, stop string) {
+	s.enqueue(false, func() {
+		s.emit(driver.Event{Kind: driver.Asks, Unit: unit, Name: stop, Detail: "the unit met a limit of its own"})
+	})
+}
+
 // Hang makes a unit accept commands without ever finishing one, until it is called
 // with false.
 func (s *Sim) Hang(unit string, on bool) {

@@ -36,6 +36,8 @@ func (s *Sim) Inject(in schema.SimInput) {
 		s.Break(in.Unit, in.What)
 	case schema.SimRepair:
 		s.Repair(in.Unit)
+	case schema.SimAskStop:
+		s.AskStop(in.Unit, in.Stop)
 	case schema.SimHang:
 		s.Hang(in.Unit, in.On)
 	case schema.SimFailNext:
