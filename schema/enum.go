@@ -19,7 +19,7 @@ type SafetyState string
 const (
 	SafetyDisabled SafetyState = "DISABLED"  // gate closed; units that can move refuse commands
 	SafetyEnabled  SafetyState = "ENABLED"   // gate open
-	SafetySoftStop SafetyState = "SOFT_STOP" // the mode's own shutdown runs, then STOP
+	SafetySoftStop SafetyState = "SOFT_STOP" // the shutdown act runs, then STOP
 	SafetyStop     SafetyState = "STOP"      // braking to standstill, then DISABLED
 	SafetyHalt     SafetyState = "HALT"      // units halt at once, always ends in E_STOP
 	SafetyEStop    SafetyState = "E_STOP"    // units off; left only by an operator's reset

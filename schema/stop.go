@@ -6,7 +6,7 @@ import "strconv"
 type StopLevel string
 
 const (
-	StopSoft StopLevel = "soft_stop" // let the mode shut down, then stop
+	StopSoft StopLevel = "soft_stop" // perform the shutdown act, then stop
 	StopStop StopLevel = "stop"      // brake to standstill
 	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
 )

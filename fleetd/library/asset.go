@@ -206,7 +206,7 @@ func usesName(a score.Act, name string) bool {
 // an asset must be in the robots' own catalogues.
 func (s *snapshot) pinnedFiles(story score.Story) []score.Asset {
 	found := map[score.Named]score.Asset{}
-	for _, id := range score.Reached(story.Acts, s.act) {
+	for _, id := range score.Reached(story.ActIDs(), s.act) {
 		for _, n := range s.acts[id].Named() {
 			n.Pointer = ""
 			if a, ok := s.assets[n.Name]; ok && a.Media.Kind() == n.Kind {
@@ -223,7 +223,7 @@ func (s *snapshot) pinnedFiles(story score.Story) []score.Asset {
 
 // stillUsed returns the files of a revision that a shortened story still uses.
 func stillUsed(files []score.Asset, left score.Story, acts map[string]score.Act) []score.Asset {
-	reached := score.Reached(left.Acts, score.In(acts))
+	reached := score.Reached(left.ActIDs(), score.In(acts))
 	return slices.DeleteFunc(slices.Clone(files), func(f score.Asset) bool {
 		return !slices.ContainsFunc(reached, func(id string) bool {
 			return slices.ContainsFunc(acts[id].Named(), func(n score.Named) bool { return n.Kind == f.Kind && n.Name == f.Name })

@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -234,16 +235,23 @@ func (s *snapshot) clearDefault(story string, robots []string, by By, why string
 
 func without(story score.Story, act string) score.Story {
 	story.Acts = slices.DeleteFunc(slices.Clone(story.Acts), func(step score.Step) bool { return step.Act == act })
+	if story.Shutdown == act {
+		story.Shutdown = "" // the robot then performs its own
+	}
 	return story
 }
 
-// places returns the positions, counted from 1, at which a story names an act.
-func places(story score.Story, act string) []int {
-	var at []int
+// places returns the positions, counted from 1, at which a story names an act, and whether
+// it is its shutdown act.
+func places(story score.Story, act string) []string {
+	var at []string
 	for i, step := range story.Acts {
 		if step.Act == act {
-			at = append(at, i+1)
+			at = append(at, strconv.Itoa(i+1))
 		}
+	}
+	if story.Shutdown == act {
+		at = append(at, "shutdown")
 	}
 	return at
 }

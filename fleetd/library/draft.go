@@ -190,7 +190,7 @@ func (s *snapshot) revalidateDraft(e Entry) {
 }
 
 func containsAct(story score.Story, act string) bool {
-	return slices.ContainsFunc(story.Acts, func(step score.Step) bool { return step.Act == act })
+	return slices.Contains(story.ActIDs(), act)
 }
 
 // Recover plans to recover a deleted entry. It is assigned to no robot.

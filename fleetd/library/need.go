@@ -176,10 +176,7 @@ func actsOfRevision(rows Rows, story string, rev int64) []string {
 }
 
 func actsOf(s score.Story) []string {
-	var ids []string
-	for _, step := range s.Acts {
-		ids = append(ids, step.Act)
-	}
+	ids := s.ActIDs()
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }

@@ -23,8 +23,8 @@ func RefsOfDraft(kind Kind, text []byte) []Ref {
 	found := map[Ref]bool{}
 	if kind == KindStory {
 		s, _ := score.ParseStory(text)
-		for _, step := range s.Acts {
-			found[Ref{KindAct, step.Act}] = true
+		for _, id := range s.ActIDs() {
+			found[Ref{KindAct, id}] = true
 		}
 	} else {
 		a, _ := score.ParseAct(text)

@@ -101,6 +101,7 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 		for i, step := range story.Acts {
 			problems = append(problems, s.unknownNames(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
 		}
+		problems = append(problems, s.unknownNames(s.acts[story.Shutdown], func(score.Named) string { return "/shutdown" })...)
 		return s.checkID(story.ID, "/story", problems)
 	}
 	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
@@ -124,13 +125,16 @@ func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []sche
 		if p.Code != score.CodeUnknownAct {
 			continue
 		}
-		var at int
-		if _, err := fmt.Sscanf(p.Pointer, "/acts/%d", &at); err != nil || at >= len(story.Acts) {
-			continue
+		id, at := story.Shutdown, 0
+		if p.Pointer != "/shutdown" {
+			if _, err := fmt.Sscanf(p.Pointer, "/acts/%d", &at); err != nil || at >= len(story.Acts) {
+				continue
+			}
+			id = story.Acts[at].Act
 		}
-		e, ok := s.entries[Ref{KindAct, story.Acts[at].Act}]
+		e, ok := s.entries[Ref{KindAct, id}]
 		switch {
-		case s.faulty[story.Acts[at].Act]:
+		case s.faulty[id]:
 			problems[i].Hint = "correct its errors first"
 		case ok && e.Deleted():
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))

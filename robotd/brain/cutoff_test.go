@@ -2,6 +2,7 @@ package brain
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"troupe/schema"
 )
 
-// asker is a mode that asks for the stop that somebody touches it with.
+// asker is a mode that asks for the stop that somebody touches it with, and drives beyond
+// every limit.
 type asker struct{ mode.Plain }
 
 var askerMode = mode.Installed{
@@ -22,7 +24,12 @@ var askerMode = mode.Installed{
 }
 
 func (asker) Step(h *mode.Host, n mode.Notice) {
-	if touch, ok := n.(mode.Touched); ok && touch.On {
+	touch, ok := n.(mode.Touched)
+	switch drive := map[string]mode.Drive{"fast": {VX: 9, WZ: -9}, "slow": {VX: 0.1}, "nowhere": {VX: math.NaN(), WZ: math.Inf(1)}}[touch.Place]; {
+	case !ok || !touch.On:
+	case drive != mode.Drive{}:
+		h.Do(drive)
+	default:
 		h.Do(mode.Stop{Verb: touch.Place, Why: "it was touched"})
 	}
 }

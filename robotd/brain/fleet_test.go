@@ -21,7 +21,7 @@ func publishStory(name string, story score.Story, acts ...score.Act) {
 	lib := map[string]score.Act{}
 	for _, a := range acts {
 		lib[a.ID] = a
-		if !slices.ContainsFunc(story.Acts, func(s score.Step) bool { return s.Act == a.ID }) {
+		if a.ID != story.Shutdown && !slices.ContainsFunc(story.Acts, func(s score.Step) bool { return s.Act == a.ID }) {
 			story.Acts = append(story.Acts, score.Step{Act: a.ID})
 		}
 	}
@@ -59,6 +59,10 @@ func TestMain(m *testing.M) {
 	hour := score.Action{Type: score.TypeWait, EndMS: ptr[int64](3_600_000)}
 	publishStory("rest", score.Story{Repeat: loop}, score.Act{ID: "rest", Actions: []score.Action{hour}})
 	publishStory("stroll", score.Story{Repeat: loop}, score.Act{ID: "stroll", Actions: []score.Action{{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)}, hour}})
+	publishStory("bow", score.Story{Repeat: loop, Shutdown: "bow"}, walk, score.Act{ID: "bow", Actions: []score.Action{
+		{Type: score.TypeSay, Text: score.Text{"en": "Good bye", "de": "Auf Wiedersehen"}, TimeoutMS: ptr[int64](4000)},
+		{Type: score.TypeHead, PitchRad: ptr(0.3), TimeoutMS: ptr[int64](2000)},
+	}})
 	publishSets()
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); !race && f.Value.String() == f.DefValue {

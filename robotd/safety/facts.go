@@ -103,7 +103,7 @@ type Request struct {
 	ID     string // of the command; a second enable or reset with the same id has no effect
 	Source string // operator, mode, unit or input
 	By     string // client or person
-	Key    string // the unit
+	Key    string // the unit or the mode
 	Why    string
 	Local  bool // the sender is at the robot
 
@@ -134,7 +134,7 @@ type Cause struct {
 	Event  Event         `json:"event,omitempty"`
 	Reason schema.Reason `json:"reason,omitempty"`
 	Source string        `json:"source,omitempty"` // operator, mode, input, unit, latch, core
-	Key    string        `json:"key,omitempty"`    // the input, the unit or the id of the latch
+	Key    string        `json:"key,omitempty"`    // the input, the unit, the mode or the id of the latch
 	By     string        `json:"by,omitempty"`
 	Why    string        `json:"why,omitempty"` // explanation of the person or device that caused it
 	Req    string        `json:"req,omitempty"` // id of the command

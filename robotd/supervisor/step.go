@@ -136,7 +136,7 @@ func (t Step) perform() {
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
 		case mode.Stop:
-			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Why: e.Why}})
+			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Key: string(t.mode.Active), Why: e.Why}})
 		default:
 			panic(fmt.Sprintf("supervisor: no such effect of a mode: %T", e))
 		}

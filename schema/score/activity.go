@@ -138,7 +138,7 @@ func (c *checks) duration(pointer, s string) {
 func EncodeActivities(list []Activity, acts map[string]Act, files ...Asset) (data []byte, sum string, err error) {
 	b := Activities{Schema: ActivitiesSchema, Activities: list, Acts: map[string]Act{}, Assets: files}
 	for _, a := range list {
-		for _, id := range Reached(a.Acts, In(acts)) {
+		for _, id := range Reached(actIDs(a.Acts), In(acts)) {
 			b.Acts[id] = acts[id].Sorted()
 		}
 	}

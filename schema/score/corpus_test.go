@@ -32,10 +32,12 @@ var (
 
 func ms(v int64) *int64 { return &v }
 
+var walk = Act{ID: "walk", Actions: []Action{{Type: TypeGroup, Actions: []Action{{Type: TypeGoto, Point: "desk", TimeoutMS: ms(9000)}}}}}
+
 var instant = Act{ID: "instant", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
 
 func shelf(id string) (Act, bool) {
-	a, ok := map[string]Act{"known": known, "instant": instant}[id]
+	a, ok := map[string]Act{"known": known, "instant": instant, "walk": walk}[id]
 	return a, ok
 }
 

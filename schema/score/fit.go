@@ -146,6 +146,11 @@ func FitStory(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []sch
 		e.Steps = append(e.Steps, step)
 		e.Acts = append(e.Acts, whole.Resolve(step))
 	}
+	if a, ok := lookup(b.Story.Shutdown); ok && !checked[b.Story.Shutdown] {
+		whole, found := a.Expand(lookup)
+		c.addUnder(at("/acts", b.Story.Shutdown), found)
+		c.addUnder(at("/acts", b.Story.Shutdown), a.outside(Fit(whole, caps)))
+	}
 	if len(e.Steps) == 0 {
 		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")
 	} else if b.Story.Repeat.Loop && !slices.ContainsFunc(e.Acts, Act.mayLast) {

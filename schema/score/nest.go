@@ -61,9 +61,9 @@ func PerformedFirst[T any](list []T, act func(T) Act) []T {
 	return out
 }
 
-// Reached returns the ids of the acts that a story's steps perform, with those that these
-// acts perform in turn, each once. Unknown acts are left out.
-func Reached(steps []Step, lookup Lookup) []string {
+// Reached returns the ids of acts, with those that these acts perform in turn, each once.
+// Unknown acts are left out.
+func Reached(named []string, lookup Lookup) []string {
 	var ids []string
 	var add func(id string)
 	add = func(id string) {
@@ -76,8 +76,8 @@ func Reached(steps []Step, lookup Lookup) []string {
 			add(nested)
 		}
 	}
-	for _, step := range steps {
-		add(step.Act)
+	for _, id := range named {
+		add(id)
 	}
 	return ids
 }

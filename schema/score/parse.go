@@ -57,7 +57,7 @@ func unsupported(what string, version, reads int64) schema.Problem {
 // equal bytes; sum is their SHA-256 in hexadecimal, which identifies the revision.
 func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (data []byte, sum string, err error) {
 	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
-	for _, id := range Reached(story.Acts, In(acts)) {
+	for _, id := range Reached(story.ActIDs(), In(acts)) {
 		b.Acts[id] = acts[id].Sorted()
 	}
 	return encodeWithDigest(b)

@@ -163,6 +163,24 @@ type Story struct {
 	Shutdown string `json:"shutdown,omitempty"`
 }
 
+// ActIDs lists the ids of the acts that a story names: those of its steps, then that of its
+// shutdown act.
+func (s Story) ActIDs() []string {
+	ids := actIDs(s.Acts)
+	if s.Shutdown != "" {
+		ids = append(ids, s.Shutdown)
+	}
+	return ids
+}
+
+func actIDs(steps []Step) []string {
+	ids := make([]string, len(steps), len(steps)+1)
+	for i, step := range steps {
+		ids[i] = step.Act
+	}
+	return ids
+}
+
 // Step is one act of a story with the story's settings for it.
 type Step struct {
 	Act               string            `json:"act"`

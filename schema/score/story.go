@@ -30,6 +30,9 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 	if len(s.Acts) > maxStoryLen {
 		c.add("/acts", CodeTooMany, fmt.Sprintf("a story has at most %d acts", maxStoryLen), "split it in two")
 	}
+	if s.Shutdown != "" {
+		c.shutdown("/shutdown", s.Shutdown, lookup)
+	}
 	lasts := false
 	for i, step := range s.Acts {
 		c.step(at("/acts", i), s, step, lookup)
@@ -39,6 +42,28 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", loopHint)
 	}
 	return c.found
+}
+
+// shutdown checks the act that is performed at a soft stop.
+func (c *checks) shutdown(p, id string, lookup func(string) (Act, bool)) {
+	c.id(p, id)
+	a, ok := lookup(id)
+	if !ok {
+		if schema.ValidID(id) {
+			c.unknownAct(p, id)
+		}
+		return
+	}
+	whole, _ := a.Expand(lookup)
+	drives := false
+	whole.walk(func(_ string, x *Action, _ int) { drives = drives || x.Type == TypeGoto || x.Type == TypeDrive })
+	if drives {
+		c.add(p, CodeBadValue, "the act "+id+" drives, and a robot that is being stopped stays where it is", "name an act without goto and drive")
+	}
+}
+
+func (c *checks) unknownAct(p, id string) {
+	c.add(p, CodeUnknownAct, "there is no act "+id, "save the act first, or correct its name")
 }
 
 const loopHint = "add an act with a wait in it, or perform it once"
@@ -63,7 +88,7 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 	a, ok := lookup(step.Act)
 	if !ok {
 		if schema.ValidID(step.Act) {
-			c.add(at(p, "act"), CodeUnknownAct, "there is no act "+step.Act, "save the act first, or correct its name")
+			c.unknownAct(at(p, "act"), step.Act)
 		}
 		return
 	}
@@ -111,7 +136,7 @@ func ValidateBlob(b Blob) []schema.Problem {
 	if b.Rev < 1 {
 		c.add("/rev", CodeOutOfRange, fmt.Sprintf("%d is not a revision", b.Rev), "revisions count from 1")
 	}
-	reached := Reached(b.Story.Acts, In(b.Acts))
+	reached := Reached(b.Story.ActIDs(), In(b.Acts))
 	story := ValidateStory(b.Story, func(id string) (Act, bool) { a, ok := b.Acts[id]; return a, ok })
 	c.addUnder("/story", slices.DeleteFunc(story, func(p schema.Problem) bool { return p.Code == CodeUnknownAct }))
 	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {

@@ -19,7 +19,7 @@ var All = []Verb{
 		Purpose:  "brake to standstill, then DISABLED",
 		Examples: []string{"", "visitor on the stage", `{"args":{"latch":"stage-1","why":"visitor on the stage"}}`}}),
 	takes[Stop](Verb{Group: "safety", Name: "soft-stop", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
-		Purpose:  "let the active mode end gently, then stop",
+		Purpose:  "perform the shutdown act, then stop; any other stop ends it at once",
 		Examples: []string{"", `{"args":{"why":"closing time"}}`}}),
 	takes[Stop](Verb{Group: "safety", Name: "halt", Class: ClassStop, Roles: stoppers, TTL: NoTTL, Journal: JournalAfter, Part: PartSafety,
 		Purpose:  "halt all units at once; needs reset",
