@@ -311,9 +311,15 @@ func storyText(id string, acts []string) []byte {
 	if len(acts) == 0 {
 		b.WriteString(" []")
 	}
+	shutdown := ""
 	for _, act := range acts {
+		if id, ok := strings.CutPrefix(act, "shutdown="); ok {
+			shutdown = "\nshutdown: " + id
+			continue
+		}
 		fmt.Fprintf(&b, "\n  - {act: %s}", act)
 	}
+	b.WriteString(shutdown)
 	return []byte(b.String() + "\n")
 }
 
@@ -341,11 +347,7 @@ func (w *world) contents(v Revision) string {
 		return a.Actions[0].Face
 	}
 	b, _ := score.ParseBlob(v.Body)
-	var acts []string
-	for _, step := range b.Story.Acts {
-		acts = append(acts, step.Act)
-	}
-	return strings.Join(acts, " ")
+	return strings.Join(b.Story.ActIDs(), " ")
 }
 
 var _ fatal = (*testing.T)(nil)
