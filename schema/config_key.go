@@ -78,6 +78,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Why: "which safeguards keep the robot from moving; all if nobody sets it"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
+	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Why: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
 }
 

@@ -147,7 +147,7 @@ var Reasons = []ReasonText{
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
 	{ReasonNotPersisted, RetryNever, "the robot stopped, but its disk could not store the latch: a restart would lose it"},
-	{ReasonUnavailable, RetryLater, "fleetd does not serve the file now; detail says why"},
+	{ReasonUnavailable, RetryLater, "a server does not serve now what it is asked for; detail says why"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
 	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},

@@ -116,7 +116,7 @@ func (b *bench) start(c driver.Command) {
 		return
 	}
 	b.busy[c.Key] = c.Unit
-	if b.mute {
+	if b.mute || len(c.Choices) > 0 {
 		return
 	}
 	took := map[score.ActionType]time.Duration{

@@ -91,6 +91,10 @@ func (p *player) line(e effect.Effect) string {
 		return "fetch: " + e.SHA256[:8]
 	case effect.EndFetch:
 		return "fetch: no longer " + e.SHA256[:8]
+	case effect.Call:
+		return "call: " + e.URL
+	case effect.EndCall:
+		return "call: no longer of " + e.ID
 	case effect.Note:
 		line := fmt.Sprintf("%s: %s -> %s (%s)", e.Machine, e.From, e.To, e.Why)
 		if e.Cause != "" {

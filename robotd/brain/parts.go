@@ -152,6 +152,7 @@ func (t *step) performs() perform.Step {
 		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Pause:    t.health.Pause(), Barred: t.health.Barred(),
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
+		Signals: &t.signals, Activities: t.desired.Activities(),
 	}}
 }
 

@@ -348,16 +348,16 @@ func TestPauseOfAtoFreezesAHandler(t *testing.T) {
 	}
 	c.order("auto/pause")
 	c.wait(time.Millisecond)
-	if want := []string{"stop speaker"}; !slices.Equal(log, want) {
+	if want := []string{"stop screen", "stop speaker"}; !slices.Equal(log, want) {
 		t.Errorf("with the pause: %v, want %v", log, want)
 	}
 	c.wait(10 * time.Second)
-	if len(log) > 1 {
-		t.Errorf("during the pause: %v", log[1:])
+	if len(log) > 2 {
+		t.Errorf("during the pause: %v", log[2:])
 	}
 	c.order("auto/continue")
 	c.wait(time.Second)
-	if want := []string{"stop speaker", "start speaker"}; !slices.Equal(log, want) {
+	if want := []string{"stop screen", "stop speaker", "start screen", "start speaker"}; !slices.Equal(log, want) {
 		t.Errorf("after the pause: %v, want %v", log, want)
 	}
 }

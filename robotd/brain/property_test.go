@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"troupe/robotd/act"
@@ -40,6 +41,10 @@ func newWorld(t *rapid.T) *world {
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule)
+	if err := r.cfg.Set("interrupts.handlers", jsontext.Value(`[{"handler":"ask","http":{"url":"http://desk/"}},{"handler":"party","activity":"greeting","when":"people > 0"},
+		{"handler":"hello","act":"greet","idle":"5s"},{"handler":"alarm","actions":[{"type":"face","start_ms":0,"face":"sad"}],"priority":30,"preempt":true}]`)); err != nil {
+		t.Fatal(err)
+	}
 	r.boot()
 	r.give(event.Connected{Session: "first"})
 	w := &world{T: t, r: r, a: a}
@@ -151,9 +156,16 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
 		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
+			`interrupt/request "handler":"ask"`, `interrupt/request "handler":"party"`, `interrupt/request "handler":"hello"`, `interrupt/request "handler":"alarm"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
 		"touch": func(t *rapid.T) {
 			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+		},
+		"answered": func(t *rapid.T) {
+			if n := len(w.r.called); n > 0 {
+				w.r.give(event.Called{ID: w.r.called[n-1].ID, Body: []byte(rapid.SampledFrom([]string{"", "{}", `{"act":"greet"}`, `{"act":"x"}`, "[]"}).Draw(t, "body")),
+					Reason: rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonTimeout}).Draw(t, "reason")})
+			}
 		},
 		"senses": func(t *rapid.T) {
 			signal := rapid.SampledFrom([]driver.Signal{driver.People, driver.Sound, driver.Push, driver.Lift, driver.Fall, driver.Heat, driver.Press, "nonsense"}).Draw(t, "signal")

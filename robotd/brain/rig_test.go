@@ -63,9 +63,18 @@ type rig struct {
 	events [][]byte // the newest ring of them
 	ring   int
 
+	called  []effect.Call
+	answers map[string]httpAnswer // by address
+
 	blobs map[string][]byte
 	watch func(ev event.Event, effects []effect.Effect) // sees every step
 	sent  func(effect.Publish)                          // sees every message that goes out
+}
+
+// httpAnswer is what a server answers.
+type httpAnswer struct {
+	body    string
+	refused schema.Reason
 }
 
 // coming is an event on its way.
@@ -283,6 +292,11 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 		case effect.Fetch:
 			if b, ok := published[e.SHA256]; ok && !r.noBlobs {
 				r.soon(20*time.Millisecond, event.Fetched{SHA256: e.SHA256, Bytes: b})
+			}
+		case effect.Call:
+			r.called = append(r.called, e)
+			if answer, known := r.answers[e.URL]; known {
+				r.soon(300*time.Millisecond, event.Called{ID: e.ID, Body: []byte(answer.body), Reason: answer.refused, Detail: "as the script says"})
 			}
 		case effect.Exit:
 			r.over = true

@@ -134,6 +134,8 @@ func (t *step) react(ev event.Event) {
 		t.toDesired(func(d desired.Step) { d.Content(delivery.Arriving(ev)) })
 	case event.Fetched:
 		t.toDesired(func(d desired.Step) { d.Content(delivery.Fetched(ev)) })
+	case event.Called:
+		t.toPerform(func(p perform.Step) { p.Called(ev) })
 	case event.ContentSaved:
 		t.disk(ev.Refused)
 		t.toDesired(func(d desired.Step) { d.Saved(ev) })

@@ -218,6 +218,23 @@ func (p *player) happen(text, word string, args []string) {
 		r.memory.Settings[supervisor.HungSetting] = arg(0)
 	case "touch":
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: arg(0), On: arg(1) == "on"}})
+	case "choose": // what a screen offers
+		for key, unit := range r.body.busy {
+			if unit == "screen" {
+				delete(r.body.busy, key)
+				r.give(event.Reported{Event: driver.Event{Kind: driver.Done, Key: key, Name: arg(0)}})
+				break
+			}
+		}
+	case "answers": // of the server at an address: a reason, or a body
+		if r.answers == nil {
+			r.answers = map[string]httpAnswer{}
+		}
+		a := httpAnswer{body: strings.Join(args[1:], " ")}
+		if why := schema.Reason(arg(1)); why.Describe().Text != string(why) {
+			a = httpAnswer{refused: why}
+		}
+		r.answers[arg(0)] = a
 	case "senses": // a signal, its name or level, and whether it is off
 		ev := driver.Event{Kind: driver.Sensed, Signal: driver.Signal(arg(0)), On: true}
 		for _, a := range args[1:] {

@@ -58,7 +58,9 @@ func (t *step) sensed(ev driver.Event) {
 		}
 		return
 	}
-	t.signals.Sense(t.now.Mono, ev)
+	if dismissed := t.perform.Senses(t.now.Mono, ev); !dismissed {
+		t.signals.Sense(t.now.Mono, ev)
+	}
 	t.inBody(ev)
 }
 

@@ -1,19 +1,31 @@
 package config
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/robotd/interrupt"
+	"troupe/schema/cond"
+	"troupe/schema/interrupts"
 	"troupe/schema/score"
 )
 
-// Handler is what an interrupt does: an act, and then a wait for its end.
+// Handler is what an interrupt does: an act of its own, one of the story, the acts of an
+// activity, or what an HTTP call answers.
 type Handler struct {
-	ID  string
-	Act score.Act
-	// Patience is how long the handler goes on after its act when nothing ends
-	// it; 0 = it ends with its act.
-	Patience time.Duration
+	ID       string
+	Act      score.Act
+	Story    score.Step // an act of the story
+	Activity string
+	Call     *interrupts.Call
+	When     *cond.Condition // if it is not true, requests are refused; nil = always true
+	// Idle is how long the handler goes on when nobody touches or presses anything, also
+	// after its acts; 0 = it ends with its acts. With a choice on the screen it ends when
+	// the choice is made.
+	Idle time.Duration
 	// UntilCharged: its act brings the robot to its charger. It is only for a battery that
 	// is low and not charging, and waits until the body may move; it ends when the battery
 	// is full enough, and fails when the level does not rise.
@@ -28,7 +40,7 @@ func DefaultHandlers() []Handler {
 	ms := func(n int64) *int64 { return &n }
 	return []Handler{
 		{ID: interrupt.RequestHandler, Asked: true},
-		{ID: "service", Patience: time.Minute, Act: score.Act{
+		{ID: "service", Idle: time.Minute, Act: score.Act{
 			ID: "service", Method: score.MethodMultiple,
 			Actions: []score.Action{
 				{Type: score.TypeFace, Face: "smile"},
@@ -36,6 +48,13 @@ func DefaultHandlers() []Handler {
 				{Type: score.TypeSay, StartMS: 200, TimeoutMS: ms(8000), Text: score.Text{
 					"en": "Hello, I am at your service.",
 					"de": "Guten Tag, ich bin für Sie da.",
+				}},
+				{Type: score.TypeScreen, ID: "service", TimeoutMS: ms(600_000), Text: score.Text{
+					"en": "Do you need help?",
+					"de": "Brauchen Sie Hilfe?",
+				}, Choices: []score.Choice{
+					{ID: "help", Text: score.Text{"en": "I need help", "de": "Ich brauche Hilfe"}},
+					{ID: interrupts.Done, Text: score.Text{"en": "No, thank you", "de": "Nein, danke"}},
 				}},
 			},
 		}},
@@ -58,4 +77,40 @@ func DefaultHandlers() []Handler {
 			},
 		}},
 	}
+}
+
+// setHandlers takes the value of the setting interrupts.handlers: handlers beside those of
+// the robot, or in place of one of the same name.
+func (c *Config) setHandlers(v jsontext.Value) error {
+	list, problems := interrupts.ParseHandlers(v)
+	if err := firstOf(problems); err != nil {
+		return err
+	}
+	c.Handlers, c.Interrupts.Handlers = slices.Clone(c.Handlers), slices.Clone(c.Interrupts.Handlers)
+	for _, h := range list {
+		what := Handler{
+			ID: h.ID, Story: score.Step{Act: h.Act, With: h.With}, Activity: h.Activity, Call: h.HTTP, Idle: interrupts.Duration(h.Idle),
+		}
+		if len(h.Actions) > 0 {
+			what.Act, _ = h.Inline()
+		}
+		if h.When != "" {
+			what.When, _ = cond.Parse(h.When)
+		}
+		c.Handlers = put(c.Handlers, what, func(o Handler) bool { return o.ID == h.ID })
+		c.Interrupts.Handlers = put(c.Interrupts.Handlers, interrupt.Handler{
+			ID: h.ID, Priority: int(cmp.Or(h.Priority, interrupts.DefaultPriority)), Deadline: cmp.Or(interrupts.Duration(h.Deadline), interrupts.DefaultDeadline),
+			Moves: true, Activity: h.Activity != "", Preempt: h.Preempt,
+		}, func(o interrupt.Handler) bool { return o.ID == h.ID })
+	}
+	return nil
+}
+
+// put replaces the one that is the same, or adds x.
+func put[T any](list []T, x T, same func(T) bool) []T {
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		list[i] = x
+		return list
+	}
+	return append(list, x)
 }

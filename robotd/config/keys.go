@@ -34,17 +34,18 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 			c.Ranks[client], _ = control.RankOf(word)
 		}
 	}),
-	"signing":               into(func(c *Config, v sign.Policy) { c.Signing = v }),
-	"probation_ms":          into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
-	"estop_text":            into(func(c *Config, v map[string]string) { c.EStopText = v }),
-	"low_battery":           into(func(c *Config, v float64) { c.LowBattery = v }),
-	"charged":               into(func(c *Config, v float64) { c.Charged = v }),
-	"heartbeat_ms":          into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
-	interrupts.RulesSetting: (*Config).setRules,
-	"event_rate":            into(func(c *Config, v int64) { c.EventRate = float64(v) }),
+	"signing":      into(func(c *Config, v sign.Policy) { c.Signing = v }),
+	"probation_ms": into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
+	"estop_text":   into(func(c *Config, v map[string]string) { c.EStopText = v }),
+	"low_battery":  into(func(c *Config, v float64) { c.LowBattery = v }),
+	"charged":      into(func(c *Config, v float64) { c.Charged = v }),
+	"heartbeat_ms": into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
+	"event_rate":   into(func(c *Config, v int64) { c.EventRate = float64(v) }),
 }
 
 func init() {
+	setters[interrupts.HandlersSetting] = (*Config).setHandlers
+	setters[interrupts.RulesSetting] = (*Config).setRules
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(m, v) })

@@ -101,6 +101,14 @@ func (s *State) FleetID() string { return s.fleetID }
 // Story is the delivery of stories.
 func (s *State) Story() *delivery.State[score.Blob] { return s.story.State }
 
+// Activities are the fleet's activities; nil = none.
+func (s *State) Activities() *score.Activities {
+	if l, _ := s.activities.Playing(); l != nil {
+		return l.Fit.Content
+	}
+	return nil
+}
+
 // Revs are the revisions of the newest accepted configuration and mode.
 func (s *State) Revs() (config, mode int64) { return s.config.rev, s.mode.rev }
 

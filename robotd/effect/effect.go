@@ -3,6 +3,8 @@
 package effect
 
 import (
+	"time"
+
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
@@ -83,6 +85,15 @@ type (
 	}
 	EndFetch struct{ SHA256 string }
 
+	// Call makes an HTTP call; the event Called follows. EndCall releases it, also before.
+	Call struct {
+		ID      string
+		URL     string
+		Timeout time.Duration
+		Body    []byte
+	}
+	EndCall struct{ ID string }
+
 	// Note is a line for the log: a transition of a state machine.
 	Note struct {
 		Machine, From, To string
@@ -133,6 +144,8 @@ func (Publish) effect()        {}
 func (Renew) effect()          {}
 func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
+func (Call) effect()           {}
+func (EndCall) effect()        {}
 func (Note) effect()           {}
 func (Exit) effect()           {}
 func (Alarm) effect()          {}
@@ -153,6 +166,8 @@ func (Publish) intent()        {}
 func (Renew) intent()          {}
 func (Fetch) intent()          {}
 func (EndFetch) intent()       {}
+func (Call) intent()           {}
+func (EndCall) intent()        {}
 func (Note) intent()           {}
 func (Exit) intent()           {}
 func (Alarm) intent()          {}

@@ -102,6 +102,14 @@ type (
 		Detail string
 	}
 
+	// Called is the end of a Call; Body is the answer if the reason is empty.
+	Called struct {
+		ID     string
+		Body   []byte
+		Reason schema.Reason
+		Detail string
+	}
+
 	// ContentSaved answers a SaveContent that had blobs or was refused.
 	ContentSaved struct {
 		Kind    sign.Kind
@@ -157,6 +165,7 @@ type (
 func (Begin) event()          {}
 func (Tick) event()           {}
 func (Follow) event()         {}
+func (Called) event()         {}
 func (Command) event()        {}
 func (Frame) event()          {}
 func (RequestsSaved) event()  {}

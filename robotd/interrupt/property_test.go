@@ -10,14 +10,14 @@ import (
 
 // walk calls Step with random inputs.
 func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
-	r := Defaults()
+	r := newWorld().r
 	s, now := Boot(&r), time.Duration(0)
 	f := Facts{}
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second
 		in := Input{
 			What:        rapid.SampledFrom([]What{Request, Request, Request, Request, Cancel, Run, Stop, Tick, Enter, Enter, Leave, CancelAll, Done, Done, Error}).Draw(t, "what"),
-			Handler:     rapid.SampledFrom([]string{"service", "power", "power", "none"}).Draw(t, "handler"),
+			Handler:     rapid.SampledFrom([]string{"service", "party", "alarm", "power", "power", "none"}).Draw(t, "handler"),
 			Interrupter: rapid.SampledFrom([]string{"ai", "touch", "power", "power", "no_robot"}).Draw(t, "interrupter"),
 			ID:          "service-1",
 		}

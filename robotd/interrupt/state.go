@@ -38,7 +38,8 @@ type Handler struct {
 	Priority int           // the handler with the higher one gets a unit that both want
 	Deadline time.Duration // 0 = none
 	Moves    bool          // as soon as it begins
-	Preempt  bool          // it ends a focused activity
+	Activity bool          // it performs an activity
+	Preempt  bool          // it ends running activities of lower priority
 	// Queues: a request for it while it runs joins the running interrupt. Other handlers
 	// refuse a second request.
 	Queues bool

@@ -49,43 +49,76 @@ func Step(s *State, now time.Duration, r *Registry, f Facts, in Input) Decision 
 	return d
 }
 
-// request makes the checks in order; it changes the state only if all pass.
+// request makes the checks; it changes the state only if all pass.
 func (s *State) request(now time.Duration, r *Registry, f Facts, in Input, d *Decision) {
-	h, known := r.Handler(in.Handler)
-	who := r.interrupter(in.Interrupter)
-	switch {
-	case !known:
-		d.Answer = refused(schema.ReasonUnknownHandler, "there is no handler "+in.Handler+"; the handlers are "+handlerIDs(r))
-	case who < 0:
-		d.Answer = refused(schema.ReasonUnknownInterrupter, "there is no interrupter "+in.Interrupter+"; the interrupters are "+strings.Join(r.Interrupters, ", "))
-	case s.switches[who] == SwitchOff:
-		d.Answer = refused(schema.ReasonInterrupterStopped, in.Interrupter+" is stopped; interrupter/run lets it ask again")
-	case !f.Ato || s.switches[who] != SwitchOn:
-		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is not in charge")
-	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
-		d.Answer = refused(schema.ReasonIgnoredGlobal, "ato is frozen by a pause")
-	case s.runs(in.Handler) && !in.Replaces && !h.Queues:
-		d.Answer = refused(schema.ReasonIgnoredDuplicate, in.Handler+" already runs")
-	case !f.Condition:
-		d.Answer = refused(schema.ReasonIgnoredCondition, f.Why)
+	h, why, detail := s.check(r, f, in)
+	event := OnAccepted
+	if why != "" {
+		event = OnRefused
+	}
+	switch row, _ := Table.Next(Requested, event); {
+	case row.To == Rejected:
+		d.Answer = refused(why, detail)
+	case row.To != Running:
 	case s.runs(in.Handler) && !in.Replaces:
 		d.Joins, d.Handler = s.running[s.index(in.Handler)], h
 		d.Answer = schema.Verdict{Status: schema.StatusSucceeded, Detail: d.Joins.ID}
 	default:
-		for i := s.n - 1; i >= 0; i-- {
-			if e := s.running[i]; e.Handler == in.Handler {
-				s.end(now, e.ID, OnCancel, schema.ReasonSuperseded, d)
-			}
+		s.start(now, r, h, in, d)
+	}
+}
+
+// check makes the checks of a request in their order.
+func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Reason, detail string) {
+	h, known := r.Handler(in.Handler)
+	who := r.interrupter(in.Interrupter)
+	switch {
+	case !known:
+		return h, schema.ReasonUnknownHandler, "there is no handler " + in.Handler + "; the handlers are " + handlerIDs(r)
+	case who < 0:
+		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " + strings.Join(r.Interrupters, ", ")
+	case s.switches[who] == SwitchOff:
+		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is stopped; interrupter/run lets it ask again"
+	case !f.Ato || s.switches[who] != SwitchOn:
+		return h, schema.ReasonIgnoredGlobal, "ato is not in charge"
+	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
+		return h, schema.ReasonIgnoredGlobal, "ato is frozen by a pause"
+	case s.runs(in.Handler) && !in.Replaces && !h.Queues:
+		return h, schema.ReasonIgnoredDuplicate, in.Handler + " already runs"
+	case !f.Condition:
+		return h, schema.ReasonIgnoredCondition, f.Why
+	}
+	return h, "", ""
+}
+
+// start begins the handler, after the end of what it replaces and of what it preempts.
+func (s *State) start(now time.Duration, r *Registry, h Handler, in Input, d *Decision) {
+	for i := s.n - 1; i >= 0; i-- {
+		if e := s.running[i]; e.Handler == in.Handler {
+			s.end(now, e.ID, OnCancel, schema.ReasonSuperseded, d)
 		}
-		s.lastN++
-		e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.lastN), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
-		if h.Deadline > 0 {
-			e.Until = now + h.Deadline
+	}
+	if h.Preempt {
+		s.preempt(now, r, h, d)
+	}
+	s.lastN++
+	e := Entry{ID: fmt.Sprintf("%s-%d", h.ID, s.lastN), Handler: h.ID, Interrupter: in.Interrupter, Since: now}
+	if h.Deadline > 0 {
+		e.Until = now + h.Deadline
+	}
+	s.running[s.n] = e
+	s.n++
+	d.Start, d.Handler = e, h
+	d.Answer = schema.Verdict{Status: schema.StatusSucceeded, Detail: e.ID}
+}
+
+// preempt ends the running activities of lower priority than h.
+func (s *State) preempt(now time.Duration, r *Registry, h Handler, d *Decision) {
+	for i := s.n - 1; i >= 0; i-- {
+		e := s.running[i]
+		if other, _ := r.Handler(e.Handler); other.Activity && other.Priority < h.Priority {
+			s.end(now, e.ID, OnPreempt, schema.ReasonSuperseded, d)
 		}
-		s.running[s.n] = e
-		s.n++
-		d.Start, d.Handler = e, h
-		d.Answer = schema.Verdict{Status: schema.StatusSucceeded, Detail: e.ID}
 	}
 }
 

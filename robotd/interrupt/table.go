@@ -33,6 +33,7 @@ const (
 	OnError    Event = "error"
 	OnDeadline Event = "deadline"
 	OnCancel   Event = "cancel"
+	OnPreempt  Event = "preempt"
 )
 
 // Table is the life of one interrupt.
@@ -43,6 +44,7 @@ var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Running), On: OnError, To: Failed, Why: "the handler failed or died"},
 	{From: fsm.In(Running), On: OnDeadline, To: TimedOut, Why: "the handler exceeded its deadline"},
 	{From: fsm.In(Running), On: OnCancel, To: Cancelled, Why: "a person, a stop or another mode ended it"},
+	{From: fsm.In(Running), On: OnPreempt, To: Cancelled, Why: "it performs an activity, and one with a higher priority that preempts began"},
 }
 
 // Switch is the state of one interrupter. While ato is not active, it includes the

@@ -13,8 +13,7 @@ import (
 // indented lines below it are the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
-		w := &world{r: Defaults(), f: Facts{Condition: true}}
-		w.s = Boot(&w.r)
+		w := newWorld()
 		return func(line string) string { return w.play(t, line) }
 	})
 }
@@ -23,6 +22,15 @@ type world struct {
 	r Registry
 	s State
 	f Facts
+}
+
+// newWorld has two handlers beside those of every robot: one that performs an activity, and
+// one that preempts it.
+func newWorld() *world {
+	w := &world{r: Defaults(), f: Facts{Condition: true}}
+	w.r.Handlers = append(w.r.Handlers, Handler{ID: "party", Priority: 8, Activity: true}, Handler{ID: "alarm", Priority: 30, Preempt: true})
+	w.s = Boot(&w.r)
+	return w
 }
 
 func (w *world) play(t *testing.T, line string) string {

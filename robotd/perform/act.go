@@ -80,11 +80,13 @@ func (t Step) freeze(f auto.Freeze) {
 
 // beginHandlerAct performs the part of a handler's act that is possible now. While the
 // robot may not move, that is the part without motion.
-func (t Step) beginHandlerAct(handler string, e act.Entry) {
+func (t Step) beginHandlerAct(h *handling, e act.Entry) {
 	a := t.fitting(*e.Act, !t.mayMove())
 	e.Act = &a
-	t.Lanes.Resume(act.Lane(handler), t.Now.Mono)
-	if refused := t.Lanes.Push(act.Lane(handler), e); refused != nil {
+	h.choice = a.Offers()
+	t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
+	if refused := t.Lanes.Push(act.Lane(h.handler), e); refused != nil {
+		h.detail = refused.Detail
 		t.handlerActEnded(e.ID, refused.Reason)
 	}
 }

@@ -3,7 +3,6 @@ package perform
 import (
 	"time"
 
-	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
@@ -11,6 +10,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/cond"
 )
 
 // Interrupts gives the queue one input: the oldest queued one, or the passing of time.
@@ -38,7 +38,7 @@ func (t Step) Interrupts() {
 	for _, e := range d.Ended {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
-		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds()})
+		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds(), Detail: t.detail(e.ID)})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerAsked(e, by)
 		t.endHandler(e.Handler)
@@ -79,19 +79,25 @@ type ended struct {
 	Handler string `json:"handler"`
 	Outcome string `json:"outcome"`
 	MS      int64  `json:"ms"`
+	Detail  string `json:"detail,omitempty"`
 }
 
 // Idle reports whether no interrupt runs that could end without an event.
 func (s *State) Idle() bool { return len(s.queue.Running()) == 0 }
 
-// condition reports whether a handler's own condition holds.
+// condition reports whether a handler's own condition holds, and it has something to do.
 func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 	h, known := t.cfg.Handler(handler)
 	switch {
-	case known && h.Asked:
-		return t.performable(wanted)
-	case !known || !h.UntilCharged:
+	case !known:
 		return true, ""
+	case h.Asked:
+		return t.performable(wanted)
+	case h.When != nil && !h.When.Eval(t.Signals.Facts(t.Now.Mono)):
+		return false, untrue(h.When, t.Signals.Facts(t.Now.Mono))
+	case !h.UntilCharged:
+		_, why = t.script(h)
+		return why == "", why
 	}
 	switch b := t.Battery; {
 	case !b.Known:
@@ -105,63 +111,6 @@ func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 	return why == "", why
 }
 
-// beginHandler performs a handler's act in the handler's own lane.
-func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
-	h, _ := t.cfg.Handler(e.Handler)
-	slot, does := handling{id: e.ID, handler: h.ID}, act.Entry{Act: &h.Act, Languages: t.cfg.Languages}
-	if wanted != nil {
-		slot.asked, does = []asking{{entry: e.ID, key: wanted.key}}, wanted.Entry
-		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: does.Act.Moves()})
-	}
-	if h.Patience > 0 {
-		slot.until = t.Now.Mono + h.Patience
-	}
-	t.handling = append(t.handling, slot)
-	if h.UntilCharged {
-		t.charge(&t.handling[len(t.handling)-1], h)
-		return
-	}
-	does.ID, does.Clear = e.ID, true
-	t.beginHandlerAct(h.ID, does)
-}
-
-// Handlers lets the handlers go on, and ends those that are done: their act is over and
-// their condition holds, their time is over, or the battery is charged.
-func (t Step) Handlers() {
-	t.tellCounted()
-	t.cancelMarked()
-	for i := range t.handling {
-		h := &t.handling[i]
-		cfg, _ := t.cfg.Handler(h.handler)
-		switch {
-		case h.ending:
-		case cfg.UntilCharged:
-			t.charge(h, cfg)
-		case h.acted && t.Now.Mono >= h.until:
-			t.done(h)
-		}
-	}
-}
-
-// handlerActEnded notes that a handler's act is over; a failure ends the handler.
-func (t Step) handlerActEnded(id string, failed schema.Reason) {
-	for i := range t.handling {
-		h := &t.handling[i]
-		if h.performs() != id || h.acted {
-			continue
-		}
-		cfg, _ := t.cfg.Handler(h.handler)
-		h.acted, h.failed, h.highest, h.rose = true, failed, t.Battery.Share, t.Now.Mono
-		switch {
-		case failed == "" || h.ending:
-		case cfg.UntilCharged:
-			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and see to its drive")
-		default:
-			t.fail(h, failed)
-		}
-	}
-}
-
 // done and fail end a handler.
 func (t Step) done(h *handling) {
 	h.ending = true
@@ -173,10 +122,23 @@ func (t Step) fail(h *handling, why schema.Reason) {
 	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Error, ID: h.id, Reason: why}})
 }
 
+// untrue is the first part of a condition that is not true.
+func untrue(c *cond.Condition, facts cond.Facts) string {
+	for _, p := range c.Explain(facts) {
+		if !p.True {
+			return p.String()
+		}
+	}
+	return c.String() + " is not true"
+}
+
 // endHandler forgets a handler whose interrupt is over.
 func (t Step) endHandler(handler string) {
 	for i := range t.handling {
 		if t.handling[i].handler == handler {
+			if t.handling[i].calling {
+				t.Out.Do(effect.EndCall{ID: t.handling[i].id})
+			}
 			t.handling = append(t.handling[:i], t.handling[i+1:]...)
 			break
 		}
@@ -200,11 +162,18 @@ func (t Step) endStopped(to schema.SafetyState) {
 type handling struct {
 	id      string // id of the interrupt
 	handler string
-	acted   bool // its act is over
-	ending  bool // its end is queued
+	entry   string // of the lane, that performs now; empty = it has the id of the interrupt
+	script         // what follows
+	acted   bool   // its acts are over
+	did     bool   // one of them succeeded
+	choice  bool   // the act offers choices on the screen
+	calling bool   // the answer to its HTTP call is to come
+	dismiss bool   // a person pressed that it is done
+	ending  bool   // its end is queued
 	until   time.Duration
 	failed  schema.Reason // why its act failed
-	asked   []asking      // commands that requested acts: of the one that is performed, then of those that wait
+	detail  string
+	asked   []asking // commands that requested acts: of the one that is performed, then of those that wait
 
 	// Of a handler that charges: its act is under way; the highest level since it is at
 	// its charger, and when that was reached.

@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
+	"troupe/robotd/signal"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -33,13 +34,14 @@ func (b *fakeBody) Capabilities(l []string) schema.Caps {
 
 // world is a robot that may perform.
 type world struct {
-	t     *testing.T
-	state State
-	facts Facts
-	body  *fakeBody
-	lanes act.Lanes
-	out   effect.List
-	now   time.Duration
+	t       *testing.T
+	state   State
+	facts   Facts
+	signals signal.State
+	body    *fakeBody
+	lanes   act.Lanes
+	out     effect.List
+	now     time.Duration
 
 	started []string // units that were started, since the last check
 	keys    map[string]uint64
@@ -55,7 +57,8 @@ func newWorld(t *testing.T) *world {
 	}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(&cfg), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
-	w.facts = Facts{Safety: schema.SafetyEnabled, Running: true, Body: w.body}
+	w.signals = signal.New()
+	w.facts = Facts{Safety: schema.SafetyEnabled, Running: true, Body: w.body, Signals: &w.signals}
 	return w
 }
 

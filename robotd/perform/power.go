@@ -109,7 +109,7 @@ func (t Step) charge(h *handling, cfg *config.Handler) {
 			return
 		}
 		h.going = true
-		t.beginHandlerAct(h.handler, act.Entry{ID: h.id, Act: &cfg.Act, Languages: t.cfg.Languages, Clear: true})
+		t.beginHandlerAct(h, act.Entry{ID: h.id, Act: &cfg.Act, Languages: t.cfg.Languages, Clear: true})
 	}
 }
 

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"slices"
 
 	"troupe/robotd/act"
@@ -24,7 +25,7 @@ func (h *handling) performs() string {
 	if len(h.asked) > 0 {
 		return h.asked[0].entry
 	}
-	return h.id
+	return cmp.Or(h.entry, h.id)
 }
 
 // joinHandler queues a requested act behind those that were requested before.

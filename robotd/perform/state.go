@@ -10,7 +10,9 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
+	"troupe/robotd/signal"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // State is the state of the performance.
@@ -69,6 +71,9 @@ type Facts struct {
 	Barred   schema.Reason // why a safeguard keeps ato from being entered
 	Battery  Battery
 	Body     Body
+	Signals  *signal.State
+	// Activities are those of the fleet; nil = none.
+	Activities *score.Activities
 }
 
 // Battery is what the battery reports.

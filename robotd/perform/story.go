@@ -39,15 +39,19 @@ func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	if story.Repeat.Loop {
 		p.facts.Times = 0
 	}
-	// The configured languages take precedence over the story's order.
-	for _, lang := range t.cfg.Languages {
-		if len(story.Languages) == 0 || slices.Contains(story.Languages, lang) {
-			p.languages = append(p.languages, lang)
-		}
-	}
-	p.languages = append(p.languages, story.Languages...)
+	p.languages = t.languagesOf(story.Languages)
 	p.moves = slices.ContainsFunc(story.Acts, func(s score.Step) bool { return l.Content.Acts[s.Act].Moves() })
 	return p
+}
+
+// languagesOf orders the languages of a story: the configured ones take precedence.
+func (s *State) languagesOf(story []string) (list []string) {
+	for _, lang := range s.cfg.Languages {
+		if len(story) == 0 || slices.Contains(story, lang) {
+			list = append(list, lang)
+		}
+	}
+	return append(list, story...)
 }
 
 // act returns the i-th act of the story that is performed.
@@ -138,17 +142,29 @@ func (s *State) ActName() string {
 	return ""
 }
 
-// File returns the file that an action names, from the story that is performed, or else
-// from the accepted one.
+// File returns the file that an action names: of a handler, of the story that is performed,
+// or else of the accepted one.
 func (s *State) File(do *score.Action) string {
+	for _, h := range s.handling {
+		if sum := fileOf(h.files, do); sum != "" {
+			return sum
+		}
+	}
 	for _, p := range []*program{s.playing, s.accepted} {
 		if p == nil {
 			continue
 		}
-		for _, a := range p.Content.Assets {
-			if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && (a.Name == do.Face || a.Name == do.Image) {
-				return a.SHA256
-			}
+		if sum := fileOf(p.Content.Assets, do); sum != "" {
+			return sum
+		}
+	}
+	return ""
+}
+
+func fileOf(files []score.Asset, do *score.Action) string {
+	for _, a := range files {
+		if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && (a.Name == do.Face || a.Name == do.Image) {
+			return a.SHA256
 		}
 	}
 	return ""

@@ -31,6 +31,7 @@ type effects struct {
 	fetcher *fetcher
 
 	downloads *downloads
+	calls     *calls
 
 	work sync.WaitGroup // goroutines that send events to the loop
 
@@ -85,6 +86,10 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			if !h.downloads.end(e.SHA256) {
 				h.fetcher.end(e.SHA256)
 			}
+		case effect.Call:
+			h.calls.begin(e)
+		case effect.EndCall:
+			h.calls.end(e.ID)
 		case effect.Note:
 			h.note(e)
 		case effect.Alarm:

@@ -201,6 +201,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop.behind = h.writer.in.full
 	h.loop.onFleetTime = cfg.clock.receive
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
+	h.calls = newCalls(running, h.loop)
 
 	// The link outlives ctx, because it has a last message to send.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
@@ -237,6 +238,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	end()
 	h.fetcher.close()
 	h.downloads.close()
+	h.calls.close()
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }

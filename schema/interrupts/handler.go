@@ -23,7 +23,7 @@ type Handler struct {
 	Activity string            `json:"activity,omitempty"` // its acts, in order
 	HTTP     *Call             `json:"http,omitzero"`
 	When     string            `json:"when,omitempty"`     // a condition; if it is not true, requests are refused
-	Idle     string            `json:"idle,omitempty"`     // ends when nobody has touched, pressed, chosen or spoken for so long
+	Idle     string            `json:"idle,omitempty"`     // it goes on until nobody has touched or pressed anything for so long, until "done" is pressed, or until a choice on the screen is made
 	Deadline string            `json:"deadline,omitempty"` // 10m if left out
 	Priority int64             `json:"priority,omitzero"`  // 1 to 100, 10 if left out: the higher one gets a unit that both want
 	Preempt  bool              `json:"preempt,omitzero"`   // ends running activities of lower priority
@@ -42,6 +42,9 @@ const (
 	DefaultPriority = 10
 	DefaultTimeout  = 5 * time.Second
 )
+
+// Done is the choice or button that ends a handler with Idle.
+const Done = "done"
 
 // MaxAnswer bounds the answer to a Call, in bytes.
 const MaxAnswer = 16 << 10

@@ -219,7 +219,7 @@ func parseList[T any](value jsontext.Value, most int, what string) ([]T, []schem
 	type list struct {
 		List []T `json:"list"`
 	}
-	l, problems := schema.DecodeStrictWithin[list](slices.Concat([]byte(`{"list":`), value, []byte(`}`)), maxNesting)
+	l, problems := schema.DecodeStrictWithin[list](slices.Concat([]byte(`{"list":`), value, []byte(`}`)), MaxNesting)
 	for i := range problems {
 		problems[i].Pointer = strings.TrimPrefix(problems[i].Pointer, "/list")
 	}
@@ -229,5 +229,5 @@ func parseList[T any](value jsontext.Value, most int, what string) ([]T, []schem
 	return l.List, problems
 }
 
-// maxNesting is the nesting depth of a handler with actions of the greatest depth.
-const maxNesting = 24
+// MaxNesting is the nesting depth of a handler with actions of the greatest depth.
+const MaxNesting = 24

@@ -32,6 +32,13 @@ func (a Act) Moves() bool {
 	return moves
 }
 
+// Offers reports whether a offers choices on a screen.
+func (a Act) Offers() bool {
+	offers := false
+	a.walk(func(_ string, action *Action, _ int) { offers = offers || len(action.Choices) > 0 })
+	return offers
+}
+
 // Resolve returns a copy of a with the parameters in its texts replaced by the values of
 // step, or by the defaults of the act.
 func (a Act) Resolve(step Step) Act {

@@ -1,0 +1,19 @@
+package interrupt
+
+import (
+	"testing"
+
+	"troupe/schema/fsm/fsmtest"
+	"troupe/schema/golden"
+)
+
+func TestTracesNeedEveryTransition(t *testing.T) {
+	replays := func() string {
+		return golden.Replays(t, func(t *testing.T) func(string) string {
+			w := newWorld()
+			return func(line string) string { return w.play(t, line) }
+		})
+	}
+	fsmtest.CheckEveryRowIsNeeded(t, &Table, replays)
+	fsmtest.CheckEveryRowIsNeeded(t, &SwitchTable, replays)
+}

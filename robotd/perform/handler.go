@@ -1,0 +1,165 @@
+package perform
+
+import (
+	"slices"
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/config"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/interrupt"
+	"troupe/schema"
+	"troupe/schema/interrupts"
+	"troupe/schema/score"
+)
+
+// script is the acts of a handler, one after the other.
+type script struct {
+	acts  []act.Entry
+	skips bool          // a failed act does not end it
+	files []score.Asset // that the acts name
+}
+
+// script returns what a handler performs, or why it cannot. That of an HTTP call is empty.
+func (t Step) script(h *config.Handler) (s script, why string) {
+	switch {
+	case h.Call != nil:
+		return s, ""
+	case h.Activity != "":
+		return t.activity(h.Activity)
+	case h.Story.Act == "":
+		return script{acts: []act.Entry{{Act: &h.Act, Languages: t.cfg.Languages}}}, ""
+	}
+	acts, files, languages := t.Repertoire()
+	a, ok := acts[h.Story.Act]
+	if !ok {
+		return s, "the robot has no act " + h.Story.Act
+	}
+	if wrong := schema.Errors(a.ValidateWith(h.Story.With)); len(wrong) > 0 {
+		return s, "the act " + a.ID + ": " + act.InWords(wrong[0])
+	}
+	return script{acts: []act.Entry{{Act: &a, With: h.Story.With, Languages: languages}}, files: files}, ""
+}
+
+// activity is the script of one of the fleet's activities.
+func (t Step) activity(id string) (s script, why string) {
+	set := t.Activities
+	if set == nil {
+		return s, "the robot has no activities"
+	}
+	i := slices.IndexFunc(set.Activities, func(a score.Activity) bool { return a.ID == id })
+	if i < 0 {
+		return s, "the robot has no activity " + id
+	}
+	a := &set.Activities[i]
+	s = script{skips: !a.OnActError.Stop, files: set.Assets}
+	languages := t.languagesOf(a.Languages)
+	for _, step := range a.Acts {
+		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))
+		s.acts = append(s.acts, act.Entry{Act: &whole, With: step.With, Languages: languages, OnResume: step.OnResume, FinishBeforePause: step.FinishBeforePause})
+	}
+	return s, ""
+}
+
+// beginHandler performs a handler's acts in the handler's own lane.
+func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
+	cfg, _ := t.cfg.Handler(e.Handler)
+	t.handling = append(t.handling, handling{id: e.ID, handler: cfg.ID, until: t.Now.Mono + cfg.Idle})
+	h := &t.handling[len(t.handling)-1]
+	switch {
+	case wanted != nil:
+		h.asked = []asking{{entry: e.ID, key: wanted.key}}
+		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: wanted.Act.Moves()})
+		h.acts = []act.Entry{wanted.Entry}
+		t.nextAct(h)
+	case cfg.UntilCharged:
+		t.charge(h, cfg)
+	case cfg.Call != nil:
+		t.call(h, cfg.Call, e.Interrupter)
+	default:
+		h.script, _ = t.script(cfg) // its condition was that it has one
+		t.nextAct(h)
+	}
+}
+
+// nextAct begins the next act of the script.
+func (t Step) nextAct(h *handling) {
+	e := h.acts[0]
+	h.acts = h.acts[1:]
+	e.ID, e.Clear = h.id, true
+	if h.did || h.failed != "" {
+		e.ID = t.Lanes.NextEntry("handler")
+		h.entry = e.ID
+	}
+	t.beginHandlerAct(h, e)
+}
+
+// Handlers lets the handlers go on, and ends those that are done: their acts are over, a
+// person dismissed them or does nothing any more, or the battery is charged.
+func (t Step) Handlers() {
+	t.tellCounted()
+	t.cancelMarked()
+	for i := range t.handling {
+		h := &t.handling[i]
+		cfg, _ := t.cfg.Handler(h.handler)
+		switch {
+		case h.ending:
+		case cfg.UntilCharged:
+			t.charge(h, cfg)
+		case h.dismiss, cfg.Idle > 0 && t.Now.Mono >= h.until, h.acted && (cfg.Idle == 0 || h.choice):
+			t.done(h)
+		}
+	}
+}
+
+// handlerActEnded notes that a handler's act is over, and begins the next one. A failure
+// ends the handler, unless it is to skip failed acts and another one succeeded.
+func (t Step) handlerActEnded(id string, failed schema.Reason) {
+	for i := range t.handling {
+		h := &t.handling[i]
+		if h.performs() != id || h.acted {
+			continue
+		}
+		cfg, _ := t.cfg.Handler(h.handler)
+		h.did, h.failed = h.did || failed == "", failed
+		if !h.ending && len(h.acts) > 0 && (failed == "" || h.skips) {
+			t.nextAct(h)
+			return
+		}
+		h.acted, h.highest, h.rose = true, t.Battery.Share, t.Now.Mono
+		switch {
+		case failed == "" || h.ending || h.skips && h.did:
+		case cfg.UntilCharged:
+			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and see to its drive")
+		default:
+			t.fail(h, failed)
+		}
+	}
+}
+
+// Senses notes that a person touches or presses something: handlers that wait for people
+// wait on. It reports whether one of them was dismissed.
+func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
+	if !ev.On || ev.Signal != driver.Touch && ev.Signal != driver.Press {
+		return false
+	}
+	for i := range s.handling {
+		h := &s.handling[i]
+		if cfg, _ := s.cfg.Handler(h.handler); cfg.Idle == 0 {
+			continue
+		} else if h.until = now + cfg.Idle; ev.Signal == driver.Press && ev.Name == interrupts.Done {
+			h.dismiss, dismissed = true, true
+		}
+	}
+	return dismissed
+}
+
+// detail says more of why a handler failed.
+func (s *State) detail(id string) string {
+	i := slices.IndexFunc(s.handling, func(h handling) bool { return h.id == id })
+	if i < 0 {
+		return ""
+	}
+	return s.handling[i].detail
+}
