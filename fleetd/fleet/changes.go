@@ -5,38 +5,40 @@ import (
 	"time"
 
 	"troupe/fleetd/store"
+	"troupe/fleetd/view"
 )
 
 // changesEvery is how often an instance checks whether another one changed the database.
 const changesEvery = 250 * time.Millisecond
 
 // followChanges takes over what other instances write to the database: robots, labels,
-// desired documents and stops. One number shows whether there is anything to read.
+// desired documents and stops. One statement shows whether there is anything to read, and of
+// which robots.
 func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 	if db.SingleInstance() {
 		return
 	}
 	look := time.NewTicker(changesEvery)
 	defer look.Stop()
-	var known int64 // the change up to which everything was read
+	var known store.PollResult // up to which everything was read
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-look.C:
 		}
-		n, err := db.Poll(ctx)
+		n, err := db.Poll(ctx, known)
 		if err != nil {
 			f.health.databaseFailed("news not read", err)
 			continue
 		}
 		f.health.databaseWell()
-		if n.Changes == known {
+		if n.Changes == known.Changes {
 			f.stops.Unchanged()
 			continue
 		}
 		f.publisher.Wake()
-		if err := f.view.Reload(ctx, db); err != nil {
+		if err := readChanged(ctx, f.view, db, n); err != nil {
 			f.health.databaseFailed("fleet not read", err)
 			continue
 		}
@@ -49,8 +51,16 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 			continue
 		}
 		f.stops.Wake() // another instance may have persisted what waits here
-		known = n.Changes
+		known = n
 	}
+}
+
+// readChanged reads the robots that changed. The view forgets robots only when it reads all.
+func readChanged(ctx context.Context, v *view.View, db view.Database, n store.PollResult) error {
+	if n.All {
+		return v.Reload(ctx, db)
+	}
+	return v.Refresh(ctx, db, n.Robots)
 }
 
 // changed announces a committed transaction: the view reads the robots that it touched, and

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -10,7 +11,9 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/trust"
 	"troupe/fleetd/view"
@@ -54,5 +57,71 @@ func TestRequestReadsTheRobotsThatItTouched(t *testing.T) {
 	f.changed(left, []string{"r2"})
 	if hall := f.view.Labels("r2")["hall"]; hall != "b" {
 		t.Errorf("r2 is not read for a client that has left: it is in hall %q", hall)
+	}
+}
+
+// countingRows counts the rows of robots that a view reads.
+type countingRows struct {
+	*store.Store
+	rows int
+}
+
+func (c *countingRows) Robots(ctx context.Context, s selector.Selector) ([]store.Robot, error) {
+	robots, err := c.Store.Robots(ctx, s)
+	c.rows += len(robots)
+	return robots, err
+}
+
+// Two instances share a database. What one writes about a robot makes the other read one row.
+func TestChangeByAnotherInstanceCostsWhatItChanges(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 1000
+	}
+	address := pgtest.Start(t)
+	writer, other := storetest.Open(t, address), &countingRows{Store: storetest.Open(t, address)}
+	err := writer.Tx(t.Context(), func(tx *store.Tx) error {
+		for i := range n {
+			if _, err := tx.AddRobot(t.Context(), fmt.Sprintf("r%d", i), time.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd-b", Now: time.Now})
+	var known store.PollResult
+	follow := func() (rows int, took time.Duration) {
+		began := time.Now()
+		now, err := other.Poll(t.Context(), known)
+		if err == nil {
+			other.rows = 0
+			err = readChanged(t.Context(), v, other, now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		known = now
+		return other.rows, time.Since(began)
+	}
+	all, took := follow()
+	t.Logf("at first: %d rows in %v", all, took)
+	if all != n {
+		t.Errorf("at first %d rows are read, want %d", all, n)
+	}
+	if err := writer.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.SetLabels(t.Context(), "r7", map[string]string{"hall": "a"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	rows, took := follow()
+	t.Logf("after a label of one of %d robots: %d rows in %v", n, rows, took)
+	if rows != 1 || v.Labels("r7")["hall"] != "a" {
+		t.Errorf("after a label of one robot %d rows are read, and it has %v", rows, v.Labels("r7"))
+	}
+	if rows, _ := follow(); rows != 0 {
+		t.Errorf("after no change %d rows are read", rows)
 	}
 }

@@ -27,6 +27,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a robot is added once", robotsAreKnown},
 		{"labels are replaced", labelsAreReplaced},
 		{"a newer document is not overwritten", newerDocumentIsKept},
+		{"a change names the robots that it touched", changesNameRobots},
 		{"an event is saved once", eventsAreKeptOnce},
 		{"events are selected", eventsAreFound},
 		{"a selector selects the same in SQL as in memory", selectorsAgree},

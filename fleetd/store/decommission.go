@@ -140,7 +140,7 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 	if err := expectOne(n, err, "robot "+robot); err != nil {
 		return err
 	}
-	return t.countChange(ctx)
+	return t.countChange(ctx, robot)
 }
 
 // EnqueueDeletions enqueues the deletion of all retained documents of a robot outside the fleet: its

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"troupe/fleetd/selector"
 )
 
 // leaderLock is the number of the leader's advisory lock. Each database has its own locks.
@@ -49,7 +52,7 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 	if err != nil {
 		return nil, Leader{}, fmt.Errorf("request the leader lock: %w", err)
 	}
-	news, err := s.Poll(ctx)
+	news, err := s.Poll(ctx, PollResult{})
 	switch {
 	case err != nil:
 		l.Drop()
@@ -107,7 +110,7 @@ func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lea
 	l, before := &Lead{store: s}, Leader{}
 	taken := !s.leading.CompareAndSwap(false, true)
 	err := s.Tx(ctx, func(tx *Tx) error {
-		news, err := tx.Poll(ctx)
+		news, err := tx.Poll(ctx, PollResult{})
 		if before = news.Leader; err != nil || taken {
 			return err
 		}
@@ -195,28 +198,68 @@ func (l *Lead) Drop() {
 	_ = l.conn.Close(ctx) // the connection is gone either way
 }
 
-// Poll is what an instance polls: whether rows changed that it caches, and who leads.
+// PollResult is what an instance polls: which rows changed that it caches, and who leads.
 type PollResult struct {
-	Changes int64 // differs after every change
+	Changes int64 // rises with every change
 	Leader  Leader
+
+	// Robots are those that changed since the change that was asked for, unless All is set:
+	// one left the fleet, they are more than selector.MaxIDs, or a change named none.
+	Robots []string
+	All    bool
+
+	unnamed int64 // changes by instances that do not name the robots
 }
 
-// Poll reads the News.
-func (r reads) Poll(ctx context.Context) (n PollResult, err error) {
-	var since, resigned int64
-	err = r.queryRow(ctx, `SELECT f.changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0)
-		FROM fleet f LEFT JOIN leader l ON l.only_row = 1 WHERE f.only_row = 1`).Scan(&n.Changes, &n.Leader.Term, &n.Leader.Name, &since, &resigned)
+// Poll reads what changed since the result since; the zero value asks for everything.
+func (r reads) Poll(ctx context.Context, since PollResult) (n PollResult, err error) {
+	after := since.Changes
+	if after == 0 {
+		after = math.MaxInt64 // everything is read: no names
+	}
+	type row struct {
+		PollResult
+		robot string
+		gone  bool
+	}
+	rows, err := queryAll(ctx, r, func(scan func(...any) error) (w row, err error) {
+		var began, resigned, named int64
+		err = scan(&w.Changes, &named, &w.Leader.Term, &w.Leader.Name, &began, &resigned, &w.robot, &w.gone)
+		w.Leader.Since, w.Leader.ResignedAt, w.unnamed = timeOf(began), timeOf(resigned), w.Changes-named
+		return w, err
+	}, `SELECT f.changes, f.named_changes, COALESCE(l.term, 0), COALESCE(l.name, ''), COALESCE(l.since, 0), COALESCE(l.resigned_at, 0),
+			COALESCE(c.robot, ''), COALESCE(r.archived_at, 0) > 0
+		FROM fleet f
+		LEFT JOIN leader l ON l.only_row = 1
+		LEFT JOIN robot_changes c ON c.change > $1
+		LEFT JOIN robots r ON r.id = c.robot
+		WHERE f.only_row = 1 LIMIT $2`, after, selector.MaxIDs+1)
+	if err == nil && len(rows) == 0 {
+		err = ErrNotFound
+	}
 	if err != nil {
 		return n, fmt.Errorf("read the change counter and the leader: %w", err)
 	}
-	n.Leader.Since, n.Leader.ResignedAt = timeOf(since), timeOf(resigned)
+	n = rows[0].PollResult
+	n.All = since.Changes == 0 || n.unnamed != since.unnamed || len(rows) > selector.MaxIDs
+	for _, w := range rows {
+		n.All = n.All || w.gone
+		if w.robot != "" {
+			n.Robots = append(n.Robots, w.robot)
+		}
+	}
 	return n, nil
 }
 
-// countChange makes all instances read again what they cache.
-func (t *Tx) countChange(ctx context.Context) error {
-	if _, err := t.exec(ctx, `UPDATE fleet SET changes = changes + 1 WHERE only_row = 1`); err != nil {
+// countChange makes all instances read again what they cache of a robot.
+func (t *Tx) countChange(ctx context.Context, robot string) error {
+	var n int64
+	if err := t.queryRow(ctx, `UPDATE fleet SET changes = changes + 1, named_changes = named_changes + 1 WHERE only_row = 1 RETURNING changes`).Scan(&n); err != nil {
 		return fmt.Errorf("count a change: %w", err)
+	}
+	if _, err := t.exec(ctx, `INSERT INTO robot_changes (robot, change) VALUES ($1, $2)
+		ON CONFLICT (robot) DO UPDATE SET change = excluded.change`, robot, n); err != nil {
+		return fmt.Errorf("note the change of %s: %w", robot, err)
 	}
 	return nil
 }

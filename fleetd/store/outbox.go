@@ -27,8 +27,9 @@ func (t *Tx) enqueue(ctx context.Context, messages []library.Message, now time.T
 	if len(messages) == 0 {
 		return nil
 	}
-	var last int64
-	if err := t.queryRow(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1 WHERE only_row = 1 RETURNING outbox_seq`, len(messages)).Scan(&last); err != nil {
+	var last, change int64
+	if err := t.queryRow(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1, named_changes = named_changes + 1 WHERE only_row = 1
+		RETURNING outbox_seq, changes`, len(messages)).Scan(&last, &change); err != nil {
 		return fmt.Errorf("number the outbox: %w", err)
 	}
 	rows := make([]outboxRow, len(messages))
@@ -38,6 +39,11 @@ func (t *Tx) enqueue(ctx context.Context, messages []library.Message, now time.T
 	if _, err := writeRows(ctx, t, rows, outboxColumns, `INSERT INTO outbox (seq, topic, target, payload, created_at, sent_at, removes)
 		SELECT seq, topic, target, payload, created_at, 0, removes FROM given`); err != nil {
 		return fmt.Errorf("add %d messages to the outbox: %w", len(messages), err)
+	}
+	if _, err := t.exec(ctx, `INSERT INTO robot_changes (robot, change)
+		SELECT id, CAST($1 AS BIGINT) FROM robots WHERE id IN (SELECT target FROM outbox WHERE seq > $2 AND seq <= $3)
+		ON CONFLICT (robot) DO UPDATE SET change = excluded.change`, change, last-int64(len(messages)), last); err != nil {
+		return fmt.Errorf("note the changes of robots: %w", err)
 	}
 	return t.notePublishedBlobs(ctx, messages)
 }

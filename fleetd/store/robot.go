@@ -161,7 +161,7 @@ func (t *Tx) AddRobot(ctx context.Context, id string, now time.Time) (added bool
 	if n == 0 {
 		return false, nil
 	}
-	if err := t.countChange(ctx); err != nil {
+	if err := t.countChange(ctx, id); err != nil {
 		return false, err
 	}
 	return true, t.enqueueDesired(ctx, id, now)
@@ -188,7 +188,7 @@ func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]stri
 			return fmt.Errorf("label %s: %w", robot, err)
 		}
 	}
-	return t.countChange(ctx)
+	return t.countChange(ctx, robot)
 }
 
 // Documents lists the newest documents of one robot, or of all if robot is empty, without
