@@ -23,6 +23,9 @@ func TestConfigValuesAreChecked(t *testing.T) {
 		{"probation_ms", []string{`1000`, `600000`}, []string{`999`, `600001`, `10.5`, `"10s"`}},
 		{"low_battery", []string{`0`, `0.2`, `1`}, []string{`1.1`, `-0.1`, `"0.2"`}},
 		{"interrupts.rules", []string{`[]`, `[{}]`}, []string{`{}`, `null`, `[1]`, `[` + strings.Repeat(`{},`, 5000) + `{}]`}},
+		{"diagnosis.severity", []string{`{}`, `{"head":"critical","face":"negligible"}`}, []string{`{"head":"bad"}`, `{"Head 1":"critical"}`, `[]`, `null`}},
+		{"diagnosis.temperatures", []string{`{}`, `{"head":{"warm_c":20,"hot_c":30.5,"critical_c":150}}`}, []string{`{"head":{"warm_c":60,"hot_c":60,"critical_c":80}}`, `{"head":{"warm_c":60,"hot_c":80}}`, `{"head":{"warm_c":19,"hot_c":30,"critical_c":80}}`, `{"head":{"warm_c":60,"hot_c":70,"critical_c":151}}`, `{"head":60}`}},
+		{"safeguards", []string{`{}`, `{"pushed":false,"fell":true}`}, []string{`{"kicked":false}`, `{"pushed":"off"}`, `true`}},
 		{"event_rate", []string{`1`, `20`}, []string{`0`, `21`}},
 	} {
 		k, ok := ConfigKeyOf(row.key)

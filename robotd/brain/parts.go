@@ -150,7 +150,7 @@ func (t *step) performs() perform.Step {
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
-		Pause:    t.health.Pause(), Barred: t.health.Barred(),
+		Pause:    t.health.Pause(), Barred: t.health.Barred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 		Signals: &t.signals, Activities: t.desired.Activities(),
 	}}

@@ -30,6 +30,7 @@ type State struct {
 	storyEntry string   // entry on the story's lane
 	frozen     auto.Freeze
 	handling   []handling
+	unfit      bool // as at the last step
 	power      power
 	refusals   []refusals
 }
@@ -69,6 +70,7 @@ type Facts struct {
 	Running  bool          // the mode supervisor runs
 	Pause    schema.Reason // why a safeguard pauses ato
 	Barred   schema.Reason // why a safeguard keeps ato from being entered
+	Unfit    bool          // a critical unit keeps the robot at rest
 	Battery  Battery
 	Body     Body
 	Signals  *signal.State
