@@ -112,6 +112,10 @@ const (
 	// VX, WZ: the measured speed, every SpeedEvery while the drive moves, and once
 	// when it has come to a standstill.
 	Speed Kind = "speed"
+	// X, Y, Theta: where the body is on its map: after Open, every SpeedEvery while the drive
+	// moves, and once when it has come to a standstill. A body that does not know it does
+	// not report it.
+	Position Kind = "position"
 )
 
 // Signal is the kind of a sensor reading.
@@ -141,6 +145,8 @@ type Event struct {
 	On       bool
 	Level    float64 // battery, calibration: 0..1
 	VX, WZ   float64 // m/s forward, rad/s to the left
+	X, Y     float64 // m
+	Theta    float64 // rad, counter-clockwise from the x axis
 	Charging bool
 	Reason   schema.Reason
 	Detail   string

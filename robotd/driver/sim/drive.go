@@ -145,6 +145,14 @@ func (s *Sim) emitSpeed(dt time.Duration) {
 	}
 	s.sinceSpeed, s.reportedMoving = 0, moves
 	s.emit(driver.Event{Kind: driver.Speed, Unit: drive, VX: s.v, WZ: s.w})
+	s.emitPosition()
+}
+
+// emitPosition reports where the body is, if it has a map.
+func (s *Sim) emitPosition() {
+	if !s.config.NoMap {
+		s.emit(driver.Event{Kind: driver.Position, X: s.at.x, Y: s.at.y, Theta: s.at.theta})
+	}
 }
 
 func wrap(a float64) float64 { return math.Remainder(a, 2*math.Pi) }

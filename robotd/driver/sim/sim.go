@@ -213,6 +213,7 @@ func (s *Sim) run(ctx context.Context) {
 		s.emit(driver.Event{Kind: driver.Unit, Unit: u.ID, State: driver.Idle})
 	}
 	s.emitBattery()
+	s.emitPosition()
 	interval := driver.Tick
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

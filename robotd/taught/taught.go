@@ -1,0 +1,148 @@
+// Package taught keeps what people taught the robot: points, where it stood, and acts, which
+// are what was done manually between two commands.
+package taught
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// The limits of what is kept.
+const (
+	MaxPoints = 64
+	MaxActs   = 32
+)
+
+// Act is an act that was taught. Rev rises when it is taught again.
+type Act struct {
+	Rev int64     `json:"rev"`
+	Act score.Act `json:"act"`
+}
+
+// State is everything that the robot was taught.
+type State struct {
+	points map[string]score.Point
+	acts   map[string]Act
+	Recording
+}
+
+// Setting is what the disk shall keep under a name; an empty value deletes it.
+type Setting struct{ Name, Value string }
+
+// The settings are named by the kind and the id.
+const (
+	pointSetting = "taught.point."
+	actSetting   = "taught.act."
+)
+
+// Restore returns what was saved. A value that cannot be read is left out.
+func Restore(saved map[string]string) State {
+	s := State{points: map[string]score.Point{}, acts: map[string]Act{}}
+	for name, value := range saved {
+		if id, ok := strings.CutPrefix(name, pointSetting); ok {
+			if p, problems := schema.Decode[score.Point]([]byte(value)); len(problems) == 0 {
+				s.points[id] = p
+			}
+		}
+		if id, ok := strings.CutPrefix(name, actSetting); ok {
+			if a, problems := schema.Decode[Act]([]byte(value)); len(problems) == 0 {
+				s.acts[id] = a
+			}
+		}
+	}
+	return s
+}
+
+// Settings lists everything that was taught, for a disk that refused some of it.
+func (s *State) Settings() []Setting {
+	var all []Setting
+	for _, id := range slices.Sorted(maps.Keys(s.points)) {
+		all = append(all, Setting{pointSetting + id, encode(s.points[id])})
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.acts)) {
+		all = append(all, Setting{actSetting + id, encode(s.acts[id])})
+	}
+	return all
+}
+
+// encode encodes a value of this package or of score, which always can be encoded.
+func encode(v any) string {
+	b, err := schema.Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// Points are the taught points. They are not changed afterwards: SetPoint makes a new map.
+func (s *State) Points() map[string]score.Point { return s.points }
+
+// SetPoint teaches a point.
+func (s *State) SetPoint(id string, p score.Point) Setting {
+	s.points = maps.Clone(s.points)
+	s.points[id] = p
+	return Setting{pointSetting + id, encode(p)}
+}
+
+// DeletePoint forgets a point, and reports whether there was one.
+func (s *State) DeletePoint(id string) (Setting, bool) {
+	_, had := s.points[id]
+	s.points = maps.Clone(s.points)
+	delete(s.points, id)
+	return Setting{Name: pointSetting + id}, had
+}
+
+// Acts returns the taught acts in a new map.
+func (s *State) Acts() map[string]score.Act {
+	acts := make(map[string]score.Act, len(s.acts))
+	for id, a := range s.acts {
+		acts[id] = a.Act
+	}
+	return acts
+}
+
+// Has reports whether the act was taught.
+func (s *State) Has(id string) bool {
+	_, ok := s.acts[id]
+	return ok
+}
+
+// SetAct teaches an act.
+func (s *State) SetAct(a score.Act) Setting {
+	next := Act{Rev: s.acts[a.ID].Rev + 1, Act: a}
+	s.acts[a.ID] = next
+	return Setting{actSetting + a.ID, encode(next)}
+}
+
+// DeleteAct forgets an act, and reports whether there was one.
+func (s *State) DeleteAct(id string) (Setting, bool) {
+	had := s.Has(id)
+	delete(s.acts, id)
+	return Setting{Name: actSetting + id}, had
+}
+
+// Digest covers the ids and revisions of the acts.
+func (s *State) Digest() string {
+	h := sha256.New()
+	for _, id := range slices.Sorted(maps.Keys(s.acts)) {
+		_, _ = fmt.Fprintf(h, "%s %d\n", id, s.acts[id].Rev) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Document is the catalogue of the taught acts.
+func (s *State) Document(languages []string) *schema.Acts {
+	d := &schema.Acts{Digest: s.Digest(), Acts: []schema.ActRef{}}
+	for _, id := range slices.Sorted(maps.Keys(s.acts)) {
+		a := s.acts[id]
+		d.Acts = append(d.Acts, schema.ActRef{ID: id, Rev: a.Rev, Name: a.Act.Name.In(languages...)})
+	}
+	return d
+}
