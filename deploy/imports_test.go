@@ -42,7 +42,7 @@ var layers = []layer{
 		folders: []string{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
-			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/clock",
+			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader",
 		}},
 	{what: "modes of operation", pure: true,

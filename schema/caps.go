@@ -19,10 +19,13 @@ type Caps struct {
 	Arguments map[string][]string `json:"arguments,omitzero"`
 	// Actions lists the types of actions that the robot's acts may have. Earlier releases
 	// do not send it: nil.
-	Actions   []string `json:"actions,omitempty"`
-	Units     []Unit   `json:"units"`
-	Points    []string `json:"points"` // names that goto accepts; empty without a map
-	Languages []string `json:"languages"`
+	Actions []string `json:"actions,omitempty"`
+	Units   []Unit   `json:"units"`
+	Points  []string `json:"points"` // names that goto accepts; empty without a map
+	// TaughtPoints are those of Points that were taught on the robot. Fleetd can take them
+	// into the places of other robots with the same map.
+	TaughtPoints []TaughtPoint `json:"taught_points,omitempty"`
+	Languages    []string      `json:"languages"`
 	// Labels are the fleet's labels of the robot, such as site: museum.
 	Labels       map[string]string `json:"labels,omitempty"`
 	Handlers     []string          `json:"handlers"`
@@ -44,6 +47,14 @@ type CapsRobot struct {
 type CapsSoftware struct {
 	Robotd   string   `json:"robotd"`
 	Protocol []string `json:"protocol"`
+}
+
+// TaughtPoint is a point that was taught on the robot, on its map.
+type TaughtPoint struct {
+	ID       string  `json:"id"`
+	XM       float64 `json:"x_m"`
+	YM       float64 `json:"y_m"`
+	ThetaRad float64 `json:"theta_rad"`
 }
 
 // CapsLimits holds limits of the robot.

@@ -53,6 +53,12 @@ var Events = []EventRow{
 	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "a latched stop has another level"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why", Text: "a latched stop was released"},
 
+	{Type: "point_saved", Level: EventInfo, Data: "id, x_m, y_m, theta_rad", Text: "a point was taught; fleetd can take it into places"},
+	{Type: "point_deleted", Level: EventInfo, Data: "id", Text: "a taught point was deleted"},
+	{Type: "act_recorded", Level: EventInfo, Data: "id", Text: "an act was taught"},
+	{Type: "act_recording_ended", Level: EventInfo, Data: "id, reason", Text: "what was being recorded was not kept"},
+	{Type: "act_deleted", Level: EventInfo, Data: "id", Text: "a taught act was deleted"},
+
 	{Type: "mode_changed", Level: EventInfo, Data: "from, to", Text: "another mode is in charge"},
 	{Type: "mode_fallback", Level: EventWarn, Data: "from, reason", Text: "a mode failed or could not start, and another took its place"},
 	{Type: "mode_param", Level: EventInfo, Data: "mode, name, from, to", Text: "a parameter of a mode was set; cause is who did it"},

@@ -21,7 +21,8 @@ type State struct {
 	Signals      []SignalState   `json:"signals,omitempty"`   // what the body senses now
 	Diagnosis    []Device        `json:"diagnosis,omitempty"` // units that are not normal
 	LastReq      *LastRequest    `json:"last_req,omitzero"`
-	Control      *StateControl   `json:"control,omitzero"` // nil = nobody has control
+	Control      *StateControl   `json:"control,omitzero"`   // nil = nobody has control
+	Recording    *StateRecording `json:"recording,omitzero"` // nil = no act is being recorded
 	Running      []RunningReq    `json:"running,omitempty"`
 	Alerts       []Alert         `json:"alerts"`
 	Dropped      DroppedCounters `json:"dropped"`
@@ -175,6 +176,14 @@ type StateControl struct {
 	Scope           string `json:"scope"` // manual, or all
 	UntilMS         int64  `json:"until_ms"`
 	TakeoverAllowed bool   `json:"takeover_allowed"`
+}
+
+// StateRecording is an act that is being recorded with manual/act-record.
+type StateRecording struct {
+	Act    string `json:"act"`
+	Holder string `json:"holder"` // the client whose manual commands become the act
+	By     string `json:"by,omitempty"`
+	Since  Time   `json:"since"`
 }
 
 // RunningReq is one accepted command that has not ended.

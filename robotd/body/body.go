@@ -30,6 +30,8 @@ type State struct {
 	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
 	places  *score.Places // the fleet's, that goto knows beside the body's own
+	taught  map[string]score.Point
+	at      *score.Point // where the body is; nil = it does not report that
 }
 
 // unitNow is where one unit stands.
@@ -73,6 +75,8 @@ func Step(b *State, ev driver.Event, out *effect.List) {
 		if ev.Signal == driver.EStopInput && b.input(ev.Name, ev.On) {
 			out.Changed(effect.FlushNow)
 		}
+	case driver.Position:
+		b.move(ev)
 	case driver.Waits:
 		b.waits = append(b.waits, ev)
 	}

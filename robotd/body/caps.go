@@ -23,7 +23,8 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 		Limits:   schema.CapsLimits{MaxCmdBytes: schema.TopicOf(schema.TopicCmd).MaxBytes, MaxBlobBytes: c.MaxBlob, DedupeWindow: request.MaxPerClient},
 		Verbs:    verbs, Arguments: verb.ArgumentsOf(verbs), Actions: score.Types(),
 		Units: append([]schema.Unit{}, b.units...), Points: append([]string{}, b.Points()...),
-		Languages: c.Languages, Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,
+		TaughtPoints: b.taughtPoints(),
+		Languages:    c.Languages, Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,
 		Features: b.features(c),
 		Notes: []string{
 			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",

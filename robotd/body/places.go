@@ -2,39 +2,86 @@ package body
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"slices"
 
+	"troupe/robotd/driver"
+	"troupe/schema"
 	"troupe/schema/score"
 )
 
-// Points lists the names that goto knows: those of the body's own map and those
-// of the fleet's places.
+// SetTaught are the points that people taught the robot.
+func (b *State) SetTaught(points map[string]score.Point) { b.taught = points }
+
+// Points lists the names that goto knows: those of the body's own map, those of the fleet's
+// places, and those that people taught.
 func (b *State) Points() []string {
 	own := b.driver.Points
-	if b.places == nil {
+	if b.places == nil && len(b.taught) == 0 {
 		return own
 	}
 	all := slices.Clone(own)
-	for name := range b.places.Points {
-		all = append(all, name)
+	if b.places != nil {
+		all = slices.AppendSeq(all, maps.Keys(b.places.Points))
 	}
+	all = slices.AppendSeq(all, maps.Keys(b.taught))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// located is an action with the coordinates of its point. The fleet's
-// places win over the body's own map; a heading of the action wins over that of
-// its point.
-func (b *State) located(do *score.Action) *score.Action {
-	if b.places == nil || do.Point == "" {
-		return do
+// HasPoint reports whether goto knows a point.
+func (b *State) HasPoint(name string) bool { return slices.Contains(b.Points(), name) }
+
+// taughtPoints lists the taught points that goto uses.
+func (b *State) taughtPoints() (list []schema.TaughtPoint) {
+	for _, id := range slices.Sorted(maps.Keys(b.taught)) {
+		p := b.taught[id]
+		if used, _ := b.point(id); used == p { // the fleet's places have no other
+			list = append(list, schema.TaughtPoint{ID: id, XM: p.XM, YM: p.YM, ThetaRad: *cmp.Or(p.ThetaRad, new(float64))})
+		}
 	}
-	p, ok := b.places.Points[do.Point]
-	if !ok {
+	return list
+}
+
+// point returns the coordinates of a point; nothing for one of the body's own map. The
+// fleet's places win over taught points, and both over that map.
+func (b *State) point(name string) (p score.Point, known bool) {
+	if b.places != nil {
+		p, known = b.places.Points[name]
+	}
+	if !known {
+		p, known = b.taught[name]
+	}
+	return p, known
+}
+
+// located is an action with the coordinates of its point. A heading of the action wins over
+// that of its point.
+func (b *State) located(do *score.Action) *score.Action {
+	p, known := b.point(do.Point)
+	if !known {
 		return do
 	}
 	at := *do
 	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
 	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
 	return &at
+}
+
+// move notes where the body is.
+func (b *State) move(ev driver.Event) {
+	if math.IsNaN(ev.X+ev.Y+ev.Theta) || math.IsInf(ev.X+ev.Y+ev.Theta, 0) {
+		return
+	}
+	theta := Finite(ev.Theta)
+	b.at = &score.Point{XM: Finite(ev.X), YM: Finite(ev.Y), ThetaRad: &theta}
+}
+
+// Position is where the body is on its map, if it reports that.
+func (b *State) Position() (score.Point, bool) {
+	if b.at == nil {
+		return score.Point{}, false
+	}
+	return *b.at, true
 }

@@ -28,7 +28,7 @@ func (t *step) stateDocument() *schema.State {
 		Queue: t.queueDocument(),
 		Link:  t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
-		Control: t.manual.Document(),
+		Control: t.manual.Document(), Recording: t.manuals().Recording(),
 		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
 		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped()},
 	}

@@ -149,6 +149,18 @@ func (p *player) formatPublish(e effect.Publish) string {
 		return ackLine(e.Param, decoded[schema.Ack](p, e.Payload))
 	case schema.TopicState:
 		return stateLine(decoded[schema.State](p, e.Payload))
+	case schema.TopicCaps:
+		line := "publish: caps"
+		for _, p := range decoded[schema.Caps](p, e.Payload).TaughtPoints {
+			line += fmt.Sprintf("; taught %s at %v %v %v", p.ID, p.XM, p.YM, p.ThetaRad)
+		}
+		return line
+	case schema.TopicActs:
+		line := "publish: acts"
+		for _, a := range decoded[schema.Acts](p, e.Payload).Acts {
+			line += fmt.Sprintf(" %s@%d %s", a.ID, a.Rev, a.Name)
+		}
+		return strings.TrimSpace(line)
 	case schema.TopicModes:
 		m := decoded[schema.Modes](p, e.Payload)
 		line := fmt.Sprintf("publish: modes %d;", m.ModesRev)
@@ -285,6 +297,9 @@ func stateLine(s schema.State) string {
 	}
 	if s.Link.State != schema.LinkNever {
 		line += "; link " + string(s.Link.State)
+	}
+	if s.Recording != nil {
+		line += "; " + s.Recording.Holder + " records " + s.Recording.Act
 	}
 	return line
 }

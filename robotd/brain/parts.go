@@ -72,6 +72,11 @@ func (t *step) settle(from int) {
 			t.actFailed(in)
 		case effect.Caps:
 			t.publishCaps()
+		case effect.Taught:
+			t.teach()
+			t.publishCaps()
+			t.publishActs()
+			t.toDesired(desired.Step.RobotChanged)
 		default:
 			panic(fmt.Sprintf("brain: no such intent: %T", in))
 		}
@@ -199,6 +204,18 @@ func (s *others) Capabilities() schema.Caps { return s.body.Capabilities(s.cfg.L
 
 // Check lets the executor check an act.
 func (s *others) Check(a *score.Act) *act.Refusal { return s.lanes.Check(a) }
+
+// Taught are the acts that people taught the robot, and their digest.
+func (s *others) Taught() (map[string]score.Act, string) {
+	taught := s.manual.Taught()
+	return taught.Acts(), taught.Digest()
+}
+
+// teach gives the other parts what people taught the robot.
+func (s *State) teach() {
+	s.body.SetTaught(s.manual.Taught().Points())
+	s.perform.SetTaught(s.manual.Taught().Acts())
+}
 
 // SetPlaces gives the fleet's places to the body.
 func (s *others) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }

@@ -3,6 +3,7 @@ package brain
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -153,7 +154,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"enable": ask("safety/enable", "safety/enable", "safety/reset"),
 		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`, `mode/set "mode":"follow"`,
 			`mode/param "mode":"follow","name":"turn","value":0.2`, `mode/param "mode":"follow","name":"turn"`, `mode/param "mode":"follow","name":"turn","value":9`,
-			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`),
+			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`,
+			`controller/unload "mode":"ato"`, `controller/load "mode":"ato"`),
 		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupt/request "handler":"ask"`, `interrupt/request "handler":"party"`, `interrupt/request "handler":"hello"`, `interrupt/request "handler":"alarm"`,
@@ -166,6 +168,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.r.give(event.Called{ID: w.r.called[n-1].ID, Body: []byte(rapid.SampledFrom([]string{"", "{}", `{"act":"greet"}`, `{"act":"x"}`, "[]"}).Draw(t, "body")),
 					Reason: rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonTimeout}).Draw(t, "reason")})
 			}
+		},
+		"moves": func(t *rapid.T) {
+			w.reported(driver.Event{Kind: driver.Position, X: rapid.Float64Range(-5, 5).Draw(t, "x"), Y: rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1)}).Draw(t, "y")})
 		},
 		"senses": func(t *rapid.T) {
 			signal := rapid.SampledFrom([]driver.Signal{driver.People, driver.Sound, driver.Push, driver.Lift, driver.Fall, driver.Heat, driver.Press, "nonsense"}).Draw(t, "signal")
@@ -190,7 +195,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.r.give(event.Frame{Client: s.manual.Control().Lease.Who.Client, Frame: f})
 		},
 		"manually": ask("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
-			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`),
+			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`,
+			`manual/view "view":"map"`, `manual/head-motion "motion":"nod"`, `manual/save-point "point":"window"`, `manual/goto "point":"window"`, `manual/point-delete "point":"window"`,
+			`manual/act-record "do":"start","act":"unknown"`, `manual/act-record "do":"stop"`, `manual/act "act":"unknown"`, `manual/act-delete "act":"unknown"`),
 		"hand off": ask("manual/stop"),
 		"rival": func(t *rapid.T) {
 			if w.r.s.report.Session() != "" {

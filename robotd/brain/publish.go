@@ -70,6 +70,15 @@ func (t *step) publishModes() {
 	}
 }
 
+// publishActs publishes the acts that people taught the robot if there is a session.
+func (t *step) publishActs() {
+	if t.report.Session() != "" {
+		d := t.manual.Taught().Document(t.cfg.Languages)
+		d.TS, d.Session = t.now.Wall, t.report.Session()
+		t.publish(effect.Document{Topic: schema.TopicActs, Value: d})
+	}
+}
+
 // publishCaps publishes the robot's capabilities if there is a session.
 func (t *step) publishCaps() {
 	if t.report.Session() != "" {

@@ -2,7 +2,6 @@ package brain
 
 import (
 	"troupe/robotd/desired"
-	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/heartbeat"
 	"troupe/robotd/report"
@@ -26,7 +25,7 @@ func (t *step) documents() {
 	t.publishCaps()
 	t.reports().Renew()
 	t.publishModes()
-	t.publish(effect.Document{Topic: schema.TopicActs, Value: t.desires().Acts()})
+	t.publishActs()
 	t.publishState()
 	t.desired.Renew()
 	t.toDesired(desired.Step.Report)

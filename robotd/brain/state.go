@@ -86,12 +86,13 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		beats:   heartbeat.New(cfg.Link),
 		signals: signal.New(),
 		perform: perform.New(cfg),
-		manual:  manual.New(cfg, id),
+		manual:  manual.New(cfg, id, m.Settings),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:    body.New(b),
 		health:  diagnosis.New(cfg, b.Units, now, m.Settings),
 		report:  report.New(cfg, id, now),
 	}
+	s.teach()
 	t := step{State: s, now: now}
 	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
 	t.settle(0)

@@ -59,6 +59,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
 		t.toDesired(desired.Step.KeepAgain)
+		t.toManual(manual.Step.KeepAgain)
 		t.reports().Ticked(tick.Late)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
@@ -114,6 +115,7 @@ func (t *step) react(ev event.Event) {
 		t.disk(ev.Refused)
 		t.desired.SettingsSaved(t.now, ev.Refused)
 		t.modes.SettingsSaved(t.now, ev.Refused)
+		t.manual.SettingsSaved(t.now, ev.Refused)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)

@@ -159,6 +159,11 @@ func (p *player) happen(text, word string, args []string) {
 		r.give(event.DesiredStory{Emptied: true})
 	case "press":
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: cmp.Or(arg(0), "help"), On: true}})
+	case "at": // where the body is
+		x, _ := strconv.ParseFloat(arg(0), 64)
+		y, _ := strconv.ParseFloat(arg(1), 64)
+		theta, _ := strconv.ParseFloat(arg(2), 64)
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Position, X: x, Y: y, Theta: theta}})
 	case "battery":
 		level, _ := strconv.ParseFloat(arg(0), 64)
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Battery, Unit: "battery", Level: level, Charging: arg(1) == "charging"}})

@@ -33,7 +33,7 @@ func restore[C any](t Step, c *content[C], m Memory, k sign.Kind, j delivery.Jud
 	var out []delivery.Effect
 	kept := m.Kept[k]
 	kept.Desired.FleetID = cmp.Or(kept.Desired.FleetID, t.fleetID)
-	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, actsDigest(), nil)
+	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
 	t.carryDelivery(k, out)
 }
 
@@ -223,7 +223,7 @@ func (t Step) place() {
 	t.placed = l
 	t.toPlaces()
 	t.Out.Do(effect.Caps{})
-	t.stepStory(delivery.RobotChanged{ActsDigest: actsDigest()})
+	t.RobotChanged()
 }
 
 // toPlaces gives the body the places.

@@ -26,12 +26,13 @@ import (
 // fakeRobot is the rest of the robot.
 type fakeRobot struct{ mode desiredmode.Facts }
 
-func (*fakeRobot) Capabilities() schema.Caps      { return schema.Caps{} }
-func (*fakeRobot) Check(*score.Act) *act.Refusal  { return nil }
-func (*fakeRobot) SetPlaces(*score.Places)        {}
-func (*fakeRobot) DeliveryFacts() delivery.Facts  { return delivery.Facts{} }
-func (*fakeRobot) Playing() bool                  { return false }
-func (r *fakeRobot) ModeFacts() desiredmode.Facts { return r.mode }
+func (*fakeRobot) Capabilities() schema.Caps              { return schema.Caps{} }
+func (*fakeRobot) Check(*score.Act) *act.Refusal          { return nil }
+func (*fakeRobot) SetPlaces(*score.Places)                {}
+func (*fakeRobot) DeliveryFacts() delivery.Facts          { return delivery.Facts{} }
+func (*fakeRobot) Taught() (map[string]score.Act, string) { return nil, "" }
+func (*fakeRobot) Playing() bool                          { return false }
+func (r *fakeRobot) ModeFacts() desiredmode.Facts         { return r.mode }
 
 // world is a robot that a broker brings documents, with a disk.
 type world struct {

@@ -1,8 +1,6 @@
 package desired
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"troupe/robotd/delivery"
@@ -37,8 +35,9 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 // out. A story is refused if the body lacks something that it needs, or if the executor
 // would refuse one of its acts.
 func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
-	e, problems := score.FitStory(*b, s.robot.Capabilities(), nil)
-	own := *b
+	taught, _ := s.robot.Taught()
+	e, problems := score.FitStory(*b, s.robot.Capabilities(), taught)
+	own := b.WithActs(taught)
 	own.Story.Acts = e.Steps
 	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}
 	for _, step := range e.Steps {
@@ -65,13 +64,11 @@ func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
 	}
 }
 
-// actsDigest is the digest of the robot's own catalogue of acts, which is empty so far.
-func actsDigest() string {
-	sum := sha256.Sum256(nil)
-	return hex.EncodeToString(sum[:])
-}
+// RobotChanged fits the story again, because the robot's points or taught acts changed.
+func (t Step) RobotChanged() { t.stepStory(delivery.RobotChanged{ActsDigest: t.actsDigest()}) }
 
-// Acts is that catalogue.
-func (t Step) Acts() *schema.Acts {
-	return &schema.Acts{TS: t.Now.Wall, Session: t.Session, Digest: actsDigest(), Acts: []schema.ActRef{}}
+// actsDigest is the digest of the acts that the robot was taught.
+func (s *State) actsDigest() string {
+	_, digest := s.robot.Taught()
+	return digest
 }

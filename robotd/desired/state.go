@@ -46,6 +46,8 @@ type Robot interface {
 	Capabilities() schema.Caps
 	// Check lets the executor check an act.
 	Check(*score.Act) *act.Refusal
+	// Taught are the acts that people taught the robot, and their digest.
+	Taught() (acts map[string]score.Act, digest string)
 	// SetPlaces gives the fleet's places to the body; nil = none.
 	SetPlaces(*score.Places)
 	// DeliveryFacts are the facts about the performance for the delivery of stories, and

@@ -100,6 +100,8 @@ type (
 	Disk struct{ Refused schema.Reason }
 	// Caps: the robot's capabilities have changed.
 	Caps struct{}
+	// Taught: the points or the acts that people taught the robot have changed.
+	Taught struct{}
 )
 
 func (Event) intent()        {}
@@ -120,6 +122,7 @@ func (AskStop) intent()      {}
 func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}
+func (Taught) intent()       {}
 
 // List collects what the parts of a robot request in one step. The zero value is empty.
 type List struct{ items []Intent }

@@ -45,6 +45,16 @@ func (t Step) Stick() {
 	if drove && t.stick.At != teleop.Driving {
 		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
 	}
+	t.recordDrive()
+}
+
+// recordDrive notes the set-point for the act that is being recorded.
+func (t Step) recordDrive() {
+	vx, wz := 0.0, 0.0
+	if t.stick.At == teleop.Driving {
+		vx, wz = t.stick.VX, t.stick.WZ
+	}
+	t.taught.Drive(vx, wz, t.Now.Mono)
 }
 
 // carryOut records the decision about the stick.

@@ -97,6 +97,7 @@ func (t Step) Ask(o request.Perform, asker string) {
 // more.
 func (t Step) Hands() {
 	t.endForbidden()
+	t.watchRecording()
 	w, ok := t.inbox.Take()
 	if !ok {
 		return
@@ -115,7 +116,7 @@ func (t Step) Hands() {
 		unit, _ = t.performer(o, &do)
 	}
 	switch {
-	case t.unmet(o) || t.Uncontrolled(o):
+	case t.unmet(o) || t.Uncontrolled(o) || t.takeDeletion(o):
 		return
 	case kind != "" && !has:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
@@ -131,7 +132,9 @@ func (t Step) Hands() {
 	case verb.Action:
 		t.performAction(o, a, do, unit)
 	default:
-		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
+		if !t.takeTaught(o) {
+			t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
+		}
 	}
 }
 
@@ -268,7 +271,7 @@ func (t Step) performAction(o request.Perform, asked verb.Action, do score.Actio
 	for language := range do.Text { // the one that the command names
 		languages = append([]string{language}, languages...)
 	}
-	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true})
+	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true}, do)
 }
 
 // refuseAction refuses an action, with the names of the verb's arguments.
@@ -315,7 +318,8 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 	if e.Clear = asked.Replaces() || t.Lanes.Idle(Acts); e.Clear {
 		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
 	}
-	t.begin(o, entry{lane: Acts, moves: moves}, e)
+	whole := e.Act.Resolve(score.Step{With: e.With})
+	t.begin(o, entry{lane: Acts, moves: moves}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
 }
 
 // capabilities are those of the body with the files of the robot's story.
@@ -326,7 +330,8 @@ func (t Step) capabilities() schema.Caps {
 // driven reports whether frames move the robot.
 func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
 
-func (t Step) begin(o request.Perform, h entry, e act.Entry) {
+// begin performs an entry; done is what a recording keeps of it.
+func (t Step) begin(o request.Perform, h entry, e act.Entry, done score.Action) {
 	e.ID, e.Req = t.Lanes.NextEntry("manual"), string(o.Key)
 	if refused := t.Lanes.Push(h.lane, e); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)
@@ -334,6 +339,7 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry) {
 	}
 	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), o.Verb.Need
 	t.entries = append(t.entries, h)
+	t.taught.Begin(e.ID, done, t.Now.Mono)
 	t.Out.Do(effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: h.moves})
 	t.Out.Changed(effect.FlushSoon)
 }
@@ -348,8 +354,10 @@ func (t Step) Ended(o *act.Effect) bool {
 	h := t.entries[i]
 	t.entries = slices.Delete(t.entries, i, i+1)
 	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: o.Reason, Detail: o.Detail}
+	failed := o.Outcome == act.EntryFailed || o.Reason == schema.ReasonTimeout
+	t.taught.End(o.Entry, o.Outcome == act.EntryCompleted, failed, t.Now.Mono)
 	switch {
-	case o.Outcome == act.EntryFailed, o.Reason == schema.ReasonTimeout:
+	case failed:
 		r.Status = schema.StatusFailed
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
 		r.Status = schema.StatusSuperseded

@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -32,8 +33,10 @@ func (b *fakeBody) Broken(id string) string { return b.broken[id] }
 func (b *fakeBody) Capabilities(l []string) schema.Caps {
 	return schema.Caps{Units: b.units, Languages: l}
 }
-func (b *fakeBody) Volume() verb.Number     { return b.volume }
-func (b *fakeBody) SetVolume(v verb.Number) { b.volume = v }
+func (b *fakeBody) Position() (score.Point, bool) { return score.Point{}, false }
+func (b *fakeBody) HasPoint(string) bool          { return false }
+func (b *fakeBody) Volume() verb.Number           { return b.volume }
+func (b *fakeBody) SetVolume(v verb.Number)       { b.volume = v }
 func (b *fakeBody) remove(id string) {
 	b.units = slices.DeleteFunc(slices.Clone(b.units), func(u schema.Unit) bool { return u.ID == id })
 }
@@ -76,7 +79,7 @@ func (h *health) Unusable(unit string) string {
 func newWorld(t *testing.T) *world {
 	cfg := config.Defaults("r1")
 	reach := &schema.Range{Min: -1, Max: 1}
-	w := &world{t: t, state: New(&cfg, "boot"), replies: map[string]effect.Reply{}, busy: map[string]uint64{}, body: &fakeBody{broken: map[string]string{}, units: []schema.Unit{
+	w := &world{t: t, state: New(&cfg, "boot", nil), replies: map[string]effect.Reply{}, busy: map[string]uint64{}, body: &fakeBody{broken: map[string]string{}, units: []schema.Unit{
 		{ID: "head", Kind: schema.UnitHead, YawRad: reach}, {ID: "head-2", Kind: schema.UnitHead, YawRad: reach},
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "drive", Kind: schema.UnitDrive, MaxSpeedMPS: 1},
 	}}}

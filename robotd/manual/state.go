@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/taught"
 	"troupe/robotd/teleop"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -30,6 +31,10 @@ type State struct {
 	stick  teleop.State
 	frames []event.Frame // received in this step
 	drive  drive
+
+	taught   taught.State
+	recorder recorder
+	keepAt   time.Duration // when what was taught is saved again; 0 = the disk refused nothing
 }
 
 // drive is the speed that the drive reports, and what was published of it.
@@ -39,11 +44,14 @@ type drive struct {
 	sent   int64 // number of messages so far
 }
 
-// New returns the state of a robot without a holder of control. boot is the id of this run
-// of robotd.
-func New(cfg *config.Config, boot string) State {
-	return State{cfg: cfg, control: control.Boot(boot), stick: teleop.Boot()}
+// New returns the state of a robot without a holder of control, which knows what it was
+// taught before. boot is the id of this run of robotd.
+func New(cfg *config.Config, boot string, saved map[string]string) State {
+	return State{cfg: cfg, control: control.Boot(boot), stick: teleop.Boot(), taught: taught.Restore(saved)}
 }
+
+// Taught is what people taught the robot.
+func (s *State) Taught() *taught.State { return &s.taught }
 
 // Step is the part of one step of the robot that concerns manual commands.
 type Step struct {
@@ -74,6 +82,10 @@ type Body interface {
 	Capabilities(languages []string) schema.Caps
 	Volume() verb.Number
 	SetVolume(verb.Number)
+	// Position is where the body is, if it reports that, and HasPoint whether goto knows a
+	// point.
+	Position() (score.Point, bool)
+	HasPoint(name string) bool
 }
 
 // Health is what the package asks of the diagnosis.

@@ -26,8 +26,10 @@ type State struct {
 
 	accepted   *program // to be performed
 	noStory    schema.Reason
-	playing    *program // being performed
-	storyEntry string   // entry on the story's lane
+	taught     map[string]score.Act
+	repertoire map[string]score.Act // acts by id: those of accepted, and taught
+	playing    *program             // being performed
+	storyEntry string               // entry on the story's lane
 	frozen     auto.Freeze
 	handling   []handling
 	unfit      bool // as at the last step

@@ -3,6 +3,7 @@ package perform
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"troupe/robotd/auto"
@@ -40,7 +41,7 @@ func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 		p.facts.Times = 0
 	}
 	p.languages = t.languagesOf(story.Languages)
-	p.moves = slices.ContainsFunc(story.Acts, func(s score.Step) bool { return l.Content.Acts[s.Act].Moves() })
+	p.moves = slices.ContainsFunc(story.Acts, func(s score.Step) bool { return l.Fit.Content.Acts[s.Act].Moves() })
 	return p
 }
 
@@ -60,7 +61,7 @@ func (p *program) act(i int) (*score.Step, *score.Act) {
 		return nil, nil
 	}
 	step := &p.Fit.Content.Story.Acts[i]
-	a, ok := p.Content.Acts[step.Act]
+	a, ok := p.Fit.Content.Acts[step.Act]
 	if !ok {
 		return step, nil
 	}
@@ -78,6 +79,7 @@ func (t Step) Accept(l *delivery.Loaded[score.Blob], why schema.Reason) {
 	default:
 		t.accepted = t.programOf(l)
 	}
+	t.mix()
 	t.noStory = why
 	t.Out.Changed(effect.FlushSoon)
 }
@@ -125,13 +127,28 @@ func (s *State) StoryRev() int64 {
 	return 0
 }
 
+// SetTaught are the acts that people taught the robot. They are performed beside those of the
+// story, which win.
+func (s *State) SetTaught(acts map[string]score.Act) {
+	s.taught = acts
+	s.mix()
+}
+
+// mix makes the map of everything that can be performed by its id.
+func (s *State) mix() {
+	s.repertoire = maps.Clone(s.taught)
+	if s.accepted != nil {
+		s.repertoire = s.accepted.Content.WithActs(s.taught).Acts
+	}
+}
+
 // Repertoire is what can be performed by its id: the acts and files of the accepted story,
-// and the languages of the performance.
+// taught acts, and the languages of the performance.
 func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, languages []string) {
 	if s.accepted == nil {
-		return nil, nil, s.cfg.Languages
+		return s.repertoire, nil, s.cfg.Languages
 	}
-	return s.accepted.Content.Acts, s.accepted.Content.Assets, s.accepted.languages
+	return s.repertoire, s.accepted.Content.Assets, s.accepted.languages
 }
 
 // ActName is the id of the act that is performed.

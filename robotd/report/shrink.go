@@ -150,6 +150,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 		u.Views, u.Images = first(u.Views, n), first(u.Images, n)
 	}
 	d.Points, d.Labels = first(d.Points, n), nil
+	d.TaughtPoints = d.TaughtPoints[:min(len(d.TaughtPoints), n)]
 	if n > 0 {
 		return true
 	}

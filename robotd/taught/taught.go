@@ -16,8 +16,9 @@ import (
 
 // The limits of what is kept.
 const (
-	MaxPoints = 64
-	MaxActs   = 32
+	MaxPoints   = 64
+	MaxActs     = 32
+	MaxActBytes = 32 << 10
 )
 
 // Act is an act that was taught. Rev rises when it is taught again.
@@ -113,6 +114,12 @@ func (s *State) Has(id string) bool {
 	_, ok := s.acts[id]
 	return ok
 }
+
+// Full reports whether no further act can be taught.
+func (s *State) Full() bool { return len(s.acts) >= MaxActs }
+
+// Size is the size of an act on the disk.
+func Size(a score.Act) int { return len(encode(a)) }
 
 // SetAct teaches an act.
 func (s *State) SetAct(a score.Act) Setting {

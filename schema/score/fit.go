@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -112,6 +113,17 @@ type Effective struct {
 
 // Moves reports whether any act moves the robot.
 func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) }
+
+// WithActs returns b with further acts. Those of b win.
+func (b Blob) WithActs(more map[string]Act) Blob {
+	own := b.Acts
+	b.Acts = maps.Clone(more)
+	if b.Acts == nil {
+		b.Acts = map[string]Act{}
+	}
+	maps.Copy(b.Acts, own)
+	return b
+}
 
 // FitStory returns the part of b that this robot performs. An act comes from b, or else from
 // the acts taught on the robot; an act in neither is left out and listed in Pruned. An act

@@ -309,6 +309,32 @@ func (a HeadMotion) Action([]string) score.Action {
 // Patience implements Action.
 func (HeadMotion) Patience() time.Duration { return 30 * time.Second }
 
+// SavePoint is for manual/save-point.
+type SavePoint struct {
+	sealed
+	Point string `json:"point" verb:"required" doc:"name of the point: a-z, 0-9 and hyphens"`
+}
+
+// DeletePoint is for manual/point-delete.
+type DeletePoint struct {
+	sealed
+	Point string `json:"point" verb:"required" doc:"name of a taught point"`
+}
+
+// RecordAct is for manual/act-record.
+type RecordAct struct {
+	sealed
+	Do   string `json:"do" verb:"required" doc:"start; stop, which keeps the act; or cancel, which does not"`
+	Act  string `json:"act" doc:"with start: id of the act, a-z, 0-9 and hyphens"`
+	Name Text   `json:"name" doc:"with start: its name for people"`
+}
+
+// DeleteAct is for manual/act-delete.
+type DeleteAct struct {
+	sealed
+	Act string `json:"act" verb:"required" doc:"id of a taught act"`
+}
+
 // WholeAct is implemented by the arguments of verbs that perform a whole act.
 type WholeAct interface {
 	Args
@@ -321,7 +347,7 @@ type WholeAct interface {
 // ManualAct is for manual/act.
 type ManualAct struct {
 	sealed
-	Act  string `json:"act" verb:"required" doc:"id of an act of the robot's story"`
+	Act  string `json:"act" verb:"required" doc:"id of an act of the robot's story, or of a taught one"`
 	With Values `json:"with" doc:"values of the act's parameters, by name"`
 }
 
@@ -336,7 +362,7 @@ func (ManualAct) Replaces() bool { return true }
 // Perform is for act/perform.
 type Perform struct {
 	sealed
-	Act     string  `json:"act" doc:"id of an act of the robot's story"`
+	Act     string  `json:"act" doc:"id of an act of the robot's story, or of a taught one"`
 	Actions Objects `json:"actions" doc:"instead of act: actions as in the file of an act"`
 	With    Values  `json:"with" doc:"values of the act's parameters, by name"`
 	Clear   bool    `json:"clear" doc:"cancels earlier requests, running or waiting; never the story"`

@@ -289,6 +289,36 @@ func TestHomingWaitsForEnable(t *testing.T) {
 	})
 }
 
+func TestBodyReportsItsPosition(t *testing.T) {
+	at := func(r *robot) (x, y float64, n int) {
+		for _, e := range r.seen {
+			if e.Kind == driver.Position {
+				x, y, n = e.X, e.Y, n+1
+			}
+		}
+		return x, y, n
+	}
+	with(t, sim.Config{}, func(r *robot) {
+		r.pass(time.Second)
+		if x, y, n := at(r); n != 1 || x != -1 || y != 0 {
+			t.Errorf("at the start it reported %v, %v as the last of %d positions", x, y, n)
+		}
+		r.Order(driver.ToRun)
+		r.pass(100 * time.Millisecond)
+		took := r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"}))
+		r.pass(time.Second)
+		if x, y, n := at(r); math.Abs(x) > 0.02 || math.Abs(y) > 0.02 || n > int(took/driver.SpeedEvery)+3 {
+			t.Errorf("after %v it reported %v, %v as the last of %d positions", took, x, y, n)
+		}
+	})
+	with(t, sim.Config{NoMap: true}, func(r *robot) {
+		r.pass(time.Second)
+		if _, _, n := at(r); n != 0 {
+			t.Error("it reported a position without a map")
+		}
+	})
+}
+
 func TestBodyWithoutMapCalibratesAndRefusesGoto(t *testing.T) {
 	with(t, sim.Config{NoMap: true}, func(r *robot) {
 		if len(r.Body().Points) != 0 {

@@ -1,0 +1,205 @@
+package manual
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/control"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/robotd/taught"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/verb"
+)
+
+// recorder is the client whose manual commands become an act.
+type recorder struct {
+	who control.Who
+	req string
+}
+
+// takeTaught takes a command by which people teach the robot, and reports whether it is one.
+func (t Step) takeTaught(o request.Perform) bool {
+	switch a := o.Args.(type) {
+	case verb.SavePoint:
+		t.savePoint(o, a.Point)
+	case verb.RecordAct:
+		t.record(o, a)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeDeletion takes a command that deletes what was taught, in every mode, and reports
+// whether it is one.
+func (t Step) takeDeletion(o request.Perform) bool {
+	switch a := o.Args.(type) {
+	case verb.DeletePoint:
+		saved, had := t.taught.DeletePoint(a.Point)
+		t.forget(o, saved, had, "point_deleted", "/args/point", a.Point)
+	case verb.DeleteAct:
+		saved, had := t.taught.DeleteAct(a.Act)
+		t.forget(o, saved, had, "act_deleted", "/args/act", a.Act)
+	default:
+		return false
+	}
+	return true
+}
+
+// savePoint keeps where the robot stands as a point.
+func (t Step) savePoint(o request.Perform, id string) {
+	at, known := t.Body.Position()
+	_, again := t.taught.Points()[id]
+	switch {
+	case !schema.ValidID(id):
+		t.refuse(o, schema.ReasonBadRequest, "/args/point", "a name has a-z, 0-9 and hyphens, at most 63")
+	case !known:
+		t.refuse(o, schema.ReasonPrecondition, "", "the body does not report where it is; it needs a map")
+	case !again && t.Body.HasPoint(id):
+		t.refuse(o, schema.ReasonIDReuse, "/args/point", "the robot's map or the fleet's places have a point "+id)
+	case !again && len(t.taught.Points()) >= taught.MaxPoints:
+		t.refuse(o, schema.ReasonPrecondition, "", fmt.Sprintf("%d points were taught already; manual/point-delete removes one", taught.MaxPoints))
+	default:
+		t.learn(t.taught.SetPoint(id, at))
+		t.Out.Event("point_saved", "manual", whoOf(o).String(), string(o.Key), savedPoint{id, at})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s is at x %.2f m, y %.2f m, heading %.2f rad", id, at.XM, at.YM, *at.ThetaRad)})
+	}
+}
+
+// savedPoint is the data of the event: fleetd can take the point into its places.
+type savedPoint struct {
+	ID string `json:"id"`
+	score.Point
+}
+
+// learn saves what was taught, and tells the other parts of the robot.
+func (t Step) learn(s taught.Setting) {
+	t.Out.Do(effect.SaveSetting(s))
+	t.Out.Do(effect.Taught{})
+	t.Out.Changed(effect.FlushSoon)
+}
+
+// forget answers the deletion of something that was taught.
+func (t Step) forget(o request.Perform, s taught.Setting, had bool, event, pointer, id string) {
+	if !had {
+		t.refuse(o, schema.ReasonUnknownID, pointer, "the robot was not taught "+id)
+		return
+	}
+	t.learn(s)
+	t.Out.Event(event, "manual", whoOf(o).String(), string(o.Key), effect.Described{ID: id})
+	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
+}
+
+// keepPause is the pause before a disk that refused a setting is asked again.
+const keepPause = time.Second
+
+// SettingsSaved notes whether the disk refused a setting: then everything that was taught is
+// saved again.
+func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
+	if refused != "" {
+		s.keepAt = now.Mono + keepPause
+	}
+}
+
+// KeepAgain saves everything that was taught again, once the pause is over.
+func (t Step) KeepAgain() {
+	if t.keepAt == 0 || t.Now.Mono < t.keepAt {
+		return
+	}
+	t.keepAt = 0
+	for _, s := range t.taught.Settings() {
+		t.Out.Do(effect.SaveSetting(s))
+	}
+}
+
+// record starts, stops or cancels the recording of an act.
+func (t Step) record(o request.Perform, a verb.RecordAct) {
+	recording := t.taught.Act
+	switch {
+	case a.Do != "start" && a.Do != "stop" && a.Do != "cancel":
+		t.refuse(o, schema.ReasonBadRequest, "/args/do", "start, stop or cancel")
+	case a.Do == "start":
+		t.startRecording(o, a)
+	case recording == "":
+		t.refuse(o, schema.ReasonInvalidTransition, "", "no act is being recorded")
+	case a.Do == "cancel":
+		t.endRecording(schema.ReasonCancelled)
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
+	default:
+		t.stopRecording(o)
+	}
+}
+
+func (t Step) startRecording(o request.Perform, a verb.RecordAct) {
+	_, known := t.Story.Acts[a.Act]
+	again := t.taught.Has(a.Act)
+	switch {
+	case !schema.ValidID(a.Act):
+		t.refuse(o, schema.ReasonBadRequest, "/args/act", "an act has a name of a-z, 0-9 and hyphens, at most 63")
+	case t.taught.Act != "":
+		t.refuse(o, schema.ReasonBusy, "", t.taught.Act+" is being recorded")
+	case known && !again:
+		t.refuse(o, schema.ReasonIDReuse, "/args/act", "the robot's story has an act "+a.Act)
+	case !again && t.taught.Full():
+		t.refuse(o, schema.ReasonPrecondition, "", fmt.Sprintf("%d acts were taught already; manual/act-delete removes one", taught.MaxActs))
+	default:
+		f := t.teleopFacts()
+		t.taught.Recording = taught.Recording{Act: a.Act, Since: t.Now.Mono, MaxMPS: f.MaxMPS, MaxTurn: f.MaxRadPS}
+		if a.Name != "" {
+			t.taught.Name = score.Text{t.cfg.Languages[0]: string(a.Name)}
+		}
+		t.recorder = recorder{whoOf(o), string(o.Key)}
+		t.recordDrive()
+		t.Out.Changed(effect.FlushSoon)
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " + a.Act})
+	}
+}
+
+// stopRecording keeps the recorded act. What cannot be performed is not kept.
+func (t Step) stopRecording(o request.Perform) {
+	a := t.taught.Finish(t.Now.Mono)
+	found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...))
+	t.Out.Changed(effect.FlushSoon)
+	switch {
+	case len(a.Actions) == 0:
+		t.refuse(o, schema.ReasonPrecondition, "", "nothing was done manually, so there is no act")
+	case len(found) > 0:
+		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded cannot be performed: "+found[0].String())
+	case taught.Size(a) > taught.MaxActBytes:
+		t.refuse(o, schema.ReasonTooBig, "", fmt.Sprintf("the act has more than %d bytes", taught.MaxActBytes))
+	default:
+		t.learn(t.taught.SetAct(a))
+		t.Out.Event("act_recorded", "manual", whoOf(o).String(), string(o.Key), effect.Described{ID: a.ID})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s has %d actions", a.ID, len(a.Actions))})
+	}
+}
+
+// endRecording drops what was recorded.
+func (t Step) endRecording(why schema.Reason) {
+	t.Out.Event("act_recording_ended", "manual", string(why), t.recorder.req, effect.Described{ID: t.taught.Act, Reason: why})
+	t.taught.Recording = taught.Recording{}
+	t.Out.Changed(effect.FlushSoon)
+}
+
+// watchRecording drops the recording when its client may not act manually any more.
+func (t Step) watchRecording() {
+	switch {
+	case t.taught.Act == "":
+	case t.forbids("") != "":
+		t.endRecording(schema.ReasonNotInMnl)
+	case t.control.May(&t.cfg.Control, verb.NeedManual, t.recorder.who).Reason != "":
+		t.endRecording(schema.ReasonNotInControl)
+	}
+}
+
+// Recording is the recording in progress, for the state document; nil = none.
+func (t Step) Recording() *schema.StateRecording {
+	r := &t.taught.Recording
+	if r.Act == "" {
+		return nil
+	}
+	return &schema.StateRecording{Act: r.Act, Holder: t.recorder.who.Client, By: t.recorder.who.By, Since: t.Now.At(r.Since)}
+}
