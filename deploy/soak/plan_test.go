@@ -74,7 +74,31 @@ func plan(seed uint64) []incident {
 		}
 		all = append(all, d)
 	}
+	all = append(all, bodyIncidents(seed)...)
 	slices.SortStableFunc(all, func(a, b incident) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// bodyInputs are what happens to the body, with what ends it. None of it needs a person
+// afterwards, apart from the permission to move.
+var bodyInputs = [][2]string{
+	{`heat {"unit":"head","celsius":72}`, `heat {"unit":"head","celsius":30}`},
+	{`heat {"unit":"battery","celsius":70}`, `heat {"unit":"battery","celsius":30}`},
+	{`break {"unit":"speaker","what":"loose wire"}`, `repair {"unit":"speaker"}`},
+	{`push {"on":true}`, `push {"on":false}`},
+	{`fall {"on":true}`, `fall {"on":false}`},
+}
+
+// bodyIncidents draws from a sequence of its own, so that the other incidents of a seed stay
+// as they are.
+func bodyIncidents(seed uint64) (all []incident) {
+	r := rand.New(rand.NewPCG(seed, 0xb0d7))
+	for range r.IntN(4) {
+		input, at := bodyInputs[r.IntN(len(bodyInputs))], time.Duration(r.Int64N(int64(faultTime-15*time.Second)))
+		for n, played := range input {
+			all = append(all, incident{what: "body", body: played, at: at + time.Duration(n)*time.Duration(1+r.IntN(15_000))*time.Millisecond})
+		}
+	}
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,6 +38,7 @@ type world struct {
 	op     *brokertest.Client
 
 	fleetd   *fleet.Fleet
+	body     *sim.Sim
 	robotEnd func()
 	robotRun chan error
 
@@ -116,10 +118,11 @@ func (w *world) startRobot() {
 	ctx, end := context.WithCancel(context.Background())
 	ready := make(chan struct{})
 	w.robotEnd, w.robotRun = end, make(chan error, 1)
-	run := w.robotRun
+	w.body = sim.New(sim.Config{})
+	run, body := w.robotRun, w.body
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
-			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: sim.New(sim.Config{}),
+			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: body,
 			Tick: 100 * time.Millisecond, LatchTime: 1700 * time.Microsecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
@@ -160,6 +163,13 @@ func (w *world) apply(d incident) {
 		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
 	case "assign":
 		w.request("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
+	case "body":
+		name, fields, _ := strings.Cut(d.body, " ")
+		in, problems := schema.DecodeSimInput(name, []byte(fields))
+		if len(problems) > 0 {
+			w.Fatalf("%s: %v", d.body, problems)
+		}
+		w.body.Inject(in)
 	case "cut":
 		w.links[d.who].cut(false)
 	case "outage":
