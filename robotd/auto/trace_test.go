@@ -52,6 +52,8 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.Safety = hold
 	case "safeguard":
 		w.f.Safeguard = hold
+	case "barred":
+		w.f.Barred = hold.Reason
 	case "link":
 		w.f.LinkLost = hold
 	default:

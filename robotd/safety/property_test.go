@@ -35,6 +35,9 @@ func drawFacts(t *rapid.T) Facts {
 	if rapid.IntRange(0, 4).Draw(t, "latched") == 0 {
 		f.Latches = []Latch{{ID: "l", Level: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, "?"}).Draw(t, "level")}}
 	}
+	if rapid.IntRange(0, 4).Draw(t, "critical") == 0 {
+		f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: "battery"}}
+	}
 	if rapid.IntRange(0, 4).Draw(t, "asked") == 0 {
 		f.Asked = []Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks"), Source: "mode"}}
 	}
@@ -78,7 +81,9 @@ func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f
-			switch rapid.IntRange(0, 3).Draw(t, "which") {
+			switch rapid.IntRange(0, 4).Draw(t, "which") {
+			case 4:
+				worse.Critical = append([]Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden}}, f.Critical...)
 			case 0:
 				worse.Inputs = []string{"door"}
 			case 1:

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/schema"
 	"troupe/schema/golden"
 )
 
@@ -76,6 +77,10 @@ func (w *world) play(t *testing.T, line string) string {
 			r = Request{Verb: Verb(args["operator"]), Source: "operator", By: "op1"}
 		}
 		defer func() { w.f.Asked = nil }()
+	case "critical":
+		w.f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: words[0], Why: args["why"]}}
+	case "uncritical":
+		w.f.Critical = nil
 	case "mode":
 		w.f.Mode = map[string]Mode{
 			"wants": {Active: true, Wants: true}, "rests": {Active: true}, "none": {},
