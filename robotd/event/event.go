@@ -148,7 +148,7 @@ type (
 		Run    int64 // number of the calibration
 		Reason schema.Reason
 		Detail string
-		Units  []driver.Calibrated // empty if the calibration was ended
+		Units  []driver.Calibrated // empty if it did not come to its end
 	}
 
 	// Credential is the condition of the robot's certificate; it is good if there is no

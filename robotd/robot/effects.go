@@ -155,7 +155,6 @@ func (h *effects) calibrate(run int64) {
 		}
 		ev := event.Calibrated{Run: run}
 		c, err := h.body.Calibrate(ctx)
-		ev.Units = c.Units
 		switch {
 		case errors.Is(err, context.Canceled):
 			ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"
@@ -169,6 +168,9 @@ func (h *effects) calibrate(run int64) {
 					break
 				}
 			}
+		}
+		if err == nil {
+			ev.Units = c.Units
 		}
 		h.loop.send(h.ctx, ev)
 	})
