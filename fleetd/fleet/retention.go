@@ -16,6 +16,9 @@ const (
 	// pruneAtOnce bounds the rows of one transaction, to some 10 ms in which other writes
 	// wait.
 	pruneAtOnce = 500
+	// keepRoutineEvents is how long events are kept that come with every act: a robot that
+	// performs all day has ten thousand of them.
+	keepRoutineEvents = 3 * 24 * time.Hour
 )
 
 // pruner removes history that is older than the configuration allows. The leader prunes.
@@ -78,6 +81,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		{"audit", p.keepAudit, db.PruneAudit},
 		{"commands", p.keepCommands, db.PruneBatches},
 		{"events", p.keepEvents, db.PruneEvents},
+		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
 	} {
 		if history.keep < 0 {
 			continue

@@ -97,7 +97,7 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
 	}
 	if e := s.Event; e != nil {
-		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Body: m.Payload, ReceivedAt: now})
+		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 	}
 	if s.Answer != nil {
 		f.dispatcher.Answer(id, *s.Answer)

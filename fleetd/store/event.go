@@ -13,6 +13,7 @@ type Event struct {
 	Seq        int64
 	Type       string
 	Level      string
+	Routine    bool // it comes with every act
 	Body       []byte
 	ReceivedAt time.Time
 }
@@ -31,8 +32,8 @@ type EventQuery struct {
 // unknown robot, nothing is added and the error is ErrNotFound.
 func (s *Store) AddEvents(ctx context.Context, events []Event) error {
 	err := s.batch(ctx, func(tx *Tx) error {
-		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, level, body, received_at)
-			SELECT robot, boot, seq, type, level, body, received_at FROM given WHERE true
+		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, level, routine, body, received_at)
+			SELECT robot, boot, seq, type, level, routine, body, received_at FROM given WHERE true
 			ON CONFLICT (robot, boot, seq) DO NOTHING`)
 		return err
 	})
@@ -48,6 +49,7 @@ var eventColumns = []column[Event]{
 	number("seq", func(e Event) int64 { return e.Seq }),
 	text("type", func(e Event) string { return e.Type }),
 	text("level", func(e Event) string { return e.Level }),
+	number("routine", func(e Event) int64 { return boolToInt(e.Routine) }),
 	binary("body", func(e Event) []byte { return e.Body }),
 	number("received_at", func(e Event) int64 { return micros(e.ReceivedAt) }),
 }
@@ -62,11 +64,11 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	}
 	w.addIf(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
-	query := "SELECT robot, boot, seq, type, level, body, received_at FROM events" + w.String() +
+	query := "SELECT robot, boot, seq, type, level, routine > 0, body, received_at FROM events" + w.String() +
 		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (e Event, err error) {
 		var at int64
-		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Level, &e.Body, &at)
+		err = scan(&e.Robot, &e.Boot, &e.Seq, &e.Type, &e.Level, &e.Routine, &e.Body, &at)
 		e.ReceivedAt = timeOf(at)
 		return e, err
 	}, query, w.args...)

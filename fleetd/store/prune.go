@@ -14,6 +14,8 @@ const (
 	oldAudit  = `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < $1 ORDER BY at LIMIT $2)`
 	oldEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
 		SELECT robot, boot, seq FROM events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`
+	oldRoutineEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
+		SELECT robot, boot, seq FROM events WHERE routine = 1 AND received_at < $1 ORDER BY received_at LIMIT $2)`
 
 	// oldBatches checks one batch after the other. With NOT EXISTS, PostgreSQL would join all
 	// batches with all commands in each call.
@@ -33,6 +35,11 @@ func (s *Store) PruneAudit(ctx context.Context, then time.Time, limit int) (int6
 // PruneEvents deletes up to limit of the oldest events received before then.
 func (s *Store) PruneEvents(ctx context.Context, then time.Time, limit int) (int64, error) {
 	return s.prune(ctx, "events", oldEvents, micros(then), limit)
+}
+
+// PruneRoutineEvents is PruneEvents for those that come with every act.
+func (s *Store) PruneRoutineEvents(ctx context.Context, then time.Time, limit int) (int64, error) {
+	return s.prune(ctx, "events of acts", oldRoutineEvents, micros(then), limit)
 }
 
 func (s *Store) prune(ctx context.Context, what, query string, args ...any) (n int64, err error) {

@@ -55,6 +55,12 @@ func oldEventsArePruned(t *testing.T, address string) {
 	if err := s.AddEvents(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
+	routine := event("r1", "acts", 1, "act_ended", 3)
+	routine.Routine = true
+	if err := s.AddEvents(t.Context(), []store.Event{routine}); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "events of acts by step", pruned(t, s.PruneRoutineEvents, at(4), 4), []int64{1})
 	wantEqual(t, "rows by step", pruned(t, s.PruneEvents, at(3), 4), []int64{4, 2})
 	var left []int64
 	for _, e := range must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})) {

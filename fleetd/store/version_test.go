@@ -124,7 +124,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		}
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
-		for _, undo := range []string{`DROP TABLE refs`, `DROP INDEX events_by_level`, `ALTER TABLE events DROP COLUMN level`,
+		for _, undo := range []string{`DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}

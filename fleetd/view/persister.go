@@ -16,6 +16,9 @@ const (
 	// maxEvents bounds the events that wait for the database; beyond it the oldest are
 	// dropped and counted.
 	maxEvents = 20_000
+	// maxRoutineEvents bounds the queue for events that come with every act: they displace no
+	// others.
+	maxRoutineEvents = maxEvents / 2
 	// keepEventsFor is how long a follower keeps events, in case the leader ends before it
 	// has written them.
 	keepEventsFor = time.Minute
@@ -65,6 +68,10 @@ func (k *Persister) Dropped() int64 { return k.dropped.Load() }
 func (k *Persister) Event(e store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if e.Routine && len(k.events) >= maxRoutineEvents {
+		k.dropped.Add(1)
+		return
+	}
 	if len(k.events) >= maxEvents {
 		k.events = k.events[1:]
 		k.dropped.Add(1)

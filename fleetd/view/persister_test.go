@@ -32,6 +32,30 @@ func (s *saved) AddEvents(_ context.Context, events []store.Event) error {
 	return nil
 }
 
+// The database is away for long, and robots perform.
+func TestEventsOfActsDisplaceNoOthers(t *testing.T) {
+	f := newFleet(t, 1)
+	p := view.NewPersister(f.View, view.PersisterDeps{
+		Now: time.Now, Leads: func() bool { return true }, Followed: func() bool { return false }, Well: func() {},
+		Failed: func(_ string, err error) { t.Error(err) },
+	})
+	for seq := range int64(30_000) {
+		p.Event(store.Event{Robot: "r0", Seq: seq, Routine: seq%3 > 0})
+	}
+	db, rare := &saved{}, 0
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.Run(ctx, db)
+	for _, seq := range db.events {
+		if seq%3 == 0 {
+			rare++
+		}
+	}
+	if rare != 10_000 || len(db.events)+int(p.Dropped()) != 30_000 {
+		t.Errorf("of 10,000 other events %d are saved; %d in all, %d dropped", rare, len(db.events), p.Dropped())
+	}
+}
+
 func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 1)

@@ -205,6 +205,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.r.give(event.Command{Client: "op2", Group: "control", Verb: name})
 			}
 		},
+		"late": func(t *rapid.T) { // the loop stood still
+			w.r.give(event.Tick{Late: time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms")) * time.Millisecond})
+		},
 		"garbage": func(t *rapid.T) {
 			v := rapid.SampledFrom(verb.All).Draw(t, "verb")
 			if w.r.s.report.Session() == "" {
