@@ -231,6 +231,11 @@ func (x *Executor) SetUnitDisabled(id string, disabled bool, out []Effect) []Eff
 	return x.takeOut()
 }
 
+// UnitDisabled reports whether a unit is disabled.
+func (x *Executor) UnitDisabled(id string) bool {
+	return slices.ContainsFunc(x.units, func(u unit) bool { return u.id == id && u.disabled })
+}
+
 func (x *Executor) lane(name Lane) *lane {
 	for i := range x.lanes {
 		if x.lanes[i].Lane == name {

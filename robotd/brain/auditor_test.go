@@ -3,6 +3,7 @@ package brain
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -124,10 +125,13 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				a.modes, _ = schema.DecodeStrict[schema.Modes](e.Payload)
 			}
 		case effect.Move:
+			if !(math.Abs(e.VX) <= 0.3 && math.Abs(e.WZ) <= 0.5) { // NaN is beyond every limit
+				a.fail("the drive gets %v m/s, %v rad/s", e.VX, e.WZ)
+			}
 			if (e.VX != 0 || e.WZ != 0) && (s.health.Unusable("drive") != "" || s.health.Motion() != "") {
 				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.health.Unusable("drive"), s.health.Motion())
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.SaveRequests:

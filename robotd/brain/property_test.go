@@ -41,7 +41,7 @@ func newWorld(t *rapid.T) *world {
 	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
-	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule)
+	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule, askerMode.Rule)
 	if err := r.cfg.Set("interrupts.handlers", jsontext.Value(`[{"handler":"ask","http":{"url":"http://desk/"}},{"handler":"party","activity":"greeting","when":"people > 0"},
 		{"handler":"hello","act":"greet","idle":"5s"},{"handler":"alarm","actions":[{"type":"face","start_ms":0,"face":"sad"}],"priority":30,"preempt":true}]`)); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"stop":   ask("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
 		"enable": ask("safety/enable", "safety/enable", "safety/reset"),
-		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`, `mode/set "mode":"follow"`,
+		"mode": ask(`mode/set "mode":"ato"`, `mode/set "mode":"mnl"`, `mode/set "mode":"str"`, `mode/set "mode":"safe"`, `mode/set "mode":"x"`, `mode/set "mode":"follow"`, `mode/set "mode":"asker"`,
 			`mode/param "mode":"follow","name":"turn","value":0.2`, `mode/param "mode":"follow","name":"turn"`, `mode/param "mode":"follow","name":"turn","value":9`,
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`,
 			`controller/unload "mode":"ato"`, `controller/load "mode":"ato"`),
@@ -161,7 +161,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			`interrupt/request "handler":"ask"`, `interrupt/request "handler":"party"`, `interrupt/request "handler":"hello"`, `interrupt/request "handler":"alarm"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
 		"touch": func(t *rapid.T) {
-			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front", "fast", "nowhere", "slow", "soft-stop", "stop", "halt", "estop"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 		},
 		"answered": func(t *rapid.T) {
 			if n := len(w.r.called); n > 0 {

@@ -40,7 +40,7 @@ func (t Step) shutDown() {
 			return
 		}
 	}
-	heads, poses := atRest(t.Body.Units())
+	heads, poses := t.atRest()
 	for _, a := range []*score.Act{heads, poses} { // a pose that fails leaves the heads alone
 		if len(a.Actions) > 0 {
 			t.inSafety(act.Entry{Act: a})
@@ -48,8 +48,9 @@ func (t Step) shutDown() {
 	}
 }
 
-// atRest brings the heads to the middle and what takes poses upright.
-func atRest(units []schema.Unit) (heads, poses *score.Act) {
+// atRest brings the heads to the middle and what takes poses upright, as far as the body has
+// such units and they are not disabled.
+func (t Step) atRest() (heads, poses *score.Act) {
 	heads, poses = &score.Act{ID: "heads-to-rest"}, &score.Act{ID: "poses-to-rest"}
 	zero := 0.0
 	only := func(r *schema.Range) *float64 {
@@ -58,8 +59,9 @@ func atRest(units []schema.Unit) (heads, poses *score.Act) {
 		}
 		return &zero
 	}
-	for _, u := range units {
+	for _, u := range t.Body.Units() {
 		switch {
+		case t.Lanes.UnitDisabled(u.ID):
 		case u.Kind == schema.UnitHead:
 			heads.Actions = append(heads.Actions, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &zero, PitchRad: &zero, RollRad: only(u.RollRad)})
 		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):
