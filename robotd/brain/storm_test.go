@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/interrupt"
 	"troupe/schema"
 )
 
@@ -41,11 +42,18 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 	command("safety/enable", "")
 	r.until(r.now + time.Second)
 
-	events := map[string]int{}
+	events, started, ended := map[string]int{}, 0, 0
 	r.watch = func(_ event.Event, out []effect.Effect) {
 		for _, e := range out {
-			if p, ok := e.(effect.SaveEvent); ok {
-				ev, _ := schema.Decode[schema.Event](p.Payload)
+			switch e := e.(type) {
+			case effect.Note: // events may be dropped, the log is not
+				if e.Machine == "interrupt" && e.To == string(interrupt.Running) {
+					started++
+				} else if e.Machine == "interrupt" && e.From == string(interrupt.Running) {
+					ended++
+				}
+			case effect.SaveEvent:
+				ev, _ := schema.Decode[schema.Event](e.Payload)
 				events[ev.Type]++
 			}
 		}
@@ -91,13 +99,8 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 	if r.s.safety.At != schema.SafetyEnabled {
 		t.Errorf("the robot is %s", r.s.safety.At)
 	}
-	for _, what := range []string{"interrupt_started", "interrupt_refused"} {
-		if events[what] == 0 {
-			t.Errorf("no event %s: %v", what, events)
-		}
-	}
-	if started, finished := events["interrupt_started"], events["interrupt_finished"]; started != finished {
-		t.Errorf("%d interrupts started, %d finished", started, finished)
+	if started < 20 || started != ended || events["interrupt_refused"] == 0 {
+		t.Errorf("%d interrupts started, %d ended, events: %v", started, ended, events)
 	}
 	if n := len(r.s.perform.Queue().Running()) + r.s.perform.Handling(); n > 0 {
 		t.Errorf("interrupts are left: %+v", r.s.perform.Queue().Running())

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"troupe/broker/link"
@@ -59,10 +60,10 @@ type Config struct {
 	Roles            Roles
 	LinkLoss         map[schema.ModeID]schema.LinkLoss
 	LinkTimeout      map[schema.ModeID]time.Duration
-	ContinueOnReturn bool             // ato resumes by itself when heartbeats of an operator return
-	Modes            []mode.Installed // in addition to those of every robot
-	LowBattery       float64
-	Charged          float64
+	ContinueOnReturn bool                      // ato resumes by itself when heartbeats of an operator return
+	Modes            []mode.Installed          // in addition to those of every robot
+	Interrupts       map[string]jsontext.Value // settings of interrupts, by name
+	Battery          Battery
 	RequireSight     bool
 	Control          control.Required
 	Signing          sign.Policy // for desired documents
@@ -92,6 +93,10 @@ type Config struct {
 // Roles names the modes on which the others fall back; empty: str, mnl and safe.
 type Roles struct{ Calibration, Default, Safe schema.ModeID }
 
+// Battery has the levels, as shares of 1, at which a robot goes to charge and has charged
+// enough.
+type Battery struct{ Low, Charged float64 }
+
 // brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
@@ -109,7 +114,7 @@ func (c *Config) brain() (*config.Config, error) {
 	if len(c.Languages) > 0 {
 		b.Languages = c.Languages
 	}
-	b.LowBattery, b.Charged = cmp.Or(c.LowBattery, b.LowBattery), cmp.Or(c.Charged, b.Charged)
+	b.LowBattery, b.Charged = cmp.Or(c.Battery.Low, b.LowBattery), cmp.Or(c.Battery.Charged, b.Charged)
 	b.Safety.RequireSight = c.RequireSight
 	b.Control.Required = cmp.Or(c.Control, b.Control.Required)
 	b.Signing, b.Probation, b.Pinned = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.Pinned
@@ -119,7 +124,15 @@ func (c *Config) brain() (*config.Config, error) {
 	if len(b.Trust) == 0 && err == nil { // configured keys replace those of the enrolment
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}
-	faults := b.Check()
+	var faults []string
+	for _, key := range interruptSettings {
+		if v, given := c.Interrupts[key]; given {
+			if err := b.Set(key, v); err != nil {
+				faults = append(faults, key+err.Error())
+			}
+		}
+	}
+	faults = append(faults, b.Check()...)
 	if err != nil {
 		faults = append(faults, err.Error())
 	}

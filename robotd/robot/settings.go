@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
@@ -23,6 +24,7 @@ import (
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/mode"
 	"troupe/schema"
+	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
 
@@ -59,6 +61,8 @@ var settings = []setting{
 	{"on_link_return", "wait", "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "battery level, as a share of 1, below which the robot in ato goes to charge"},
 	{"charged", 0.80, "battery level, as a share of 1, at which it has charged enough and goes on"},
+	{interrupts.HandlersSetting, "", "handlers of interrupts beside the robot's own: a list, as the fleet's setting of this name; JSON on the command line"},
+	{interrupts.RulesSetting, "", "rules by which the body's signals ask for handlers: a list, as the fleet's setting of this name; JSON on the command line"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
 	{"control.required", string(control.RequireManual), "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
 	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require)"},
@@ -76,6 +80,9 @@ var settings = []setting{
 	{"sim.scenario", "", "YAML file of faults and signals to play into the simulated body, each at its time"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
+
+// interruptSettings are lists, in the order in which they are applied: rules name handlers.
+var interruptSettings = []string{interrupts.HandlersSetting, interrupts.RulesSetting}
 
 // flag is the name of the setting's flag.
 func (s setting) flag() string { return strings.NewReplacer("_", "-", ".", "-").Replace(s.key) }
@@ -228,14 +235,27 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
-		Roles:    Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
-		LinkLoss: map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
+		Roles:      Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		Interrupts: map[string]jsontext.Value{},
+		LinkLoss:   map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
 		ContinueOnReturn: k.String("on_link_return") == "continue",
-		LowBattery:       k.Float64("low_battery"), Charged: k.Float64("charged"),
-		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"),
+		Battery:          Battery{k.Float64("low_battery"), k.Float64("charged")},
+		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Serial: k.String("serial")},
 		SimFaults: k.Bool("sim.faults"), SimScenario: k.String("sim.scenario"),
+	}
+	for _, key := range interruptSettings {
+		switch v := k.Get(key).(type) {
+		case string: // JSON, or nothing
+			if v != "" {
+				c.Interrupts[key] = jsontext.Value(v)
+			}
+		default: // a list in a file
+			if c.Interrupts[key], err = json.Marshal(v); err != nil {
+				return c, level, fmt.Errorf("%s: %w", key, err)
+			}
+		}
 	}
 	if len(brokers) > 0 {
 		c.Broker, c.Others = brokers[0], brokers[1:]

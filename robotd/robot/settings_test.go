@@ -50,7 +50,7 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	if cfg.LinkTimeout[schema.ModeStr] != 5*time.Second || cfg.LinkTimeout[schema.ModeMnl] != 8*time.Second || cfg.LinkTimeout[schema.ModeAto] != 90*time.Second {
 		t.Errorf("link time-outs %v", cfg.LinkTimeout)
 	}
-	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.LowBattery != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
+	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.Battery.Low != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -87,6 +87,35 @@ func TestAllInvalidSettingsAreReportedTogether(t *testing.T) {
 	for _, want := range []string{"link_loss.ato", "link_timeout_ms.mnl: 2000 is not", "on_link_return", "the default mode cannot be ato", "the calibration mode cannot be mnl", "the safe mode cannot be mnl", "low battery", `boot mode "dance"`, "password_file", `robot id "R 1"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing is said of %s: %v", want, err)
+		}
+	}
+}
+
+// Rules and handlers are lists in a file, and JSON on the command line.
+func TestInterruptsCanBeSet(t *testing.T) {
+	file := "interrupts:\n  handlers:\n    - {handler: hello, act: greet, priority: 20}\n  rules:\n    - {rule: r, 'on': touch, for: 2s, interrupter: touch, handler: hello}\n"
+	rules := `[{"rule":"r","on":"press","interrupter":"screen","handler":"HANDLER"}]`
+	for _, c := range []struct {
+		file, rules, want string
+	}{
+		{file, "", ""},
+		{file, "[]", ""},
+		{file, strings.ReplaceAll(rules, "HANDLER", "hello"), ""},
+		{"", strings.ReplaceAll(rules, "HANDLER", "hello"), "/0/handler: there is no handler hello"},
+		{"", strings.ReplaceAll(rules, `"on":"press"`, `"when":"dusk"`), "interrupts.rules/0/when: conditions have no key or function dusk"},
+		{"", "touch", "interrupts.rules"},
+		{strings.ReplaceAll(file, "priority", "weight"), "", "interrupts.handlers/0/weight: unknown field"},
+	} {
+		var flags []string
+		if c.rules != "" {
+			flags = []string{"--interrupts-rules", c.rules}
+		}
+		cfg, err := load(t, c.file, append(flags, "--id", "r1")...)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %s: %v, want %q", c.file, c.rules, err, c.want)
+		}
+		if b, wrong := cfg.brain(); err == nil && (wrong != nil || len(b.Rules.Handlers()) != strings.Count(c.rules+c.file, "rule:") && c.rules == "") {
+			t.Errorf("%v: %v", b, wrong)
 		}
 	}
 }

@@ -44,6 +44,8 @@ func run() error {
 		"events":  eventTable(),
 		"words":   words,
 		"sim":     simTable(),
+		"signals": signalTable(),
+		"keys":    keyTable(),
 	})
 	if err != nil {
 		return err

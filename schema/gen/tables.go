@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/cond"
+	"troupe/schema/interrupts"
 	"troupe/schema/verb"
 )
 
@@ -115,6 +117,33 @@ func simTable() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", row.Name, row.Purpose, strings.Join(fields, "; "), row.Example)
 	}
+	return b.String()
+}
+
+func signalTable() string {
+	var b strings.Builder
+	b.WriteString("| signal | what it says | name | level | counts after | ends after |\n|---|---|---|---|---|---|\n")
+	for _, r := range interrupts.Signals {
+		level, ends := "", dash("")
+		if r.Level {
+			level = "yes"
+		}
+		if !r.Pulse {
+			ends = r.Off.String()
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", r.Signal, r.Doc, dash(r.Named), dash(level), r.On, ends)
+	}
+	return b.String()
+}
+
+// keyTable lists the keys of conditions.
+func keyTable() string {
+	var b strings.Builder
+	b.WriteString("| key | type | what it says |\n|---|---|---|\n")
+	for _, k := range cond.Keys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
+	}
+	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name; missing if there was none since robotd started |\n")
 	return b.String()
 }
 
