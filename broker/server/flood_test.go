@@ -41,8 +41,10 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 				}
 				c, err := dial(t.Context())
 				if err != nil {
+					<-again.C
 					continue
 				}
+				unbind := context.AfterFunc(t.Context(), func() { c.Close() })
 				_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
 				_, _ = c.Write(brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", i, try)}.Bytes())
 				answer := make([]byte, 4)
@@ -52,6 +54,7 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 				case err == nil:
 					refused.Add(1)
 				}
+				unbind()
 				c.Close()
 				<-again.C
 			}

@@ -27,7 +27,7 @@ type charging struct {
 
 func newCharging(t *testing.T, story string, set func(*charging)) *charging {
 	c := &charging{rig: newRig(t), level: 0.5, at: "entrance", trips: map[uint64]string{}}
-	c.cfg.Mode.Boot, c.cfg.Tick = schema.ModeAto, 100*time.Millisecond
+	c.cfg.Mode.Boot, c.cfg.Tick = schema.ModeAto, time.Second // a day is long
 	c.watch = c.see
 	set(c)
 	c.boot()
@@ -331,7 +331,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 
 // TestPauseOfAtoFreezesAHandler pauses a robot while the handler service greets somebody.
 func TestPauseOfAtoFreezesAHandler(t *testing.T) {
-	c := newCharging(t, "rest", func(*charging) {})
+	c := newCharging(t, "rest", func(c *charging) { c.cfg.Tick = 100 * time.Millisecond })
 	c.order("safety/enable")
 	c.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true}})
 	c.wait(500 * time.Millisecond)
