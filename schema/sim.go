@@ -78,7 +78,7 @@ type (
 		Pressed bool   `json:"pressed" doc:"whether it is pressed"`
 	}
 	SimModeFails struct {
-		Mode ModeID `json:"mode" doc:"the mode of operation whose next call fails"`
+		Mode ModeID `json:"mode" doc:"the mode of operation that fails when it is called next, not counting entry checks"`
 	}
 )
 

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"troupe/robotd/mode"
@@ -29,7 +29,7 @@ type guard struct {
 	used    time.Duration // by the calls for this event that did not fail
 	spent   time.Duration // by all calls for this event
 
-	failing atomic.Pointer[schema.ModeID] // the mode whose next call shall fail
+	failing sync.Map // by the modes whose next call shall fail
 }
 
 func newGuard(log *slog.Logger) *guard {
@@ -42,8 +42,9 @@ func newGuard(log *slog.Logger) *guard {
 // begin notes that the loop takes in another event.
 func (g *guard) begin() { g.used, g.spent = 0, 0 }
 
-// failNext makes the next call of a mode fail, as an injected fault.
-func (g *guard) failNext(m schema.ModeID) { g.failing.Store(&m) }
+// failNext makes the next call of a mode fail, as an injected fault. Entry checks do not
+// count: they are called all the time, and their failure only refuses a request.
+func (g *guard) failNext(m schema.ModeID) { g.failing.Store(m, nil) }
 
 // run makes a call. If it returns only after it was reported as hung, run ends the
 // goroutine of the loop, because Run is closing the body and the disk by then.
@@ -69,8 +70,10 @@ func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 			g.used += took
 		}
 	}()
-	if m := g.failing.Load(); m != nil && *m == c.Mode && g.failing.CompareAndSwap(m, nil) {
-		panic("an injected fault")
+	if c.Do != mode.DoReady {
+		if _, fails := g.failing.LoadAndDelete(c.Mode); fails {
+			panic("an injected fault")
+		}
 	}
 	c.Run()
 	return mode.Refusal{}
