@@ -28,6 +28,7 @@ const (
 	ReasonUnknownMode        Reason = "unknown_mode"
 	ReasonNotEnabled         Reason = "not_enabled"
 	ReasonNotCalibrated      Reason = "not_calibrated"
+	ReasonBadMap             Reason = "bad_map"
 	ReasonNeedsEnable        Reason = "needs_enable"
 	ReasonNeedsContinue      Reason = "needs_continue"
 	ReasonNeedsStart         Reason = "needs_start"
@@ -108,6 +109,7 @@ var Reasons = []ReasonText{
 	{ReasonUnknownMode, RetryAfterFix, "there is no such mode; detail lists the modes"},
 	{ReasonNotEnabled, RetryAfterFix, "this mode is switched off; mode/enable switches it on"},
 	{ReasonNotCalibrated, RetryAfterFix, "calibration has not succeeded; mode/set str runs it"},
+	{ReasonBadMap, RetryAfterFix, "the map cannot be read, or is not one of this body; assign places with another map, or without one, then mode/set str"},
 	{ReasonNeedsEnable, RetryAfterFix, "this waits for safety/enable"},
 	{ReasonNeedsContinue, RetryAfterFix, "its cause is gone; auto/continue resumes it"},
 	{ReasonNeedsStart, RetryAfterFix, "the story is stopped; auto/start starts it from its first act"},

@@ -266,6 +266,17 @@ type Mode struct {
 	Role          string      `json:"role,omitempty"`
 	LinkTimeoutMS int64       `json:"link_timeout_ms,omitzero"` // silence of the operators after which it ends; absent: it goes on
 	Params        []ModeParam `json:"params,omitempty"`
+	// Critical is what the calibration mode checks before other modes may run.
+	Critical []Critical `json:"critical,omitempty"`
+}
+
+// Critical is one part of the configuration that calibration puts in force and checks.
+type Critical struct {
+	Name    string `json:"name"`              // map, units, homing, languages
+	Value   string `json:"value"`             // in force since the last calibration
+	Pending string `json:"pending,omitempty"` // what the next calibration puts in force instead
+	Reason  Reason `json:"reason,omitempty"`  // why the last calibration failed on it
+	Detail  string `json:"detail,omitempty"`
 }
 
 // ModeParam is a parameter of a mode, which mode/param sets. Its type is number, integer,

@@ -29,7 +29,7 @@ type State struct {
 	trouble bool           // a unit changed: its alert has to be looked at
 	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
-	places  *score.Places // the fleet's, that goto knows beside the body's own
+	places  places
 	taught  map[string]score.Point
 	at      *score.Point // where the body is; nil = it does not report that
 }
@@ -97,7 +97,8 @@ func (b *State) input(name string, on bool) bool {
 // Look raises and clears the alerts of units that move and broke or were mended, and of what
 // calibration waits for, after the safety core has decided. The diagnosis has those of other
 // units, whose faults stop nothing.
-func (b *State) Look(out *effect.List) {
+func (b *State) Look(calibration schema.ModeID, out *effect.List) {
+	b.lookAtMap(calibration, out)
 	for _, w := range b.waits {
 		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
 	}
@@ -126,9 +127,6 @@ func (b *State) Order(o driver.Order, out *effect.List) {
 
 // SetVolume is how loud the speaker is from now on.
 func (b *State) SetVolume(v verb.Number) { b.volume = v }
-
-// SetPlaces are the fleet's places from now on; nil = none.
-func (b *State) SetPlaces(p *score.Places) { b.places = p }
 
 // Units are all units.
 func (b *State) Units() []schema.Unit { return b.units }

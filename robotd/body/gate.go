@@ -25,7 +25,11 @@ func (b *State) Command(at schema.SafetyState, by safety.Issuer, o *act.Effect, 
 	if class == safety.Sounds {
 		do = b.atVolume(do)
 	}
-	do, bad := b.within(b.located(do), i, out)
+	do, waits := b.located(do)
+	if waits != "" {
+		return driver.Command{}, schema.ReasonNotCalibrated, waits
+	}
+	do, bad := b.within(do, i, out)
 	if bad != "" {
 		return driver.Command{}, schema.ReasonOutOfRange, bad
 	}

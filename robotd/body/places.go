@@ -18,12 +18,12 @@ func (b *State) SetTaught(points map[string]score.Point) { b.taught = points }
 // places, and those that people taught.
 func (b *State) Points() []string {
 	own := b.driver.Points
-	if b.places == nil && len(b.taught) == 0 {
+	if b.places.newest == nil && len(b.taught) == 0 {
 		return own
 	}
 	all := slices.Clone(own)
-	if b.places != nil {
-		all = slices.AppendSeq(all, maps.Keys(b.places.Points))
+	if b.places.newest != nil {
+		all = slices.AppendSeq(all, maps.Keys(b.places.newest.Points))
 	}
 	all = slices.AppendSeq(all, maps.Keys(b.taught))
 	slices.Sort(all)
@@ -47,8 +47,8 @@ func (b *State) taughtPoints() (list []schema.TaughtPoint) {
 // point returns the coordinates of a point; nothing for one of the body's own map. The
 // fleet's places win over taught points, and both over that map.
 func (b *State) point(name string) (p score.Point, known bool) {
-	if b.places != nil {
-		p, known = b.places.Points[name]
+	if b.places.used != nil {
+		p, known = b.places.used.Points[name]
 	}
 	if !known {
 		p, known = b.taught[name]
@@ -56,17 +56,20 @@ func (b *State) point(name string) (p score.Point, known bool) {
 	return p, known
 }
 
-// located is an action with the coordinates of its point. A heading of the action wins over
-// that of its point.
-func (b *State) located(do *score.Action) *score.Action {
+// located is an action with the coordinates of its point, or why the point cannot be used
+// yet. A heading of the action wins over that of its point.
+func (b *State) located(do *score.Action) (_ *score.Action, waits string) {
 	p, known := b.point(do.Point)
+	if !known && slices.Contains(b.driver.Points, do.Point) {
+		return do, ""
+	}
 	if !known {
-		return do
+		return do, b.waiting(do.Point)
 	}
 	at := *do
 	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
 	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
-	return &at
+	return &at, ""
 }
 
 // move notes where the body is.

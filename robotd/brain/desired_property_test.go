@@ -87,7 +87,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 	}
 	w := schema.DesiredSet{Rev: rev, Counter: rev, FleetID: "fleetd", TS: epoch}
 	if w.Set = pick("visitors", "none"); k == sign.Places {
-		w.Set = pick("hall", "outside", "none")
+		w.Set = pick("hall", "outside", "charted", "none")
 	}
 	w.Sig = seal(w)
 	return event.DesiredSet{Kind: k, Document: w, Digest: digestOf(d.r.t, w)}

@@ -3,6 +3,8 @@ package brain
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -54,6 +56,12 @@ func publishSets() {
 	publishSet("beyond", data, sum, err)
 	data, sum, err = score.EncodePlaces(nil, map[string]score.Point{"dock": {XM: 1}})
 	publishSet("dock", data, sum, err)
+	file := []byte("a map")
+	digest := sha256.Sum256(file)
+	chart := score.Asset{Name: "hall-map", Kind: score.AssetMap, SHA256: hex.EncodeToString(digest[:]), Size: int64(len(file))}
+	published[chart.SHA256] = file
+	data, sum, err = score.EncodePlaces(&chart, map[string]score.Point{"stage": {XM: 5, YM: 5}, "corner": {XM: 7}})
+	publishSet("charted", data, sum, err)
 	wave := score.Act{ID: "wave", Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}, {Type: score.TypeWait, EndMS: ptr[int64](900)}}}
 	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
 	publishSet("visitors", data, sum, err)

@@ -54,7 +54,7 @@ func (p *player) line(e effect.Effect) string {
 	case effect.Stop:
 		return "body: " + e.Unit + " stop"
 	case effect.Calibrate:
-		return "body: calibrate"
+		return strings.TrimSpace("body: calibrate " + e.Map.Name)
 	case effect.ReadEvents:
 		return ""
 	case effect.EndCalibration:
@@ -170,6 +170,11 @@ func (p *player) formatPublish(e effect.Publish) string {
 			}
 			if !mode.Selectable {
 				line += " (" + string(mode.WhyNot[0].Reason) + ")"
+			}
+			for _, c := range mode.Critical {
+				if c.Pending != "" || c.Reason != "" {
+					line += fmt.Sprintf(" [%s: %s, pending %q, %s %s]", c.Name, c.Value, c.Pending, c.Reason, c.Detail)
+				}
 			}
 			for _, p := range mode.Params {
 				if string(p.Value) != string(p.Default) {

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"troupe/robotd/desired"
+	"troupe/robotd/event"
 	"troupe/robotd/mode"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
@@ -16,12 +17,23 @@ func (t *step) toModes(do func(supervisor.Step)) {
 	if why, detail, ok := t.performs().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
+	f.Map = t.body.Map()
 	from := t.list.Len()
 	do(supervisor.Step{State: &t.modes, Facts: f, Now: t.now, Out: &t.list})
 	t.settle(from)
 }
 
 func (t *step) notifyMode(n mode.Notice) { t.toModes(func(m supervisor.Step) { m.Notify(n) }) }
+
+// calibrated takes the end of a calibration: its map and its points are in force.
+func (t *step) calibrated(ev event.Calibrated) {
+	t.health.Calibrated(ev.Units)
+	if t.modes.Awaits(ev.Run) && t.body.Calibrated(&ev, t.cfg.Languages) {
+		t.publishCaps()
+		t.toDesired(desired.Step.RobotChanged)
+	}
+	t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
+}
 
 // settleBootMode notes that start-up has ended, and how.
 func (t *step) settleBootMode() {

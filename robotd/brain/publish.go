@@ -65,7 +65,7 @@ func (t *step) publishModes() {
 	}
 	if t.reports().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
-		t.toModes(func(m supervisor.Step) { d.Modes = m.List() })
+		t.toModes(func(m supervisor.Step) { d.Modes = m.List(t.body.Critical(t.cfg.Languages)) })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }

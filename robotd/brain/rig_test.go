@@ -229,9 +229,10 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 		case effect.Move:
 			r.body.move(e.Velocity)
 		case effect.Calibrate:
-			c := event.Calibrated{Run: e.Run}
+			c := event.Calibrated{Run: e.Run, Map: e.Map}
 			if r.calibBad {
-				c = event.Calibrated{Run: e.Run, Reason: schema.ReasonUnitError, Detail: "the map cannot be read"}
+				c.Reason, c.Detail = schema.ReasonBadMap, "the map cannot be read"
+				c.Result = driver.MapResult{Reason: c.Reason, Detail: c.Detail}
 			}
 			r.soon(r.calibTime, c)
 		case effect.SaveRequests:

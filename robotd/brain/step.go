@@ -97,7 +97,7 @@ func (t *step) sense(ev event.Event) {
 
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
-	t.body.Look(&t.list)
+	t.body.Look(t.cfg.Mode.Calibration, &t.list)
 	t.healths().Report()
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlarms)
@@ -158,8 +158,7 @@ func (t *step) react(ev event.Event) {
 	case event.SimInput:
 		t.toReport(func(r report.Step) { r.SimInput(ev) })
 	case event.Calibrated:
-		t.health.Calibrated(ev.Units)
-		t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
+		t.calibrated(ev)
 	case event.Credential:
 		t.toReport(func(r report.Step) { r.Credential(ev) })
 	case event.Shutdown:

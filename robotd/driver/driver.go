@@ -40,7 +40,7 @@ type Body struct {
 	Hardware  string // the manufacturer's revision; empty if unknown
 	Driver    string
 	Units     []schema.Unit
-	Points    []string // names that goto accepts, sorted; empty without a map
+	Points    []string // names that goto accepts on its own map, sorted; empty without one
 	Languages []string
 	Homing    []string // units whose calibration moves them and so needs safety/enable
 }
@@ -152,10 +152,24 @@ type Event struct {
 	Detail   string
 }
 
+// Map names a map. The zero value is the body's own.
+type Map struct {
+	Name   string // for people
+	SHA256 string // of its file, which has that name in the assets directory of the robot's data
+}
+
 // Calibration is the result of a calibration.
 type Calibration struct {
 	Units []Calibrated
-	Map   bool // a map is loaded
+	Map   MapResult
+}
+
+// MapResult says what became of the map; an empty reason means that it is in force. A body
+// without a map succeeds with its own, and has no points.
+type MapResult struct {
+	Points []string // names that goto accepts from now on, sorted
+	Reason schema.Reason
+	Detail string
 }
 
 // Calibrated is the result of one unit; an empty reason means success.
@@ -165,9 +179,11 @@ type Calibrated struct {
 	Detail string
 }
 
-// OK reports whether every unit is calibrated. A map is not required: a body without
-// one has no points to go to.
+// OK reports whether every unit is calibrated and the map is in force.
 func (c Calibration) OK() bool {
+	if c.Map.Reason != "" {
+		return false
+	}
 	for _, u := range c.Units {
 		if u.Reason != "" {
 			return false
@@ -196,10 +212,12 @@ type Driver interface {
 	// Feed resets the watchdog; robotd calls it every Tick.
 	Feed()
 
-	// Calibrate homes the units that need it and loads the map. While a unit needs
-	// to be enabled first, it waits and reports Waits. Homing moves the body, so
-	// robotd has to feed it meanwhile. Cancelling ctx ends the calibration.
-	Calibrate(ctx context.Context) (Calibration, error)
+	// Calibrate homes the units that need it and loads the map m; it is the only moment
+	// at which the map changes. A map that cannot be read or used, with the reason
+	// bad_map, leaves the one before in force. While a unit needs to be enabled first, it
+	// waits and reports Waits. Homing moves the body, so robotd has to feed it meanwhile.
+	// Cancelling ctx ends the calibration.
+	Calibrate(ctx context.Context, m Map) (Calibration, error)
 	// Close stops all motion and ends every goroutine.
 	Close() error
 }

@@ -37,7 +37,10 @@ type (
 
 	// Calibrate runs a calibration, which ends with the event Calibrated; EndCalibration
 	// cancels it.
-	Calibrate      struct{ Run int64 }
+	Calibrate struct {
+		Run int64
+		Map driver.Map
+	}
 	EndCalibration struct{}
 
 	// SaveRequests saves records of commands; the event RequestsSaved follows.

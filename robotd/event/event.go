@@ -149,6 +149,8 @@ type (
 		Reason schema.Reason
 		Detail string
 		Units  []driver.Calibrated // empty if it did not come to its end
+		Map    driver.Map          // that it was to load
+		Result driver.MapResult    // of loading it
 	}
 
 	// Credential is the condition of the robot's certificate; it is good if there is no

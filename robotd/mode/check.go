@@ -36,6 +36,8 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 		detail := "calibration has not succeeded; mode/set " + string(c.Calibration) + " runs it"
 		if s.Phase == Calibrating || s.Phase == Starting && s.Next == c.Calibration {
 			detail = "calibration is still running"
+		} else if s.Phase == Uncalibrated && s.Detail != "" {
+			detail = "calibration failed: " + s.Detail + "; mode/set " + string(c.Calibration) + " runs it again"
 		}
 		add(schema.ResultNoCalib, schema.ReasonNotCalibrated, detail)
 	}

@@ -83,7 +83,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		return
 	case s.Phase == Calibrating:
 		s.transition(now, d, OnCalibFailed)
-		s.Reason, d.Reason, d.List = schema.ReasonCancelled, schema.ReasonCancelled, true
+		s.Reason, s.Detail, d.Reason, d.List = schema.ReasonCancelled, "", schema.ReasonCancelled, true
 		d.order(DoEndCalibration, s.Active)
 		ended.Detail = "calibration was called off; only calibration can follow"
 	case s.Next == c.Default:

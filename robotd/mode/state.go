@@ -183,6 +183,7 @@ type State struct {
 	Intended   schema.ModeID // the mode of the last granted request
 	FellFrom   schema.ModeID // the mode that the present one replaces because it failed or lost the link
 	Reason     schema.Reason // why FellFrom was replaced, or why calibration failed
+	Detail     string        // of Reason, if calibration failed
 	Calibrated bool
 	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
 	Again      bool   // robotd ends to be started again by its supervisor

@@ -125,7 +125,7 @@ func (s *State) handleReport(now time.Duration, c *Config, f Facts, in Input, d 
 		}
 	case CalibFailed:
 		if s.Phase == Calibrating && in.Mode == s.Active && s.transition(now, d, OnCalibFailed) {
-			s.Reason, d.Reason, d.List = in.Reason, in.Reason, true
+			s.Reason, s.Detail, d.Reason, d.List = in.Reason, in.Detail, in.Reason, true
 			s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: in.Reason, Detail: in.Detail})
 		}
 	}

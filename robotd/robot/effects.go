@@ -59,7 +59,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 		case effect.Feed:
 			h.body.Feed()
 		case effect.Calibrate:
-			h.calibrate(e.Run)
+			h.calibrate(e)
 		case effect.EndCalibration:
 			h.endCalibration()
 		case effect.SaveLatches:
@@ -143,7 +143,7 @@ func (h *effects) listen() {
 
 // calibrate runs one calibration. It first cancels an earlier one and waits for its end,
 // because a body runs one calibration at a time.
-func (h *effects) calibrate(run int64) {
+func (h *effects) calibrate(order effect.Calibrate) {
 	h.endCalibration()
 	ctx, cancel := context.WithCancel(h.ctx)
 	earlier, done := h.calibrated, make(chan struct{})
@@ -153,13 +153,16 @@ func (h *effects) calibrate(run int64) {
 		if earlier != nil {
 			<-earlier
 		}
-		ev := event.Calibrated{Run: run}
-		c, err := h.body.Calibrate(ctx)
+		ev := event.Calibrated{Run: order.Run, Map: order.Map}
+		c, err := h.body.Calibrate(ctx, order.Map)
+		ev.Result = c.Map
 		switch {
 		case errors.Is(err, context.Canceled):
 			ev.Reason, ev.Detail = schema.ReasonStopped, "calibration was ended"
 		case err != nil:
 			ev.Reason, ev.Detail = schema.ReasonInternal, err.Error()
+		case c.Map.Reason != "":
+			ev.Reason, ev.Detail = c.Map.Reason, c.Map.Detail
 		case !c.OK():
 			ev.Reason = schema.ReasonUnitError
 			for _, u := range c.Units {

@@ -377,10 +377,10 @@ type lateEnd struct {
 	running, most atomic.Int32
 }
 
-func (b *lateEnd) Calibrate(ctx context.Context) (driver.Calibration, error) {
+func (b *lateEnd) Calibrate(ctx context.Context, m driver.Map) (driver.Calibration, error) {
 	b.most.Store(max(b.most.Load(), b.running.Add(1)))
 	defer b.running.Add(-1)
-	c, err := b.Sim.Calibrate(ctx)
+	c, err := b.Sim.Calibrate(ctx, m)
 	time.Sleep(50 * time.Millisecond)
 	return c, err
 }

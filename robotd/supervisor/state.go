@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/control"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
@@ -54,6 +55,7 @@ type Facts struct {
 	LostFor  time.Duration // how long no operator could reach the robot
 	Units    []schema.Unit
 	NoStory  mode.Refusal // why no story can be performed now
+	Map      driver.Map   // that calibration loads
 	Blocked  bool         // a safeguard keeps the robot from moving
 	NoDrive  bool         // nobody may use the drive
 }
@@ -163,9 +165,16 @@ func (s *State) Document(storyPaused bool) schema.StateMode {
 }
 
 // List is the catalogue of modes, with the reasons why each cannot be selected now.
-func (t Step) List() []schema.Mode {
+// critical is what calibration checks.
+func (t Step) List(critical []schema.Critical) []schema.Mode {
 	leased := t.cfg.Control.Required == control.RequireAll
-	return t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
+	list := t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
+	for i := range list {
+		if list[i].ID == t.cfg.Mode.Calibration {
+			list[i].Critical = critical
+		}
+	}
+	return list
 }
 
 // A mode that people disabled or unloaded stays so after a restart. The setting is named by

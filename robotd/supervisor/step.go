@@ -124,7 +124,7 @@ func (t Step) perform() {
 		case mode.Report:
 			t.inbox.Add(e.Input)
 		case mode.Calibrate:
-			t.Out.Do(effect.Calibrate{Run: e.Run})
+			t.Out.Do(effect.Calibrate{Run: e.Run, Map: t.Map})
 		case mode.EndCalibration:
 			t.Out.Do(effect.EndCalibration{})
 		case mode.Enter:
@@ -152,6 +152,9 @@ func (t Step) Calibrating(share float64) {
 	}
 }
 
+// Awaits reports whether the mode in charge waits for the end of this calibration.
+func (s *State) Awaits(run int64) bool { return s.runner.Awaits(run) }
+
 // Calibrated hands the end of a calibration to the mode that waits for it.
 func (t Step) Calibrated(ev event.Calibrated) {
 	if !t.runner.Awaits(ev.Run) {
@@ -163,7 +166,11 @@ func (t Step) Calibrated(ev event.Calibrated) {
 	}
 	m := string(t.cfg.Mode.Calibration)
 	if why.Reason != "" {
-		t.Out.Raise("calibration_failed", schema.AlertError, m, cmp.Or(why.Detail, string(why.Reason)), "see to the cause, then send mode/set "+m)
+		hint := "see to the cause, then send mode/set " + m
+		if why.Reason == schema.ReasonBadMap {
+			hint = "assign places with a map that this body can read, or without one, then send mode/set " + m
+		}
+		t.Out.Raise("calibration_failed", schema.AlertError, m, cmp.Or(why.Detail, string(why.Reason)), hint)
 	} else {
 		t.Out.Clear("calibration_failed", m)
 	}

@@ -4,6 +4,7 @@ package drivertest
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,10 @@ type Body interface {
 	Repair(unit string)
 	PressStop(input string, pressed bool)
 	Hang(unit string, on bool)
+	// MapFile makes a map with one point and gives its file to the body; the body may go
+	// anywhere within 3 m of the origin, and not to 50 m. BadMapFile is one that no body reads.
+	MapFile(point string, x, y float64) driver.Map
+	BadMapFile() driver.Map
 }
 
 // Conform runs the suite. newBody returns a body that is not open yet. The body has a
@@ -67,6 +72,7 @@ func Conform(t *testing.T, newBody func() Body) {
 	in("motions, poses and screens are as the units list them", listedActions)
 	in("no method blocks on an unread event channel", neverBlocks)
 	in("calibration succeeds, and fails with a broken unit", calibrates)
+	in("calibration loads a map, and one that cannot be read changes nothing", loadsMap)
 	in("calibration ends with its context", calibrationCancelled)
 	in("close ends everything and can be repeated", closes)
 	t.Run("random orders run nothing that was not enabled", func(t *testing.T) { randomOrders(t, newBody) })
@@ -226,26 +232,64 @@ func orderFromBeside(t *testing.T, s *harness) {
 	s.wantState(drive, driver.Error)
 }
 
-func calibrates(t *testing.T, s *harness) {
-	run := func() (driver.Calibration, error) {
-		var c driver.Calibration
-		var err error
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			c, err = s.b.Calibrate(t.Context())
-		}()
-		for range 500 {
-			s.pass(driver.Tick)
-			select {
-			case <-ended:
-				return c, err
-			default:
-			}
+// calibrate runs a calibration to its end.
+func calibrate(t *testing.T, s *harness, m driver.Map) (c driver.Calibration, err error) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c, err = s.b.Calibrate(t.Context(), m)
+	}()
+	for range 500 {
+		s.pass(driver.Tick)
+		select {
+		case <-ended:
+			return c, err
+		default:
 		}
-		t.Fatal("calibration does not end")
-		return c, err
 	}
+	t.Fatal("calibration does not end")
+	return c, err
+}
+
+func loadsMap(t *testing.T, s *harness) {
+	drive := s.unit(schema.UnitDrive)
+	goTo := func(point string, x float64) score.Action {
+		a := far()
+		if a.Point = point; point == "" {
+			a.XM, a.YM = &x, &x
+		} else {
+			a.XM, a.YM = nil, nil
+		}
+		return a
+	}
+	good, bad := s.b.MapFile("corner", 0.5, 0.5), s.b.BadMapFile()
+	if c, err := calibrate(t, s, good); err != nil || !c.OK() || !slices.Equal(c.Map.Points, []string{"corner"}) {
+		t.Fatalf("with a map: %+v, %v", c, err)
+	}
+	missing := driver.Map{Name: "gone", SHA256: strings.Repeat("0", 64)}
+	for _, m := range []driver.Map{bad, missing} {
+		if c, err := calibrate(t, s, m); err != nil || c.OK() || c.Map.Reason != schema.ReasonBadMap || !strings.Contains(c.Map.Detail, m.Name) {
+			t.Errorf("with a map that cannot be read: %+v, %v", c, err)
+		}
+	}
+	s.order(driver.ToRun)
+	key := s.start(drive, goTo("corner", 0)) // the good one is still in force
+	s.pass(30 * time.Second)
+	s.wantAnswer(key, driver.Done, "")
+	key = s.start(drive, goTo("", 50))
+	s.pass(time.Second)
+	s.wantAnswer(key, driver.Failed, schema.ReasonOutOfRange)
+	if c, err := calibrate(t, s, driver.Map{}); err != nil || !c.OK() || !slices.Equal(c.Map.Points, s.b.Body().Points) {
+		t.Errorf("with its own map again: %+v, %v", c, err)
+	}
+	key = s.start(drive, goTo("corner", 0))
+	s.pass(time.Second)
+	s.wantAnswer(key, driver.Failed, schema.ReasonOutOfRange)
+}
+
+func calibrates(t *testing.T, s *harness) {
+	run := func() (driver.Calibration, error) { return calibrate(t, s, driver.Map{}) }
 	if c, err := run(); err != nil || !c.OK() {
 		t.Errorf("got %+v, %v", c, err)
 	}
@@ -260,16 +304,16 @@ func calibrates(t *testing.T, s *harness) {
 func calibrationCancelled(t *testing.T, s *harness) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.b.Calibrate(ctx); err == nil {
+	if _, err := s.b.Calibrate(ctx, driver.Map{}); err == nil {
 		t.Error("calibration succeeded with a cancelled context")
 	}
 	ended := make(chan error)
 	go func() {
-		_, err := s.b.Calibrate(t.Context())
+		_, err := s.b.Calibrate(t.Context(), driver.Map{})
 		ended <- err
 	}()
 	synctest.Wait()
-	if _, err := s.b.Calibrate(t.Context()); err == nil {
+	if _, err := s.b.Calibrate(t.Context(), driver.Map{}); err == nil {
 		t.Error("a second calibration was accepted while one runs")
 	}
 	if err := s.b.Close(); err != nil {

@@ -255,7 +255,7 @@ func TestHomingWaitsForEnable(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			if c, err := r.Calibrate(t.Context()); err == nil {
+			if c, err := r.Calibrate(t.Context(), driver.Map{}); err == nil {
 				got = &c
 			}
 		}()
@@ -273,7 +273,7 @@ func TestHomingWaitsForEnable(t *testing.T) {
 		}
 		r.pass(4 * time.Second)
 		<-ended
-		if got == nil || !got.OK() || !got.Map {
+		if got == nil || !got.OK() || len(got.Map.Points) == 0 {
 			t.Fatalf("got %+v", got)
 		}
 		var far []float64
@@ -326,11 +326,11 @@ func TestBodyWithoutMapCalibratesAndRefusesGoto(t *testing.T) {
 		}
 		ended := make(chan driver.Calibration, 1)
 		go func() {
-			c, _ := r.Calibrate(r.t.Context())
+			c, _ := r.Calibrate(r.t.Context(), driver.Map{})
 			ended <- c
 		}()
 		r.pass(time.Second)
-		if c := <-ended; c.Map || !c.OK() {
+		if c := <-ended; len(c.Map.Points) > 0 || !c.OK() {
 			t.Errorf("got %+v", c)
 		}
 		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})

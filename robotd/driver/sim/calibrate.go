@@ -13,6 +13,7 @@ import (
 // calibration is a running calibration.
 type calibration struct {
 	answer   chan driver.Calibration
+	wanted   driver.Map
 	loading  time.Duration   // remaining, as homing
 	homing   []time.Duration // of each mover
 	waiting  []bool          // the Waits event was sent
@@ -33,8 +34,8 @@ func (c *calibration) left(movers []mover) time.Duration {
 
 // Calibrate loads the map and homes the units that need it, as soon as they are
 // enabled.
-func (s *Sim) Calibrate(ctx context.Context) (driver.Calibration, error) {
-	c := &calibration{answer: make(chan driver.Calibration, 1), loading: loadingTime}
+func (s *Sim) Calibrate(ctx context.Context, m driver.Map) (driver.Calibration, error) {
+	c := &calibration{answer: make(chan driver.Calibration, 1), wanted: m, loading: loadingTime}
 	taken := make(chan bool, 1)
 	if !s.enqueue(false, func() { taken <- s.beginCalibration(c) }) {
 		return driver.Calibration{}, errClosed
@@ -119,7 +120,7 @@ func (s *Sim) advanceCalibration(dt time.Duration) {
 	if open {
 		return
 	}
-	result := driver.Calibration{Map: !s.config.NoMap}
+	result := driver.Calibration{Map: s.loadMap(c.wanted)}
 	for _, u := range s.Body().Units {
 		done := driver.Calibrated{Unit: u.ID}
 		if why := s.faultOf(u.ID); why != "" {

@@ -36,8 +36,8 @@ func (s *Sim) startTrip(c driver.Command) {
 		return
 	}
 	t := &trip{key: c.Key, speed: maxSpeed}
-	switch p, known := points[c.Do.Point]; {
-	case s.config.NoMap:
+	switch p, known := s.chart.points[c.Do.Point]; {
+	case s.chart.points == nil:
 		s.failed(c.Key, schema.ReasonPrecondition, "there is no map")
 		return
 	case c.Do.Point != "" && !known:
@@ -50,6 +50,10 @@ func (s *Sim) startTrip(c driver.Command) {
 		return
 	default:
 		t.to.x, t.to.y = *c.Do.XM, *c.Do.YM
+	}
+	if why := s.refusesGoto(t.to); why != "" {
+		s.failed(c.Key, schema.ReasonOutOfRange, why)
+		return
 	}
 	if c.Do.ThetaRad != nil {
 		t.to.theta, t.angled = *c.Do.ThetaRad, true

@@ -88,6 +88,7 @@ type Sim struct {
 	hung           map[string]bool
 	pace           float64
 	calib          *calibration
+	chart          chart // the map in force
 }
 
 // New returns a body that is not open yet.
@@ -104,6 +105,7 @@ func New(c Config) *Sim {
 		level:  c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
+	s.chart = s.ownChart()
 	s.movers = append(s.movers, mover{id: drive})
 	s.units = s.Body().Units
 	for _, u := range s.units {
