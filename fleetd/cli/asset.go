@@ -27,14 +27,14 @@ const uploadTimeout = 6 * time.Minute
 
 // assetCommand manages the sounds and images that acts use.
 func (sh *shell) assetCommand() *cobra.Command {
-	return group("asset", "sounds and images that acts use: put, list, get, delete",
+	return group("asset", "sounds and images that acts use, and maps of places: put, list, get, delete",
 		sh.assetPutCommand(), sh.assetListCommand(), sh.assetGetCommand(), sh.assetDeleteCommand())
 }
 
 func (sh *shell) assetPutCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB",
+		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC), images (PNG, JPEG) and maps (JSON) of at most 16 MiB",
 		Long: `Upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each. Acts refer
 to them by name: the file name without its extension, unless --name gives another. A
 published story keeps the bytes that it was published with; publish it again to use new ones.`,

@@ -13,7 +13,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Asset is a sound or an image under the name that acts use.
+// Asset is a sound or an image under the name that acts use, or a map that places name.
 type Asset struct {
 	Name      string
 	SHA256    string
@@ -88,7 +88,7 @@ func checkFile(name string, body []byte) (Media, []schema.Problem) {
 	}
 	media, ok := MediaOf(body)
 	if !ok {
-		hint := "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"
+		hint := "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face, a JSON object for a map"
 		if head := body[:min(len(body), 1024)]; bytes.Contains(head, []byte("<svg")) {
 			hint = "send PNG or JPEG for a face: robots do not support SVG, which may contain programs and load other files"
 		}

@@ -3,6 +3,8 @@ package library
 import (
 	"bytes"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema/score"
 )
 
@@ -18,6 +20,7 @@ const (
 	MediaFLAC Media = "audio/flac"
 	MediaPNG  Media = "image/png"
 	MediaJPEG Media = "image/jpeg"
+	MediaJSON Media = "application/json" // a map
 )
 
 // Kind returns what acts use it for.
@@ -25,6 +28,8 @@ func (m Media) Kind() score.AssetKind {
 	switch m {
 	case MediaPNG, MediaJPEG:
 		return score.AssetFace
+	case MediaJSON:
+		return score.AssetMap
 	}
 	return score.AssetSound
 }
@@ -45,6 +50,8 @@ func MediaOf(body []byte) (Media, bool) {
 		return MediaPNG, true
 	case begins("\xff\xd8\xff"):
 		return MediaJPEG, true
+	case begins("{") && jsontext.Value(body).IsValid():
+		return MediaJSON, true
 	}
 	return "", false
 }

@@ -36,8 +36,8 @@ func (s *Sim) startTrip(c driver.Command) {
 		return
 	}
 	t := &trip{key: c.Key, speed: maxSpeed}
-	switch p, known := s.chart.points[c.Do.Point]; {
-	case s.chart.points == nil:
+	switch p, known := s.at.chart.points[c.Do.Point]; {
+	case s.at.chart.points == nil:
 		s.failed(c.Key, schema.ReasonPrecondition, "there is no map")
 		return
 	case c.Do.Point != "" && !known:

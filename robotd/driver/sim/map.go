@@ -18,6 +18,12 @@ type chart struct {
 	bounds *bounds // nil: anywhere
 }
 
+// position is where the body is, and the map in force.
+type position struct {
+	place
+	chart chart
+}
+
 // mapFile is the file of a map, as JSON. Lengths are in metres, headings in radians.
 type mapFile struct {
 	Version int    `json:"version"` // mapVersion
@@ -62,7 +68,7 @@ func (s *Sim) loadMap(m driver.Map) (r driver.MapResult) {
 			return driver.MapResult{Reason: schema.ReasonBadMap, Detail: fmt.Sprintf("map %s: %v", m.Name, err)}
 		}
 	}
-	s.chart = read
+	s.at.chart = read
 	if read.points != nil {
 		r.Points = names(read.points)
 	}
@@ -104,9 +110,9 @@ func (s *Sim) readMap(m driver.Map) (c chart, err error) {
 
 // refusesGoto returns why the robot cannot go to a place on its map.
 func (s *Sim) refusesGoto(p place) string {
-	if s.chart.bounds.contain(p) {
+	if s.at.chart.bounds.contain(p) {
 		return ""
 	}
-	b := s.chart.bounds
+	b := s.at.chart.bounds
 	return fmt.Sprintf("%.2f, %.2f lies outside the map, which goes from %.2f, %.2f to %.2f, %.2f", p.x, p.y, b.MinX, b.MinY, b.MaxX, b.MaxY)
 }

@@ -67,7 +67,7 @@ type Sim struct {
 	movers         []mover // the drive, then the heads
 	unfed          int
 	pressed        map[string]bool // stop inputs that are pressed
-	at             place
+	at             position
 	v, w           float64 // m/s, rad/s
 	trip           *trip
 	obstacles      []place
@@ -88,7 +88,6 @@ type Sim struct {
 	hung           map[string]bool
 	pace           float64
 	calib          *calibration
-	chart          chart // the map in force
 }
 
 // New returns a body that is not open yet.
@@ -100,12 +99,12 @@ func New(c Config) *Sim {
 		closed: make(chan struct{}),
 		order:  driver.ToIdle,
 		lamps:  map[string]*lamp{},
-		at:     points["dock"],
+		at:     position{place: points["dock"]},
 		pose:   pose{now: upright, to: upright},
 		level:  c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
-	s.chart = s.ownChart()
+	s.at.chart = s.ownChart()
 	s.movers = append(s.movers, mover{id: drive})
 	s.units = s.Body().Units
 	for _, u := range s.units {
@@ -125,7 +124,7 @@ func New(c Config) *Sim {
 		s.movers[i].heat = heat{celsius: ambient, reported: ambient}
 	}
 	if p, ok := points[c.At]; ok {
-		s.at = p
+		s.at.place = p
 	}
 	if s.level <= 0 {
 		s.level = 1
