@@ -1,4 +1,4 @@
-// Package perform performs the accepted story and the handlers of interrupts, each on lanes
+// Package perform performs the accepted story, the handlers of interrupts and the shutdown act, each on lanes
 // of its own.
 package perform
 
