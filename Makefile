@@ -31,7 +31,7 @@ test: setup ## install what is missing, then run every test under the race detec
 # fleetd's assembly and of PostgreSQL. Several packages wait for timers, so more of
 # them run at once than there are cores. With -short a property is checked for a
 # fifth of the cases.
-quick: ## run unit tests without the race detector, in little more than a minute
+quick: ## run unit tests without the race detector, in about a minute
 	@deploy/setup/test.sh -short -count=1 -p=6 -timeout=5m -skip='Postgres|^TestScripts$$' $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
 
 # With -race, so that what is compiled here need not be compiled again to test.

@@ -18,20 +18,31 @@ type Hash struct {
 	salt, sum         []byte
 }
 
-// Parameters of new hashes, and the maximum that a users file may ask of the broker. The
-// new ones are the smaller set that OWASP recommends, not the second choice of RFC 9106,
-// since a whole fleet may log in at once.
+// The maximum that a users file may ask of the broker.
 const (
-	newMemoryKiB, newPasses, newLanes, newSum = 19 << 10, 2, 1, 32
-	maxMemoryKiB, maxPasses, maxLanes         = 128 << 10, 10, 4
-	SaltBytes                                 = 16
+	maxMemoryKiB, maxPasses, maxLanes = 128 << 10, 10, 4
+	newSum                            = 32
+	SaltBytes                         = 16
 )
 
+// Cost is what the computation of a hash takes.
+type Cost struct {
+	MemoryKiB, Passes uint32
+	Lanes             uint8
+}
+
+// newCost is that of new hashes: the smaller set that OWASP recommends, not the second choice
+// of RFC 9106, since a whole fleet may log in at once.
+var newCost = Cost{MemoryKiB: 19 << 10, Passes: 2, Lanes: 1}
+
 // HashPassword hashes a password with a random salt of SaltBytes bytes.
-func HashPassword(password string, salt [SaltBytes]byte) Hash {
+func HashPassword(password string, salt [SaltBytes]byte) Hash { return newCost.Hash(password, salt) }
+
+// Hash is HashPassword at another cost.
+func (c Cost) Hash(password string, salt [SaltBytes]byte) Hash {
 	return Hash{
-		memoryKiB: newMemoryKiB, passes: newPasses, lanes: newLanes, salt: salt[:],
-		sum: argon2.IDKey([]byte(password), salt[:], newPasses, newMemoryKiB, newLanes, newSum),
+		memoryKiB: c.MemoryKiB, passes: c.Passes, lanes: c.Lanes, salt: salt[:],
+		sum: argon2.IDKey([]byte(password), salt[:], c.Passes, c.MemoryKiB, c.Lanes, newSum),
 	}
 }
 

@@ -304,6 +304,7 @@ func (c *Client) wait(cond func() bool) bool {
 
 func (c *Client) read(r *bufio.Reader) {
 	defer close(c.done)
+	defer c.conn.Close() // as any client: a broker that ends waits for that
 	for {
 		first, body, err := readPacket(r)
 		var reply []byte

@@ -12,11 +12,12 @@ import (
 // One address may be the NAT of a whole building, with one guesser in it. A client with
 // the right password is accepted even while others guess at its name.
 func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
-	const names, guesses, address = 8, 7, "127.0.0.2"
+	const names, guesses, free, address = 8, 7, 5, "127.0.0.2" // free of delay
+	cheap := access.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}    // no queue for hashes: this is about the delays
 	var users string
 	password := func(i int) string { return fmt.Sprint("secret ", i) }
 	for i := range names {
-		users += fmt.Sprintf("op%d operator %s\n", i, access.HashPassword(password(i), [16]byte{1}))
+		users += fmt.Sprintf("op%d operator %s\n", i, cheap.Hash(password(i), [16]byte{1}))
 	}
 	b := start(t, brokertest.Users(t, users))
 	var guessers sync.WaitGroup
@@ -30,12 +31,19 @@ func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 				}
 			})
 		}
-		brokertest.Eventually(t, "the guesses were counted", func() bool { return b.Status()["passwords_wrong"] == int64(guesses*(i+1)) })
+	}
+	brokertest.Eventually(t, "all but the delayed guesses were answered", func() bool { return b.Status()["passwords_wrong"] >= names*free })
+	for i := range names {
+		name := fmt.Sprint("op", i)
 		c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password(i)})
 		if code != 0 {
 			t.Errorf("%s: right password refused with code %d", name, code)
 			continue
 		}
 		c.Close()
+	}
+	guessers.Wait()
+	if n := b.Status()["passwords_wrong"]; n != names*guesses {
+		t.Errorf("%d guesses were counted, want %d", n, names*guesses)
 	}
 }
