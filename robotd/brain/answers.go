@@ -80,6 +80,8 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 		refs = t.stops.Refs()
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
+	case schema.ReasonWakeForbidden, schema.ReasonDeviceDisabled:
+		refs = t.health.Refs(r.Reason)
 	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
 		refs = t.manual.Refs(r.Reason)
 	case schema.ReasonIgnoredDuplicate, schema.ReasonIgnoredGlobal:

@@ -309,3 +309,13 @@ func (s *State) any(p Phase) bool {
 	}
 	return false
 }
+
+// Refs name the units that a refusal is about.
+func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
+	for i := range s.devices {
+		if d := &s.devices[i]; d.phase.rests() || why == schema.ReasonDeviceDisabled && d.phase == Disabled {
+			refs = append(refs, schema.Ref{Kind: schema.RefUnit, ID: d.unit.ID})
+		}
+	}
+	return refs
+}
