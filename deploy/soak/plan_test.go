@@ -50,7 +50,8 @@ func plan(seed uint64) []incident {
 			d.what, d.who, d.verb, d.body = "fleet command", "fleetd", o.verb, o.args
 		case p < 59:
 			d.what, d.body = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
-				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`}[r.IntN(6)]
+				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`,
+				`"config":{"set":{"interrupts.rules":[{"rule":"r","on":"press","when":"since_s(\"mode_changed\") > 1.0","interrupter":"ai","handler":"attend"}]}}`}[r.IntN(7)]
 		case p < 65:
 			d.what, d.verb = "assign", []string{"museum", "evening"}[r.IntN(2)]
 		case p < 67:
@@ -87,6 +88,9 @@ var bodyInputs = [][2]string{
 	{`break {"unit":"speaker","what":"loose wire"}`, `repair {"unit":"speaker"}`},
 	{`push {"on":true}`, `push {"on":false}`},
 	{`fall {"on":true}`, `fall {"on":false}`},
+	{`touch {"area":"head","on":true}`, `touch {"area":"head","on":false}`},
+	{`press {"choice":"help"}`, `press {"choice":"done"}`},
+	{`people {"count":2}`, `sound {"on":true,"noise_db":62}`},
 }
 
 // bodyIncidents draws from a sequence of its own, so that the other incidents of a seed stay
