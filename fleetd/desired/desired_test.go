@@ -144,6 +144,7 @@ func TestInvalidRequestIsRefusedWithPointer(t *testing.T) {
 		{rows, Ask{Config: &Config{}}, "/config"},
 		{rows, Ask{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
 		{rows, Ask{Config: &Config{Set: value(`"flying"`)}}, "/config/set/boot_mode"},
+		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"interrupts.rules": jsontext.Value(`[{"rule":"r","when":"peple > 0","interrupter":"ai","handler":"h"}]`)}}}, "/config/set/interrupts.rules/0/when"},
 		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"langauge": jsontext.Value(`"de"`)}}}, "/config/set/langauge"},
 		{rows, Ask{Config: &Config{Unset: []string{"langauge"}}}, "/config/unset"},
 		{rows, Ask{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
