@@ -107,7 +107,6 @@ var testSupport = map[string]bool{
 	"broker/brokertest":        true,
 	"robotd/disk/disktest":     true,
 	"robotd/driver/drivertest": true,
-	"robotd/mode/follow":       true,
 	"robotd/mode/modetest":     true,
 	"fleetd/store/storetest":   true,
 	"fleetd/store/pgtest":      true,

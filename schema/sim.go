@@ -15,7 +15,8 @@ type SimInput interface{ check(*checks) }
 // The inputs of a simulated body.
 type (
 	SimPeople struct {
-		Count int64 `json:"count" doc:"how many persons the robot sees near it"`
+		Count      int64   `json:"count" doc:"how many persons the robot sees near it"`
+		BearingRad float64 `json:"bearing_rad,omitzero" doc:"where the nearest one is, to the left of straight ahead"`
 	}
 	SimTouch struct {
 		Area string `json:"area" doc:"the touch area"`
@@ -82,7 +83,10 @@ type (
 	}
 )
 
-func (v SimPeople) check(c *checks)   { c.within("/count", float64(v.Count), 0, 1000) }
+func (v SimPeople) check(c *checks) {
+	c.within("/count", float64(v.Count), 0, 1000)
+	c.within("/bearing_rad", v.BearingRad, -math.Pi, math.Pi)
+}
 func (v SimTouch) check(c *checks)    { c.id("/area", v.Area) }
 func (v SimPress) check(c *checks)    { c.id("/choice", v.Choice) }
 func (v SimSound) check(c *checks)    { c.within("/noise_db", v.NoiseDB, 0, 200) }

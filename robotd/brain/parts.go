@@ -70,6 +70,8 @@ func (t *step) settle(from int) {
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
 			t.actFailed(in)
+		case effect.Look:
+			t.look(in)
 		case effect.Caps:
 			t.publishCaps()
 		case effect.Taught:

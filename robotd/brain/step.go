@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/answer"
+	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
@@ -106,6 +107,9 @@ func (t *step) react(ev event.Event) {
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
 			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
+		}
+		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
+			t.modes.SetPeople(int(body.Finite(ev.Level)), body.Finite(ev.Bearing))
 		}
 	case event.Command:
 		t.toAnswers(func(a answer.Step) { a.Removed(ev) })

@@ -221,6 +221,10 @@ func (p *player) happen(text, word string, args []string) {
 		r.faults = map[string]string{arg(1) + " of " + arg(0): strings.Join(args[2:], " ")}
 	case "mode-hung": // before the robot boots
 		r.memory.Settings[supervisor.HungSetting] = arg(0)
+	case "people": // how many, and where the nearest one is
+		count, _ := strconv.ParseFloat(arg(0), 64)
+		bearing, _ := strconv.ParseFloat(arg(1), 64)
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.People, Level: count, Bearing: bearing}})
 	case "touch":
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: arg(0), On: arg(1) == "on"}})
 	case "choose": // what a screen offers

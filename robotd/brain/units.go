@@ -189,3 +189,23 @@ func (t *step) manualEnded(o *act.Effect) (was bool) {
 	t.settle(from)
 	return was
 }
+
+// lookKeys are the keys of the commands for modes; those of acts count from 1.
+const lookKeys = 1 << 62
+
+// look turns the head for the mode in charge. No act has the head then: a mode that performs
+// or is manual asks for acts instead.
+func (t *step) look(in effect.Look) {
+	head, has := t.body.First(schema.UnitHead)
+	if !has || t.lanes.Owner(head.ID) != "" || t.health.Unusable(head.ID) != "" {
+		return
+	}
+	from := t.list.Len()
+	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Unit: head.ID, Do: &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}}, &t.list)
+	t.settle(from)
+	if why == "" {
+		t.looks++
+		c.Key = lookKeys + t.looks
+		t.do(effect.Start{Command: c})
+	}
+}

@@ -127,11 +127,12 @@ const (
 	Press      Signal = "press"       // Name: the choice or button on the screen or on the robot; On = pressed
 	EStopInput Signal = "estop-input" // Name: the input; On = pressed
 	Heat       Signal = "heat"        // Name: the unit; Level: degrees Celsius
-	People     Signal = "people"      // Level: how many persons the robot sees near it
-	Sound      Signal = "sound"       // On = it hears something; Level: dB(A), 0 = not measured
-	Push       Signal = "push"        // On = somebody pushes the robot
-	Lift       Signal = "lift"        // On = somebody lifts or rolls the robot
-	Fall       Signal = "fall"        // On = the robot has fallen or is about to fall
+	// Level: how many persons the robot sees near it; Bearing: where the nearest one is.
+	People Signal = "people"
+	Sound  Signal = "sound" // On = it hears something; Level: dB(A), 0 = not measured
+	Push   Signal = "push"  // On = somebody pushes the robot
+	Lift   Signal = "lift"  // On = somebody lifts or rolls the robot
+	Fall   Signal = "fall"  // On = the robot has fallen or is about to fall
 )
 
 // Event is a report of the body. Events come in the order in which they happened.
@@ -147,6 +148,7 @@ type Event struct {
 	VX, WZ   float64 // m/s forward, rad/s to the left
 	X, Y     float64 // m
 	Theta    float64 // rad, counter-clockwise from the x axis
+	Bearing  float64 // people: rad to the left of straight ahead
 	Charging bool
 	Reason   schema.Reason
 	Detail   string

@@ -98,6 +98,8 @@ type (
 	}
 	// Disk: the disk refused to write.
 	Disk struct{ Refused schema.Reason }
+	// Look turns the head for the mode in charge.
+	Look struct{ Yaw, Speed float64 }
 	// Caps: the robot's capabilities have changed.
 	Caps struct{}
 	// Taught: the points or the acts that people taught the robot have changed.
@@ -122,6 +124,7 @@ func (AskStop) intent()      {}
 func (Tried) intent()        {}
 func (Disk) intent()         {}
 func (Caps) intent()         {}
+func (Look) intent()         {}
 func (Taught) intent()       {}
 
 // List collects what the parts of a robot request in one step. The zero value is empty.

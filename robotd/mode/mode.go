@@ -109,6 +109,8 @@ type (
 	Leave struct{}
 	// Drive sets the speed of the drive for a short time, if Robot.MayMove.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
+	// Look turns the head, if Robot.MayMove; a newer one replaces it.
+	Look struct{ Yaw, Speed float64 } // rad to the left, share of the maximum
 	// Stop asks the safety core for a stop: soft-stop, stop, halt or estop. No effect enables
 	// motion: whether a mode needs motion enabled is in its rule.
 	Stop struct{ Verb, Why string }
@@ -120,6 +122,7 @@ func (EndCalibration) effect() {}
 func (Enter) effect()          {}
 func (Leave) effect()          {}
 func (Drive) effect()          {}
+func (Look) effect()           {}
 func (Stop) effect()           {}
 
 // Robot is what a mode knows of the robot.
@@ -127,6 +130,8 @@ type Robot struct {
 	MayMove bool    // motion is enabled, and the link is up or the mode's rule is to continue without it
 	Story   Refusal // why no story can be performed now
 	Units   []schema.Unit
+	People  int     // that the robot sees near it
+	Bearing float64 // of the nearest one, rad to the left of straight ahead
 }
 
 // Has reports whether the robot has a unit of a kind.

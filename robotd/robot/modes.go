@@ -3,6 +3,7 @@ package robot
 import (
 	"troupe/robotd/mode"
 	"troupe/robotd/mode/ato"
+	"troupe/robotd/mode/follow"
 	"troupe/robotd/mode/mnl"
 	"troupe/robotd/mode/safe"
 	"troupe/robotd/mode/str"
@@ -16,3 +17,6 @@ var modes = []mode.Installed{
 	ato.Mode,
 	safe.Mode,
 }
+
+// optional lists the modes that a robot has if its setting modes names them.
+var optional = []mode.Installed{follow.Mode}

@@ -49,6 +49,7 @@ var settings = []setting{
 	{"serial", "", "the body's serial number, shown in caps"},
 	{"languages", []string{"en"}, "languages that the robot speaks, the preferred one first"},
 	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
+	{"modes", []string{}, "modes that the robot has besides str, mnl, ato and safe: follow"},
 	{"calibration_mode", string(mode.Defaults().Calibration), "the mode that runs by itself at boot and calibrates the robot"},
 	{"default_mode", string(mode.Defaults().Default), "the mode that replaces one that fails"},
 	{"safe_mode", string(mode.Defaults().Safe), "the mode in which the robot waits for an operator, without moving"},
@@ -262,6 +263,14 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	for _, name := range k.Strings("modes") {
+		i := slices.IndexFunc(optional, func(m mode.Installed) bool { return string(m.ID) == name })
+		if i < 0 {
+			fault("modes: there is no mode %q to add", name)
+			continue
+		}
+		c.Modes = append(c.Modes, optional[i])
+	}
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		key := "link_loss." + string(m)

@@ -30,6 +30,9 @@ type State struct {
 	since schema.Time   // when the active mode became active
 	last  schema.ModeID // the newest active mode
 
+	people  int     // that the robot sees near it
+	bearing float64 // of the nearest one
+
 	keepAt time.Duration // when the parameters are saved again; 0 = they are saved
 }
 
@@ -67,6 +70,9 @@ func (s *State) Mode() *mode.State { return &s.mode }
 // the story.
 func (s *State) InCharge() *mode.Installed  { return s.runner.Installed(s.mode.Active) }
 func (s *State) Performer() *mode.Installed { return s.runner.Performer() }
+
+// SetPeople are how many persons the robot sees near it, and where the nearest one is.
+func (s *State) SetPeople(count int, bearing float64) { s.people, s.bearing = count, bearing }
 
 // Pending reports whether an input waits.
 func (s *State) Pending() bool { return s.inbox.Len() > 0 }

@@ -100,7 +100,7 @@ func (t Step) facts(in mode.Input) mode.Facts {
 
 // update sets what the modes know of the robot.
 func (t Step) update() {
-	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, Story: t.NoStory})
+	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, Story: t.NoStory, People: t.people, Bearing: t.bearing})
 }
 
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
@@ -134,6 +134,10 @@ func (t Step) perform() {
 		case mode.Drive:
 			if e == (mode.Drive{}) || t.mayMove() && !t.NoDrive {
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
+			}
+		case mode.Look:
+			if t.mayMove() {
+				t.Out.Do(effect.Look{Yaw: e.Yaw, Speed: e.Speed})
 			}
 		case mode.Stop:
 			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Key: string(t.mode.Active), Why: e.Why}})

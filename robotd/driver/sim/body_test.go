@@ -408,7 +408,7 @@ func TestInjectedFaultsAndSensors(t *testing.T) {
 		r.Touch("head", true)
 		r.Press("help")
 		r.Heat("drive", 71.5)
-		r.People(2)
+		r.People(2, 0)
 		r.Sound(true, 62)
 		r.Push(true)
 		r.Lift(true)

@@ -101,9 +101,10 @@ func (s *Sim) Press(what string) {
 	})
 }
 
-// People sets how many persons are near the robot.
-func (s *Sim) People(count int) {
-	s.sense(driver.Event{Signal: driver.People, Level: float64(count)})
+// People sets how many persons are near the robot, and where the nearest one is, in rad to
+// the left of straight ahead.
+func (s *Sim) People(count int, bearing float64) {
+	s.sense(driver.Event{Signal: driver.People, Level: float64(count), Bearing: bearing})
 }
 
 // Sound simulates that the robot hears something or that it is silent again. level is in

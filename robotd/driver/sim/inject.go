@@ -11,7 +11,7 @@ import (
 func (s *Sim) Inject(in schema.SimInput) {
 	switch in := in.(type) {
 	case schema.SimPeople:
-		s.People(int(in.Count))
+		s.People(int(in.Count), in.BearingRad)
 	case schema.SimTouch:
 		s.Touch(in.Area, in.On)
 	case schema.SimPress:

@@ -1,8 +1,9 @@
-// Package follow is an example of a mode, for tests: the robot turns to the side where it
-// is touched, for as long as it is.
+// Package follow is an example of a mode: the head follows the nearest person, and the robot
+// turns to the side where it is touched, for as long as it is.
 package follow
 
 import (
+	"math"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,21 +21,29 @@ var Mode = mode.Installed{
 	Name:  "follow",
 	Ready: ready,
 	Params: []mode.Parameter{
-		{ConfigKey: schema.ConfigKey{Name: "turn", Type: schema.ConfigNumber, Min: 0.1, Max: 1, Why: "how fast it turns"}, Unit: "rad/s", Default: jsontext.Value("0.5")},
+		{ConfigKey: schema.ConfigKey{Name: "speed", Type: schema.ConfigNumber, Min: 0.05, Max: 1, Why: "how fast the head turns, as a share of its maximum"}, Default: jsontext.Value("0.4")},
+		{ConfigKey: schema.ConfigKey{Name: "turn", Type: schema.ConfigNumber, Min: 0.1, Max: 1, Why: "how fast the robot turns to the side where it is touched"}, Unit: "rad/s", Default: jsontext.Value("0.5")},
 	},
 	New: func() mode.Mode { return &following{} },
 }
 
 func ready(h *mode.Host) mode.Refusal {
-	if !h.Has(schema.UnitDrive) {
+	switch {
+	case !h.Has(schema.UnitHead):
+		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "it has no head to look with"}
+	case !h.Has(schema.UnitDrive):
 		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "it has no drive to turn with"}
 	}
 	return mode.Refusal{}
 }
 
+// enough is by how much a person has to move for the head to follow, in rad.
+const enough = 0.05
+
 type following struct {
 	mode.Plain
 	target float64 // 1 to the left, -1 to the right, 0 nowhere
+	yaw    float64 // where the head was told to look
 }
 
 func (f *following) MayPause(*mode.Host) mode.Refusal {
@@ -58,8 +67,29 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 			h.Do(mode.Drive{})
 		}
 	case mode.TimePassed:
+		f.look(h)
 		if f.target != 0 && h.MayMove {
 			h.Do(mode.Drive{WZ: mode.Value[float64](h, "turn") * f.target})
 		}
+	}
+}
+
+// look turns the head to the nearest person, as far as it goes, and straight ahead when
+// nobody is near.
+func (f *following) look(h *mode.Host) {
+	head, ok := schema.FindUnit(h.Units, schema.UnitHead, "")
+	if !ok || !h.MayMove {
+		return
+	}
+	yaw := 0.0
+	if h.People > 0 {
+		yaw = h.Bearing
+	}
+	if r := head.YawRad; r != nil {
+		yaw = min(max(yaw, r.Min), r.Max)
+	}
+	if math.Abs(yaw-f.yaw) >= enough {
+		f.yaw = yaw
+		h.Do(mode.Look{Yaw: yaw, Speed: mode.Value[float64](h, "speed")})
 	}
 }

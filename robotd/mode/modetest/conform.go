@@ -140,6 +140,10 @@ func (b *bed) take(after string, killed bool) {
 			if b.goes["drive"] = e != (mode.Drive{}); b.goes["drive"] && (!b.robot.MayMove || b.at == paused) {
 				b.t.Fatalf("after %s it drives, and is %s; the units may move: %v", after, b.at, b.robot.MayMove)
 			}
+		case mode.Look:
+			if !b.robot.MayMove || b.at == paused || ended {
+				b.t.Fatalf("after %s it turns the head, and is %s; the units may move: %v", after, b.at, b.robot.MayMove)
+			}
 		case mode.Stop:
 			if !slices.Contains([]string{"soft-stop", "stop", "halt", "estop"}, e.Verb) || e.Why == "" {
 				b.t.Fatalf("after %s it asks for a stop without a verb or a reason: %+v", after, e)
@@ -371,6 +375,7 @@ func random(t rapid.TB, row mode.Installed) {
 		for range each {
 			b.now += time.Duration(rapid.IntRange(0, 500).Draw(t, "ms")) * time.Millisecond
 			b.robot.MayMove = rapid.Bool().Draw(t, "may move")
+			b.robot.People, b.robot.Bearing = rapid.IntRange(0, 2).Draw(t, "people"), rapid.Float64Range(-3, 3).Draw(t, "bearing")
 			b.look()
 			may := map[stage][]mode.Do{
 				none:     {mode.DoStart},
