@@ -26,6 +26,7 @@ type State struct {
 	Running      []RunningReq    `json:"running,omitempty"`
 	Alerts       []Alert         `json:"alerts"`
 	Dropped      DroppedCounters `json:"dropped"`
+	Log          bool            `json:"log,omitzero"`       // the log on the robot is on, see log/on
 	Truncated    bool            `json:"truncated,omitzero"` // over the size limit: details are left out, then the oldest alerts, finally all but safety, mode and status
 }
 

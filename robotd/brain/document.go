@@ -29,8 +29,8 @@ func (t *step) stateDocument() *schema.State {
 		Link:  t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),
-		Alerts:  append([]schema.Alert{}, t.report.Alerts()...),
-		Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped()},
+		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
+		Log:    t.report.Logs(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped()},
 	}
 	d.Running = t.answers.Journal().Running()
 	if last, ok := t.answers.Journal().Last(); ok {

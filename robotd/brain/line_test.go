@@ -101,6 +101,8 @@ func (p *player) line(e effect.Effect) string {
 			line += " [" + e.Cause + "]"
 		}
 		return line
+	case effect.Log:
+		return fmt.Sprintf("log on the robot: %v", e.On)
 	case effect.Exit:
 		return "exit: " + e.Why
 	}

@@ -105,6 +105,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.perform.Restore(now, m.Settings)
 	t.restoreStops(m)
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })
+	t.toReport(func(r report.Step) { r.RestoreLog(m.Settings) })
 	t.persistStops()
 	return s, t.out
 }

@@ -110,6 +110,9 @@ type (
 		Type, Source, Detail, Hint string
 	}
 
+	// Log begins or ends the log on the robot: notes, alarms and events from then on.
+	Log struct{ On bool }
+
 	// Exit ends the program; the robot is at rest. Again: its supervisor shall start it
 	// again.
 	Exit struct {
@@ -151,6 +154,7 @@ func (Call) effect()           {}
 func (EndCall) effect()        {}
 func (Note) effect()           {}
 func (Exit) effect()           {}
+func (Log) effect()            {}
 func (Alarm) effect()          {}
 func (Order) intent()          {}
 func (Start) intent()          {}
@@ -173,4 +177,5 @@ func (Call) intent()           {}
 func (EndCall) intent()        {}
 func (Note) intent()           {}
 func (Exit) intent()           {}
+func (Log) intent()            {}
 func (Alarm) intent()          {}

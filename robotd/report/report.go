@@ -32,6 +32,7 @@ type State struct {
 	acts     acts
 	disk     disk
 	late     late
+	logs     bool // on the robot
 }
 
 // New is a robot that has published nothing.

@@ -30,6 +30,8 @@ type effects struct {
 	latches *latchWriter
 	fetcher *fetcher
 
+	recorder *recorder
+
 	downloads *downloads
 	calls     *calls
 
@@ -47,7 +49,9 @@ type effects struct {
 func (h *effects) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
+		h.recorder.take(e)
 		switch e := e.(type) {
+		case effect.Log: // for the recorder
 		case effect.Order:
 			h.body.Order(e.Order)
 		case effect.Start:

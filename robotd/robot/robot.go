@@ -208,6 +208,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		h.mqtt.sim = inputs
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
+	h.recorder = newRecorder(cfg.dir(), logBytes, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
 	h.loop.begin = guard.begin
@@ -224,6 +225,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.writer.link = h.link
 	go h.writer.run()
 	go h.latches.run()
+	go h.recorder.run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
@@ -257,9 +259,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	closeBody = func() error { return nil }
 	h.writer.in.close()
 	h.latches.close()
+	h.recorder.close()
 	late, enough := context.WithTimeout(context.Background(), diskGrace)
 	defer enough()
-	for _, done := range []chan struct{}{h.latches.done, h.writer.done} {
+	for _, done := range []chan struct{}{h.latches.done, h.writer.done, h.recorder.done} {
 		select {
 		case <-done:
 		case <-late.Done(): // a disk that hangs must not prevent the last presence

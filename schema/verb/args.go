@@ -423,3 +423,9 @@ type Reboot struct {
 	sealed
 	Why string `json:"why" doc:"shown to people and kept in the event"`
 }
+
+// LogOn is for log/on.
+type LogOn struct{ sealed }
+
+// LogOff is for log/off.
+type LogOff struct{ sealed }
