@@ -70,7 +70,6 @@ const (
 	ReasonNotPersisted       Reason = "not_persisted"
 	ReasonUnavailable        Reason = "unavailable"
 	ReasonUnsupportedVersion Reason = "unsupported_version"
-	ReasonUndelivered        Reason = "undelivered"
 	ReasonUnknownRobot       Reason = "unknown_robot"
 	ReasonObstructed         Reason = "obstructed"
 	ReasonTakenOver          Reason = "taken_over"
@@ -151,7 +150,6 @@ var Reasons = []ReasonText{
 	{ReasonNotPersisted, RetryNever, "the robot stopped, but its disk could not store the latch: a restart would lose it"},
 	{ReasonUnavailable, RetryLater, "a server does not serve now what it is asked for; detail says why"},
 	{ReasonUnsupportedVersion, RetryNever, "the document's schema version is not understood"},
-	{ReasonUndelivered, RetryLater, "the robot was never reachable while the command was valid"},
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
 	{ReasonObstructed, RetryLater, "something is in the robot's way"},
 	{ReasonTakenOver, RetryLater, "another connection with this client id ended this one"},
