@@ -27,7 +27,7 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.answers.NoteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, Local: ev.Local, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.modes.InForce()}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.modes.InForce()}
 	if stop {
 		t.stopped = max(t.stopped, ev.N)
 	} else {
@@ -170,7 +170,7 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false
 	}
-	if o.Local || o.Arrived >= t.report.Ended() {
+	if o.Arrived >= t.report.Ended() {
 		return false
 	}
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
@@ -204,7 +204,7 @@ func (t *step) met(by request.Key, when schema.Precondition) bool {
 func (t *step) askSafety(o request.Perform) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: t.beats.Asker(o.Client, o.By),
-		Why: o.Why, Local: o.Local, Asked: o.Arrived, HasAsked: true,
+		Why: o.Why, Asked: o.Arrived, HasAsked: true,
 	}
 	switch a := o.Args.(type) {
 	case verb.Stop:
@@ -218,9 +218,6 @@ func (t *step) askSafety(o request.Perform) {
 		default:
 			r.SeenIn = safety.OtherRun
 		}
-	}
-	if r.Verb == safety.Reset && r.Local {
-		t.resetHere()
 	}
 	if r.Verb.Stops() {
 		t.stopOrdered(o, r.Why)

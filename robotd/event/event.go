@@ -35,8 +35,6 @@ type (
 		// N is its number among the messages that arrived at the robot, from 1. A stop is
 		// passed on before messages that arrived earlier. 0 = not numbered.
 		N uint64
-		// Local: its sender is at the robot.
-		Local bool
 		// Behind: the disk does not keep up, so the robot takes no more commands.
 		Behind bool
 		// Read is when it was read from the connection, since boot. 0 = just now.

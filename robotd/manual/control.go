@@ -12,7 +12,7 @@ import (
 
 // AskControl queues a request for control.
 func (t Step) AskControl(o request.Perform) {
-	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rankOf(o), Req: string(o.Key)}
+	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.cfg.Ranks[o.Client], Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.Acquire:
 		in.Scope, in.TTL = control.Scope(a.Scope), milliseconds(a.TTLMS)
@@ -29,14 +29,6 @@ func (t Step) AskControl(o request.Perform) {
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
-
-// rankOf returns the rank of a sender: a client at the robot has the highest one.
-func (t Step) rankOf(o request.Perform) control.Rank {
-	if o.Local {
-		return control.Local
-	}
-	return t.cfg.Ranks[o.Client]
-}
 
 // Uncontrolled refuses a command whose sender lacks the control that it needs.
 func (t Step) Uncontrolled(o request.Perform) bool {

@@ -26,14 +26,3 @@ func TestMalformedPayloadIsQuotedTruncated(t *testing.T) {
 		t.Errorf("the answer has %d bytes, %v", len(b), err)
 	}
 }
-
-func TestPerformCarriesLocal(t *testing.T) {
-	for _, local := range []bool{true, false} {
-		s, _ := Restore(1, nil, nil)
-		Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"k1"}`), Local: local}, nil)
-		out := Step(s, Now{}, Saved{Keys: []Key{"op1/k1"}}, nil)
-		if p := out[0].(Perform); p.Local != local {
-			t.Errorf("command with local %v was performed with local %v", local, p.Local)
-		}
-	}
-}

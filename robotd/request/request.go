@@ -114,7 +114,6 @@ type (
 		Client, Group, Verb string
 		Payload             []byte
 		Retained            bool
-		Local               bool          // the sender is at the robot, not remote
 		Overtaken           bool          // a stop that arrived later was already processed
 		DiskBehind          bool          // the disk does not keep up with the commands
 		Late                time.Duration // it may have been sent up to this long before it arrived
@@ -185,7 +184,6 @@ type (
 		Verb                       verb.Verb
 		Args                       verb.Args
 		If                         schema.Precondition
-		Local                      bool
 		Arrived                    time.Duration // since boot
 	}
 	// Save erases the records of Forget, then writes those of Put. The writer

@@ -199,7 +199,7 @@ func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum 
 	s.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
 	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.Word(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Local: a.Local, Arrived: now.Mono}
+	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
 	return e
 }
 
