@@ -180,6 +180,13 @@ func robotDetail(out io.Writer, d view.Detail) {
 		}
 		line("units", strings.Join(units, " "))
 	}
+	if d.State != nil {
+		for _, u := range d.State.Units {
+			if u.Detail != "" { // the battery's charge, or a fault
+				line("unit", u.ID+": "+u.Detail)
+			}
+		}
+	}
 	if d.LastEvent != nil {
 		line("last event", strings.TrimSpace(d.LastEvent.TS.String()+" "+d.LastEvent.Type+" "+string(d.LastEvent.Level)))
 	}
