@@ -11,10 +11,11 @@ DATABASE ?= sqlite
 PKG      ?= ./...
 FUZZTIME ?= 10s
 SEEDS    ?= 5000
+WORLDS   ?= 2000
 FOR      ?= 10m
 FILES    ?= 500
 
-.PHONY: help demo test quick check gen build fuzz soak flaky damage setup
+.PHONY: help demo test quick check gen build worlds fuzz soak flaky damage setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -50,6 +51,9 @@ gen: ## generate the tables, schemas and diagrams
 
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
+
+worlds: ## play random events to a robot and audit every step (WORLDS=2000)
+	@go test -count=1 -run '^TestWhateverHappens$$' ./robotd/brain -rapid.checks=$(WORLDS)
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)

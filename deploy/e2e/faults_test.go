@@ -98,7 +98,7 @@ func faultTable() []faultRow {
 			[]string{"cmd control/acquire", into("break", unit, `"what":"loose wire"`), "device " + unit + " disabled device_disabled", "refused device_disabled " + uses[unit]},
 			[]string{into("repair", unit, ""), "device " + unit, "cmd control/release"}})
 	}
-	for _, unit := range []string{"face", "led"} {
+	for _, unit := range []string{"face", "led", "screen"} {
 		table = append(table, faultRow{unit, "hangs: taken from acts until a person says that it answers again",
 			[]string{"cmd control/acquire", into("hang", unit, `"on":true`), "send " + uses[unit], "device " + unit + " disabled device_disabled"},
 			[]string{into("hang", unit, `"on":false`), "device " + unit + " disabled device_disabled", "cmd sys/ack-fault " + unit, "device " + unit, "cmd control/release"}})

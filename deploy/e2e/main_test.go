@@ -60,7 +60,7 @@ func buildOnce(from string) func() (string, error) {
 			return "", fmt.Errorf("make a folder for programs: %w", err)
 		}
 		path := filepath.Join(to, filepath.Base(from))
-		args := []string{"build", "-o", path}
+		args := []string{"build", "-buildvcs=false", "-o", path} // so that the version is the one of the pages, whatever GOFLAGS says
 		if raceEnabled {
 			args = append(args, "-race")
 		}
