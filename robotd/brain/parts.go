@@ -159,7 +159,7 @@ func (t *step) performs() perform.Step {
 		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Pause:    t.health.Pause(), Barred: t.health.Barred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
-		Signals: &t.signals, Activities: t.desired.Activities(),
+		Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
 	}}
 }
 

@@ -165,7 +165,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"answered": func(t *rapid.T) {
 			if n := len(w.r.called); n > 0 {
-				w.r.give(event.Called{ID: w.r.called[n-1].ID, Body: []byte(rapid.SampledFrom([]string{"", "{}", `{"act":"greet"}`, `{"act":"x"}`, "[]"}).Draw(t, "body")),
+				w.r.give(event.Called{ID: w.r.called[n-1].ID, Body: []byte(rapid.SampledFrom([]string{"", "{}", `{"act":"greet"}`, `{"act":"x"}`, "[]",
+					`{"actions":[{"type":"group","start_ms":0,"actions":[{"type":"head","start_ms":0,"timeout_ms":3000,"yaw_rad":0.5},{"type":"goto","start_ms":0,"timeout_ms":5000,"point":"entrance"}]}]}`}).Draw(t, "body")),
 					Reason: rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonTimeout}).Draw(t, "reason")})
 			}
 		},

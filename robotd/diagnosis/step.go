@@ -60,7 +60,7 @@ func (t Step) report(d *device) {
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.Note("diagnosis", string(was.phase), string(is.phase), d.why(), d.unit.ID)
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
-	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired) {
+	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired || was.phase == Damaged && is.phase == Normal) {
 		t.Out.Do(effect.SaveSetting{Name: Setting + d.unit.ID, Value: d.damage})
 	}
 }

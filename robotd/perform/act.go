@@ -13,16 +13,19 @@ import (
 	"troupe/schema/score"
 )
 
-// storyLane is the lane of the story. Each handler has a lane above it, with the handler's
-// name.
+// storyLane is the lane of the story. Each handler has a lane above it.
 const storyLane act.Lane = "story"
+
+// handlerLane returns the lane of a handler. The prefix keeps a handler that is named like
+// another lane, such as safety, out of it.
+func handlerLane(handler string) act.Lane { return act.Lane("handler-" + handler) }
 
 // Lanes lists the lanes that are not manual, highest priority first.
 func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })
 	for _, h := range handlers {
-		lanes = append(lanes, act.LaneConfig{Lane: act.Lane(h.ID)})
+		lanes = append(lanes, act.LaneConfig{Lane: handlerLane(h.ID)})
 	}
 	return append(lanes, act.LaneConfig{Lane: storyLane})
 }
@@ -70,11 +73,16 @@ func (t Step) freeze(f auto.Freeze) {
 		t.Lanes.Pause(storyLane, act.AtOnce, t.Now.Mono)
 	}
 	for _, h := range t.handling {
-		if f == auto.FreezeAll {
-			t.Lanes.Pause(act.Lane(h.handler), act.AtOnce, t.Now.Mono)
-		} else {
-			t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
-		}
+		t.freezeHandler(h.handler)
+	}
+}
+
+// freezeHandler pauses or resumes a handler's lane, as everything in ato is frozen or not.
+func (t Step) freezeHandler(handler string) {
+	if t.frozen == auto.FreezeAll {
+		t.Lanes.Pause(handlerLane(handler), act.AtOnce, t.Now.Mono)
+	} else {
+		t.Lanes.Resume(handlerLane(handler), t.Now.Mono)
 	}
 }
 
@@ -84,8 +92,8 @@ func (t Step) beginHandlerAct(h *handling, e act.Entry) {
 	a := t.fitting(*e.Act, !t.mayMove())
 	e.Act = &a
 	h.choice = a.Offers()
-	t.Lanes.Resume(act.Lane(h.handler), t.Now.Mono)
-	if refused := t.Lanes.Push(act.Lane(h.handler), e); refused != nil {
+	t.freezeHandler(h.handler)
+	if refused := t.Lanes.Push(handlerLane(h.handler), e); refused != nil {
 		h.detail = refused.Detail
 		t.handlerActEnded(e.ID, refused.Reason)
 	}
@@ -112,14 +120,23 @@ func (t Step) fitting(a score.Act, still bool) score.Act {
 		u, has := do.Performer(t.Body.Units())
 		return has && able(u, do)
 	}
-	kept := make([]score.Action, 0, len(a.Actions))
-	for _, do := range a.Actions {
-		if fits(do) {
+	a.Actions = keep(a.Actions, fits)
+	return a
+}
+
+// keep returns the actions that fit, also those in groups; a group without any is left out.
+func keep(list []score.Action, fits func(score.Action) bool) []score.Action {
+	kept := make([]score.Action, 0, len(list))
+	for _, do := range list {
+		group := len(do.Actions) > 0
+		if group {
+			do.Actions = keep(do.Actions, fits)
+		}
+		if fits(do) && (!group || len(do.Actions) > 0) {
 			kept = append(kept, do)
 		}
 	}
-	a.Actions = kept
-	return a
+	return kept
 }
 
 // able reports whether the unit can perform an action.
@@ -131,7 +148,7 @@ func able(u schema.Unit, do score.Action) bool {
 }
 
 func (t Step) cancelHandlerAct(handler string) {
-	t.Lanes.Cancel(act.Lane(handler), "", schema.ReasonStopped)
+	t.Lanes.Cancel(handlerLane(handler), "", schema.ReasonStopped)
 }
 
 // cancelLanes cancels all acts, because ato is left.
@@ -148,7 +165,7 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 		return true
 	}
 	for _, h := range s.handling {
-		if !lanes.Idle(act.Lane(h.handler)) && s.frozen != auto.FreezeAll {
+		if !lanes.Idle(handlerLane(h.handler)) && s.frozen != auto.FreezeAll {
 			return true
 		}
 	}
@@ -195,7 +212,7 @@ func (t Step) Ended(o *act.Effect) {
 func (s *State) Acts(lanes *act.Lanes) (acts []string) {
 	acts = lanes.Acts(SafetyLane)
 	for _, h := range s.handling {
-		acts = append(acts, lanes.Acts(act.Lane(h.handler))...)
+		acts = append(acts, lanes.Acts(handlerLane(h.handler))...)
 	}
 	return append(acts, lanes.Acts(storyLane)...)
 }

@@ -50,6 +50,11 @@ type world struct {
 	n       int
 }
 
+// healthy is a diagnosis that found nothing.
+type healthy struct{}
+
+func (healthy) Unusable(string) string { return "" }
+
 func newWorld(t *testing.T) *world {
 	cfg := config.Defaults("r1")
 	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
@@ -58,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(&cfg), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
 	w.signals = signal.New()
-	w.facts = Facts{Safety: schema.SafetyEnabled, Running: true, Body: w.body, Signals: &w.signals}
+	w.facts = Facts{Safety: schema.SafetyEnabled, Running: true, Body: w.body, Signals: &w.signals, Health: healthy{}}
 	return w
 }
 

@@ -37,7 +37,7 @@ func (t Step) joinHandler(e interrupt.Entry, wanted *asked) {
 	h, does := &t.handling[i], wanted.Entry
 	fits := t.fitting(*does.Act, !t.mayMove())
 	does.Act, does.ID, does.Clear = &fits, t.Lanes.NextEntry("asked"), false
-	if refused := t.Lanes.Push(act.Lane(h.handler), does); refused != nil {
+	if refused := t.Lanes.Push(handlerLane(h.handler), does); refused != nil {
 		t.Out.Refuse(wanted.key, refused.Reason, refused.Pointer, refused.Detail)
 		return
 	}
@@ -98,7 +98,7 @@ func (t Step) cancelMarked() {
 		case marked < len(h.asked):
 			for _, a := range slices.Clone(h.asked) {
 				if a.cancelled {
-					t.Lanes.Cancel(act.Lane(h.handler), a.entry, schema.ReasonCancelled)
+					t.Lanes.Cancel(handlerLane(h.handler), a.entry, schema.ReasonCancelled)
 				}
 			}
 		}

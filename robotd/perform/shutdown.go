@@ -36,7 +36,11 @@ func (t Step) Shutdown() {
 func (t Step) shutDown() {
 	if t.playing != nil && t.auto.Status != schema.AutoHalt {
 		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]
-		if ok && t.inSafety(act.Entry{Act: &a, Languages: t.playing.languages}) {
+		a.Actions = keep(a.Actions, func(do score.Action) bool {
+			u, has := do.Performer(t.Body.Units())
+			return !has || !t.unusable(u.ID)
+		})
+		if ok && len(a.Actions) > 0 && t.inSafety(act.Entry{Act: &a, Languages: t.playing.languages}) {
 			return
 		}
 	}
@@ -46,6 +50,12 @@ func (t Step) shutDown() {
 			t.inSafety(act.Entry{Act: a})
 		}
 	}
+}
+
+// unusable reports whether nobody may use a unit. The diagnosis may know it before the
+// executor: it may be the reason for this stop.
+func (t Step) unusable(unit string) bool {
+	return t.Lanes.UnitDisabled(unit) || t.Health.Unusable(unit) != ""
 }
 
 // atRest brings the heads to the middle and what takes poses upright, as far as the body has
@@ -61,7 +71,7 @@ func (t Step) atRest() (heads, poses *score.Act) {
 	}
 	for _, u := range t.Body.Units() {
 		switch {
-		case t.Lanes.UnitDisabled(u.ID):
+		case t.unusable(u.ID):
 		case u.Kind == schema.UnitHead:
 			heads.Actions = append(heads.Actions, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &zero, PitchRad: &zero, RollRad: only(u.RollRad)})
 		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):

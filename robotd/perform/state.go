@@ -63,6 +63,11 @@ type Step struct {
 	Out   *effect.List
 }
 
+// Health is what the package asks of the diagnosis.
+type Health interface {
+	Unusable(unit string) string // why nobody may use a unit; empty = it may be used
+}
+
 // Facts are the facts about other parts.
 type Facts struct {
 	Standing schema.Precondition
@@ -76,6 +81,7 @@ type Facts struct {
 	Battery  Battery
 	Body     Body
 	Signals  *signal.State
+	Health   Health
 	// Activities are those of the fleet; nil = none.
 	Activities *score.Activities
 }
