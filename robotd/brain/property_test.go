@@ -256,7 +256,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"body": func(t *rapid.T) {
 			switch rapid.IntRange(0, 8).Draw(t, "what") {
-			case 8: // a unit asks for a stop
+			case 8: // a unit asks for a stop, later than whatever was asked before
+				w.r.until(w.r.now + time.Millisecond)
 				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).Draw(t, "stop"), Detail: "it slips"})
 				if w.r.s.safety.At == schema.SafetyEnabled {
 					t.Fatal("a unit asked for a stop, and the robot is ENABLED")

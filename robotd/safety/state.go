@@ -55,8 +55,8 @@ type State struct {
 	Since time.Duration // when the core entered At
 	Cause Cause         // what led to At
 
-	// Worse is when a cause last led to a safer state. An operator who has not seen a
-	// heartbeat since then does not know about it.
+	// Worse is when a cause last led to a safer state, or a mode or a unit asked for a stop.
+	// An operator who has not seen a heartbeat since then does not know about it.
 	Worse time.Duration
 	// Physical: a stop input at the robot has been pressed since E_STOP began, so
 	// that only a person at the robot may reset it.

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"slices"
 	"time"
 
 	"troupe/schema"
@@ -23,6 +24,9 @@ func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	s.remember(now, f)
 	d := Decision{From: s.At, To: s.At}
 	on, cause := s.urgent(now, l, f, r)
+	if slices.ContainsFunc(f.Asked, func(a Request) bool { return a.Verb.Stops() }) {
+		s.Worse = now // also if the robot stands already: what was requested before does not enable it
+	}
 	switch {
 	case on == BadState:
 		s.enter(now, &d, schema.SafetyEStop, cause, "the core does not know its own state")
