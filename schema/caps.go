@@ -22,9 +22,11 @@ type Caps struct {
 	Actions []string `json:"actions,omitempty"`
 	Units   []Unit   `json:"units"`
 	Points  []string `json:"points"` // names that goto accepts; empty without a map
-	// TaughtPoints are those of Points that were taught on the robot. Fleetd can take them
-	// into the places of other robots with the same map.
+	// TaughtPoints are those of Points that were taught on the robot, on the map in force, whose
+	// digest is TaughtMap; empty = the body's own. Fleetd can take them into places with the
+	// same map.
 	TaughtPoints []TaughtPoint `json:"taught_points,omitempty"`
+	TaughtMap    string        `json:"taught_map_sha256,omitempty"`
 	Languages    []string      `json:"languages"`
 	// Labels are the fleet's labels of the robot, such as site: museum.
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -49,7 +51,7 @@ type CapsSoftware struct {
 	Protocol []string `json:"protocol"`
 }
 
-// TaughtPoint is a point that was taught on the robot, on its map.
+// TaughtPoint is a point that was taught on the robot. Its coordinates hold only on its map.
 type TaughtPoint struct {
 	ID       string  `json:"id"`
 	XM       float64 `json:"x_m"`

@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/safety"
+	"troupe/robotd/taught"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -30,8 +31,8 @@ type State struct {
 	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
 	places  places
-	taught  map[string]score.Point
-	at      *score.Point // where the body is; nil = it does not report that
+	taught  map[string]taught.Point
+	at      *score.Point // where the body is on the map in force; nil = it has not reported that
 }
 
 // unitNow is where one unit stands.

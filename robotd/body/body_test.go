@@ -8,7 +8,9 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/safety"
+	"troupe/robotd/taught"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -54,6 +56,38 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	if got := b.Points(); !slices.Equal(got, []string{"dock", "hall"}) {
 		t.Errorf("goto knows %v", got)
 	}
+}
+
+func TestTaughtPointHoldsOnlyOnItsMap(t *testing.T) {
+	b := newBody()
+	b.SetTaught(map[string]taught.Point{"window": {Point: score.Point{XM: 1, YM: 2}}, "shelf": {Point: score.Point{XM: 3}, MapSHA256: "ab12"}})
+	b.SetPlaces(&score.Places{Map: &score.Asset{Name: "hall", SHA256: "ab12"}})
+	holds := func(when, offered, elsewhere string) {
+		t.Helper()
+		list := b.taughtPoints()
+		if len(list) != 1 || list[0].ID != offered || !slices.Equal(b.Points(), []string{"dock", offered}) || b.Elsewhere(offered) != "" {
+			t.Errorf("%s: caps list %v and the points %v, want %s", when, list, b.Points(), offered)
+		}
+		do := &score.Action{Type: score.TypeGoto, Point: elsewhere}
+		if _, why, detail := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" || detail != b.Elsewhere(elsewhere) {
+			t.Errorf("%s: goto %s is refused with %q %q", when, elsewhere, why, detail)
+		}
+	}
+	calibrate := func(m driver.Map, changes bool) {
+		t.Helper()
+		Step(&b, driver.Event{Kind: driver.Position, X: 5}, &effect.List{}) // on the map before
+		if b.Calibrated(&event.Calibrated{Map: m}, nil) != changes {
+			t.Errorf("after calibration with %q the points changed: %v", m.SHA256, !changes)
+		}
+		if _, known := b.Position(); known {
+			t.Errorf("after calibration with %q the position of the map before is used", m.SHA256)
+		}
+	}
+	holds("at boot", "shelf", "window")
+	calibrate(driver.Map{Name: "hall", SHA256: "ab12"}, false)
+	holds("on the map", "shelf", "window")
+	calibrate(driver.Map{}, true)
+	holds("on the body's own map", "window", "shelf")
 }
 
 func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {

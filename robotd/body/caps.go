@@ -30,6 +30,9 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",
 		},
 	}
+	if len(d.TaughtPoints) > 0 {
+		d.TaughtMap = b.inForce().SHA256
+	}
 	for _, h := range c.Interrupts.Handlers {
 		d.Handlers = append(d.Handlers, h.ID)
 	}

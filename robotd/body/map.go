@@ -49,6 +49,15 @@ func (b *State) SetPlaces(p *score.Places) {
 // Map is the map that the next calibration has to load.
 func (b *State) Map() driver.Map { return mapOf(b.places.newest) }
 
+// inForce is the map on which the body's coordinates lie. Before the first calibration that
+// is the one that it will load: until then nothing moves by coordinates.
+func (b *State) inForce() driver.Map {
+	if !b.places.homed {
+		return b.Map()
+	}
+	return b.places.loaded
+}
+
 // pendingAlert is raised while a map waits for calibration.
 const pendingAlert = "map_pending"
 
@@ -91,9 +100,13 @@ func (b *State) Calibrated(ev *event.Calibrated, languages []string) (pointsChan
 	if ev.Reason != "" {
 		return false
 	}
+	if p.loaded.SHA256 != ev.Map.SHA256 {
+		b.at = nil // it lay on the map before
+	}
+	pointsChanged = len(b.taught) > 0 && b.inForce().SHA256 != ev.Map.SHA256
 	p.homed, p.loaded = true, ev.Map
 	if ev.Units != nil { // the body says what it knows now
-		pointsChanged = !slices.Equal(b.driver.Points, ev.Result.Points)
+		pointsChanged = pointsChanged || !slices.Equal(b.driver.Points, ev.Result.Points)
 		b.driver.Points = ev.Result.Points
 	}
 	b.SetPlaces(p.newest)

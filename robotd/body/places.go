@@ -7,15 +7,22 @@ import (
 	"slices"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/taught"
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
 // SetTaught are the points that people taught the robot.
-func (b *State) SetTaught(points map[string]score.Point) { b.taught = points }
+func (b *State) SetTaught(points map[string]taught.Point) { b.taught = points }
+
+// here returns a taught point, if it lies on the map in force.
+func (b *State) here(id string) (score.Point, bool) {
+	p, known := b.taught[id]
+	return p.Point, known && p.MapSHA256 == b.inForce().SHA256
+}
 
 // Points lists the names that goto knows: those of the body's own map, those of the fleet's
-// places, and those that people taught.
+// places, and those that people taught on the map in force.
 func (b *State) Points() []string {
 	own := b.driver.Points
 	if b.places.newest == nil && len(b.taught) == 0 {
@@ -25,7 +32,11 @@ func (b *State) Points() []string {
 	if b.places.newest != nil {
 		all = slices.AppendSeq(all, maps.Keys(b.places.newest.Points))
 	}
-	all = slices.AppendSeq(all, maps.Keys(b.taught))
+	for id := range b.taught {
+		if _, ok := b.here(id); ok {
+			all = append(all, id)
+		}
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -36,8 +47,8 @@ func (b *State) HasPoint(name string) bool { return slices.Contains(b.Points(), 
 // taughtPoints lists the taught points that goto uses.
 func (b *State) taughtPoints() (list []schema.TaughtPoint) {
 	for _, id := range slices.Sorted(maps.Keys(b.taught)) {
-		p := b.taught[id]
-		if used, _ := b.point(id); used == p { // the fleet's places have no other
+		p, ok := b.here(id)
+		if used, _ := b.point(id); ok && used == p { // the fleet's places have no other
 			list = append(list, schema.TaughtPoint{ID: id, XM: p.XM, YM: p.YM, ThetaRad: *cmp.Or(p.ThetaRad, new(float64))})
 		}
 	}
@@ -51,7 +62,7 @@ func (b *State) point(name string) (p score.Point, known bool) {
 		p, known = b.places.used.Points[name]
 	}
 	if !known {
-		p, known = b.taught[name]
+		p, known = b.here(name)
 	}
 	return p, known
 }
@@ -64,7 +75,7 @@ func (b *State) located(do *score.Action) (_ *score.Action, waits string) {
 		return do, ""
 	}
 	if !known {
-		return do, b.waiting(do.Point)
+		return do, cmp.Or(b.waiting(do.Point), b.Elsewhere(do.Point))
 	}
 	at := *do
 	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
@@ -81,10 +92,19 @@ func (b *State) move(ev driver.Event) {
 	b.at = &score.Point{XM: Finite(ev.X), YM: Finite(ev.Y), ThetaRad: &theta}
 }
 
-// Position is where the body is on its map, if it reports that.
-func (b *State) Position() (score.Point, bool) {
+// Position is where the body is on the map in force, if it has reported that.
+func (b *State) Position() (taught.Point, bool) {
 	if b.at == nil {
-		return score.Point{}, false
+		return taught.Point{}, false
 	}
-	return *b.at, true
+	return taught.Point{Point: *b.at, MapSHA256: b.inForce().SHA256}, true
+}
+
+// Elsewhere returns why goto cannot use a point that was taught on another map; empty if it
+// was not, or if goto knows a point of that name.
+func (b *State) Elsewhere(point string) string {
+	if _, ok := b.taught[point]; !ok || b.HasPoint(point) {
+		return ""
+	}
+	return "point " + point + " was taught on another map: teach it again with manual/save-point or delete it with manual/point-delete"
 }

@@ -153,8 +153,12 @@ func (p *player) formatPublish(e effect.Publish) string {
 		return stateLine(decoded[schema.State](p, e.Payload))
 	case schema.TopicCaps:
 		line := "publish: caps"
-		for _, p := range decoded[schema.Caps](p, e.Payload).TaughtPoints {
+		c := decoded[schema.Caps](p, e.Payload)
+		for _, p := range c.TaughtPoints {
 			line += fmt.Sprintf("; taught %s at %v %v %v", p.ID, p.XM, p.YM, p.ThetaRad)
+		}
+		if c.TaughtMap != "" {
+			line += " on map " + c.TaughtMap[:8]
 		}
 		return line
 	case schema.TopicActs:

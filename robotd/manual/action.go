@@ -32,7 +32,11 @@ func (t Step) performAction(o request.Perform, asked verb.Action, do score.Actio
 	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
 	class := classOf(&do, unit)
+	elsewhere := t.Body.Elsewhere(do.Point)
 	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
+	case elsewhere != "":
+		t.refuse(o, schema.ReasonPrecondition, "/args/point", elsewhere)
+		return
 	case len(found) > 0:
 		t.refuseAction(o, found[0])
 		return

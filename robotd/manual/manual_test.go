@@ -13,8 +13,8 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/taught"
 	"troupe/schema"
-	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -33,10 +33,11 @@ func (b *fakeBody) Broken(id string) string { return b.broken[id] }
 func (b *fakeBody) Capabilities(l []string) schema.Caps {
 	return schema.Caps{Units: b.units, Languages: l}
 }
-func (b *fakeBody) Position() (score.Point, bool) { return score.Point{}, false }
-func (b *fakeBody) HasPoint(string) bool          { return false }
-func (b *fakeBody) Volume() verb.Number           { return b.volume }
-func (b *fakeBody) SetVolume(v verb.Number)       { b.volume = v }
+func (b *fakeBody) Position() (taught.Point, bool) { return taught.Point{}, false }
+func (b *fakeBody) HasPoint(string) bool           { return false }
+func (b *fakeBody) Elsewhere(string) string        { return "" }
+func (b *fakeBody) Volume() verb.Number            { return b.volume }
+func (b *fakeBody) SetVolume(v verb.Number)        { b.volume = v }
 func (b *fakeBody) remove(id string) {
 	b.units = slices.DeleteFunc(slices.Clone(b.units), func(u schema.Unit) bool { return u.ID == id })
 }

@@ -82,10 +82,12 @@ type Body interface {
 	Capabilities(languages []string) schema.Caps
 	Volume() verb.Number
 	SetVolume(verb.Number)
-	// Position is where the body is, if it reports that, and HasPoint whether goto knows a
-	// point.
-	Position() (score.Point, bool)
+	// Position is where the body is, if it has reported that, HasPoint whether goto knows a
+	// point, and Elsewhere why it cannot use one that was taught on another map; empty = it
+	// was not.
+	Position() (taught.Point, bool)
 	HasPoint(name string) bool
+	Elsewhere(point string) (why string)
 }
 
 // Health is what the package asks of the diagnosis.

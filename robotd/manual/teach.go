@@ -57,14 +57,14 @@ func (t Step) savePoint(o request.Perform, id string) {
 	case !schema.ValidID(id):
 		t.refuse(o, schema.ReasonBadRequest, "/args/point", "a name has a-z, 0-9 and hyphens, at most 63")
 	case !known:
-		t.refuse(o, schema.ReasonPrecondition, "", "the body does not report where it is; it needs a map")
+		t.refuse(o, schema.ReasonPrecondition, "", "the body has not reported where it is on its map; drive it a little, or give it a map")
 	case !again && t.Body.HasPoint(id):
 		t.refuse(o, schema.ReasonIDReuse, "/args/point", "the robot's map or the fleet's places have a point "+id)
 	case !again && len(t.taught.Points()) >= taught.MaxPoints:
 		t.refuse(o, schema.ReasonPrecondition, "", fmt.Sprintf("%d points were taught already; manual/point-delete removes one", taught.MaxPoints))
 	default:
 		t.learn(t.taught.SetPoint(id, at))
-		t.Out.Event("point_saved", "manual", whoOf(o).String(), string(o.Key), savedPoint{id, at})
+		t.Out.Event("point_saved", "manual", whoOf(o).String(), string(o.Key), savedPoint{id, at.Point})
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s is at x %.2f m, y %.2f m, heading %.2f rad", id, at.XM, at.YM, *at.ThetaRad)})
 	}
 }

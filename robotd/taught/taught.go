@@ -21,6 +21,13 @@ const (
 	MaxActBytes = 32 << 10
 )
 
+// Point is a point that was taught. Its coordinates hold only on the map that was in force
+// then.
+type Point struct {
+	score.Point
+	MapSHA256 string `json:"map_sha256,omitzero"` // empty = the body's own map
+}
+
 // Act is an act that was taught. Rev rises when it is taught again.
 type Act struct {
 	Rev int64     `json:"rev"`
@@ -29,7 +36,7 @@ type Act struct {
 
 // State is everything that the robot was taught.
 type State struct {
-	points map[string]score.Point
+	points map[string]Point
 	acts   map[string]Act
 	Recording
 }
@@ -45,10 +52,10 @@ const (
 
 // Restore returns what was saved. A value that cannot be read is left out.
 func Restore(saved map[string]string) State {
-	s := State{points: map[string]score.Point{}, acts: map[string]Act{}}
+	s := State{points: map[string]Point{}, acts: map[string]Act{}}
 	for name, value := range saved {
 		if id, ok := strings.CutPrefix(name, pointSetting); ok {
-			if p, problems := schema.Decode[score.Point]([]byte(value)); len(problems) == 0 {
+			if p, problems := schema.Decode[Point]([]byte(value)); len(problems) == 0 {
 				s.points[id] = p
 			}
 		}
@@ -83,10 +90,10 @@ func encode(v any) string {
 }
 
 // Points are the taught points. They are not changed afterwards: SetPoint makes a new map.
-func (s *State) Points() map[string]score.Point { return s.points }
+func (s *State) Points() map[string]Point { return s.points }
 
 // SetPoint teaches a point.
-func (s *State) SetPoint(id string, p score.Point) Setting {
+func (s *State) SetPoint(id string, p Point) Setting {
 	s.points = maps.Clone(s.points)
 	s.points[id] = p
 	return Setting{pointSetting + id, encode(p)}
