@@ -3,6 +3,8 @@ package change
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/auth"
@@ -11,6 +13,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Desired changes the desired documents of robots.
@@ -62,13 +65,34 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		}
 		total = len(rows.Robots)
 		by := desired.By{Who: by.Name, Why: by.Why, At: d.Now()}
-		if c, found = desired.Plan(rows, ask, by); len(found) > 0 {
-			return errRefused
+		parts := []desired.Part{{Rows: rows, Ask: ask}}
+		if ask.Points != nil {
+			sets, err := publishedSets(ctx, tx, rows)
+			if err != nil {
+				return err
+			}
+			if parts, found = desired.Parts(rows, ask, sets); len(found) > 0 {
+				return errRefused
+			}
 		}
-		if dryRun {
-			return nil
+		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Seal.Counter}
+		for _, part := range parts {
+			part.Rows.Seal.Counter = c.Counter
+			var done desired.Changes
+			if done, found = desired.Plan(part.Rows, part.Ask, by); len(found) > 0 {
+				return errRefused
+			}
+			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
+			if dryRun {
+				continue
+			}
+			if err := tx.ApplyDesired(ctx, done, by); err != nil {
+				return err
+			}
 		}
-		return tx.ApplyDesired(ctx, c, by)
+		slices.Sort(c.Updated)
+		slices.Sort(c.Unchanged)
+		return nil
 	})
 	if errors.Is(err, errRefused) {
 		return c, total, found, nil
@@ -77,6 +101,46 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		d.Changed(ctx, c.Updated)
 	}
 	return c, total, nil, err
+}
+
+// publishedSets returns the published sets that robots have now, by digest.
+func publishedSets(ctx context.Context, tx *store.Tx, rows desired.Rows) (map[string][]byte, error) {
+	sets := map[string][]byte{}
+	for _, r := range rows.Robots {
+		sum := desired.PlacesDigest(r.Current.Payload)
+		if _, known := sets[sum]; known || sum == "" {
+			continue
+		}
+		body, err := tx.Blob(ctx, sum)
+		if err != nil {
+			return nil, err
+		}
+		sets[sum] = body
+	}
+	return sets, nil
+}
+
+// Places returns the desired places of a robot, without points if it has none.
+func (d *Desired) Places(ctx context.Context, robot string) (score.Places, error) {
+	documents, _, err := d.Of(ctx, robot)
+	if err != nil {
+		return score.Places{}, err
+	}
+	var body []byte
+	if sum := desired.PlacesDigest(documents[schema.TopicDesiredPlaces]); sum != "" {
+		db, err := d.Store()
+		if err != nil {
+			return score.Places{}, err
+		}
+		if body, err = db.Blob(ctx, sum); err != nil {
+			return score.Places{}, err
+		}
+	}
+	places, found := desired.PlacesOf(body)
+	if len(found) > 0 {
+		return score.Places{}, fmt.Errorf("read the places of %s: %s", robot, found[0])
+	}
+	return places, nil
 }
 
 // Of returns the desired documents of a robot by kind, and the fleet that its reports must

@@ -9,6 +9,7 @@ package desired
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -54,12 +55,14 @@ type Rows struct {
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Ask is a request: exactly one of Config, Mode, Places and Activities.
+// Ask is a request: exactly one of Config, Mode, Places, Activities and Points. Plan takes no
+// Points: Parts makes Places of them.
 type Ask struct {
 	Config     *Config
 	Mode       *Mode
 	Places     *Set
 	Activities *Set
+	Points     *Points
 	Expected   *int // number of robots that the caller expects; nil = any
 }
 
@@ -97,7 +100,7 @@ func (a Ask) Topic() schema.TopicKind {
 		return schema.TopicDesiredConfig
 	case a.Mode != nil:
 		return schema.TopicDesiredMode
-	case a.Places != nil:
+	case a.Places != nil, a.Points != nil:
 		return schema.TopicDesiredPlaces
 	}
 	return schema.TopicDesiredActivities
@@ -140,14 +143,24 @@ type plan struct {
 	files []score.Asset // that body names
 }
 
+// count reports that no robot is selected, or another number than expected.
+func count(rows Rows, expected *int) []schema.Problem {
+	switch n := len(rows.Robots); {
+	case n == 0:
+		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
+	case expected != nil && *expected != n:
+		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+			fmt.Sprintf("%d robots are selected, %d were expected", n, *expected), "check with a dry run")}
+	}
+	return nil
+}
+
 // check validates the request, and pins a set.
 func (p *plan) check(a Ask) []schema.Problem {
+	if found := count(p.rows, a.Expected); len(found) > 0 {
+		return found
+	}
 	switch {
-	case len(p.rows.Robots) == 0:
-		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
-	case a.Expected != nil && *a.Expected != len(p.rows.Robots):
-		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
-			fmt.Sprintf("%d robots are selected, %d were expected", len(p.rows.Robots), *a.Expected), "check with a dry run")}
 	case a.Config != nil:
 		return a.Config.check()
 	case a.Mode != nil:
@@ -234,7 +247,7 @@ func (p *plan) describe(a Ask) string {
 	case p.pin == nil:
 		return "no activities"
 	case a.Places != nil:
-		return "places " + p.pin.ID
+		return strings.TrimSuffix("places "+p.pin.ID+" with "+strings.Join(a.Places.Added, " "), " with ")
 	}
 	return "activities " + p.pin.ID
 }

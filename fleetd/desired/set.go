@@ -12,9 +12,10 @@ import (
 
 // Set is a published set; without a Body the desired set is cleared.
 type Set struct {
-	ID   string
-	Rev  int64 // revision by its author; 0 = 1
-	Body []byte
+	ID    string
+	Rev   int64 // revision by its author; 0 = 1
+	Body  []byte
+	Added []string // points that the set before does not have, for the audit
 }
 
 // file is a file that a set names, with the pointer to it.
