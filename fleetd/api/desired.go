@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Desired changes the desired documents of robots.
@@ -22,15 +24,18 @@ type Desired interface {
 	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
 	// Of returns a robot's desired documents by kind, and the id of the fleet.
 	Of(ctx context.Context, robot string) (documents map[schema.TopicKind][]byte, fleetID string, err error)
+	// Places returns a robot's desired places, without points if it has none.
+	Places(ctx context.Context, robot string) (score.Places, error)
 }
 
 // DesiredRequest changes desired documents of robots, except the story: exactly one of
-// config, mode, places and activities.
+// config, mode, places, points and activities.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
 	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings"`
 	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
 	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
+	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have"`
 	Activities    *DesiredSet       `json:"activities,omitempty" doc:"activities of autonomous life"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
@@ -54,6 +59,22 @@ type DesiredSet struct {
 	ID   string         `json:"id,omitempty"`
 	Rev  int64          `json:"rev,omitempty" minimum:"0"`
 	Body jsontext.Value `json:"body,omitempty" doc:"the set, as JSON"`
+}
+
+// DesiredPoints adds points to the places that robots have. It is refused for places with
+// another map, and if a point of the same name lies elsewhere.
+type DesiredPoints struct {
+	ID        string           `json:"id,omitempty" doc:"name of the set of robots that have no places; default places"`
+	MapSHA256 string           `json:"map_sha256,omitempty" doc:"digest of the map on which the points lie; left out for the body's own map"`
+	Points    map[string]Point `json:"points" doc:"by name"`
+	Replace   bool             `json:"replace,omitempty" doc:"replace points of the same name that lie elsewhere"`
+}
+
+// Point is a point on a map in metres, with a final heading in radians if there is one.
+type Point struct {
+	XM       float64  `json:"x_m"`
+	YM       float64  `json:"y_m"`
+	ThetaRad *float64 `json:"theta_rad,omitempty"`
 }
 
 // DesiredResult is the result of a DesiredRequest.
@@ -89,6 +110,9 @@ func (s *server) desired(h huma.API) {
 		})
 	register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"), auth.View,
 		func(ctx context.Context, in *One) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
+	register(h, op("list-points", http.MethodGet, "/robots/{id}/points", "desired", "List the points that a robot can go to",
+		"Those that it was taught hold on the map taught_map_sha256 only."), auth.View,
+		func(ctx context.Context, in *One) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
 }
 
 func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
@@ -106,12 +130,19 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 		parts++
 		a.Places = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
 	}
+	if p := w.Points; p != nil {
+		parts++
+		a.Points = &desired.Points{ID: cmp.Or(p.ID, "places"), Map: p.MapSHA256, Points: map[string]score.Point{}, Replace: p.Replace}
+		for name, q := range p.Points {
+			a.Points.Points[name] = score.Point(q)
+		}
+	}
 	if p := w.Activities; p != nil {
 		parts++
 		a.Activities = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
 	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places and activities", parts), "send exactly one")}
+		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and activities", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil
