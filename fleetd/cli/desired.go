@@ -108,6 +108,7 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 	var w desiredFlags
 	var path, id string
 	var none bool
+	var taught pointFlags
 	c := &cobra.Command{
 		Use: what + " ROBOT...", Short: "set " + short,
 		Long:    "Set " + short + ", from a file in YAML or JSON in the published form; --none clears it.\n" + form,
@@ -115,6 +116,13 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.DesiredSet{ID: id}
 			switch {
+			case taught.from != "":
+				if none || path != "" {
+					return usage("write one of -f FILE, --from ROBOT and --none")
+				}
+				return sh.addPoints(cmd.Context(), args, w, taught, id)
+			case len(taught.points) > 0 || taught.replace:
+				return usage("--point and --replace belong to --from ROBOT")
 			case none == (path != ""):
 				return usage("write either -f FILE or --none")
 			case path != "":
@@ -136,6 +144,11 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
 	f.StringVar(&id, "id", what, "name of the set")
 	f.BoolVar(&none, "none", false, "clear it")
+	if what == "places" {
+		c.Long += "\n" + pointsHelp
+		c.Example += "\n  fleetd desired places --from r1 --point window r1 r2"
+		taught.flags(c)
+	}
 	return c
 }
 

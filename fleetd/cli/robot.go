@@ -69,8 +69,8 @@ func (sh *shell) robotCommand() *cobra.Command {
 		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-",
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.label(cmd.Context(), args[0], args[1:]) }),
 	}
-	verbs := append([]*cobra.Command{list, get, watch, label}, sh.identityCommands()...)
-	return group("robot", "robots: list, get, watch, label; enrol, identity, revoke; decommission, orphans",
+	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), watch, label}, sh.identityCommands()...)
+	return group("robot", "robots: list, get, points, watch, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
 }
 

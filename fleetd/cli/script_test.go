@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,6 +59,7 @@ type stageKey struct{}
 //	answers ID STATUS [REASON]   set how a robot answers from now on; "mute": not at all
 //	leaves ID            disconnect a robot cleanly
 //	happens ROBOT TYPE   let it publish an event of this type
+//	teaches ROBOT POINT X Y [MAP]   let it list a point that it was taught, on the map of this digest
 //	stands ROBOT STATUS REASON   let it publish that ato has this status
 //	exits CODE ARGS...   run a command and expect this exit code
 //	eventually ARGS...   repeat a command until it succeeds
@@ -71,7 +73,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
-			"hanging": hanging, "large": large, "happens": happens, "stands": stands,
+			"hanging": hanging, "large": large, "happens": happens, "stands": stands, "teaches": teaches,
 		},
 	})
 }
@@ -181,6 +183,27 @@ func happens(ts *testscript.TestScript, _ bool, args []string) {
 	robotOf(ts, args[0]).Event(args[1])
 	until(ts, args[1]+" of "+args[0]+" is stored", func() bool {
 		return ts.Exec("fleetd", "event", "list", "--robot", args[0], "--type", args[1], "-o", "json") == nil && strings.Contains(ts.ReadFile("stdout"), args[1])
+	})
+}
+
+func teaches(ts *testscript.TestScript, _ bool, args []string) {
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		ts.Check(err)
+		return v
+	}
+	b := ts.Value(stageKey{}).(*stage)
+	d, _ := b.fleetd.Robot(args[0])
+	caps := *d.Caps
+	caps.Points = append(slices.Clone(caps.Points), args[1])
+	caps.TaughtPoints = append(slices.Clone(caps.TaughtPoints), schema.TaughtPoint{ID: args[1], XM: number(args[2]), YM: number(args[3])})
+	caps.TaughtMap = strings.Join(args[4:], "")
+	payload, err := schema.Encode(caps)
+	ts.Check(err)
+	robotOf(ts, args[0]).Raw(schema.TopicCaps, string(payload))
+	until(ts, args[0]+" lists "+args[1], func() bool {
+		d, _ := b.fleetd.Robot(args[0])
+		return len(d.Caps.TaughtPoints) == len(caps.TaughtPoints)
 	})
 }
 
@@ -298,7 +321,7 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	for _, line := range []string{
-		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "story validate",
+		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "story validate",
 		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "auto start", "auto stop", "auto pause", "auto continue",
 		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "audit", "version",
 	} {

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+)
+
+// pointsOf asks fleetd for the points of a robot.
+func (sh *shell) pointsOf(ctx context.Context, robot string) (p api.RobotPoints, err error) {
+	return p, sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(robot, "points")}, &p)
+}
+
+func (sh *shell) pointsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "points ROBOT", Short: "list the points that a robot can go to", Args: exactlyOne,
+		Long: `List the points that a robot can go to, and where each is from: the robot's map, the desired
+places, or taught on the robot. Only the robot knows the coordinates of points of its map.`,
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			p, err := sh.pointsOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return sh.show(p, func(w io.Writer) { pointTable(w, p) })
+		}),
+	}
+}
+
+func pointTable(out io.Writer, l api.RobotPoints) {
+	if len(l.Points) == 0 {
+		fmt.Fprintln(out, "no points")
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "POINT\tX\tY\tHEADING\tFROM")
+	metres := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	for _, p := range l.Points {
+		x, y, heading, from := "-", "-", "-", p.From
+		if p.At != nil {
+			if x, y = metres(p.At.XM), metres(p.At.YM); p.At.ThetaRad != nil {
+				heading = metres(*p.At.ThetaRad)
+			}
+		}
+		switch {
+		case !p.Known:
+			from += " (the robot does not have it yet)"
+		case p.From == api.PointTaught && l.TaughtMap != "":
+			from += " (on map sha256 " + l.TaughtMap[:min(len(l.TaughtMap), 12)] + ")"
+		}
+		writeRow(w, p.Name, x, y, heading, from)
+	}
+}
+
+// pointFlags select taught points of a robot.
+type pointFlags struct {
+	from    string
+	points  []string
+	replace bool
+}
+
+const pointsHelp = `With --from the points that were taught on a robot are added to the places that each robot has.
+Coordinates hold only on the same map, so fleetd refuses places with another map than that of
+the points. It cannot compare maps that bodies have of their own. A point of the same name
+that lies elsewhere is replaced only with --replace. fleetd robot points lists taught points.`
+
+func (p *pointFlags) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&p.from, "from", "", "add points that were taught on this robot")
+	f.StringArrayVar(&p.points, "point", nil, "with --from: only this point; may be repeated")
+	f.BoolVar(&p.replace, "replace", false, "with --from: replace points of the same name that lie elsewhere")
+}
+
+// addPoints adds taught points of one robot to the places of robots.
+func (sh *shell) addPoints(ctx context.Context, robots []string, w desiredFlags, taught pointFlags, id string) error {
+	l, err := sh.pointsOf(ctx, taught.from)
+	if err != nil {
+		return err
+	}
+	add := api.DesiredPoints{ID: id, MapSHA256: l.TaughtMap, Points: map[string]api.Point{}, Replace: taught.replace}
+	var known []string
+	for _, p := range l.Points {
+		if p.From != api.PointTaught || p.At == nil {
+			continue
+		}
+		known = append(known, p.Name)
+		if len(taught.points) == 0 || slices.Contains(taught.points, p.Name) {
+			add.Points[p.Name] = *p.At
+		}
+	}
+	if len(known) == 0 {
+		return fmt.Errorf("%s has no taught points on its map; teach it some with manual/save-point", taught.from)
+	}
+	for _, name := range taught.points {
+		if _, ok := add.Points[name]; !ok {
+			return fmt.Errorf("%s has no taught point %s on its map; it has %s", taught.from, name, strings.Join(known, ", "))
+		}
+	}
+	if l.TaughtMap == "" && (w.all || len(w.labels) > 0 || !slices.Equal(robots, []string{taught.from})) {
+		fmt.Fprintf(sh.Err, "fleetd: warning: the points lie on the own map of the body of %s, which fleetd cannot compare with those of other bodies; check that they are the same\n", taught.from)
+	}
+	return sh.setDesired(ctx, robots, w, api.DesiredRequest{Points: &add})
+}
