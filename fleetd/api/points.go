@@ -18,7 +18,8 @@ type RobotPoints struct {
 	Points    []RobotPoint `json:"points" doc:"sorted by name"`
 }
 
-// The origins of points. Places win over taught points, and both over the map.
+// The origins of points. Places win over taught points, and both over the map. Points of places
+// that are not desired any more, and in force until calibration, count as of the map.
 const (
 	PointFromMap    = "map"
 	PointFromPlaces = "places"

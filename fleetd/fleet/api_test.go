@@ -318,7 +318,7 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 			w.Fatal(err)
 		}
 		for path, method := range map[string]string{
-			"/api/v1/robots": "get", "/api/v1/robots/{id}/labels": "put", "/api/v1/stream": "get", "/api/v1/commands": "post", "/api/v1/assignments": "post",
+			"/api/v1/robots": "get", "/api/v1/robots/{id}/labels": "put", "/api/v1/robots/{id}/points": "get", "/api/v1/stream": "get", "/api/v1/commands": "post", "/api/v1/assignments": "post",
 			"/api/v1/stories/{id}/publish": "post", "/api/v1/acts/{id}": "delete", "/api/v1/events": "get", "/healthz": "get",
 			"/api/v1/audit": "get", "/api/v1/schemas": "get", "/api/v1/schemas/{id}": "get", "/api/v1/assets": "get", "/api/v1/assets/{name}": "put", "/api/v1/assets/sha256/{digest}": "get",
 		} {
