@@ -28,7 +28,10 @@ stopped under the id of the stop, across restarts of any program, until that id 
   fleetd stop list
   fleetd stop release ID --why 'the stage is clear'
 
-After the release robots are DISABLED and do not move. fleetd safety enable allows them to move.
+After the release robots do not move until fleetd safety enable allows it. After halt or estop
+they are in E_STOP and need fleetd safety reset first.
+
+A stop with --level estop latches as halt, and stop list and audit show it so.
 
 This is not an emergency stop: it is software, and needs a working network, broker and robot
 program.`,
@@ -119,9 +122,9 @@ func (sh *shell) stopReleaseCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
 		Use: "release ID...", Short: "release stops by their ids", Args: atLeastOne,
-		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop are then
-DISABLED, and move only after fleetd safety enable. A release needs the database; the audit
-keeps who released the stop and why.`,
+		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop then
+move only after fleetd safety enable; those in E_STOP need fleetd safety reset first. A release
+needs the database; the audit keeps who released the stop and why.`,
 		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
@@ -132,7 +135,7 @@ keeps who released the stop and why.`,
 				return err
 			}
 			return sh.show(got, func(w io.Writer) {
-				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED: fleetd safety enable allows them to move\n", strings.Join(got.IDs, " "))
+				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED and need fleetd safety enable, or in E_STOP and need fleetd safety reset first\n", strings.Join(got.IDs, " "))
 				if len(got.StillLatched) > 0 {
 					fmt.Fprintln(w, "still latched:")
 					stopTable(w, got.StillLatched)
@@ -163,7 +166,7 @@ func stopTable(out io.Writer, stops []latch.LatchedStop) {
 		if !h.Persisted {
 			why = strings.TrimSpace(why + " (not persisted yet)")
 		}
-		writeRow(w, h.ID, formatTime(h.Since), h.Level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
+		writeRow(w, h.ID, formatTime(h.Since), strings.ReplaceAll(string(h.Level), "_", "-"), dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
