@@ -155,7 +155,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("controlled by", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
 	}
 	for _, p := range d.PauseHolders {
-		line("paused by", strings.TrimSpace(p.Token+" "+p.By+" "+p.Why))
+		line("paused by", pauseText(d.ID, p))
 	}
 	for _, i := range d.Interrupts {
 		line("interrupt", i.Handler+" for "+i.Interrupter+", id "+i.ID)

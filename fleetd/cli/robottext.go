@@ -113,12 +113,29 @@ func autoText(r view.Robot) string {
 	switch {
 	case len(r.PauseHolders) > 0:
 		s += " by " + holdersText(r.PauseHolders)
+		if slices.ContainsFunc(r.PauseHolders, needsContinue) {
+			s += " (" + continueCommand(r.ID) + ")"
+		}
 	case r.AutoReason == schema.ReasonNeedsStart:
 		s += " (" + needsStart + ")"
 	case r.AutoReason != "" && r.Auto != schema.AutoHalt:
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s
+}
+
+// needsContinue reports whether the cause of a pause is gone, and only auto/continue ends it.
+func needsContinue(p schema.Pause) bool { return p.Why == string(schema.ReasonNeedsContinue) }
+
+func continueCommand(robot string) string { return "fleetd auto continue " + robot }
+
+// pauseText formats one pause for robot get.
+func pauseText(robot string, p schema.Pause) string {
+	why := p.Why
+	if needsContinue(p) {
+		why = "its cause is gone: " + continueCommand(robot) + " resumes"
+	}
+	return strings.TrimSpace(strings.TrimSpace(p.Token+" "+p.By) + " " + why)
 }
 
 // holdersText names the holders of pauses, with the number of pauses if several.

@@ -288,6 +288,7 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 		robot := view.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
+		stopped := view.Robot{ID: "r2", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{{Token: "safety", Why: string(schema.ReasonNeedsContinue)}}}
 		rejected := schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition}
 		var answer any
 		switch {
@@ -298,8 +299,10 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
 				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story"}}},
 			}}}
+		case strings.HasSuffix(r.URL.Path, "/r2"):
+			answer = view.Detail{Robot: stopped}
 		default:
-			answer = map[string]any{"robots": []view.Robot{robot}}
+			answer = map[string]any{"robots": []view.Robot{robot, stopped}}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
@@ -309,6 +312,8 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 	for line, want := range map[string]string{
 		"robot list":              "paused by fleetd (2), ann",
 		"robot get r1":            "cannot go to ato: no story",
+		"robot get r2":            "its cause is gone: fleetd auto continue r2 resumes\n",
+		"robot list r2":           "paused by safety (fleetd auto continue r2)",
 		"auto continue r1 --wait": "to release the pause of ann: fleetd auto continue r1 --token operator:fleetd/ann/2\n",
 	} {
 		var out strings.Builder
