@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,14 +37,43 @@ earlier ones are done, unless --clear cancels them.`
 }
 
 // verbs makes a command for each verb of a group, with a flag for each argument in the
-// verb table.
-func (sh *shell) verbs(of, short string) *cobra.Command {
+// verb table. Verbs that are without are left out.
+func (sh *shell) verbs(of, short string, without ...string) *cobra.Command {
+	return group(of, short, sh.verbsOf(of, without...)...)
+}
+
+func (sh *shell) verbsOf(of string, without ...string) []*cobra.Command {
 	var all []*cobra.Command
 	for _, name := range verb.NamesOf(of) {
-		v, _ := verb.Of(of, name)
-		all = append(all, sh.verb(v))
+		if !slices.Contains(without, name) {
+			all = append(all, sh.verb(verb.Must(of, name)))
+		}
 	}
-	return group(of, short, all...)
+	return all
+}
+
+func (sh *shell) interruptCommand() *cobra.Command {
+	c := sh.verbs("interrupt", "interrupts of the story: request, cancel")
+	c.Example = "  fleetd interrupt request r1 --handler service --wait\n  fleetd interrupt request r1 --handler power --interrupter power --wait\n  fleetd interrupt cancel r1 --id service-1 --wait"
+	return c
+}
+
+func (sh *shell) interrupterCommand() *cobra.Command {
+	return sh.verbs("interrupter", "who may request interrupts: run, stop")
+}
+
+func (sh *shell) controllerCommand() *cobra.Command {
+	return sh.verbs("controller", "modes that are attached: load, unload")
+}
+
+func (sh *shell) logCommand() *cobra.Command { return sh.verbs("log", "the log on the robot: on, off") }
+
+// sysCommand leaves out the verbs about other commands, which fleetd sends by itself, and
+// adopt, which has a command of its own.
+func (sh *shell) sysCommand() *cobra.Command {
+	c := sh.verbs("sys", "the robot's program and its faults: ping, resync, ack-fault, reboot", "query", "cancel", "replay", "adopt")
+	c.Example = "  fleetd sys ack-fault r1 --source battery --wait"
+	return c
 }
 
 func (sh *shell) verb(v verb.Verb) *cobra.Command {
@@ -67,6 +97,9 @@ func (sh *shell) verb(v verb.Verb) *cobra.Command {
 	}
 	o.flags(c)
 	for _, a := range v.Args() {
+		if a.Name == "why" { // --why is a flag of every command, and sendCommand adds the argument
+			continue
+		}
 		f, name := c.Flags(), flagOf(a)
 		switch a.Type {
 		case verb.TypeNumber:
@@ -79,6 +112,8 @@ func (sh *shell) verb(v verb.Verb) *cobra.Command {
 			f.StringArray(name, nil, a.Purpose+": `name=value`; may be repeated")
 		case verb.TypeArray:
 			f.String(name, "", a.Purpose+"; from a `FILE`, - for the standard input")
+		case verb.TypeAny:
+			f.String(name, "", a.Purpose+"; JSON, anything else is a string")
 		default:
 			f.String(name, "", a.Purpose)
 		}
@@ -98,7 +133,7 @@ func (sh *shell) argsFromFlags(f *pflag.FlagSet, v verb.Verb) (map[string]any, e
 	args := map[string]any{}
 	for _, a := range v.Args() {
 		name := flagOf(a)
-		if v.Class == verb.ClassStop || !f.Changed(name) {
+		if v.Class == verb.ClassStop || a.Name == "why" || !f.Changed(name) {
 			continue
 		}
 		switch a.Type { // no errors: each flag was defined with the type it is read with
@@ -126,6 +161,9 @@ func (sh *shell) argsFromFlags(f *pflag.FlagSet, v verb.Verb) (map[string]any, e
 				return nil, err
 			}
 			args[a.Name] = list
+		case verb.TypeAny:
+			text, _ := f.GetString(name)
+			args[a.Name] = settingOf(text)
 		default:
 			args[a.Name], _ = f.GetString(name)
 		}

@@ -60,7 +60,8 @@ func (sh *shell) modeCommand() *cobra.Command {
 	}
 	o.flags(set)
 	set.Flags().BoolVar(&restart, "restart", false, "restart the mode if it is active already")
-	return group("mode", "the mode of robots: set", set)
+	others := sh.verbsOf("mode", "set")
+	return group("mode", "the mode of robots: set; pause, resume, kill; param; enable, disable", append([]*cobra.Command{set}, others...)...)
 }
 
 // withoutArgs makes the command of a verb without arguments.
