@@ -17,8 +17,9 @@ func (sh *shell) auditCommand() *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use: "audit", Short: "show who did what, the newest first", Args: cobra.NoArgs,
-		Long: `Show who did what, the newest first: requests to fleetd, and commands that other MQTT clients
-sent to robots directly (mqtt GROUP/VERB). WHO is the name that the person or client gave, PRINCIPAL
+		Long: `Show who did what, the newest first: changes made through fleetd (library, desired state, robots,
+stops), and commands that other MQTT clients sent to robots directly (mqtt GROUP/VERB). Commands
+sent through fleetd, such as safety enable, are in fleetd command list instead. WHO is the name that the person or client gave, PRINCIPAL
 as whom fleetd authenticated the request. Velocity frames of manual driving are not recorded.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var got struct {
