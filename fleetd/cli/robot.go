@@ -154,6 +154,10 @@ func robotDetail(out io.Writer, d view.Detail) {
 	if k := d.Control; k != nil {
 		line("controlled by", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
 	}
+	if d.State != nil && d.State.Recording != nil {
+		k := d.State.Recording
+		line("recording", k.Act+" by "+schema.Asker(k.Holder, k.By)+" since "+k.Since.String()+"; it is lost when the holder's control ends")
+	}
 	for _, p := range d.PauseHolders {
 		line("paused by", pauseText(d.ID, p))
 	}
@@ -179,6 +183,13 @@ func robotDetail(out io.Writer, d view.Detail) {
 			units[i] = u.ID
 		}
 		line("units", strings.Join(units, " "))
+	}
+	if d.Acts != nil {
+		taught := make([]string, len(d.Acts.Acts))
+		for i, a := range d.Acts.Acts {
+			taught[i] = a.ID
+		}
+		line("taught acts", strings.Join(taught, " "))
 	}
 	if d.State != nil {
 		for _, u := range d.State.Units {
