@@ -43,7 +43,7 @@ func (sh *shell) assignCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "assign STORY ROBOT...", Short: "set the story that robots perform by default", Args: atLeastOne,
 		Long:    "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin by itself: needs auto/start.",
-		Example: "  fleetd story assign museum-morning r1 r2 --wait\n  fleetd story assign museum-morning -l site=museum --rev 3",
+		Example: "  fleetd story assign museum-welcome r1 r2 --wait\n  fleetd story assign museum-welcome -l site=museum --rev 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.assign(cmd.Context(), args[0], args[1:], a)
 		}),

@@ -92,8 +92,8 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 4 no answer in time, 5 conflict or confirmation needed, 6 not allowed.`,
 		Example: `  fleetd serve --dev
   fleetd robot list
-  fleetd act publish -f acts/ && fleetd story publish -f museum.yaml
-  fleetd story assign museum-morning -l site=museum --wait
+  fleetd story publish -f deploy/library
+  fleetd story assign museum-welcome -l site=museum --wait
   fleetd mode set ato r1 r2 --wait
   fleetd stop --all`,
 		SilenceUsage: true, SilenceErrors: true,

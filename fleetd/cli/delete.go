@@ -38,7 +38,7 @@ func (sh *shell) deleteCommand(kind string) *cobra.Command {
 story left without acts is deleted too; robots with such a story get its new revision. To
 confirm, repeat the numbers that --dry-run prints, and name every story whose robots would be
 left without a default story.`,
-		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-morning",
+		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query := url.Values{
 				"expected_stories": {strconv.Itoa(stories)}, "expected_robots": {strconv.Itoa(robots)}, "clear": clears,

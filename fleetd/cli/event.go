@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -49,6 +50,12 @@ topics.md lists the types of events.`,
 			}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "events", query: query}, &got); err != nil {
 				return err
+			}
+			if len(got.Events) == 0 && robot != "" { // a robot that nobody knows is an error, as in robot get
+				var d view.Detail
+				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d); err != nil {
+					return err
+				}
 			}
 			return sh.show(got, func(w io.Writer) { eventTable(w, got.Events) })
 		}),

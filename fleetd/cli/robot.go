@@ -65,13 +65,21 @@ func (sh *shell) robotCommand() *cobra.Command {
 	}
 	watched.flags(watch)
 	label := &cobra.Command{
-		Use: "label ROBOT KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one", Args: cobra.MinimumNArgs(2),
+		Use: "label ROBOT KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one", Args: robotAndLabels,
 		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-",
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.label(cmd.Context(), args[0], args[1:]) }),
 	}
 	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), watch, label}, sh.identityCommands()...)
 	return group("robot", "robots: list, get, points, watch, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
+}
+
+// robotAndLabels accepts the arguments of robot label.
+func robotAndLabels(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return usage("which labels? write %s %s KEY=VALUE, or KEY- to remove one", cmd.CommandPath(), args[0])
+	}
+	return atLeastOne(cmd, args)
 }
 
 func (sh *shell) label(ctx context.Context, robot string, changes []string) error {
