@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,9 @@ func (sh *shell) modeCommand() *cobra.Command {
 		Use: "set MODE ROBOT...", Short: "change the mode: str (start-up), mnl (manual) or ato (automatic)", Args: atLeastOne,
 		Example: "  fleetd mode set ato r1 r2 --wait\n  fleetd mode set mnl -l site=museum --why 'closing time'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if err := longModeName(args[0]); err != nil {
+				return err
+			}
 			return sh.sendCommand(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
 		}),
 	}
@@ -62,6 +66,16 @@ func (sh *shell) modeCommand() *cobra.Command {
 	set.Flags().BoolVar(&restart, "restart", false, "restart the mode if it is active already")
 	others := sh.verbsOf("mode", "set")
 	return group("mode", "the mode of robots: set; pause, resume, kill; param; enable, disable", append([]*cobra.Command{set}, others...)...)
+}
+
+// longModeName refuses the long name of a mode, with the one that robots know.
+func longModeName(name string) error {
+	for id, long := range modeNames {
+		if strings.EqualFold(name, long) {
+			return usage("%s is the long name of the mode %s: write %s", name, id, id)
+		}
+	}
+	return nil
 }
 
 // withoutArgs makes the command of a verb without arguments.
