@@ -242,6 +242,7 @@ func desiredLine(w api.DesiredState) []any {
 	}
 	if w.Topic == string(schema.TopicDesiredConfig) {
 		why = strings.TrimSpace(why + " " + settingsLine(w.Reported))
+		says += rejectedText(w.Reported)
 	}
 	return []any{strings.TrimPrefix(w.Topic, "desired_"), desired.Rev, desiredText(w), says, why}
 }
@@ -270,9 +271,22 @@ func desiredText(w api.DesiredState) string {
 		for _, key := range slices.Sorted(maps.Keys(d.Values)) {
 			pairs = append(pairs, key+"="+string(d.Values[key]))
 		}
-		return dash(strings.Join(pairs, " "))
+		return orElse(strings.Join(pairs, " "), "-")
 	}
-	return dash("")
+	return "-"
+}
+
+// rejectedText names the settings that a robot refused while it took the others.
+func rejectedText(document []byte) string {
+	r, problems := schema.Decode[schema.ReportedConfig](document)
+	if len(problems) > 0 || len(r.Rejected) == 0 || r.Phase != schema.DeployActive {
+		return ""
+	}
+	keys := make([]string, len(r.Rejected))
+	for i, k := range r.Rejected {
+		keys[i] = k.Key
+	}
+	return " except " + strings.Join(keys, " ")
 }
 
 // settingsLine says which settings a robot refused, or applies at its next start.
