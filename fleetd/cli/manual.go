@@ -20,7 +20,7 @@ commands need it. fleetd holds it in the name of --by.`
 
 func (sh *shell) manualCommand() *cobra.Command {
 	c := sh.verbs("manual", "manual commands: "+strings.Join(verb.NamesOf("manual"), ", "))
-	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot."
+	c.Long = "Manual commands to a robot in mode mnl. The sender needs control of the robot. fleetd refuses\nvalues that no robot can have; a robot refuses those outside its own range, which is often narrower."
 	c.Example = "  fleetd manual say r1 --text 'Good morning' --wait\n  fleetd manual goto r1 --point dock --wait\n  fleetd manual stop r1"
 	return c
 }
