@@ -30,6 +30,9 @@ func (t *step) settle(from int) {
 		switch in := t.list.At(i).(type) {
 		case effect.Move:
 			t.move(in.Velocity)
+		case effect.SaveSetting:
+			t.settings.saving(in)
+			t.do(in)
 		case effect.Effect:
 			t.do(in)
 		case effect.Event:

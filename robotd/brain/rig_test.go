@@ -275,7 +275,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			if !r.diskFull {
 				r.memory.Settings[e.Name] = e.Value
 			}
-			r.soon(0, event.SettingsSaved{Refused: refused})
+			r.soon(0, event.SettingsSaved{Names: []string{e.Name}, Refused: refused})
 		case effect.SaveEvent:
 			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
 				r.events = r.events[1:]

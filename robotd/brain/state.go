@@ -52,6 +52,8 @@ type State struct {
 	report  report.State
 	list    effect.List // effects and intents of the parts
 
+	settings settings // of the parts, as far as the disk refused them
+
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended
 

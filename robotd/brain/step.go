@@ -59,8 +59,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.performAuto()
 	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
-		t.toDesired(desired.Step.KeepAgain)
-		t.toManual(manual.Step.KeepAgain)
+		t.retrySettings()
 		t.reports().Ticked(tick.Late)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
@@ -117,9 +116,7 @@ func (t *step) react(ev event.Event) {
 		t.disk(ev.Refused)
 	case event.SettingsSaved:
 		t.disk(ev.Refused)
-		t.desired.SettingsSaved(t.now, ev.Refused)
-		t.modes.SettingsSaved(t.now, ev.Refused)
-		t.manual.SettingsSaved(t.now, ev.Refused)
+		t.settings.saved(t.now, ev)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
@@ -207,6 +204,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.signals.Deadline())
 	sooner(s.stops.Deadline())
 	sooner(s.answers.Journal().Deadline())
+	sooner(s.settings.Deadline())
 	sooner(s.desired.Deadline())
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())

@@ -2,9 +2,7 @@ package desired
 
 import (
 	"fmt"
-	"time"
 
-	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
@@ -85,40 +83,6 @@ func (t Step) forget(d *intake) {
 	}
 }
 
-// keepPause is the pause before a disk that refused a setting is asked again.
-const keepPause = time.Second
-
-// SettingsSaved notes whether the disk refused a setting: then the documents are saved again
-// until it accepts them. Its success with another setting proves nothing about these.
-func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
-	if refused != "" {
-		s.keepAt = now.Mono + keepPause
-	}
-}
-
-// KeepAgain saves the documents again when it is time.
-func (t Step) KeepAgain() {
-	if t.keepAt > 0 && t.Now.Mono >= t.keepAt {
-		t.keepAt = 0
-		t.keep()
-	}
-}
-
-// keep saves again what the disk may have refused: documents without a blob, the fleet id
-// and the counters. Then it reports them, because nothing is reported before it is on the
-// disk.
-func (t Step) keep() {
-	if t.fleetID != "" {
-		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
-	}
-	if len(t.marks) > 0 {
-		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
-	}
-	if t.config.rev > 0 {
-		t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(t.config.kept))})
-	}
-	if t.mode.rev > 0 {
-		t.Out.Do(effect.SaveSetting{Name: ModeSetting, Value: string(effect.Encode(&t.mode.state))})
-	}
-	t.config.dirty, t.mode.dirty = true, true
-}
+// ReportAgain makes the reports on documents without a blob be published once more: the disk
+// refused a setting, and nothing is reported before it is on the disk.
+func (s *State) ReportAgain() { s.config.dirty, s.mode.dirty = true, true }

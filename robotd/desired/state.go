@@ -33,8 +33,7 @@ type State struct {
 	config  configState
 	mode    modeState
 
-	keepAt          time.Duration // when the disk is asked again to save settings; 0 = they are saved
-	renew           bool          // everything has to be reported again
+	renew           bool // everything has to be reported again
 	playingReported bool
 
 	delivered []delivery.Effect // buffer for the effects of one delivery
@@ -119,7 +118,6 @@ func (s *State) Renew() { s.renew = true }
 
 // Deadline is when the package has something to do without another event.
 func (s *State) Deadline() (first time.Duration, any bool) {
-	first, any = s.keepAt, s.keepAt > 0
 	for _, d := range [...]interface{ Deadline() (time.Duration, bool) }{s.story, s.activities, s.places} {
 		if at, ok := d.Deadline(); ok && (!any || at < first) {
 			first, any = at, true

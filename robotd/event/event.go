@@ -63,8 +63,12 @@ type (
 		Refused schema.Reason // why there are none
 	}
 
-	// SettingsSaved answers SaveSetting. If Refused is empty, they are on the disk.
-	SettingsSaved struct{ Refused schema.Reason }
+	// SettingsSaved answers SaveSetting, in the order of the saves. If Refused is empty, they
+	// are on the disk.
+	SettingsSaved struct {
+		Names   []string
+		Refused schema.Reason
+	}
 
 	// LatchesSaved answers SaveLatches. If Refused is empty, the disk has the N-th or a
 	// newer one.

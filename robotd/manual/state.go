@@ -34,7 +34,6 @@ type State struct {
 
 	taught   taught.State
 	recorder recorder
-	keepAt   time.Duration // when what was taught is saved again; 0 = the disk refused nothing
 }
 
 // drive is the speed that the drive reports, and what was published of it.

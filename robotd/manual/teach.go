@@ -2,9 +2,7 @@ package manual
 
 import (
 	"fmt"
-	"time"
 
-	"troupe/robotd/clock"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -91,28 +89,6 @@ func (t Step) forget(o request.Perform, s taught.Setting, had bool, event, point
 	t.learn(s)
 	t.Out.Event(event, "manual", whoOf(o).String(), string(o.Key), effect.Described{ID: id})
 	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
-}
-
-// keepPause is the pause before a disk that refused a setting is asked again.
-const keepPause = time.Second
-
-// SettingsSaved notes whether the disk refused a setting: then everything that was taught is
-// saved again.
-func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
-	if refused != "" {
-		s.keepAt = now.Mono + keepPause
-	}
-}
-
-// KeepAgain saves everything that was taught again, once the pause is over.
-func (t Step) KeepAgain() {
-	if t.keepAt == 0 || t.Now.Mono < t.keepAt {
-		return
-	}
-	t.keepAt = 0
-	for _, s := range t.taught.Settings() {
-		t.Out.Do(effect.SaveSetting(s))
-	}
 }
 
 // record starts, stops or cancels the recording of an act.

@@ -112,11 +112,11 @@ func (s *writer) recall(k request.Key) {
 func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
-	settings := false
+	var settings []string
 	for _, e := range saves {
 		switch e := e.(type) {
 		case effect.SaveSetting:
-			settings = true
+			settings = append(settings, e.Name)
 		case effect.SaveRequests:
 			for _, r := range e.Put {
 				keys = append(keys, r.Key())
@@ -127,8 +127,8 @@ func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 			}
 		}
 	}
-	if settings {
-		out = append(out, event.SettingsSaved{Refused: refused})
+	if len(settings) > 0 {
+		out = append(out, event.SettingsSaved{Names: settings, Refused: refused})
 	}
 	if len(keys) > 0 {
 		out = append(out, event.RequestsSaved{Keys: keys, Refused: refused})

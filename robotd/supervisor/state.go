@@ -33,7 +33,6 @@ type State struct {
 	people  int     // that the robot sees near it
 	bearing float64 // of the nearest one
 
-	keepAt time.Duration // when the parameters are saved again; 0 = they are saved
 }
 
 // New returns the state of a robot that has just started. runner has a mode for every rule of
@@ -249,19 +248,8 @@ func (t Step) setParam(in mode.Input) {
 	t.Out.Reply(request.Key(in.Req), v)
 }
 
-// keepPause is the pause before a disk that refused a setting is asked again.
-const keepPause = time.Second
-
-// SettingsSaved notes whether the disk refused a setting: then the parameters are saved again.
-func (s *State) SettingsSaved(now clock.Now, refused schema.Reason) {
-	if refused != "" {
-		s.keepAt = now.Mono + keepPause
-	}
-}
-
 // keepParams saves the parameters that were set.
 func (t Step) keepParams() {
-	t.keepAt = 0
 	for _, p := range t.runner.ParamsSet() {
 		t.Out.Do(effect.SaveSetting{Name: paramSetting + string(p.Mode) + "." + p.Name, Value: string(p.Value)})
 	}

@@ -15,9 +15,6 @@ import (
 
 // Decide gives the supervisor one input: the oldest that waits, or the passing of time.
 func (t Step) Decide() {
-	if t.keepAt > 0 && t.Now.Mono >= t.keepAt {
-		t.keepParams()
-	}
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if next, waits := t.inbox.Take(); waits && t.met(next.By, next.When) {

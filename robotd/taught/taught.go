@@ -68,18 +68,6 @@ func Restore(saved map[string]string) State {
 	return s
 }
 
-// Settings lists everything that was taught, for a disk that refused some of it.
-func (s *State) Settings() []Setting {
-	var all []Setting
-	for _, id := range slices.Sorted(maps.Keys(s.points)) {
-		all = append(all, Setting{pointSetting + id, encode(s.points[id])})
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.acts)) {
-		all = append(all, Setting{actSetting + id, encode(s.acts[id])})
-	}
-	return all
-}
-
 // encode encodes a value of this package or of score, which always can be encoded.
 func encode(v any) string {
 	b, err := schema.Encode(v)
