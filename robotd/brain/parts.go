@@ -159,6 +159,7 @@ func (t *step) performs() perform.Step {
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
+		Alone:    lost && t.cfg.Mode.Rule(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Pause:    t.health.Pause(), Barred: t.health.Barred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,

@@ -25,9 +25,10 @@ func (t Step) SafetyChanged(d safety.Decision) {
 	t.endStopped(d.To)
 }
 
-// Shutdown cuts off the shutdown act when no operator can reach the robot any more.
+// Shutdown cuts off the shutdown act when no operator can reach the robot any more, unless the
+// active mode continues then.
 func (t Step) Shutdown() {
-	if t.Safety == schema.SafetySoftStop && t.LinkLost {
+	if t.Safety == schema.SafetySoftStop && t.Alone {
 		t.Lanes.Cancel(SafetyLane, "", schema.ReasonLinkLost)
 	}
 }

@@ -74,6 +74,7 @@ type Facts struct {
 	Safety   schema.SafetyState
 	Stopped  bool          // a stop is latched
 	LinkLost bool          // no operator can reach the robot, and ato must not continue then
+	Alone    bool          // no operator can reach the robot, and the active mode must not continue then
 	Running  bool          // the mode supervisor runs
 	Pause    schema.Reason // why a safeguard pauses ato
 	Barred   schema.Reason // why a safeguard keeps ato from being entered
