@@ -20,7 +20,7 @@ var heats = [...]schema.Heat{schema.HeatNormal, schema.HeatWarm, schema.HeatHot,
 type heat struct {
 	known   bool
 	celsius float64 // as reported last
-	level   int     // index of heats
+	level   int     // index of heats; that of before the restart until a temperature is known
 	cools   bool    // below its level, with the hysteresis, since coolsFrom
 	from    time.Duration
 }

@@ -30,9 +30,11 @@ const (
 	reportWithin = 10 * time.Second // for the first report after start-up
 )
 
-// Setting precedes the id of a unit in the name of a setting: the damage that nobody has
-// acknowledged.
-const Setting = "fault."
+// Names of settings: each precedes the id of a unit.
+const (
+	FaultSetting = "fault." // the damage that nobody has acknowledged
+	HeatSetting  = "heat."  // the level of heat, while it keeps the robot at rest
+)
 
 // State is what the robot knows of its units' health.
 type State struct {
@@ -60,8 +62,9 @@ type device struct {
 	asked       time.Duration
 	heat        heat
 
-	damage string // what damaged it, until that is acknowledged
-	shown  shown
+	damage    string // what damaged it, until that is acknowledged
+	heatSaved bool   // the disk has its heat
+	shown     shown
 }
 
 // shown is what was reported of a device.
@@ -76,7 +79,10 @@ func New(cfg *config.Config, units []schema.Unit, now clock.Now, saved map[strin
 	s := State{cfg: cfg, started: now.Mono}
 	for _, u := range units {
 		d := device{unit: u, phase: Normal, since: now.Wall}
-		if d.damage = saved[Setting+u.ID]; d.damage != "" {
+		if saved[HeatSetting+u.ID] != "" {
+			d.heat.level, d.heatSaved, d.phase = len(heats)-1, true, Resting
+		}
+		if d.damage = saved[FaultSetting+u.ID]; d.damage != "" {
 			d.phase = Repaired
 		}
 		d.shown = shown{phase: d.phase}
@@ -222,7 +228,7 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 	switch {
 	case of == schema.SeverityCritical && fault && !d.silent:
 		return FoundDamage
-	case of == schema.SeverityCritical && (fault || hot == schema.HeatCritical):
+	case of == schema.SeverityCritical && fault || d.restsByHeat(of):
 		return FoundUnfit
 	case of != schema.SeverityNegligible && (fault || hot == schema.HeatHot || hot == schema.HeatCritical):
 		return FoundSerious
@@ -270,6 +276,11 @@ func (s *State) Unusable(unit string) string {
 		return d.why()
 	}
 	return ""
+}
+
+// restsByHeat reports whether a unit of this severity keeps the robot at rest by its heat.
+func (d *device) restsByHeat(of schema.DeviceSeverity) bool {
+	return of == schema.SeverityCritical && heats[d.heat.level] == schema.HeatCritical
 }
 
 func (d *device) disabled() bool { return d.phase == Disabled || d.phase.rests() }

@@ -54,6 +54,7 @@ func (t Step) report(d *device) {
 	d.shown = is
 	t.Lanes.SetUnitDisabled(d.unit.ID, d.disabled() && !d.stopsRobot())
 	t.alert(d)
+	t.saveHeat(d)
 	if was == is || was.phase == Normal && is.phase == Normal {
 		return
 	}
@@ -61,8 +62,23 @@ func (t Step) report(d *device) {
 	t.Out.Note("diagnosis", string(was.phase), string(is.phase), d.why(), d.unit.ID)
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired || was.phase == Damaged && is.phase == Normal) {
-		t.Out.Do(effect.SaveSetting{Name: Setting + d.unit.ID, Value: d.damage})
+		t.Out.Do(effect.SaveSetting{Name: FaultSetting + d.unit.ID, Value: d.damage})
 	}
+}
+
+// saveHeat saves that a unit keeps the robot at rest by its heat, because a robot that starts
+// again knows no temperature yet.
+func (t Step) saveHeat(d *device) {
+	rests := d.restsByHeat(t.cfg.SeverityOf(d.unit))
+	if rests == d.heatSaved {
+		return
+	}
+	d.heatSaved = rests
+	s := effect.SaveSetting{Name: HeatSetting + d.unit.ID}
+	if rests {
+		s.Value = string(schema.HeatCritical)
+	}
+	t.Out.Do(s)
 }
 
 // stopsRobot reports whether a unit that moves is in error: that leads to E_STOP, in which
@@ -98,6 +114,8 @@ func (d *device) why() string {
 	switch {
 	case d.phase == Repaired:
 		return "it was damaged (" + d.damage + ")"
+	case d.heat.level > 0 && !d.heat.known:
+		return "it was critically hot before the restart and has reported no temperature since"
 	case d.heat.level > 0:
 		return "it is " + [...]string{"", "warm", "hot", "critically hot"}[d.heat.level]
 	}
@@ -114,6 +132,9 @@ func (d *device) wayOut() string {
 	case Resting:
 		if d.silent {
 			return "see to its driver, then send safety/enable"
+		}
+		if !d.heat.known {
+			return "see that its driver reports the temperature, let it cool, then send safety/enable"
 		}
 		return "let it cool, then send safety/enable"
 	case Disabled:
