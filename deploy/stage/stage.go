@@ -31,7 +31,7 @@ type Config struct {
 	Database string // sqlite (a file in Data), sqlite:PATH or postgres://...
 
 	Logger *slog.Logger
-	Say    func(line string) // receives each line of progress for people
+	Say    func(line string) // receives each line of progress for people, from several goroutines
 	Ready  func(Addresses)   // called once every robot performs, or Say has said why not
 
 	// Adjust may change a robot's configuration before it starts.
@@ -178,7 +178,26 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 	if c.Adjust != nil {
 		c.Adjust(&cfg)
 	}
-	return startProgram(id, fail, func(ctx context.Context) error { return robot.Run(ctx, cfg) })
+	return startProgram(id, fail, func(ctx context.Context) error { return c.superviseRobot(ctx, cfg) })
+}
+
+// restartDelay is how long a robot that rebooted stays off.
+const restartDelay = time.Second
+
+// superviseRobot is the robot's supervisor: it starts it again after sys/reboot, and after no
+// other end.
+func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
+	for {
+		if err := robot.Run(ctx, cfg); !errors.Is(err, robot.ErrReboot) {
+			return err
+		}
+		c.Say(fmt.Sprintf("%s ended by sys/reboot and is started again; it does not move until safety/enable", cfg.ID))
+		select {
+		case <-time.After(restartDelay):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/robotd/robot"
+	"troupe/schema"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,8 +32,13 @@ func runStage(t *testing.T, cfg Config, do func(o *operatorSetup)) ([]string, er
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cfg.MQTT, cfg.HTTP, cfg.Database = "127.0.0.1:0", "127.0.0.1:0", "sqlite"
+	var mu sync.Mutex
 	var lines []string
-	cfg.Say = func(line string) { lines = append(lines, line) }
+	cfg.Say = func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, line)
+	}
 	ready := false
 	cfg.Ready = func(at Addresses) {
 		ready = true
@@ -153,6 +160,49 @@ func TestRobotThatCannotStartEndsTheStageAndIsNamed(t *testing.T) {
 	}
 	if _, err := runStage(t, Config{Robots: 2, Data: data}, nil); err == nil || !strings.Contains(err.Error(), "r2: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func (o *operatorSetup) mustSeeBoot(t *testing.T, id string) string {
+	t.Helper()
+	d, err := request[view.Detail](t.Context(), o.fleetd, "GET", "/robots/"+id, nil, nil)
+	if err != nil || d.State == nil {
+		t.Fatalf("%s: %+v, %v", id, d, err)
+	}
+	return d.State.Boot
+}
+
+func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
+	printed, err := runStage(t, Config{Robots: 2, Data: t.TempDir()}, func(o *operatorSetup) {
+		before := o.mustListRobots(t)
+		boots := []string{o.mustSeeBoot(t, "r1"), o.mustSeeBoot(t, "r2")}
+		for _, verb := range []string{"safety/stop", "sys/reboot"} {
+			batch, err := request[api.Batch](t.Context(), o.fleetd, "POST", "/commands", nil, map[string]any{"verb": verb, "selector": selector.IDs("r1"), "by": "ann"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := batch.Commands[0]; c.State != "SUCCEEDED" {
+				t.Fatalf("%s: %s %s", verb, c.State, c.Because)
+			}
+		}
+		again, err := o.awaitEach(t.Context(), func(r view.Robot) bool {
+			return r.Presence.View == "online" && r.Story != nil && (r.ID != "r1" || o.mustSeeBoot(t, "r1") != boots[0])
+		})
+		if err != nil || len(again) != 2 {
+			t.Fatalf("online are %v, %v", ids(again), err)
+		}
+		if r := again[0]; r.Story.ID != before[0].Story.ID || r.Safety != schema.SafetyDisabled {
+			t.Errorf("r1 has story %s and is %s", r.Story.ID, r.Safety)
+		}
+		if o.mustSeeBoot(t, "r2") != boots[1] {
+			t.Error("r2 was started again too")
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if !slices.ContainsFunc(printed, func(line string) bool { return strings.HasPrefix(line, "r1 ended by sys/reboot") }) {
+		t.Errorf("the stage does not print that r1 was started again, but\n%s", strings.Join(printed, "\n"))
 	}
 }
 
