@@ -27,7 +27,7 @@ type State struct {
 	inputs  []string // stop inputs that are pressed, sorted
 	battery Charge
 	volume  verb.Number    // of the speaker; not set = as loud as it is
-	trouble bool           // a unit changed: its alert has to be looked at
+	trouble bool           // a unit or a stop input changed: the alerts have to be looked at
 	waits   []driver.Event // what a calibration waits for, until an alert says so
 	ordered driver.Order
 	places  places
@@ -92,13 +92,16 @@ func (b *State) input(name string, on bool) bool {
 	case !on && held:
 		b.inputs = slices.Delete(b.inputs, i, i+1)
 	}
+	if on != held {
+		b.trouble = true // the way out of the alert is another
+	}
 	return on != held
 }
 
 // Look raises and clears the alerts of units that move and broke or were mended, and of what
-// calibration waits for, after the safety core has decided. The diagnosis has those of other
-// units, whose faults stop nothing.
-func (b *State) Look(calibration schema.ModeID, out *effect.List) {
+// calibration waits for, after the safety core has decided; wayOut is what to do about such a
+// unit. The diagnosis has those of other units, whose faults stop nothing.
+func (b *State) Look(calibration schema.ModeID, wayOut string, out *effect.List) {
 	b.lookAtMap(calibration, out)
 	for _, w := range b.waits {
 		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
@@ -111,7 +114,7 @@ func (b *State) Look(calibration schema.ModeID, out *effect.List) {
 	for i, u := range b.units {
 		// A unit that a stop switched off has no fault of its own.
 		if now := b.states[i]; u.Kind.Moves() && now.state == driver.Error && now.detail != "" {
-			out.Raise("unit_error", schema.AlertError, u.ID, "unit "+u.ID+": "+now.detail, "see to the cause, then send safety/reset")
+			out.Raise("unit_error", schema.AlertError, u.ID, "unit "+u.ID+": "+now.detail, wayOut)
 		} else {
 			out.Clear("unit_error", u.ID)
 		}

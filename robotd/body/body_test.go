@@ -94,7 +94,7 @@ func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {
 	b := newBody()
 	var out effect.List
 	Step(&b, driver.Event{Kind: driver.Unit, Unit: "lift", State: driver.Error, Detail: "stuck"}, &out)
-	b.Look("str", &out)
+	b.Look("str", "mend it", &out)
 	if why := b.Broken("lift"); why != "stuck" {
 		t.Errorf("the lift is broken: %q", why)
 	}

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,41 @@ func TestStopInputIsResetAtTheRobotAlsoAfterRestart(t *testing.T) {
 	if r.s.safety.At != schema.SafetyDisabled || strings.Contains(string(r.memory.Latches), `"safety"`) {
 		t.Errorf("reset at the robot it is %s, the disk keeps %s", r.s.safety.At, r.memory.Latches)
 	}
+}
+
+// TestWayOutOfStopInputsIsAtTheRobot: the alert and the refusals name every pressed input and
+// the button, never safety/reset.
+func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
+	r := newRig(t)
+	got := acks(r)
+	r.boot()
+	r.give(event.Connected{Session: "a"})
+	r.until(time.Second)
+	input := func(name string, on bool) {
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: name, On: on}})
+	}
+	input("red", true)
+	r.until(r.now + time.Second) // the units are in error, and then say why
+	r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Error, Detail: "a stop input is pressed"}})
+	check := func(id, want string) {
+		t.Helper()
+		r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"` + id + `","args":{"mode":"str"}}`)})
+		r.until(r.now + time.Second)
+		if a := got[id]; !strings.HasSuffix(a.Detail, want) {
+			t.Errorf("mode/set was answered %s (%s), want %s", a.Status, a.Detail, want)
+		}
+		alerts := r.s.report.Alerts()
+		if i := slices.IndexFunc(alerts, func(a schema.Alert) bool { return a.Type == "unit_error" && a.Source == "drive" }); i < 0 || alerts[i].Hint != want {
+			t.Errorf("the alerts are %+v, want %s", alerts, want)
+		}
+	}
+	const button = "press the reset button of the robot: after a stop input, safety/reset over the network is refused"
+	check("m1", "release stop input red, then "+button)
+	input("back", true)
+	check("m2", "release the stop inputs back, red, then "+button)
+	input("back", false)
+	input("red", false)
+	check("m3", button)
 }
 
 func TestUnreadableLatchHolds(t *testing.T) {

@@ -65,6 +65,15 @@ func (t *step) safetyFacts() safety.Facts {
 	}
 }
 
+// wayOutAtRobot is what a person does at the robot after a stop input was pressed. It is
+// empty if safety/reset over the network is enough.
+func (t *step) wayOutAtRobot() string {
+	if t.safety.Physical {
+		return t.safety.WayOut(t.body.Inputs())
+	}
+	return ""
+}
+
 func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {
 	a := d.Answer
 	r := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}

@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -97,7 +98,7 @@ func (t *step) sense(ev event.Event) {
 
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
-	t.body.Look(t.cfg.Mode.Calibration, &t.list)
+	t.body.Look(t.cfg.Mode.Calibration, cmp.Or(t.wayOutAtRobot(), "see to the cause, then send safety/reset"), &t.list)
 	t.healths().Report()
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlarms)

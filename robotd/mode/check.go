@@ -45,7 +45,7 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 		add(schema.ResultNotReady, schema.ReasonBusy, "robotd is "+string(s.System))
 	}
 	if f.Forbid != "" {
-		add(schema.ResultNotReady, f.Forbid, "the safety core lets no mode start: "+f.Forbid.Describe().Text)
+		add(schema.ResultNotReady, f.Forbid, "the safety core lets no mode start: "+f.forbidDetail())
 	}
 	if policy := c.Modes[i]; f.LinkLost {
 		switch {

@@ -1,6 +1,7 @@
 package mode
 
 import (
+	"cmp"
 	"time"
 
 	"troupe/schema"
@@ -10,6 +11,8 @@ import (
 type Facts struct {
 	// Forbid is why the safety core forbids starting a mode now; empty if it does not.
 	Forbid schema.Reason
+	// ForbidDetail is for people why that is and what to do; empty = what Forbid says.
+	ForbidDetail string
 	// Enabled reports whether the body may move.
 	Enabled bool
 	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is
@@ -21,6 +24,8 @@ type Facts struct {
 	// NoPause is why the active mode refuses to pause, when a request asks for it.
 	NoPause Refusal
 }
+
+func (f *Facts) forbidDetail() string { return cmp.Or(f.ForbidDetail, f.Forbid.Describe().Text) }
 
 // NotReady is a mode whose own entry check fails now.
 type NotReady struct {

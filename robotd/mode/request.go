@@ -144,7 +144,7 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 		s.Active, s.Next, s.Reason, s.Req = "", "", f.Forbid, ""
 		d.SafetyStop, d.Reason = true, f.Forbid
 		d.Answer = succeeded()
-		d.Answer.Detail = "no mode follows: " + f.Forbid.Describe().Text
+		d.Answer.Detail = "no mode follows: " + f.forbidDetail()
 		return
 	}
 	s.transition(now, d, OnKill)

@@ -15,13 +15,18 @@ type alerts struct {
 // Alerts are those that are on the state.
 func (s *State) Alerts() []schema.Alert { return s.alerts.list }
 
-// Raise puts an alert on the state, once for the same words; unit says that its source is
-// a unit. Clear takes it off.
+// Raise puts an alert on the state, once for the same detail, with the newest hint; unit says
+// that its source is a unit. Clear takes it off.
 func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint string, unit bool) {
 	for i := range t.alerts.list {
 		a := &t.alerts.list[i]
 		if a.Type == kind && a.Source == source {
+			if a.Detail == detail && a.Hint == hint {
+				return
+			}
 			if a.Detail == detail {
+				a.Hint = hint
+				t.Changed(effect.FlushSoon)
 				return
 			}
 			t.Clear(kind, source)

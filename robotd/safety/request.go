@@ -2,6 +2,7 @@ package safety
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -41,14 +42,11 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	case schema.SafetyReset:
 		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
 	case schema.SafetyHalt, schema.SafetyEStop:
-		reason, way := schema.ReasonSafetyLatched, "safety/reset leads to DISABLED"
-		switch {
-		case len(f.Inputs) > 0:
-			reason, way = schema.ReasonEStopInput, "release stop input "+f.Inputs[0]+"; then a safety/reset at the robot leads to DISABLED"
-		case s.Physical:
-			way = "a safety/reset at the robot leads to DISABLED"
+		reason := schema.ReasonSafetyLatched
+		if len(f.Inputs) > 0 {
+			reason = schema.ReasonEStopInput
 		}
-		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, way)), false
+		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, s.WayOut(f.Inputs))), false
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
 		detail := causes[0].String()
@@ -66,6 +64,23 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	return s.checkSight(now, l, r)
 }
 
+// WayOut is, for people, how the robot leaves HALT and E_STOP while these stop inputs are
+// pressed. It is empty in other states.
+func (s *State) WayOut(pressed []string) string {
+	const atRobot = "press the reset button of the robot: after a stop input, safety/reset over the network is refused"
+	switch {
+	case s.At != schema.SafetyHalt && s.At != schema.SafetyEStop:
+		return ""
+	case len(pressed) == 1:
+		return "release stop input " + pressed[0] + ", then " + atRobot
+	case len(pressed) > 1:
+		return "release the stop inputs " + strings.Join(pressed, ", ") + ", then " + atRobot
+	case s.Physical:
+		return atRobot
+	}
+	return "safety/reset leads to DISABLED"
+}
+
 // mayReset checks a reset. A latch does not prevent it: the units may leave their
 // errors, and the latch prevents only enabling.
 func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
@@ -78,10 +93,10 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 		return refused(schema.ReasonInvalidTransition, "there is nothing to reset in "+string(s.At)), false
 	}
 	if len(f.Inputs) > 0 {
-		return refused(schema.ReasonEStopInput, "stop input "+f.Inputs[0]+" is still pressed"), false
+		return refused(schema.ReasonEStopInput, s.WayOut(f.Inputs)), false
 	}
 	if s.Physical && !r.Local {
-		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; somebody has to reset it there"), false
+		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; "+s.WayOut(nil)), false
 	}
 	for _, u := range f.Units {
 		if u.Fault != "" {

@@ -53,6 +53,7 @@ type Step struct {
 type Facts struct {
 	Standing schema.Precondition
 	Safety   schema.SafetyState
+	WayOut   string // of a latched stop, if it is only at the robot; for people
 	LinkLost bool
 	LostFor  time.Duration // how long no operator could reach the robot
 	Units    []schema.Unit
