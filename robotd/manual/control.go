@@ -36,6 +36,9 @@ func (t Step) Uncontrolled(o request.Perform) bool {
 	if no.Reason == "" {
 		return false
 	}
+	if _, records := o.Args.(verb.RecordAct); records {
+		no.Detail += t.recorder.lost
+	}
 	r := effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}}
 	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {
 		r.Lease = leaseOf(l, false)

@@ -16,6 +16,8 @@ import (
 type recorder struct {
 	who control.Who
 	req string
+	// lost is for people which act was not kept and why, until the next recording.
+	lost string
 }
 
 // takeTaught takes a command by which people teach the robot, and reports whether it is one.
@@ -100,9 +102,9 @@ func (t Step) record(o request.Perform, a verb.RecordAct) {
 	case a.Do == "start":
 		t.startRecording(o, a)
 	case recording == "":
-		t.refuse(o, schema.ReasonInvalidTransition, "", "no act is being recorded")
+		t.refuse(o, schema.ReasonInvalidTransition, "", "no act is being recorded"+t.recorder.lost)
 	case a.Do == "cancel":
-		t.endRecording(schema.ReasonCancelled)
+		t.endRecording(schema.ReasonCancelled, "")
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
 	default:
 		t.stopRecording(o)
@@ -127,11 +129,19 @@ func (t Step) startRecording(o request.Perform, a verb.RecordAct) {
 		if a.Name != "" {
 			t.taught.Name = score.Text{t.cfg.Languages[0]: string(a.Name)}
 		}
-		t.recorder = recorder{whoOf(o), string(o.Key)}
+		t.recorder = recorder{who: whoOf(o), req: string(o.Key)}
 		t.recordDrive()
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " + a.Act})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " + a.Act + t.mustRenew()})
 	}
+}
+
+// mustRenew says, for people, by when the holder of control has to renew it.
+func (t Step) mustRenew() string {
+	if t.control.At != control.Held {
+		return ""
+	}
+	return fmt.Sprintf("; it is dropped when control ends, in %d s, so send control/renew before that", int((t.control.Lease.Until - t.Now.Mono).Seconds()))
 }
 
 // stopRecording keeps the recorded act. What cannot be performed is not kept.
@@ -153,8 +163,11 @@ func (t Step) stopRecording(o request.Perform) {
 	}
 }
 
-// endRecording drops what was recorded.
-func (t Step) endRecording(why schema.Reason) {
+// endRecording drops what was recorded; detail says why, unless somebody wanted that.
+func (t Step) endRecording(why schema.Reason, detail string) {
+	if detail != "" {
+		t.recorder.lost = "; what was recorded as " + t.taught.Act + " was dropped: " + detail
+	}
 	t.Out.Event("act_recording_ended", "manual", string(why), t.recorder.req, effect.Described{ID: t.taught.Act, Reason: why})
 	t.taught.Recording = taught.Recording{}
 	t.Out.Changed(effect.FlushSoon)
@@ -165,9 +178,9 @@ func (t Step) watchRecording() {
 	switch {
 	case t.taught.Act == "":
 	case t.forbids("") != "":
-		t.endRecording(schema.ReasonNotInMnl)
+		t.endRecording(schema.ReasonNotInMnl, "the robot was not in manual operation any more")
 	case t.control.May(&t.cfg.Control, verb.NeedManual, t.recorder.who).Reason != "":
-		t.endRecording(schema.ReasonNotInControl)
+		t.endRecording(schema.ReasonNotInControl, "control ended, which control/renew prevents")
 	}
 }
 
