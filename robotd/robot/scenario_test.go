@@ -49,6 +49,8 @@ func TestWrongScenarioIsRefusedWithItsLine(t *testing.T) {
 		"value of another type": {"- at_ms: 1\n  battery:\n    level: low\n", ":3: battery: /level: "},
 		"value out of range":    {"- at_ms: 1\n  battery:\n\n    level: 15\n", ":4: battery: /level: 15 is not within 0 and 1"},
 		"unit that it lacks":    {"- at_ms: 1\n  repair: {unit: tail}\n", ":1: repair: /unit: there is no unit tail; the units are battery, drive"},
+		"area that it lacks":    {"- at_ms: 1\n  touch: {area: haed, on: true}\n", ":1: touch: /area: there is no touch area haed; the touch areas are arm-left, "},
+		"input that it lacks":   {"- at_ms: 1\n  stop-input: {name: bogus, pressed: true}\n", ":1: stop-input: /name: there is no stop input bogus; the stop inputs are back, bumper, front"},
 		"mode that it lacks":    {"- at_ms: 1\n  mode-fails: {mode: dance}\n", ":1: mode-fails: /mode: there is no mode dance"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ type Key struct {
 var Keys = []Key{
 	{"people", Int, "people that the robot sees"},
 	{"touch", Bool, "someone touches the robot"},
-	{"touch_area", String, "where the robot is touched: the name of the area in its capabilities"},
+	{"touch_area", String, "where the robot is touched: the name of the area, as its body calls it"},
 	{"sound", Bool, "someone speaks, or another sound stands out"},
 	{"noise_db", Double, "the level of sound, in decibels"},
 	{"dark", Bool, "it is too dark to see people"},

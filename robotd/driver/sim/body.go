@@ -22,6 +22,12 @@ const (
 	second = "-2" // follows the id of a unit in that of its twin
 )
 
+// touchAreas and stopInputs are those of the body, by name.
+var (
+	touchAreas = []string{"arm-left", "arm-right", "chest", "hand", "head"}
+	stopInputs = []string{"back", "bumper", "front"}
+)
+
 // place is a position on the map in metres with a heading in radians, counted
 // counter-clockwise from the x axis.
 type place struct{ x, y, theta float64 }

@@ -55,8 +55,26 @@ func (s *Sim) Inject(in schema.SimInput) {
 
 // Check returns why the body cannot take an input.
 func (s *Sim) Check(in schema.SimInput) []schema.Problem {
-	of, ok := in.(schema.SimUnitInput)
-	if !ok || s.kindOf(of.OnUnit()) != "" {
+	switch in := in.(type) {
+	case schema.SimTouch:
+		return checkName("/area", "touch area", in.Area, touchAreas)
+	case schema.SimStopInput:
+		return checkName("/name", "stop input", in.Name, stopInputs)
+	case schema.SimUnitInput:
+		return s.checkUnit(in.OnUnit())
+	}
+	return nil
+}
+
+func checkName(pointer, what, name string, known []string) []schema.Problem {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return []schema.Problem{schema.Fault(pointer, "out_of_range", "there is no "+what+" "+name, "the "+what+"s are "+strings.Join(known, ", "))}
+}
+
+func (s *Sim) checkUnit(id string) []schema.Problem {
+	if s.kindOf(id) != "" {
 		return nil
 	}
 	var ids []string
@@ -64,5 +82,5 @@ func (s *Sim) Check(in schema.SimInput) []schema.Problem {
 		ids = append(ids, u.ID)
 	}
 	slices.Sort(ids)
-	return []schema.Problem{schema.Fault("/unit", "unknown_unit", "there is no unit "+of.OnUnit(), "the units are "+strings.Join(ids, ", "))}
+	return []schema.Problem{schema.Fault("/unit", "unknown_unit", "there is no unit "+id, "the units are "+strings.Join(ids, ", "))}
 }
