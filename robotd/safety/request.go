@@ -133,7 +133,7 @@ func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool
 	case now-r.Seen > l.Sight:
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
 	case r.Seen < s.Worse.Truncate(time.Millisecond):
-		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw"), false
+		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw; wait for its next one, at most 2 s, and ask again"), false
 	}
 	return taken(), true
 }
