@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"fmt"
 	"time"
 
 	"troupe/schema"
@@ -21,6 +22,7 @@ type heat struct {
 	known   bool
 	celsius float64 // as reported last
 	level   int     // index of heats; that of before the restart until a temperature is known
+	began   float64 // the temperature with which the level began
 	cools   bool    // below its level, with the hysteresis, since coolsFrom
 	from    time.Duration
 }
@@ -30,7 +32,7 @@ func (h *heat) settle(now time.Duration, t schema.Thresholds) {
 	if !h.known {
 		return
 	}
-	level := levelOf(h.celsius, t)
+	was, level := h.level, levelOf(h.celsius, t)
 	if level >= h.level {
 		h.level, h.cools = level, false
 	}
@@ -42,6 +44,15 @@ func (h *heat) settle(now time.Duration, t schema.Thresholds) {
 	case now-h.from >= coolFor:
 		h.level, h.cools = lower, false
 	}
+	if h.level != was || h.began == 0 { // or the level is that of before the restart
+		h.began = h.celsius
+	}
+}
+
+// span says, for people, with which temperature the level began and when it is over.
+func (h *heat) span(t schema.Thresholds) string {
+	from := [...]float64{0, t.Warm, t.Hot, t.Critical}[h.level]
+	return fmt.Sprintf(" at %.1f °C, until it has been below %.1f °C for %.0f s", h.began, from-hysteresis, coolFor.Seconds())
 }
 
 func levelOf(celsius float64, t schema.Thresholds) (level int) {

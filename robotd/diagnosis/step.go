@@ -102,8 +102,17 @@ func (t Step) alert(d *device) {
 		}
 	}
 	if kind != "" {
-		t.Out.Raise(kind, level, d.unit.ID, "unit "+d.unit.ID+": "+d.why(), d.wayOut())
+		detail := "unit " + d.unit.ID + ": " + d.why()
+		if d.isHeat() {
+			detail += d.heat.span(t.cfg.ThresholdsOf(d.unit))
+		}
+		t.Out.Raise(kind, level, d.unit.ID, detail, d.wayOut())
 	}
+}
+
+// isHeat reports whether why names the heat.
+func (d *device) isHeat() bool {
+	return d.fault() == "" && d.phase != Repaired && d.heat.known && d.heat.level > 0
 }
 
 // why says what is wrong with a unit, for people.
@@ -116,7 +125,7 @@ func (d *device) why() string {
 		return "it was damaged (" + d.damage + ")"
 	case d.heat.level > 0 && !d.heat.known:
 		return "it was critically hot before the restart and has reported no temperature since"
-	case d.heat.level > 0:
+	case d.isHeat():
 		return "it is " + [...]string{"", "warm", "hot", "critically hot"}[d.heat.level]
 	}
 	return "it is normal"
