@@ -3,6 +3,7 @@ package perform
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ type world struct {
 	keys    map[string]uint64
 	replies map[string]effect.Reply
 	alerts  map[string]bool
+	hints   map[string]string // of alerts
 	n       int
 }
 
@@ -57,7 +59,7 @@ func (healthy) Unusable(string) string { return "" }
 
 func newWorld(t *testing.T) *world {
 	cfg := config.Defaults("r1")
-	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
+	w := &world{t: t, state: New(&cfg), keys: map[string]uint64{}, replies: map[string]effect.Reply{}, alerts: map[string]bool{}, hints: map[string]string{}, body: &fakeBody{points: []string{"dock"}, units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker}, {ID: "face", Kind: schema.UnitFace}, {ID: "head", Kind: schema.UnitHead}, {ID: "drive", Kind: schema.UnitDrive},
 	}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(&cfg), Limits: act.Defaults()})
@@ -128,7 +130,7 @@ func (w *world) settle() {
 		case effect.Reply:
 			w.replies[e.To.ID()] = e
 		case effect.Raise:
-			w.alerts[e.Kind] = true
+			w.alerts[e.Kind], w.hints[e.Kind] = true, e.Hint
 		case effect.Clear:
 			delete(w.alerts, e.Kind)
 		}
@@ -293,6 +295,28 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 	}
 	if _, handlers := at(0.09, false, time.Second); handlers != 1 {
 		t.Errorf("it did not ask again when the level was lower by more than %v", askStep)
+	}
+}
+
+func TestHintOfALowBatteryFitsWhatTheRobotDoes(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	for _, c := range []struct {
+		safety schema.SafetyState
+		points []string
+		want   string
+	}{
+		{schema.SafetyDisabled, []string{"dock"}, "enable it in ato"},
+		{schema.SafetyEnabled, []string{"dock"}, "it goes to its charger by itself"},
+		{schema.SafetyDisabled, []string{"dock"}, "enable it in ato"},
+		{schema.SafetyEnabled, nil, "bring it to a charger that works"},
+	} {
+		w.facts.Safety, w.body.points = c.safety, c.points
+		w.facts.Battery = Battery{Known: true, Share: 0.1}
+		w.pass(time.Second)
+		if got := w.hints["battery_low"]; !strings.HasPrefix(got, c.want) {
+			t.Errorf("in %s, with the points %v, the hint is %q, want %q", c.safety, c.points, got, c.want)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ const (
 // power is what the robot remembers of its battery.
 type power struct {
 	low   bool    // the alert battery_low is raised
+	hint  string  // of that alert
 	tried float64 // level when the handler was last asked for or ended; untried = ask when it is low
 
 	alert       bool // cannotCharge is raised
@@ -50,10 +51,9 @@ func (t Step) Power() {
 	case !low && p.low:
 		p.low = false
 		t.Out.Clear("battery_low", interrupt.PowerInterrupter)
-	case low && !p.low:
-		p.low = true
-		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter,
-			"the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", "enable it in ato, so that it goes to its charger, or bring it there")
+	case low && (!p.low || p.hint != t.lowHint()):
+		p.low, p.hint = true, t.lowHint()
+		t.Out.Raise("battery_low", schema.AlertWarn, interrupt.PowerInterrupter, "the battery is below "+strconv.Itoa(int(t.cfg.LowBattery*100))+" %", p.hint)
 	}
 	h, _ := t.cfg.Handler(powerHandler)
 	switch {
@@ -71,6 +71,17 @@ func (t Step) Power() {
 		p.tried = b.Share
 		t.Request(powerHandler, interrupt.PowerInterrupter)
 	}
+}
+
+// lowHint says what to do about a low battery.
+func (t Step) lowHint() string {
+	switch {
+	case t.power.alert:
+		return "bring it to a charger that works; alert " + cannotCharge + " says what failed"
+	case t.auto.Status != schema.AutoHalt && t.Safety == schema.SafetyEnabled:
+		return "it goes to its charger by itself"
+	}
+	return "enable it in ato, so that it goes to its charger, or bring it there"
 }
 
 // mayAskPower reports whether the interrupter power may request its handler now. In HALT
