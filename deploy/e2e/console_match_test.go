@@ -137,6 +137,7 @@ func byTopic(lines []string) []string {
 
 func TestConsoleLineMatchesWhereOnlyVariablePartsDiffer(t *testing.T) {
 	const ack = `{"ts":"2026-11-21T15:31:36.407Z","session":"fec6e931-3641-47b2-9c8c-9d1424f512e1","id":"auto-1-2","status":"REJECTED","state_seq":9}`
+	const caps = `troupe/v1/robots/r1/caps {"ts":"2026-11-22T12:59:01.950Z","robot":{"model":"troupe-sim"},"verbs":["sys/adopt","log/on"]}`
 	for name, c := range map[string]struct {
 		shown, printed string
 		fits           bool
@@ -144,6 +145,8 @@ func TestConsoleLineMatchesWhereOnlyVariablePartsDiffer(t *testing.T) {
 		"another time and session": {ack, strings.NewReplacer("15:31", "16:44", "fec6", "0123", `seq":9`, `seq":112`).Replace(ack), true},
 		"another status":           {ack, strings.Replace(ack, "REJECTED", "SUCCEEDED", 1), false},
 		"no session":               {ack, strings.Replace(ack, "fec6e931-3641-47b2-9c8c-9d1424f512e1", "", 1), false},
+		"a verb more in caps":      {caps, strings.Replace(caps, `"log/on"`, `"log/on","log/off"`, 1), false},
+		"a field more in caps":     {caps, strings.Replace(caps, `}`, `},"touch_areas":["head"]`, 1), false},
 		"a line too many":          {"a", "a\nb", false},
 		"a line too few":           {"a\nb", "a", false},
 		"more before":              {"...\nready x", "one\ntwo\nready x", true},
