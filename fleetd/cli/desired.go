@@ -41,7 +41,7 @@ func (sh *shell) desiredCommand() *cobra.Command {
 	return group("desired", "desired state of robots: config, mode, places, activities, get",
 		sh.desiredConfig(), sh.desiredMode(),
 		sh.desiredSet("places", "the desired map and named points", "Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
-		sh.desiredSet("activities", "the desired activities of autonomous life", "Robots store and report them; nothing performs them yet."), sh.desiredGet())
+		sh.desiredSet("activities", "the desired activities of autonomous life", "Robots store and report them; handlers of interrupts perform them, and nothing starts them by itself yet."), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
