@@ -14,6 +14,8 @@ func (t *step) toModes(do func(supervisor.Step)) {
 	if drive, has := t.body.First(schema.UnitDrive); has {
 		f.NoDrive = t.health.Unusable(drive.ID) != ""
 	}
+	head, has := t.body.First(schema.UnitHead)
+	f.NoLook = !has || t.lanes.Owner(head.ID) != "" || t.health.Unusable(head.ID) != ""
 	if why, detail, ok := t.performs().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}

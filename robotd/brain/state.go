@@ -40,7 +40,6 @@ type State struct {
 	// The parts.
 	answers answer.State
 	beats   heartbeat.State
-	looks   uint64 // commands for modes so far
 	modes   supervisor.State
 	body    body.State
 	signals signal.State

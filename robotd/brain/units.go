@@ -29,9 +29,11 @@ func (t *step) reported(ev driver.Event) {
 			t.signals.Chosen(t.now.Mono, ev.Name)
 		}
 		t.lanes.Done(ev.Key, "", "", t.now.Mono)
+		t.modes.LookEnded(ev.Key)
 		t.signals.Done(ev.Key)
 	case driver.Failed:
 		t.lanes.Done(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
+		t.modes.LookEnded(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
@@ -190,22 +192,19 @@ func (t *step) manualEnded(o *act.Effect) (was bool) {
 	return was
 }
 
-// lookKeys are the keys of the commands for modes; those of acts count from 1.
-const lookKeys = 1 << 62
-
 // look turns the head for the mode in charge. No act has the head then: a mode that performs
 // or is manual asks for acts instead.
 func (t *step) look(in effect.Look) {
 	head, has := t.body.First(schema.UnitHead)
-	if !has || t.lanes.Owner(head.ID) != "" || t.health.Unusable(head.ID) != "" {
+	if !has {
 		return
 	}
 	from := t.list.Len()
-	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Unit: head.ID, Do: &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}}, &t.list)
+	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}}, &t.list)
 	t.settle(from)
-	if why == "" {
-		t.looks++
-		c.Key = lookKeys + t.looks
-		t.do(effect.Start{Command: c})
+	if why != "" {
+		t.modes.LookEnded(in.Key)
+		return
 	}
+	t.do(effect.Start{Command: c})
 }

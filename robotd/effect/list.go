@@ -98,8 +98,11 @@ type (
 	}
 	// Disk: the disk refused to write.
 	Disk struct{ Refused schema.Reason }
-	// Look turns the head for the mode in charge.
-	Look struct{ Yaw, Speed float64 }
+	// Look turns the head for the mode in charge. Key is that of the command to the head.
+	Look struct {
+		Key        uint64
+		Yaw, Speed float64
+	}
 	// Caps: the robot's capabilities have changed.
 	Caps struct{}
 	// Taught: the points or the acts that people taught the robot have changed.

@@ -26,7 +26,7 @@ type Mode interface {
 	// MayPause returns why the mode cannot be paused now. It changes nothing.
 	MayPause(*Host) Refusal
 	// Hold pauses the mode, or resumes it. A paused mode gets no TimePassed, and the
-	// runner stops the drive.
+	// supervisor stops the drive and the head.
 	Hold(h *Host, paused bool)
 	// Step handles a notice.
 	Step(*Host, Notice)
@@ -107,7 +107,8 @@ type (
 	// Enter begins to perform the story, and Leave ends it.
 	Enter struct{}
 	Leave struct{}
-	// Drive sets the speed of the drive for a short time, if Robot.MayMove.
+	// Drive sets the speed of the drive for a short time, if Robot.MayMove. The supervisor ends
+	// a Drive and a Look as soon as the mode may not move the robot any more.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
 	// Look turns the head, if Robot.MayMove; a newer one replaces it.
 	Look struct{ Yaw, Speed float64 } // rad to the left, share of the maximum

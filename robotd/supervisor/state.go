@@ -33,7 +33,19 @@ type State struct {
 	people  int     // that the robot sees near it
 	bearing float64 // of the nearest one
 
+	motion motion
+	looks  uint64 // number of commands to the head so far
 }
+
+// motion is what a mode set in motion. No lane of the executor has it, so the supervisor ends it.
+type motion struct {
+	by     schema.ModeID
+	look   uint64 // key of the command to the head; 0 = none
+	drives bool   // the last velocity was not zero
+}
+
+// lookKeys are the keys of the commands of modes; those of acts count from 1.
+const lookKeys = 1 << 62
 
 // New returns the state of a robot that has just started. runner has a mode for every rule of
 // cfg, and belongs to the state from now on.
@@ -61,6 +73,7 @@ type Facts struct {
 	Map      driver.Map   // that calibration loads
 	Blocked  bool         // a safeguard keeps the robot from moving
 	NoDrive  bool         // nobody may use the drive
+	NoLook   bool         // no mode may use the head
 }
 
 // Mode is the state of the mode supervisor.
@@ -154,6 +167,13 @@ func (s *State) Active() schema.ModeID {
 		return s.last
 	}
 	return s.cfg.Mode.Calibration
+}
+
+// LookEnded notes that a command to the head ended by itself.
+func (s *State) LookEnded(key uint64) {
+	if s.motion.look == key {
+		s.motion.look = 0
+	}
 }
 
 // Document is the part of the state document with the mode. A mode that performs is paused by

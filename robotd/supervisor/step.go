@@ -13,8 +13,14 @@ import (
 	"troupe/schema"
 )
 
-// Decide gives the supervisor one input: the oldest that waits, or the passing of time.
+// Decide gives the supervisor one input: the oldest that waits, or the passing of time. Then it
+// ends what a mode set in motion and may not move any more.
 func (t Step) Decide() {
+	t.decide()
+	t.endMotion()
+}
+
+func (t Step) decide() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
 	if next, waits := t.inbox.Take(); waits && t.met(next.By, next.When) {
@@ -106,6 +112,22 @@ func (t Step) mayMove() bool {
 	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.Blocked && (!t.LinkLost || t.cfg.Mode.Rule(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
+// endMotion ends what a mode set in motion if that mode may not move the robot any more, or is
+// not in charge any more.
+func (t Step) endMotion() {
+	m := &t.motion
+	all := !t.mayMove() || m.by != t.mode.Active || t.mode.Paused(&t.cfg.Mode)
+	if m.look != 0 && (all || t.NoLook) {
+		head, _ := schema.FindUnit(t.Units, schema.UnitHead, "")
+		t.Out.Do(effect.Stop{Key: m.look, Unit: head.ID})
+		m.look = 0
+	}
+	if m.drives && (all || t.NoDrive) {
+		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
+		m.drives = false
+	}
+}
+
 // Notify hands a notice to the running mode.
 func (t Step) Notify(n mode.Notice) {
 	t.update()
@@ -130,11 +152,14 @@ func (t Step) perform() {
 			t.Out.Do(effect.PerformStory{})
 		case mode.Drive:
 			if e == (mode.Drive{}) || t.mayMove() && !t.NoDrive {
+				t.motion.by, t.motion.drives = t.mode.Active, e != (mode.Drive{})
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
 		case mode.Look:
-			if t.mayMove() {
-				t.Out.Do(effect.Look{Yaw: e.Yaw, Speed: e.Speed})
+			if t.mayMove() && !t.NoLook {
+				t.looks++
+				t.motion.by, t.motion.look = t.mode.Active, lookKeys+t.looks
+				t.Out.Do(effect.Look{Key: t.motion.look, Yaw: e.Yaw, Speed: e.Speed})
 			}
 		case mode.Stop:
 			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Key: string(t.mode.Active), Why: e.Why}})

@@ -46,12 +46,17 @@ type following struct {
 	yaw    float64 // where the head was told to look
 }
 
+// anywhere is the yaw of a head that was stopped on its way.
+var anywhere = math.Inf(1)
+
 func (f *following) MayPause(*mode.Host) mode.Refusal {
 	if f.target != 0 {
 		return mode.Refusal{Reason: schema.ReasonBusy, Detail: "it is being touched; let go of it first"}
 	}
 	return mode.Refusal{}
 }
+
+func (f *following) Hold(*mode.Host, bool) { f.yaw = anywhere }
 
 func (f *following) Step(h *mode.Host, n mode.Notice) {
 	switch n := n.(type) {
@@ -78,6 +83,9 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 // nobody is near.
 func (f *following) look(h *mode.Host) {
 	head, ok := schema.FindUnit(h.Units, schema.UnitHead, "")
+	if !h.MayMove {
+		f.yaw = anywhere
+	}
 	if !ok || !h.MayMove {
 		return
 	}
