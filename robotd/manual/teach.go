@@ -144,26 +144,31 @@ func (t Step) mustRenew() string {
 	return fmt.Sprintf("; it is dropped when control ends, in %d s, so send control/renew before that", int((t.control.Lease.Until - t.Now.Mono).Seconds()))
 }
 
-// stopRecording keeps the recorded act. What cannot be performed is not kept.
+// stopRecording keeps the recorded act. If it is refused, the recording goes on, except one that
+// can never be kept.
 func (t Step) stopRecording(o request.Perform) {
-	a := t.taught.Finish(t.Now.Mono)
-	found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...))
-	t.Out.Changed(effect.FlushSoon)
-	switch {
+	a := t.taught.Recorded(t.Now.Mono)
+	const over = "; the recording has ended, and nothing is kept"
+	switch bad, unfit := schema.Errors(score.ValidateAct(a)), schema.Errors(score.Fit(a, t.capabilities())); {
 	case len(a.Actions) == 0:
-		t.refuse(o, schema.ReasonPrecondition, "", "nothing was done manually, so there is no act")
-	case len(found) > 0:
-		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded cannot be performed: "+found[0].String())
+		t.refuse(o, schema.ReasonPrecondition, "", "nothing was done manually, so there is no act; the recording goes on")
+	case len(bad) > 0:
+		t.endRecording(schema.ReasonOutOfRange, "")
+		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded is no valid act: "+bad[0].String()+over)
 	case taught.Size(a) > taught.MaxActBytes:
-		t.refuse(o, schema.ReasonTooBig, "", fmt.Sprintf("the act has more than %d bytes", taught.MaxActBytes))
+		t.endRecording(schema.ReasonTooBig, "")
+		t.refuse(o, schema.ReasonTooBig, "", fmt.Sprintf("the act has more than %d bytes", taught.MaxActBytes)+over)
+	case len(unfit) > 0: // until the robot has the point again, for example
+		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded cannot be performed now: "+unfit[0].String()+"; the recording goes on, and cancel ends it")
 	default:
+		t.taught.Recording = taught.Recording{}
 		t.learn(t.taught.SetAct(a))
 		t.Out.Event("act_recorded", "manual", whoOf(o).String(), string(o.Key), effect.Described{ID: a.ID})
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s has %d actions", a.ID, len(a.Actions))})
 	}
 }
 
-// endRecording drops what was recorded; detail says why, unless somebody wanted that.
+// endRecording drops what was recorded; detail says why, unless the answer to a command says it.
 func (t Step) endRecording(why schema.Reason, detail string) {
 	if detail != "" {
 		t.recorder.lost = "; what was recorded as " + t.taught.Act + " was dropped: " + detail

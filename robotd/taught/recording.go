@@ -110,8 +110,10 @@ func (r *Recording) endSegment() {
 // within rounds v and keeps it within a limit.
 func within(v, limit float64) float64 { return min(max(math.Round(100*v)/100, -limit), limit) }
 
-// Finish ends the recording and returns the act. It starts with its first action.
-func (r *Recording) Finish(now time.Duration) score.Act {
+// Recorded returns the act that was recorded until now, and the recording goes on. The act
+// starts with its first action.
+func (r Recording) Recorded(now time.Duration) score.Act {
+	r.actions = slices.Clone(r.actions)
 	r.Drive(0, 0, now)
 	a := score.Act{ID: r.Act, Name: r.Name, Actions: []score.Action{}}
 	slices.SortStableFunc(r.actions, func(x, y recorded) int { return cmp.Compare(x.at, y.at) })
@@ -125,6 +127,5 @@ func (r *Recording) Finish(now time.Duration) score.Act {
 		}
 		a.Actions = append(a.Actions, do)
 	}
-	*r = Recording{}
 	return a
 }

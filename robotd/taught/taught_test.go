@@ -33,7 +33,7 @@ func TestRecordingKeepsTheTimingOfWhatWasDone(t *testing.T) {
 	r.End("4", false, true, ms(7500)) // failed
 	r.Begin("5", score.Action{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](31_000)}, ms(8000))
 	r.End("5", false, false, ms(8100)) // its type cannot have an end
-	a := r.Finish(ms(9000))
+	a := r.Recorded(ms(9000))
 	want := `{"act":"bow","actions":[{"type":"say","start_ms":0,"timeout_ms":61000,"text":{"en":"Hello"}},` +
 		`{"type":"head","start_ms":500,"end_ms":1200,"yaw_rad":0.5},{"type":"head","start_ms":1200,"timeout_ms":11000,"yaw_rad":0}]}`
 	if got := text(t, a); got != want {
@@ -42,8 +42,8 @@ func TestRecordingKeepsTheTimingOfWhatWasDone(t *testing.T) {
 	if found := schema.Errors(score.ValidateAct(a)); len(found) > 0 {
 		t.Errorf("the act is not valid: %v", found)
 	}
-	if r.Act != "" {
-		t.Error("the recording goes on")
+	if again := text(t, r.Recorded(ms(9000))); r.Act != "bow" || again != want {
+		t.Errorf("the second time, %s was recorded as %q", again, r.Act)
 	}
 }
 
@@ -62,8 +62,9 @@ func TestRecordingMakesDrivesOfFrames(t *testing.T) {
 	drive(0, 0, 500)
 	drive(0.3, 0, 100) // too short
 	drive(0, 0, 500)
-	drive(0.6, 0, 12_000) // longer than one action
-	a := r.Finish(ms(at))
+	drive(0.6, 0, 12_000)     // longer than one action
+	r.Recorded(ms(at - 6000)) // changes nothing
+	a := r.Recorded(ms(at))
 	if found := schema.Errors(score.ValidateAct(a)); len(found) > 0 {
 		t.Errorf("the act is not valid: %v", found)
 	}
@@ -80,7 +81,7 @@ func TestRecordingIsBounded(t *testing.T) {
 	for i := range int64(1000) {
 		r.Begin("", score.Action{Type: score.TypeFace, Face: "smile"}, ms(10*i))
 	}
-	if n := len(r.Finish(ms(20_000)).Actions); n != maxActions {
+	if n := len(r.Recorded(ms(20_000)).Actions); n != maxActions {
 		t.Errorf("%d actions were recorded, want %d", n, maxActions)
 	}
 }
