@@ -86,7 +86,11 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 		t.refuse(o, no.Reason, no.Pointer, no.Detail)
 		return
 	}
-	moves := e.Act.Moves()
+	moves, drives := e.Act.Moves(), e.Act.Contains(score.TypeDrive)
+	if drives && !t.control.Holds(whoOf(o)) {
+		t.refuse(o, schema.ReasonNotInControl, "", "the act has a drive action, which needs control of the robot: acquire it with control/acquire, or use goto")
+		return
+	}
 	if moves {
 		units := t.Body.Units()
 		for _, u := range units {
@@ -103,7 +107,7 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
 	}
 	whole := e.Act.Resolve(score.Step{With: e.With})
-	t.begin(o, entry{lane: Acts, moves: moves}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
+	t.begin(o, entry{lane: Acts, moves: moves, drives: drives}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
 }
 
 // capabilities are those of the body with the files of the robot's story.

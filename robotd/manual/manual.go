@@ -65,15 +65,16 @@ const instantPatience = 5 * time.Second
 
 // entry is a manual command that is carried out.
 type entry struct {
-	id    string
-	lane  act.Lane
-	class score.Class // of one action; empty = a whole act
-	key   request.Key
-	who   control.Who
-	need  verb.Need     // required control
-	until time.Duration // time limit for the unit's report; 0 = the act has its own
-	moves bool
-	by    request.Key // the command that cancelled it
+	id     string
+	lane   act.Lane
+	class  score.Class // of one action; empty = a whole act
+	key    request.Key
+	who    control.Who
+	need   verb.Need     // required control
+	until  time.Duration // time limit for the unit's report; 0 = the act has its own
+	moves  bool
+	drives bool        // it has a drive action, which needs control whatever the verb needs
+	by     request.Key // the command that cancelled it
 }
 
 // order is a manual command, with the name of its sender for people.
@@ -213,7 +214,7 @@ func (t Step) endForbidden() {
 		t.cancel(schema.ReasonNotInMnl, func(entry) bool { return true })
 	}
 	t.cancel(schema.ReasonNotInControl, func(h entry) bool {
-		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != ""
+		return t.control.May(&t.cfg.Control, h.need, h.who).Reason != "" || h.drives && !t.control.Holds(h.who)
 	})
 	t.cancel(schema.ReasonTimeout, func(h entry) bool { return h.until > 0 && t.Now.Mono >= h.until })
 	if !t.Reachable {

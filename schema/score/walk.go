@@ -32,6 +32,13 @@ func (a Act) Moves() bool {
 	return moves
 }
 
+// Contains reports whether a has an action of the type, also in a group.
+func (a Act) Contains(t ActionType) bool {
+	contains := false
+	a.walk(func(_ string, action *Action, _ int) { contains = contains || action.Type == t })
+	return contains
+}
+
 // Offers reports whether a offers choices on a screen.
 func (a Act) Offers() bool {
 	offers := false
