@@ -26,9 +26,9 @@ type State struct {
 	place   []int    // of a mover among the units
 	inputs  []string // stop inputs that are pressed, sorted
 	battery Charge
-	volume  verb.Number    // of the speaker; not set = as loud as it is
-	trouble bool           // a unit or a stop input changed: the alerts have to be looked at
-	waits   []driver.Event // what a calibration waits for, until an alert says so
+	volume  verb.Number // of the speaker; not set = as loud as it is
+	trouble bool        // a unit or a stop input changed: the alerts have to be looked at
+	homing  homing
 	ordered driver.Order
 	places  places
 	taught  map[string]taught.Point
@@ -79,7 +79,7 @@ func Step(b *State, ev driver.Event, out *effect.List) {
 	case driver.Position:
 		b.move(ev)
 	case driver.Waits:
-		b.waits = append(b.waits, ev)
+		b.homing.waitsFor(ev)
 	}
 }
 
@@ -98,15 +98,11 @@ func (b *State) input(name string, on bool) bool {
 	return on != held
 }
 
-// Look raises and clears the alerts of units that move and broke or were mended, and of what
-// calibration waits for, after the safety core has decided; wayOut is what to do about such a
-// unit. The diagnosis has those of other units, whose faults stop nothing.
+// Look raises and clears the alerts of the map and of units that move and broke or were mended,
+// after the safety core has decided; wayOut is what to do about such a unit. The diagnosis has
+// those of other units, whose faults stop nothing.
 func (b *State) Look(calibration schema.ModeID, wayOut string, out *effect.List) {
 	b.lookAtMap(calibration, out)
-	for _, w := range b.waits {
-		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+w.Reason.Describe().Text, "send safety/enable when nobody is near")
-	}
-	b.waits = b.waits[:0]
 	if !b.trouble {
 		return
 	}

@@ -201,6 +201,8 @@ func (p *player) happen(text, word string, args []string) {
 		}
 	case "calibration": // takes so long
 		r.calibTime, _ = time.ParseDuration(arg(0))
+	case "waits": // a unit that has to be enabled for its calibration
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Waits, Unit: arg(0), Reason: schema.ReasonNeedsEnable}})
 	case "calibrating": // it has come so far
 		level, _ := strconv.ParseFloat(arg(0), 64)
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Calibrating, Level: level}})

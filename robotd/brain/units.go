@@ -83,7 +83,12 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 // the commands of acts.
 func (t *step) orderUnits() {
 	from := t.list.Len()
-	t.body.Order(driver.Order(safety.Orders(t.safety.At, t.body.Movers())), &t.list)
+	if o := driver.Order(safety.Orders(t.safety.At, t.body.Movers())); t.modes.InCalibration() {
+		t.body.OrderHoming(o, t.health.Motion(), &t.list)
+	} else {
+		t.body.EndHoming()
+		t.body.Order(o, &t.list)
+	}
 	t.settle(from)
 	t.carryOutActs()
 }

@@ -217,7 +217,7 @@ type Driver interface {
 	// Calibrate homes the units that need it and loads the map m; it is the only moment
 	// at which the map changes. A map that cannot be read or used, with the reason
 	// bad_map, leaves the one before in force. While a unit needs to be enabled first, it
-	// waits and reports Waits. Homing moves the body, so robotd has to feed it meanwhile.
+	// waits and reports Waits, each time anew. Homing moves the body, so robotd has to feed it meanwhile.
 	// Cancelling ctx ends the calibration.
 	Calibrate(ctx context.Context, m Map) (Calibration, error)
 	// Close stops all motion and ends every goroutine.

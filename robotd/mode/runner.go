@@ -175,6 +175,9 @@ func (r *Runner) Notify(n Notice) (fault Refusal) {
 	return r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
 }
 
+// Calibrating reports whether the running mode calibrates the body.
+func (r *Runner) Calibrating() bool { return r.host.calibrating }
+
 // Awaits reports whether the running mode waits for the end of this calibration. The end of
 // any other one is late.
 func (r *Runner) Awaits(run int64) bool { return r.host.calibrating && run == r.host.run }

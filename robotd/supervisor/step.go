@@ -178,6 +178,9 @@ func (t Step) Calibrating(share float64) {
 	}
 }
 
+// InCalibration reports whether a mode calibrates the body.
+func (s *State) InCalibration() bool { return s.runner.Calibrating() }
+
 // Awaits reports whether the mode in charge waits for the end of this calibration.
 func (s *State) Awaits(run int64) bool { return s.runner.Awaits(run) }
 

@@ -271,6 +271,18 @@ func TestHomingWaitsForEnable(t *testing.T) {
 		if !r.has(func(e driver.Event) bool { return e.Key == early && e.Reason == schema.ReasonNotCalibrated }) {
 			t.Error("a goto was accepted before homing ended")
 		}
+		r.Order(driver.ToIdle) // homing waits again
+		r.pass(30 * time.Second)
+		waits := 0
+		for _, e := range r.seen {
+			if e.Kind == driver.Waits && e.Unit == "drive" {
+				waits++
+			}
+		}
+		if waits != 2 || got != nil {
+			t.Fatalf("the drive reported %d times that it waits, want 2; the calibration ended with %+v", waits, got)
+		}
+		r.Order(driver.ToRun)
 		r.pass(4 * time.Second)
 		<-ended
 		if got == nil || !got.OK() || len(got.Map.Points) == 0 {

@@ -102,7 +102,9 @@ func (s *Sim) advanceCalibration(dt time.Duration) {
 				s.emit(driver.Event{Kind: driver.Waits, Unit: m.id, Reason: schema.ReasonNeedsEnable})
 			}
 		case s.hung[m.id]:
+			c.waiting[i] = false
 		default:
+			c.waiting[i] = false
 			if g := &m.gaze; g.now != [3]float64{} {
 				g.to, g.speed, g.active = [3]float64{}, headSpeed/2, true
 			}

@@ -1,0 +1,62 @@
+package body
+
+import (
+	"cmp"
+	"slices"
+
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// homing is what the running calibration waits for.
+type homing struct {
+	waits  []driver.Event // of each unit that waits
+	raised bool           // the alerts show waits
+	held   schema.Reason  // why nothing may move although the safety core permits it
+}
+
+// waitsFor notes that the calibration of a unit waits.
+func (h *homing) waitsFor(ev driver.Event) {
+	h.waits = slices.DeleteFunc(h.waits, func(w driver.Event) bool { return w.Unit == ev.Unit })
+	h.waits, h.raised = append(h.waits, ev), false
+}
+
+// OrderHoming sends the safety core's order to the units that move while a mode calibrates them.
+// Homing moves them, so while held says why nothing may move they come to rest; the driver then
+// waits as it does for safety/enable.
+func (b *State) OrderHoming(o driver.Order, held schema.Reason, out *effect.List) {
+	if o != driver.ToRun {
+		held = ""
+	}
+	if held != "" {
+		o = driver.Order(safety.Orders(schema.SafetyStop, b.movers))
+	}
+	b.Order(o, out)
+	h := &b.homing
+	resumes := o == driver.ToRun && h.held != ""
+	if h.held != held {
+		h.held, h.raised = held, false
+	}
+	for _, w := range h.waits {
+		switch {
+		case h.raised:
+		case resumes:
+			out.Clear("calibration_waits", w.Unit)
+		default:
+			hint := "send safety/enable when nobody is near"
+			if held != "" {
+				hint = "remove the cause of the alert " + string(held) + "; calibration then continues by itself"
+			}
+			out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(held, w.Reason).Describe().Text, hint)
+		}
+	}
+	h.raised = true
+	if o == driver.ToRun {
+		h.waits = h.waits[:0] // a unit that waits again reports it again
+	}
+}
+
+// EndHoming forgets what a calibration waited for.
+func (b *State) EndHoming() { b.homing = homing{} }
