@@ -184,6 +184,11 @@ func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
 			if c := batch.Commands[0]; c.State != "SUCCEEDED" {
 				t.Fatalf("%s: %s %s", verb, c.State, c.Because)
 			}
+			if verb == "safety/stop" { // it brakes; a reboot is refused meanwhile
+				if _, err := o.awaitEach(t.Context(), func(r view.Robot) bool { return r.ID != "r1" || r.Safety == schema.SafetyDisabled }); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		again, err := o.awaitEach(t.Context(), func(r view.Robot) bool {
 			return r.Presence.View == "online" && r.Story != nil && (r.ID != "r1" || o.mustSeeBoot(t, "r1") != boots[0])
