@@ -71,8 +71,8 @@ func TestSoftStopBringsTheHeadToRest(t *testing.T) {
 		}
 		atRest(mark)
 
-		// A unit asks for a stop; the robot says once why it stands, and says it to whoever
-		// enables it.
+		// A unit asks for a stop; the robot says once why it stands, and a refused enable
+		// names the cause.
 		mark = softStop()
 		w.simInput("r1", "ask-stop", `{"unit":"drive","stop":"estop"}`)
 		w.awaitSafety(mark, "r1", schema.SafetySoftStop, schema.SafetyEStop)

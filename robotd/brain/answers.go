@@ -23,7 +23,7 @@ func (t *step) stepRequests(in request.Input) { t.toAnswers(func(a answer.Step) 
 // reply answers a command.
 func (t *step) reply(to request.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }
 
-// answer passes a reply on to whoever requested it.
+// answer passes a reply on to the sender of the command.
 func (t *step) answer(r effect.Reply) {
 	if desired.AsksMode(r.To) {
 		t.toDesired(func(d desired.Step) { d.Answered(r.To, r.Verdict) })

@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// Refused requests of the robot's own are told at once, and then at most once in
+// Refused requests of the robot's own are reported at once, and then at most once in
 // refusedEvery for the same request and reason, with their count. Of more than maxRefused
-// different ones the oldest is told early.
+// different ones the oldest is reported early.
 const (
 	refusedEvery = 10 * time.Second
 	maxRefused   = 16

@@ -43,7 +43,7 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 				if o.Kind == act.Start {
 					got = append(got, o.Unit)
 					if o.Do.RollRad != nil && o.Unit == "head-2" {
-						t.Errorf("%s: a head that cannot roll is told to", c.what)
+						t.Errorf("%s: a head that cannot roll gets a roll", c.what)
 					}
 					w.lanes.Done(o.Key, "", "", w.now)
 				}

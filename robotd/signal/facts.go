@@ -33,7 +33,7 @@ type Values struct {
 	quarter  int64 // of an hour, on the wall; the local hour changes with it
 	happened map[string]moment
 
-	changes int64            // counts them, so that whoever looks again knows whether there were any
+	changes int64            // count of changes, which shows a reader whether there were any since it last looked
 	stamps  map[string]int64 // the count at the last change of each key
 	facts   cond.Facts
 	since   map[string]float64 // in facts, for those who ask now

@@ -202,7 +202,7 @@ func TestPlaceIsWhereTheLastWayEnded(t *testing.T) {
 	at("dock")
 	p.Moved(false)
 	at("dock")
-	p.Moved(true) // by hand
+	p.Moved(true) // by a person
 	at("")
 	p.Leaves(2, "stage")
 	p.Done(1)
