@@ -12,6 +12,7 @@ PKG      ?= ./...
 FUZZTIME ?= 10s
 SEEDS    ?= 5000
 WORLDS   ?= 2000
+SEED     ?= 0
 FOR      ?= 10m
 FILES    ?= 500
 
@@ -52,8 +53,8 @@ gen: ## generate the tables, schemas and diagrams
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
 
-worlds: ## play random events to a robot and audit every step (WORLDS=2000)
-	@go test -count=1 -run '^TestWhateverHappens$$' ./robotd/brain -rapid.checks=$(WORLDS)
+worlds: ## play random events to a robot and audit every step (WORLDS=2000, SEED=N for the same ones again)
+	@go test -count=1 -run '^TestWhateverHappens$$' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)
