@@ -76,6 +76,8 @@ var ConfigKeys = []ConfigKey{
 	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Why: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
 	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Why: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; 45, 55 and 65 of a battery, 60, 70 and 80 of other units if nobody sets it"},
 	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Why: "which safeguards keep the robot from moving; default all"},
+	{Name: "life.enabled", Type: ConfigBoolean, Why: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
+	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Why: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Why: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},

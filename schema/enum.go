@@ -70,6 +70,64 @@ const (
 	AutoStopped AutoStatus = "stopped" // rewound to the first act; nothing runs
 )
 
+// LifeState is the state of the robot's autonomous life.
+type LifeState string
+
+const (
+	LifeDisabled    LifeState = "disabled"    // no activity starts, and no ability runs; a story is performed nevertheless
+	LifeSolitary    LifeState = "solitary"    // the launchpad focuses activities
+	LifeInteractive LifeState = "interactive" // an interactive activity has the focus
+	LifeSafeguard   LifeState = "safeguard"   // the robot protects itself; no activity starts
+)
+
+// LifeStates lists the states of life.
+var LifeStates = []LifeState{LifeDisabled, LifeSolitary, LifeInteractive, LifeSafeguard}
+
+// FocusFlag says what becomes of the activity that has the focus when another one gets it.
+type FocusFlag string
+
+const (
+	FocusStopCurrent         FocusFlag = "stop_current"           // it is stopped
+	FocusStopAndStackCurrent FocusFlag = "stop_and_stack_current" // it is stopped, and starts again afterwards
+)
+
+// Ability is something small that a living robot does by itself, on units that nothing else
+// uses.
+type Ability string
+
+const (
+	AbilityAwareness          Ability = "awareness"           // the head turns to the people that the robot sees
+	AbilityBreathing          Ability = "breathing"           // the LEDs breathe
+	AbilityBlinking           Ability = "blinking"            // the face blinks
+	AbilityBackgroundMovement Ability = "background_movement" // the head sways a little
+)
+
+// Abilities lists the abilities.
+var Abilities = []Ability{AbilityAwareness, AbilityBreathing, AbilityBlinking, AbilityBackgroundMovement}
+
+// Plugin is a source of values for launch conditions.
+type Plugin string
+
+const (
+	PluginPeople  Plugin = "people"  // people
+	PluginTouch   Plugin = "touch"   // touch, touch_area
+	PluginSound   Plugin = "sound"   // sound, noise_db
+	PluginLight   Plugin = "light"   // dark
+	PluginBattery Plugin = "battery" // battery, charging
+	PluginTime    Plugin = "time"    // hour, weekday, since_s
+	PluginRobot   Plugin = "robot"   // mode, safety, story, act, location, labels
+	PluginIntent  Plugin = "intent"  // intent
+)
+
+// PluginGroup is a group of plug-ins, which a state of life switches on or off when it is
+// entered.
+type PluginGroup string
+
+const (
+	GroupSolitary    PluginGroup = "solitary"    // on in solitary and interactive
+	GroupInteractive PluginGroup = "interactive" // on in interactive only
+)
+
 // InterrupterState says whether an interrupter may request interrupts.
 type InterrupterState string
 

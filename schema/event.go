@@ -79,6 +79,12 @@ var Events = []EventRow{
 	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
 	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, so often; for the same request and reason at most one event in 10 s"},
 
+	{Type: "life_state", Level: EventInfo, Data: "from, to, reason", Text: "the robot's life has another state (`life.state`)"},
+	{Type: "life_focused", Level: EventInfo, Data: "activity, nature, stack", Text: "an activity has the focus, or none; cause is who asked for it, or `launchpad`"},
+	{Type: "life_next", Level: EventInfo, Data: "activity", Text: "the activity that gets the focus next, or none"},
+	{Type: "life_completed", Level: EventInfo, Data: "activity, outcome, reason, ms", Text: "an activity no longer has the focus: it `finished`, `failed` or was `stopped`"},
+	{Type: "life_suggestion", Level: EventInfo, Data: "activities", Text: "the activities whose conditions are true, the first choice first; at most one event in 1 s", Routine: true},
+
 	{Type: "control_held", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
 	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},
 	{Type: "control_lost", Level: EventWarn, Data: "from, from_by, to, to_by", Text: "control was taken over, was not renewed, or its holder disappeared"},

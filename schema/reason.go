@@ -60,6 +60,10 @@ const (
 	ReasonIgnoredGlobal      Reason = "ignored_global"
 	ReasonIgnoredDuplicate   Reason = "ignored_duplicate"
 	ReasonIgnoredCondition   Reason = "ignored_condition"
+	ReasonUnknownActivity    Reason = "unknown_activity"
+	ReasonNature             Reason = "nature"
+	ReasonNotPermitted       Reason = "not_permitted"
+	ReasonCooldown           Reason = "cooldown"
 	ReasonUnknownID          Reason = "unknown_id"
 	ReasonStaleRevision      Reason = "stale_revision"
 	ReasonWrongFleet         Reason = "wrong_fleet"
@@ -140,6 +144,10 @@ var Reasons = []ReasonText{
 	{ReasonIgnoredGlobal, RetryLater, "interrupts are refused as long as ato is frozen or not active"},
 	{ReasonIgnoredDuplicate, RetryLater, "this handler already runs"},
 	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
+	{ReasonUnknownActivity, RetryAfterFix, "the robot has no such activity; reported/activities says which set it has"},
+	{ReasonNature, RetryLater, "a solitary activity does not start while an interactive one has the focus"},
+	{ReasonNotPermitted, RetryLater, "the activity lacks a permission that it needs now; detail says which"},
+	{ReasonCooldown, RetryLater, "the activity had the focus a short time ago"},
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
 	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},

@@ -17,6 +17,18 @@ func TestEveryReasonIsDescribedOnce(t *testing.T) {
 	}
 }
 
+// What keeps an activity from starting passes by itself, except that the robot lacks it.
+func TestRefusedActivityMayBeAskedForLater(t *testing.T) {
+	for _, r := range []Reason{ReasonNature, ReasonNotPermitted, ReasonCooldown} {
+		if r.Describe().Retry != RetryLater {
+			t.Errorf("%s: asking again is %s", r, r.Describe().Retry)
+		}
+	}
+	if ReasonUnknownActivity.Describe().Retry != RetryAfterFix {
+		t.Error("an activity that the robot lacks appears by itself")
+	}
+}
+
 func TestEveryEventHasLevel(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range Events {

@@ -16,6 +16,7 @@ type State struct {
 	Interrupts   []Interrupt     `json:"interrupts"`
 	Interrupters []Interrupter   `json:"interrupters"`
 	Queue        StateQueue      `json:"queue"`
+	Life         *StateLife      `json:"life,omitzero"` // missing = a release without autonomous life
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
 	Signals      []SignalState   `json:"signals,omitempty"`   // what the body senses now

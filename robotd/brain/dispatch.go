@@ -51,6 +51,8 @@ func (t *step) dispatch(o request.Perform) {
 		t.askSafety(o)
 	case verb.PartMode:
 		taken = t.takeMode(o)
+	case verb.PartLife:
+		t.refuse(o, schema.ReasonNotEnabled, "", "this robot has no autonomous life yet")
 	case verb.PartStory:
 		taken = t.perform.Ask(o)
 	case verb.PartControl:

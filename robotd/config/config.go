@@ -68,7 +68,15 @@ type Config struct {
 	Temperatures map[string]schema.Thresholds     // of units; without some, those of their kind
 	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
 
+	Life Life
+
 	MaxBlob int // bytes
+}
+
+// Life is what is configured of autonomous life.
+type Life struct {
+	Enabled    bool
+	HumansLost time.Duration // without people an interactive activity ends after so long; 0 = never
 }
 
 // Defaults is a robot that is configured in nothing but its name.
@@ -97,6 +105,8 @@ func Defaults(id string) Config {
 
 		LowBattery: 0.20,
 		Charged:    0.80,
+
+		Life: Life{Enabled: true},
 
 		MaxBlob: 256 << 10,
 	}

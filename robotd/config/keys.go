@@ -34,13 +34,15 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 			c.Ranks[client], _ = control.RankOf(word)
 		}
 	}),
-	"signing":      into(func(c *Config, v sign.Policy) { c.Signing = v }),
-	"probation_ms": into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
-	"estop_text":   into(func(c *Config, v map[string]string) { c.EStopText = v }),
-	"low_battery":  into(func(c *Config, v float64) { c.LowBattery = v }),
-	"charged":      into(func(c *Config, v float64) { c.Charged = v }),
-	"heartbeat_ms": into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
-	"event_rate":   into(func(c *Config, v int64) { c.EventRate = float64(v) }),
+	"signing":                     into(func(c *Config, v sign.Policy) { c.Signing = v }),
+	"probation_ms":                into(func(c *Config, v int64) { c.Probation = time.Duration(v) * time.Millisecond }),
+	"estop_text":                  into(func(c *Config, v map[string]string) { c.EStopText = v }),
+	"low_battery":                 into(func(c *Config, v float64) { c.LowBattery = v }),
+	"charged":                     into(func(c *Config, v float64) { c.Charged = v }),
+	"life.enabled":                into(func(c *Config, v bool) { c.Life.Enabled = v }),
+	"life.humans_lost_timeout_ms": into(func(c *Config, v int64) { c.Life.HumansLost = time.Duration(v) * time.Millisecond }),
+	"heartbeat_ms":                into(func(c *Config, v int64) { c.Heartbeat = time.Duration(v) * time.Millisecond }),
+	"event_rate":                  into(func(c *Config, v int64) { c.EventRate = float64(v) }),
 }
 
 func init() {

@@ -103,32 +103,62 @@ type (
 		Key        uint64
 		Yaw, Speed float64
 	}
+	// FocusActivity begins to perform an activity. Run names this performance; exactly one
+	// ActivityEnded answers it. EndActivity stops it.
+	FocusActivity struct{ Activity, Run string }
+	EndActivity   struct {
+		Run    string
+		Reason schema.Reason
+	}
+	// ActivityEnded: a performance has ended.
+	ActivityEnded struct {
+		Run     string
+		Outcome Outcome
+		Reason  schema.Reason // why it failed
+		Detail  string
+	}
+	// Abilities are those that shall be performed from now on.
+	Abilities struct{ Names []schema.Ability }
 	// Caps: the robot's capabilities have changed.
 	Caps struct{}
 	// Taught: the points or the acts that people taught the robot have changed.
 	Taught struct{}
 )
 
-func (Event) intent()        {}
-func (Raise) intent()        {}
-func (Clear) intent()        {}
-func (Reply) intent()        {}
-func (Revoke) intent()       {}
-func (Perform) intent()      {}
-func (Ask) intent()          {}
-func (Changed) intent()      {}
-func (Document) intent()     {}
-func (ActCompleted) intent() {}
-func (ActFailed) intent()    {}
-func (SetMode) intent()      {}
-func (Intended) intent()     {}
-func (PerformStory) intent() {}
-func (AskStop) intent()      {}
-func (Tried) intent()        {}
-func (Disk) intent()         {}
-func (Caps) intent()         {}
-func (Look) intent()         {}
-func (Taught) intent()       {}
+func (Event) intent()         {}
+func (Raise) intent()         {}
+func (Clear) intent()         {}
+func (Reply) intent()         {}
+func (Revoke) intent()        {}
+func (Perform) intent()       {}
+func (Ask) intent()           {}
+func (Changed) intent()       {}
+func (Document) intent()      {}
+func (ActCompleted) intent()  {}
+func (ActFailed) intent()     {}
+func (SetMode) intent()       {}
+func (Intended) intent()      {}
+func (PerformStory) intent()  {}
+func (AskStop) intent()       {}
+func (Tried) intent()         {}
+func (Disk) intent()          {}
+func (FocusActivity) intent() {}
+func (EndActivity) intent()   {}
+func (ActivityEnded) intent() {}
+func (Abilities) intent()     {}
+func (Caps) intent()          {}
+func (Look) intent()          {}
+func (Taught) intent()        {}
+
+// Outcome is how an activity ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Finished Outcome = "finished" // all its acts are over
+	Failed   Outcome = "failed"   // it cannot be performed, or one of its acts failed
+	Stopped  Outcome = "stopped"  // by EndActivity, or because ato was left
+)
 
 // List collects what the parts of a robot request in one step. The zero value is empty.
 type List struct{ items []Intent }

@@ -61,6 +61,12 @@ func shrinkState(d *schema.State, step int) bool {
 		for i := range d.Alerts {
 			d.Alerts[i].Hint, d.Alerts[i].Refs = "", nil
 		}
+		if d.Life != nil {
+			d.Life.Statistics, d.Life.Focuses, d.Life.States = nil, nil, nil
+			for i := range d.Life.Conditions {
+				d.Life.Conditions[i].Why = ""
+			}
+		}
 	case 1:
 		for i := range d.Auto.PauseHolders {
 			d.Auto.PauseHolders[i].Why = ""
@@ -76,6 +82,9 @@ func shrinkState(d *schema.State, step int) bool {
 		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.Failed{}
 	case 4:
 		d.Alerts, d.Units, d.Signals, d.Diagnosis = []schema.Alert{}, []schema.UnitState{}, nil, nil
+		if d.Life != nil {
+			d.Life = &schema.StateLife{State: d.Life.State, Reason: d.Life.Reason, Since: d.Life.Since, Focused: d.Life.Focused, Launchpad: d.Life.Launchpad}
+		}
 	case 5:
 		for i := range d.Auto.PauseHolders {
 			d.Auto.PauseHolders[i].By = ""

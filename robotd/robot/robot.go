@@ -62,7 +62,7 @@ type Config struct {
 	LinkTimeout      map[schema.ModeID]time.Duration
 	ContinueOnReturn bool                      // ato resumes by itself when heartbeats of an operator return
 	Modes            []mode.Installed          // in addition to those of every robot
-	Interrupts       map[string]jsontext.Value // settings of interrupts, by name
+	Values           map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
 	Battery          Battery
 	RequireSight     bool
 	Control          control.Required
@@ -125,8 +125,8 @@ func (c *Config) brain() (*config.Config, error) {
 		b.Trust, err = ringOf(c.pinned.TrustKeys)
 	}
 	var faults []string
-	for _, key := range interruptSettings {
-		if v, given := c.Interrupts[key]; given {
+	for _, key := range sameAsFleet {
+		if v, given := c.Values[key]; given {
 			if err := b.Set(key, v); err != nil {
 				faults = append(faults, key+err.Error())
 			}

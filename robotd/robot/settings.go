@@ -62,6 +62,8 @@ var settings = []setting{
 	{"on_link_return", "wait", "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "battery level, as a share of 1, below which the robot in ato goes to charge"},
 	{"charged", 0.80, "battery level, as a share of 1, at which it has charged enough and goes on"},
+	{"life.enabled", true, "whether the robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only"},
+	{lifeHumansLost, 0, "how long, in milliseconds, the robot may see no people before it ends an interactive activity; 0 = it does not"},
 	{interrupts.HandlersSetting, "", "handlers of interrupts beside the robot's own: a list, as the fleet's setting of this name; JSON on the command line"},
 	{interrupts.RulesSetting, "", "rules by which the body's signals ask for handlers: a list, as the fleet's setting of this name; JSON on the command line"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
@@ -82,8 +84,11 @@ var settings = []setting{
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
-// interruptSettings are lists, in the order in which they are applied: rules name handlers.
-var interruptSettings = []string{interrupts.HandlersSetting, interrupts.RulesSetting}
+// sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
+// the order in which they are applied: rules name handlers.
+var sameAsFleet = []string{"life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting}
+
+const lifeHumansLost = "life.humans_lost_timeout_ms"
 
 // flag is the name of the setting's flag.
 func (s setting) flag() string { return strings.NewReplacer("_", "-", ".", "-").Replace(s.key) }
@@ -236,9 +241,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
-		Roles:      Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
-		Interrupts: map[string]jsontext.Value{},
-		LinkLoss:   map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
+		Roles:    Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		Values:   map[string]jsontext.Value{},
+		LinkLoss: map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
 		ContinueOnReturn: k.String("on_link_return") == "continue",
 		Battery:          Battery{k.Float64("low_battery"), k.Float64("charged")},
 		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
@@ -246,14 +251,14 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Serial: k.String("serial")},
 		SimFaults: k.Bool("sim.faults"), SimScenario: k.String("sim.scenario"),
 	}
-	for _, key := range interruptSettings {
+	for _, key := range sameAsFleet {
 		switch v := k.Get(key).(type) {
 		case string: // JSON, or nothing
 			if v != "" {
-				c.Interrupts[key] = jsontext.Value(v)
+				c.Values[key] = jsontext.Value(v)
 			}
-		default: // a list in a file
-			if c.Interrupts[key], err = json.Marshal(v); err != nil {
+		default: // of a file, or a default
+			if c.Values[key], err = json.Marshal(v); err != nil {
 				return c, level, fmt.Errorf("%s: %w", key, err)
 			}
 		}
@@ -271,6 +276,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		}
 		c.Modes = append(c.Modes, optional[i])
 	}
+	inBounds := func(key string) {
+		if row, _ := schema.ConfigKeyOf(key); row.Check(jsontext.Value(k.String(key))) != "" {
+			fault("%s: %s", key, row.Check(jsontext.Value(k.String(key))))
+		}
+	}
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		key := "link_loss." + string(m)
@@ -281,11 +291,10 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			fault("%s: %q is neither safe nor continue", key, v)
 		}
 		key = "link_timeout_ms." + string(m)
-		if row, _ := schema.ConfigKeyOf(key); row.Check(jsontext.Value(k.String(key))) != "" {
-			fault("%s: %s", key, row.Check(jsontext.Value(k.String(key))))
-		}
+		inBounds(key)
 		c.LinkTimeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
 	}
+	inBounds(lifeHumansLost)
 	for _, text := range k.Strings("trust_key") {
 		key, err := sign.ParseKey(text)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -41,6 +40,25 @@ type Activity struct {
 	Launch      Launch            `json:"launch,omitzero"`
 	Permissions map[string]bool   `json:"permissions,omitempty"`
 }
+
+// Permission is the name of a circumstance in which an activity may start. Without a
+// permission it may not.
+type Permission string
+
+// The permissions. PermitNature cannot be given: a solitary activity never starts while an
+// interactive one has the focus.
+const (
+	PermitNature        Permission = "nature"
+	PermitWhileCharging Permission = "while_charging" // the battery is being charged
+	PermitWhileMoving   Permission = "while_moving"   // the robot drives
+	PermitInSafeguard   Permission = "in_safeguard"   // a safeguard is active to which life does not react
+)
+
+// Permissions lists the permissions.
+var Permissions = []Permission{PermitNature, PermitWhileCharging, PermitWhileMoving, PermitInSafeguard}
+
+// Permits reports whether the activity has a permission.
+func (a *Activity) Permits(p Permission) bool { return a.Permissions[string(p)] }
 
 // Launch is when an activity starts by itself. Durations are written as 3s or 2m. Without
 // When it starts only on request.
@@ -117,8 +135,11 @@ func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	c.duration("/launch/for", a.Launch.For)
 	c.duration("/launch/cooldown", a.Launch.Cooldown)
 	for _, name := range slices.Sorted(maps.Keys(a.Permissions)) {
-		if name == "" || utf8.RuneCountInString(name) > MaxPlain {
-			c.add(at("/permissions", name), CodeBadID, fmt.Sprintf("%q is not a permission", name), "a word of at most 64 characters")
+		switch {
+		case !slices.Contains(Permissions, Permission(name)):
+			c.add(at("/permissions", name), CodeBadValue, fmt.Sprintf("%.64q is not a permission", name), "while_charging, while_moving or in_safeguard")
+		case Permission(name) == PermitNature && a.Permissions[name]:
+			c.add(at("/permissions", name), CodeBadValue, "no activity has this permission: a solitary one never starts while an interactive one has the focus", "leave it out, or make the activity interactive")
 		}
 	}
 	return c.found

@@ -105,7 +105,7 @@ func TestPlacesAreValidated(t *testing.T) {
 func TestActivitiesAreValidated(t *testing.T) {
 	good := func() Activity {
 		return Activity{ID: "wave", Name: Text{"en": "Wave"}, Repeat: Repeat{Times: 1}, Acts: []Step{{Act: "ring"}}, Nature: NatureSolitary,
-			Launch: Launch{When: "battery > 0.5", For: "3s", Cooldown: "1m"}, Permissions: map[string]bool{"canRunOnPod": true}}
+			Launch: Launch{When: "battery > 0.5", For: "3s", Cooldown: "1m"}, Permissions: map[string]bool{"while_charging": true, "nature": false}}
 	}
 	validate := func(list ...Activity) []schema.Problem {
 		data, _, err := EncodeActivities(list, map[string]Act{"ring": ring, "spare": ring}, gong)
@@ -128,7 +128,9 @@ func TestActivitiesAreValidated(t *testing.T) {
 		"for without a condition": {func(a *Activity) { a.Launch.When = "" }, "/activities/0/launch/when missing"},
 		"an unknown key":          {func(a *Activity) { a.Launch.When = "peple > 0" }, "/activities/0/launch/when unknown_key"},
 		"a condition of a novel":  {func(a *Activity) { a.Launch.When = strings.Repeat("x", 1001) }, "/activities/0/launch/when too_long"},
-		"a nameless permission":   {func(a *Activity) { a.Permissions = map[string]bool{"": true} }, "/activities/0/permissions/ bad_id"},
+		"a nameless permission":   {func(a *Activity) { a.Permissions = map[string]bool{"": true} }, "/activities/0/permissions/ bad_value"},
+		"an unknown permission":   {func(a *Activity) { a.Permissions = map[string]bool{"canRunOnPod": true} }, "/activities/0/permissions/canRunOnPod bad_value"},
+		"against the natures":     {func(a *Activity) { a.Permissions = map[string]bool{"nature": true} }, "/activities/0/permissions/nature bad_value"},
 	} {
 		a := good()
 		row.change(&a)

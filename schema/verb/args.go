@@ -112,6 +112,45 @@ type StopInterrupter struct {
 	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
 }
 
+// SetLife is for life/set.
+type SetLife struct {
+	sealed
+	State string `json:"state" verb:"required" doc:"solitary or disabled; the robot itself enters interactive and safeguard"`
+}
+
+// FocusActivity is for life/focus.
+type FocusActivity struct {
+	sealed
+	Activity string `json:"activity" verb:"required" doc:"the activity that shall have the focus"`
+	Flags    string `json:"flags" doc:"what becomes of the focused one: stop_current, or stop_and_stack_current, then it starts again afterwards; stop_current if left out"`
+}
+
+// StopFocus is for life/stop-focus.
+type StopFocus struct{ sealed }
+
+// StopActivities is for life/stop-all.
+type StopActivities struct{ sealed }
+
+// SetSafeguard is for life/safeguard.
+type SetSafeguard struct {
+	sealed
+	Name    string `json:"name" verb:"required" doc:"pushed, moved, fell, critical_diagnosis or critical_temperature"`
+	Enabled bool   `json:"enabled" doc:"whether life reacts to it; false if left out"`
+}
+
+// SetLaunchpad is for life/launchpad.
+type SetLaunchpad struct {
+	sealed
+	On bool `json:"on" doc:"whether it evaluates the conditions; false if left out"`
+}
+
+// SetPlugin is for life/plugin.
+type SetPlugin struct {
+	sealed
+	Name    string `json:"name" verb:"required" doc:"as in life.plugins of the state"`
+	Enabled bool   `json:"enabled" doc:"whether conditions know its values; false if left out"`
+}
+
 // Acquire is for control/acquire.
 type Acquire struct {
 	sealed

@@ -23,6 +23,7 @@ const (
 	ClassMode      Class = "mode"
 	ClassAuto      Class = "auto"
 	ClassInterrupt Class = "interrupt"
+	ClassLife      Class = "life"    // activities and abilities
 	ClassControl   Class = "control" // who drives manually
 	ClassManual    Class = "manual"  // needs control
 	ClassSys       Class = "sys"
@@ -52,6 +53,7 @@ const (
 	PartSafety    Part = "safety"
 	PartMode      Part = "mode"
 	PartStory     Part = "story" // the story, its pauses and interrupts
+	PartLife      Part = "life"  // autonomous life
 	PartControl   Part = "control"
 	PartManual    Part = "manual"
 	PartReport    Part = "report" // what the robot publishes
