@@ -6,7 +6,9 @@ SHELL := /bin/bash
 ROBOTS   ?= 5
 MQTT     ?= 127.0.0.1:1883
 HTTP     ?= 127.0.0.1:8080
-DATA     ?= ./.demo
+SCENARIO ?=
+SPEED    ?= 20
+DATA     ?= ./.demo$(if $(SCENARIO),-$(SCENARIO))
 DATABASE ?= sqlite
 PKG      ?= ./...
 FUZZTIME ?= 10s
@@ -21,9 +23,11 @@ FILES    ?= 500
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
 
-demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE)
+# A scenario is that of a museum. SPEED is that of its clock, of batteries and of
+# temperatures: acts, heartbeats and safety keep their own time.
+demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE; SCENARIO=day SPEED=20 plays a day)
 	@go build -o bin/demo ./deploy/demo
-	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE)
+	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --site museum)
 
 # Every test, every time: some start programs that Go's cache does not see.
 test: setup ## install what is missing, then run every test under the race detector (PKG)

@@ -100,7 +100,8 @@ var Events = []EventRow{
 	{Type: "alert_raised", Level: EventWarn, Data: "id, detail", Text: "an alert began; cause is its type. The level follows that of the alert, and is error for error and critical"},
 	{Type: "alert_cleared", Level: EventInfo, Data: "id", Text: "an alert is over"},
 
-	{Type: "sim_input", Level: EventInfo, Data: "name, fields", Text: "a fault or signal was played into the simulated body"},
+	{Type: "sim_input", Level: EventInfo, Data: "name, fields, at, speed, note", Text: "a fault or signal was played into the simulated body; at is the time of the scenario that it is from, speed how fast that runs, note what happens"},
+	{Type: "sim_scenario", Level: EventInfo, Data: "at, speed, note, command", Text: "a scenario says what happens in the world of the simulated body, or what a person sends now"},
 	{Type: "sim_refused", Level: EventWarn, Data: "id, reason, detail", Text: "an input for the simulated body was not understood; id is its name"},
 	{Type: "diagnosis_changed", Level: EventWarn, Data: "effect, fault, heat, temperature_c", Text: "a unit is out of order or too hot, or so no longer; source is the unit"},
 

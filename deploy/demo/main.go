@@ -61,6 +61,9 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.HTTP, "http", "127.0.0.1:8080", "address for the page and the HTTP interface; port 0 takes a free one")
 	f.StringVar(&cfg.Data, "data", "./.demo", "directory for the robots' disks, the SQLite database and the log")
 	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... of an empty database")
+	f.StringVar(&cfg.Scenario, "scenario", "", "YAML file of what happens to the robots, each entry at its time (topics.md has its format); it begins when all perform")
+	f.Float64Var(&cfg.Speed, "speed", 1, "how many times as fast as in reality the scenario's clock runs, and batteries and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time")
+	f.StringVar(&cfg.Site, "site", "", "use only the stories with this label site, such as museum")
 	f.StringVar(&logFile, "log", "", "file for the log, - for the terminal; by default demo.log in the data directory")
 	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	return cmd
@@ -118,6 +121,7 @@ func readyText(at stage.Addresses) string {
 	fmt.Fprintf(&b, "%smnl   # switch a robot to manual mode\n", ask)
 	fmt.Fprintf(&b, "%sato   # switch it back to automatic mode\n", ask)
 	fmt.Fprintf(&b, "go run ./fleetd robot list --server %s   # see the fleet\n", at.HTTP)
+	fmt.Fprintf(&b, "go run ./fleetd robot watch r1 --server %s   # follow what one robot does, and why\n", at.HTTP)
 	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
 	return b.String()
 }

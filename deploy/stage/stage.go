@@ -34,6 +34,10 @@ type Config struct {
 	Say    func(line string) // receives each line of progress for people, from several goroutines
 	Ready  func(Addresses)   // called once every robot performs, or Say has said why not
 
+	Site     string  // only stories with this label site are used; empty = all
+	Scenario string  // file that every robot plays once all perform; empty = none
+	Speed    float64 // of the scenario's clock, and of batteries and temperatures; 0 = 1
+
 	// Adjust may change a robot's configuration before it starts.
 	Adjust func(*robot.Config)
 }
@@ -75,7 +79,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err := checkAddresses(cfg.MQTT, cfg.HTTP); err != nil {
 		return err
 	}
-	stories, err := stories()
+	stories, err := stories(cfg.Site)
+	if err != nil {
+		return err
+	}
+	scenario, err := newScenario(&cfg)
 	if err != nil {
 		return err
 	}
@@ -107,10 +115,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, endPrograms(fleetd)) }()
 	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + withoutPassword(cfg.Database))
 
+	scenario.fleetd = newFleetdClient(url)
+	defer scenario.end()
 	var robots []*program
 	defer func() { err = errors.Join(err, endPrograms(robots...)) }()
 	for i := range cfg.Robots {
-		robots = append(robots, cfg.startRobot(fail, broker, url, stories, i))
+		robots = append(robots, cfg.startRobot(fail, broker, url, stories, scenario, i))
 	}
 	o := operatorSetup{cfg: cfg, fleetd: newFleetdClient(url), stories: stories, refused: map[string]bool{}}
 	defer o.fleetd.close()
@@ -119,6 +129,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	if ctx.Err() == nil {
 		cfg.Ready(Addresses{MQTT: broker.Addr(), HTTP: url})
+		scenario.start()
 	}
 	<-ctx.Done()
 	return nil // the error of a program that ended by itself comes from endPrograms
@@ -168,13 +179,15 @@ func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, 
 
 // startRobot starts robot number i, counted from 0. Its configuration makes it
 // perform its story at boot and also without a link to fleetd.
-func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, i int) *program {
+func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, scenario *scenario, i int) *program {
 	id := robotID(i)
 	cfg := robot.Config{
 		ID: id, Dial: broker.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
 		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
 		Languages: languagesFor(stories, i), Logger: c.Logger.With("program", "robotd"),
+		Scenario: scenario.of(i),
 	}
+	cfg.Sim.Speed = c.Speed
 	if c.Adjust != nil {
 		c.Adjust(&cfg)
 	}
@@ -202,9 +215,9 @@ func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
-// stories returns the shipped stories in order. The labels of a story say for
-// which robots it is meant.
-func stories() ([]score.Story, error) {
+// stories returns the shipped stories of a site in order, all if it is empty. The labels
+// of a story say for which robots it is meant.
+func stories(site string) ([]score.Story, error) {
 	documents, err := library.Stories()
 	if err != nil {
 		return nil, err
@@ -215,10 +228,12 @@ func stories() ([]score.Story, error) {
 		if len(problems) > 0 {
 			return nil, fmt.Errorf("%s: %v", d.Path, problems[0])
 		}
-		out = append(out, s)
+		if site == "" || s.Labels["site"] == site {
+			out = append(out, s)
+		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("read the shipped stories: there are none")
+		return nil, fmt.Errorf("read the shipped stories: there are none with site=%s", site)
 	}
 	return out, nil
 }

@@ -71,7 +71,7 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 		if len(robots) != 4 {
 			t.Fatalf("%d robots", len(robots))
 		}
-		shipped, err := stories()
+		shipped, err := stories("")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestLongListOfRobotsIsShortened(t *testing.T) {
 }
 
 func TestRobotsWithOneStorySpeakItsLanguagesInTurn(t *testing.T) {
-	shipped, err := stories()
+	shipped, err := stories("")
 	if err != nil {
 		t.Fatal(err)
 	}

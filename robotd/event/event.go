@@ -200,14 +200,24 @@ type MessageDropped struct {
 
 func (MessageDropped) event() {}
 
-// SimInput is an input that was played into the simulated body, or refused for a problem.
+// SimInput is an input that was played into the simulated body, or refused for a problem. An
+// entry of a scenario without an input has no name.
 type SimInput struct {
-	Name    string
-	Fields  schema.SimInput
-	Problem *schema.Problem
+	Name     string
+	Fields   schema.SimInput
+	Problem  *schema.Problem
+	Scenario *Scenario // nil = it is not from a scenario
 }
 
 func (SimInput) event() {}
+
+// Scenario is one moment of a scenario.
+type Scenario struct {
+	At      string  `json:"at"`    // by the clock of the scenario
+	Speed   float64 `json:"speed"` // of that clock
+	Note    string  `json:"note,omitempty"`
+	Command string  `json:"command,omitempty"` // the verb that a person sends
+}
 
 type (
 	// StopDocument is desired/stop or fleet/stop, as received.

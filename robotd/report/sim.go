@@ -6,16 +6,21 @@ import (
 	"troupe/schema"
 )
 
-// SimInput records an input of the simulated body in the history.
+// SimInput records an input of the simulated body, or an entry of its scenario, in the history.
 func (t Step) SimInput(ev event.SimInput) {
 	if ev.Problem != nil {
 		t.Event("sim_refused", "sim", "", "", effect.Described{ID: ev.Name, Reason: schema.ReasonBadRequest, Detail: ev.Problem.String()})
 		return
 	}
-	t.Event("sim_input", "sim", "", "", simInput{ev.Name, ev.Fields})
+	if ev.Name == "" {
+		t.Event("sim_scenario", "sim", "", "", ev.Scenario)
+		return
+	}
+	t.Event("sim_input", "sim", "", "", simInput{ev.Name, ev.Fields, ev.Scenario})
 }
 
 type simInput struct {
 	Name   string          `json:"name"`
 	Fields schema.SimInput `json:"fields"`
+	*event.Scenario
 }

@@ -77,8 +77,8 @@ type Config struct {
 	Driver driver.Driver
 	Sim    sim.Config
 	// SimFaults lets administrators play faults and signals into the simulated body over MQTT.
-	SimFaults   bool
-	SimScenario string // file of inputs for the simulated body; empty = none
+	SimFaults bool
+	Scenario  Scenario
 
 	pinned identity.Fleetd // from the enrolment
 
@@ -229,7 +229,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(h.listen)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
-	h.work.Go(func() { inputs.perform(running, scenario) })
+	h.work.Go(func() { inputs.perform(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })
 	h.work.Go(func() {
 		(&renewer{
 			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },

@@ -8,20 +8,71 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
+	"troupe/robotd/event"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
-// moment is one entry of a scenario: an input of the simulated body and its time.
+// Scenario is played into the simulated body.
+type Scenario struct {
+	File  string          // YAML; empty = none
+	Begin <-chan struct{} // it begins when this is closed; nil = when robotd starts
+	// Played is called with each entry when its time has come; it may be nil. Who runs the
+	// robot sends the commands of the scenario: robotd sends none.
+	Played func(ctx context.Context, e Entry)
+}
+
+// Entry is one entry of a scenario.
+type Entry struct {
+	At      string // by the clock of the scenario
+	Note    string // what happens, for people; may be empty
+	Verb    string // of the command that a person sends; empty = none
+	Args    jsontext.Value
+	ForSome bool // the entry names the robots that play it
+	Last    bool // no later entry follows, on any robot
+}
+
+// ScenarioSpan reads a scenario and returns the times of its first and its last entry by its
+// clock, and how long it lasts by that clock.
+func ScenarioSpan(path string) (from, to string, lasts time.Duration, err error) {
+	moments, err := readScenario(path)
+	if err != nil || len(moments) == 0 {
+		return "", "", 0, err
+	}
+	first, last := moments[0], moments[len(moments)-1]
+	return first.when(), last.when(), last.at, nil
+}
+
+// maxSpeed bounds sim.speed: a tick of the body then simulates two seconds of the
+// slow processes, which is little of their time constants.
+const maxSpeed = 100
+
+// moment is an entry as it is played.
 type moment struct {
-	at   time.Duration // since robotd started
-	line int
-	name string
-	in   schema.SimInput
+	line   int
+	clock  time.Duration // at_ms, or the time of day
+	ofDay  bool          // clock is a time of day
+	at     time.Duration // since the beginning
+	robots []string      // empty = all
+	name   string
+	in     schema.SimInput // nil = none
+	note   string
+	verb   string
+	args   jsontext.Value
+	last   bool
+}
+
+// concerns reports whether a robot plays the entry.
+func (m moment) concerns(robot string) bool {
+	return len(m.robots) == 0 || slices.Contains(m.robots, robot)
 }
 
 const (
@@ -30,7 +81,8 @@ const (
 )
 
 // readScenario reads a scenario file: a YAML list of entries in the order of their times. Each
-// has at_ms, and the name of one input with its fields. An error begins with FILE:LINE.
+// has a time, at_ms since the beginning or at as a time of day, and the name of one input with
+// its fields, a note, or a command. An error begins with FILE:LINE.
 func readScenario(path string) ([]moment, error) {
 	text, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
@@ -63,33 +115,58 @@ func parseScenario(text []byte) (moments []moment, line int, err error) {
 		if err != nil {
 			return nil, line, err
 		}
-		if n := len(moments); n > 0 && m.at < moments[n-1].at {
-			return nil, line, fmt.Errorf("at_ms %d is before that of line %d: sort the entries by time", m.at.Milliseconds(), moments[n-1].line)
+		if n := len(moments); n > 0 {
+			switch last := moments[n-1]; {
+			case m.ofDay != last.ofDay:
+				return nil, line, fmt.Errorf("the entry has %s and line %d has %s: use one of them", timeKey(m.ofDay), last.line, timeKey(last.ofDay))
+			case m.clock < last.clock:
+				return nil, line, fmt.Errorf("%s %s is before that of line %d: sort the entries by time", timeKey(m.ofDay), m.when(), last.line)
+			}
 		}
 		moments = append(moments, m)
+		if m.ofDay {
+			moments[len(moments)-1].at = m.clock - moments[0].clock
+		}
+	}
+	if n := len(moments); n > 0 {
+		moments[n-1].last = true
 	}
 	return moments, 0, nil
 }
 
 func parseMoment(entry *yaml.Node) (m moment, line int, err error) {
-	m.line, m.at = entry.Line, -1
+	m.line, m.clock = entry.Line, -1
 	if entry.Kind != yaml.MappingNode {
 		return m, m.line, errors.New("want an entry such as {at_ms: 5000, battery: {level: 0.15}}")
 	}
 	for i := 0; i < len(entry.Content); i += 2 {
 		key, value := entry.Content[i], entry.Content[i+1]
-		switch {
-		case key.Value == "at_ms" && m.at < 0:
-			var ms int64
-			if err := value.Decode(&ms); err != nil || ms < 0 || ms > scenarioTime.Milliseconds() {
-				return m, value.Line, fmt.Errorf("at_ms: %q is not a whole number of milliseconds, at most %d", value.Value, scenarioTime.Milliseconds())
+		line = max(value.Line, key.Line)
+		switch key.Value {
+		case "at_ms", "at":
+			if m.clock >= 0 {
+				return m, key.Line, fmt.Errorf("%s is given twice", key.Value)
 			}
-			m.at = time.Duration(ms) * time.Millisecond
-		case key.Value == "at_ms":
-			return m, key.Line, errors.New("at_ms is given twice")
-		case m.in != nil:
-			return m, key.Line, fmt.Errorf("%s: the entry has %s already; write another entry with its own at_ms", key.Value, m.name)
+			if m.clock, m.ofDay, err = parseTime(key.Value, value.Value); err != nil {
+				return m, line, err
+			}
+			m.at = m.clock
+		case "note":
+			if m.note = value.Value; m.note == "" || schema.SanitizeText(m.note) != m.note {
+				return m, line, errors.New("note: want one line of text that is not too long")
+			}
+		case "robot":
+			if m.robots, err = parseRobots(value); err != nil {
+				return m, line, err
+			}
+		case "command":
+			if m.verb, m.args, err = parseCommand(value); err != nil {
+				return m, line, fmt.Errorf("command: %w", err)
+			}
 		default:
+			if m.in != nil {
+				return m, key.Line, fmt.Errorf("%s: the entry has %s already; write another entry with its own time", key.Value, m.name)
+			}
 			m.name = key.Value
 			if m.in, line, err = parseInput(key, value); err != nil {
 				return m, line, err
@@ -97,12 +174,100 @@ func parseMoment(entry *yaml.Node) (m moment, line int, err error) {
 		}
 	}
 	switch {
-	case m.at < 0:
-		return m, m.line, errors.New("the entry has no at_ms")
-	case m.in == nil:
-		return m, m.line, errors.New("the entry has no input, such as battery: {level: 0.15}")
+	case m.clock < 0:
+		return m, m.line, errors.New("the entry has no at_ms, and no at")
+	case m.in != nil && m.verb != "":
+		return m, m.line, fmt.Errorf("the entry has %s and a command; write another entry with its own time", m.name)
+	case m.in == nil && m.verb == "" && m.note == "":
+		return m, m.line, errors.New("the entry has no input, such as battery: {level: 0.15}, no command and no note")
 	}
 	return m, m.line, nil
+}
+
+// parseTime parses milliseconds since the beginning, or a time of day.
+func parseTime(key, value string) (d time.Duration, ofDay bool, err error) {
+	if key == "at_ms" {
+		ms, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || ms < 0 || ms > scenarioTime.Milliseconds() {
+			return 0, false, fmt.Errorf("at_ms: %q is not a whole number of milliseconds, at most %d", value, scenarioTime.Milliseconds())
+		}
+		return time.Duration(ms) * time.Millisecond, false, nil
+	}
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return t.Sub(t.Truncate(24 * time.Hour)), true, nil
+		}
+	}
+	return 0, true, fmt.Errorf("at: %q is not a time of day such as 09:30 or 09:30:15", value)
+}
+
+// when formats the time of a moment as its scenario has it.
+func (m moment) when() string {
+	if !m.ofDay {
+		return strconv.FormatInt(m.clock.Milliseconds(), 10)
+	}
+	return time.Time{}.Add(m.clock).Format(time.TimeOnly)
+}
+
+func timeKey(ofDay bool) string {
+	if ofDay {
+		return "at"
+	}
+	return "at_ms"
+}
+
+// parseRobots parses the robot or the robots that play an entry.
+func parseRobots(value *yaml.Node) (robots []string, err error) {
+	if value.Kind == yaml.ScalarNode {
+		robots = []string{value.Value}
+	} else if err := value.Decode(&robots); err != nil {
+		return nil, fmt.Errorf("robot: %w", err)
+	}
+	for _, r := range robots {
+		if !schema.ValidID(r) {
+			return nil, fmt.Errorf("robot: %q is not the id of a robot", r)
+		}
+	}
+	if len(robots) == 0 {
+		return nil, errors.New("robot: the list is empty; leave it out for all robots")
+	}
+	return robots, nil
+}
+
+// parseCommand parses a command as strictly as a robot does.
+func parseCommand(value *yaml.Node) (name string, args jsontext.Value, err error) {
+	var c struct {
+		Verb string         `yaml:"verb"`
+		Args map[string]any `yaml:"args"`
+	}
+	if err := value.Decode(&c); err != nil {
+		return "", nil, err
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		if k := value.Content[i].Value; k != "verb" && k != "args" {
+			return "", nil, fmt.Errorf("%s: unknown field; a command has verb and args", k)
+		}
+	}
+	group, v, _ := strings.Cut(c.Verb, "/")
+	row, known := verb.Of(group, v)
+	if !known {
+		return "", nil, fmt.Errorf("verb: there is no verb %q; topics.md lists them", c.Verb)
+	}
+	request := map[string]any{}
+	if len(c.Args) > 0 {
+		if args, err = schema.Encode(c.Args); err != nil {
+			return "", nil, err
+		}
+		request["args"] = c.Args
+	}
+	payload, err := schema.Encode(request)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, problems := verb.Decode(row, payload); len(problems) > 0 {
+		return "", nil, fmt.Errorf("%s: %s", c.Verb, problems[0])
+	}
+	return c.Verb, args, nil
 }
 
 // parseInput decodes an input as strictly as a message.
@@ -137,16 +302,35 @@ func lineIn(err error) (line int) {
 }
 
 // perform plays a scenario, until its end or that of ctx.
-func (s *simInputs) perform(ctx context.Context, moments []moment) {
+func (s *simInputs) perform(ctx context.Context, sc Scenario, speed float64, moments []moment) {
+	if sc.Begin != nil {
+		select {
+		case <-sc.Begin:
+		case <-ctx.Done():
+			return
+		}
+	}
 	began := time.Now()
 	for _, m := range moments {
-		wait := time.NewTimer(time.Until(began.Add(m.at)))
+		wait := time.NewTimer(time.Until(began.Add(time.Duration(float64(m.at) / speed))))
 		select {
 		case <-wait.C:
-			s.take(m.name, m.in)
+			s.play(ctx, sc, m, event.Scenario{At: m.when(), Speed: speed, Note: m.note, Command: m.verb})
 		case <-ctx.Done():
 			wait.Stop()
 			return
 		}
+	}
+}
+
+func (s *simInputs) play(ctx context.Context, sc Scenario, m moment, at event.Scenario) {
+	if m.in != nil {
+		s.take(m.name, m.in, &at)
+	} else {
+		s.log.Info("scenario", "at", at.At, "note", m.note, "command", m.verb)
+		s.report(event.SimInput{Scenario: &at})
+	}
+	if sc.Played != nil {
+		sc.Played(ctx, Entry{At: at.At, Note: m.note, Verb: m.verb, Args: m.args, ForSome: len(m.robots) > 0, Last: m.last})
 	}
 }

@@ -81,6 +81,7 @@ var settings = []setting{
 	{"sim.at", "dock", "point at which the simulated body is at the start"},
 	{"sim.faults", false, "administrators may play faults and signals into the simulated body, on robots/ID/sim/NAME"},
 	{"sim.scenario", "", "YAML file of faults and signals to play into the simulated body, each at its time"},
+	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
@@ -248,8 +249,8 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		Battery:          Battery{k.Float64("low_battery"), k.Float64("charged")},
 		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
-		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Serial: k.String("serial")},
-		SimFaults: k.Bool("sim.faults"), SimScenario: k.String("sim.scenario"),
+		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
+		SimFaults: k.Bool("sim.faults"), Scenario: Scenario{File: k.String("sim.scenario")},
 	}
 	for _, key := range sameAsFleet {
 		switch v := k.Get(key).(type) {

@@ -25,7 +25,10 @@ type simInputs struct {
 // newSimInputs also reads the scenario of cfg. Without inputs for a simulated body it returns
 // nil.
 func newSimInputs(cfg *Config, body driver.Driver, guard *guard, log *slog.Logger) (*simInputs, []moment, error) {
-	if !cfg.SimFaults && cfg.SimScenario == "" {
+	if speed := cfg.Sim.Speed; speed != 0 && !(speed >= 1 && speed <= maxSpeed) {
+		return nil, nil, fmt.Errorf("configuration: sim.speed: %g is not within 1 and %d", speed, maxSpeed)
+	}
+	if !cfg.SimFaults && cfg.Scenario.File == "" {
 		return nil, nil, nil
 	}
 	simulated, ok := body.(*sim.Sim)
@@ -33,19 +36,22 @@ func newSimInputs(cfg *Config, body driver.Driver, guard *guard, log *slog.Logge
 		return nil, nil, errors.New("configuration: sim.faults, sim.scenario: the body is not a simulated one")
 	}
 	s := &simInputs{body: simulated, guard: guard, modes: cfg.modes(), log: log}
-	if cfg.SimScenario == "" {
+	if cfg.Scenario.File == "" {
 		return s, nil, nil
 	}
-	moments, err := readScenario(cfg.SimScenario)
+	moments, err := readScenario(cfg.Scenario.File)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, m := range moments {
+		if m.in == nil {
+			continue
+		}
 		if problems := s.check(m.in); len(problems) > 0 {
-			return nil, nil, fmt.Errorf("%s:%d: %s: %s", cfg.SimScenario, m.line, m.name, problems[0])
+			return nil, nil, fmt.Errorf("%s:%d: %s: %s", cfg.Scenario.File, m.line, m.name, problems[0])
 		}
 	}
-	return s, moments, nil
+	return s, slices.DeleteFunc(moments, func(m moment) bool { return !m.concerns(cfg.ID) }), nil
 }
 
 // receive takes a message.
@@ -62,7 +68,7 @@ func (s *simInputs) receive(name string, payload []byte, retained bool) {
 		s.refuse(name, problems[0])
 		return
 	}
-	s.take(name, in)
+	s.take(name, in, nil)
 }
 
 // check returns why this robot cannot take an input.
@@ -73,14 +79,15 @@ func (s *simInputs) check(in schema.SimInput) []schema.Problem {
 	return s.body.Check(in)
 }
 
-func (s *simInputs) take(name string, in schema.SimInput) {
+// take plays an input. at is its place in a scenario, if it is from one.
+func (s *simInputs) take(name string, in schema.SimInput, at *event.Scenario) {
 	if m, ok := in.(schema.SimModeFails); ok {
 		s.guard.failNext(m.Mode)
 	} else {
 		s.body.Inject(in)
 	}
 	s.log.Info("input for the simulated body", "name", name, "fields", in)
-	s.report(event.SimInput{Name: name, Fields: in})
+	s.report(event.SimInput{Name: name, Fields: in, Scenario: at})
 }
 
 func (s *simInputs) refuse(name string, p schema.Problem) {

@@ -499,3 +499,22 @@ func TestStopInputIsReportedDespiteSensorFlood(t *testing.T) {
 		}
 	})
 }
+
+// What a safety decision depends on keeps its own time: how far and how fast the body moves.
+func TestSpeedConcernsOnlyBatteryAndTemperatures(t *testing.T) {
+	with(t, sim.Config{Battery: 0.3, Charging: 0.01, Speed: 20}, func(r *robot) {
+		r.Heat("head", 84)
+		r.pass(time.Minute)
+		if b := r.Snapshot(); b.Battery < 0.49 || b.Battery > 0.51 {
+			t.Errorf("after twenty minutes of the day: %+v", b)
+		}
+		if heats := r.heats("head"); heats[len(heats)-1] > 26 {
+			t.Errorf("the head cooled as %v", heats)
+		}
+		began := time.Now()
+		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
+		if took := time.Since(began); took < 7*time.Second { // 4.1 m at 0.6 m/s
+			t.Errorf("the drive took %v", took)
+		}
+	})
+}

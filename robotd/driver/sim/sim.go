@@ -38,6 +38,7 @@ type Config struct {
 	Battery  float64 // initial charge, 0..1; 0 means full
 	Charging float64 // share of the battery that the dock charges in a minute; 0 means 0.05
 	DeadDock bool    // the dock does not charge
+	Speed    float64 // how many times as fast as in reality battery and temperatures change; 0 means 1
 	At       string  // point to start from; empty = dock
 	Pairs    bool    // two heads, faces, leds and screens; the second ones are head-2 and so on
 	Assets   string  // directory of the stories' files; empty: every asset is accepted and lasts a second
@@ -271,8 +272,9 @@ func (s *Sim) advance(dt time.Duration) {
 			s.turnHead(&s.heads()[i], own)
 		}
 		s.playVoices(own)
-		s.drainBattery(driver.Tick)
-		s.warm(driver.Tick)
+		slow := time.Duration(float64(driver.Tick) * cmp.Or(s.config.Speed, 1))
+		s.drainBattery(slow)
+		s.warm(slow)
 		s.advanceCalibration(driver.Tick)
 	}
 }
