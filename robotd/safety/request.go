@@ -46,7 +46,7 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 		if len(f.Inputs) > 0 {
 			reason = schema.ReasonEStopInput
 		}
-		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause, s.WayOut(f.Inputs))), false
+		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause.author(), s.WayOut(f.Inputs))), false
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
 		detail := causes[0].String()
@@ -154,6 +154,14 @@ func (s *State) used(id string) bool {
 		}
 	}
 	return false
+}
+
+// author returns one line for people about who or what caused a stop.
+func (c Cause) author() string {
+	if c.Source == "operator" && c.Key == "" && c.By != "" {
+		c.Key, c.By = c.By, "" // "operator ann", not "operator by ann"
+	}
+	return c.String()
 }
 
 // String returns one line for people.
