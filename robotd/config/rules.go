@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -39,7 +38,7 @@ func (c *Config) checkRules() (faults []string) {
 	asked := c.Rules.Handlers()
 	for _, id := range slices.Sorted(maps.Keys(asked)) {
 		if _, ok := c.Interrupts.Handler(id); !ok {
-			faults = append(faults, fmt.Sprintf("%s: there is no handler %s", asked[id], id))
+			faults = append(faults, asked[id]+": "+c.Interrupts.Unknown(id))
 		}
 	}
 	return faults

@@ -14,6 +14,7 @@ package interrupt
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -95,6 +96,15 @@ func (r *Registry) Handler(id string) (Handler, bool) {
 		}
 	}
 	return Handler{}, false
+}
+
+// Unknown says, for people, that there is no such handler, and which there are.
+func (r *Registry) Unknown(id string) string {
+	ids := make([]string, len(r.Handlers))
+	for i, h := range r.Handlers {
+		ids[i] = h.ID
+	}
+	return "there is no handler " + id + "; the handlers are " + strings.Join(ids, ", ")
 }
 
 func (r *Registry) interrupter(id string) int {

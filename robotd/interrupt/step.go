@@ -74,7 +74,7 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	who := r.interrupter(in.Interrupter)
 	switch {
 	case !known:
-		return h, schema.ReasonUnknownHandler, "there is no handler " + in.Handler + "; the handlers are " + handlerIDs(r) + "; a handler set since the start counts after the next start"
+		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) + "; a handler set since the start counts after the next start"
 	case who < 0:
 		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " + strings.Join(r.Interrupters, ", ")
 	case s.switches[who] == SwitchOff:
@@ -177,14 +177,6 @@ func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 		return
 	}
 	s.switches[i] = row.To
-}
-
-func handlerIDs(r *Registry) string {
-	ids := make([]string, len(r.Handlers))
-	for i, h := range r.Handlers {
-		ids[i] = h.ID
-	}
-	return strings.Join(ids, ", ")
 }
 
 func refused(r schema.Reason, detail string) schema.Verdict {

@@ -101,7 +101,7 @@ func TestInterruptsCanBeSet(t *testing.T) {
 		{file, "", ""},
 		{file, "[]", ""},
 		{file, strings.ReplaceAll(rules, "HANDLER", "hello"), ""},
-		{"", strings.ReplaceAll(rules, "HANDLER", "hello"), "/0/handler: there is no handler hello"},
+		{"", strings.ReplaceAll(rules, "HANDLER", "hello"), "/0/handler: there is no handler hello; the handlers are request, service, attend, power"},
 		{"", strings.ReplaceAll(rules, `"on":"press"`, `"when":"dusk"`), "interrupts.rules/0/when: conditions have no key or function dusk"},
 		{"", "touch", "interrupts.rules"},
 		{strings.ReplaceAll(file, "priority", "weight"), "", "interrupts.handlers/0/weight: unknown field"},
