@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 type desiredFlags struct {
 	targets
 	why    string
+	wait   time.Duration
 	dryRun bool
 	expect int
 }
@@ -34,6 +36,7 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 	f.StringVar(&w.why, "why", "", "the reason, for the audit")
 	f.BoolVar(&w.dryRun, "dry-run", false, "only show which robots would be updated")
 	f.IntVar(&w.expect, "expect", -1, "refuse unless exactly this many robots are selected")
+	waitFlag(c, &w.wait)
 }
 
 // desiredCommand changes desired documents, which robots that are offline get later.
@@ -51,8 +54,8 @@ func (sh *shell) desiredConfig() *cobra.Command {
 		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change the desired settings",
 		Long: `Change the desired settings of robots. A value that is valid JSON is JSON, any other is a
 string. Settings that are not named stay as they are. Each robot reports key by key what it
-accepted.`,
-		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum\n  fleetd desired config --unset boot_mode r1",
+accepted; --wait shows that, and fails if a robot refused a key.`,
+		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum --wait\n  fleetd desired config --unset boot_mode r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			change := api.DesiredConfig{Set: map[string]jsontext.Value{}, Unset: unset}
 			var names []string
@@ -190,13 +193,19 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "desired", body: request}, &done); err != nil {
 		return err
 	}
-	return sh.show(done, func(out io.Writer) {
-		word := "updated"
-		if done.DryRun {
-			word = "would be updated"
-		}
-		fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, len(done.Unchanged))
-	})
+	if w.dryRun || w.wait == 0 {
+		return sh.show(done, func(out io.Writer) { desiredResultLine(out, done) })
+	}
+	desiredResultLine(sh.Err, done)
+	return sh.awaitDesired(ctx, done.Topic, slices.Concat(done.Updated, done.Unchanged), w.wait)
+}
+
+func desiredResultLine(out io.Writer, done api.DesiredResult) {
+	word := "updated"
+	if done.DryRun {
+		word = "would be updated"
+	}
+	fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, len(done.Unchanged))
 }
 
 func (sh *shell) desiredGet() *cobra.Command {

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+)
+
+// outcome is what a robot did with a desired document.
+type outcome int
+
+const (
+	undecided outcome = iota
+	accepted
+	refused // also in part
+)
+
+// outcomeOf returns what a robot did with the newest revision of a desired document.
+func outcomeOf(w api.DesiredState) outcome {
+	type common struct {
+		Rev        int64                `json:"rev"`
+		DesiredRev int64                `json:"desired_rev"`
+		Phase      schema.DeployPhase   `json:"phase"`
+		Reason     schema.Reason        `json:"reason"`
+		Rejected   []schema.RejectedKey `json:"rejected"`
+	}
+	desired, _ := schema.Decode[common](w.Desired)
+	reported, problems := schema.Decode[common](w.Reported)
+	switch {
+	case reported.Reason == schema.ReasonWrongFleet: // it reports no revision of this fleet
+		return refused
+	case w.Overtaken != "" || len(problems) > 0 || reported.DesiredRev != desired.Rev:
+		return undecided
+	case len(reported.Rejected) > 0:
+		return refused
+	}
+	switch reported.Phase {
+	case schema.DeployActive, schema.DeployIdle, schema.DeployWithdrawn, schema.DeployHeld,
+		schema.DeployWaiting: // it has it, and uses it at its next start
+		return accepted
+	case schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack:
+		return refused
+	}
+	return undecided
+}
+
+// robotDesired is one desired document of a robot.
+type robotDesired struct {
+	Robot string `json:"robot"`
+	api.DesiredState
+}
+
+// awaitDesired waits until each robot has accepted or refused its desired document, and
+// shows what it reported.
+func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string, wait time.Duration) error {
+	until, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	bar := sh.progress(len(robots), "robots report")
+	slices.Sort(robots)
+	all := make([]robotDesired, len(robots))
+	for over := false; !over; {
+		open := 0
+		for i, id := range robots {
+			if all[i].Robot != "" && outcomeOf(all[i].DesiredState) != undecided {
+				continue
+			}
+			all[i].Robot = id
+			var list struct {
+				Desired []api.DesiredState `json:"desired"`
+			}
+			if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(id, "desired")}, &list); err != nil {
+				return err
+			}
+			if j := slices.IndexFunc(list.Desired, func(w api.DesiredState) bool { return w.Topic == topic }); j >= 0 {
+				all[i].DesiredState = list.Desired[j]
+			}
+			if outcomeOf(all[i].DesiredState) == undecided {
+				open++
+			}
+		}
+		_ = bar.Set(len(robots) - open) // only drawing can fail
+		if open == 0 {
+			break
+		}
+		select {
+		case <-until.Done():
+			over = true
+		case <-time.After(pollInterval):
+		}
+	}
+	_ = bar.Exit() // clears the line for the table
+	if err := sh.show(map[string]any{"desired": all}, func(out io.Writer) {
+		t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		defer t.Flush()
+		fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tWHY")
+		for _, r := range all {
+			line := desiredLine(r.DesiredState)
+			writeRow(t, r.Robot, line[1], line[3], line[4])
+		}
+	}); err != nil {
+		return err
+	}
+	count := map[outcome]int{}
+	for _, r := range all {
+		count[outcomeOf(r.DesiredState)]++
+	}
+	switch {
+	case count[accepted] == len(all):
+		return nil
+	case count[accepted] > 0:
+		return &failure{code: exitPartial}
+	case count[refused] == len(all):
+		return &failure{code: exitError}
+	}
+	return &failure{code: exitTimeout}
+}
