@@ -108,6 +108,9 @@ func faultTable() []faultRow {
 			[]string{into("hang", u.unit, `"on":true`), "begin h-" + u.unit + " " + u.act, "ends h-" + u.unit + " " + u.end, "event act_ timeout"},
 			[]string{into("hang", u.unit, `"on":false`)}})
 	}
+	table = append(table, faultRow{"head", "hangs for three actions in a row: an alert until it finishes one",
+		[]string{into("hang", "head", `"on":true`), "begin l1 " + left, "ends l1 SUCCEEDED", "begin l2 " + right, "ends l2 SUCCEEDED", "begin l3 " + left, "ends l3 SUCCEEDED", "device head none device_late"},
+		[]string{into("hang", "head", `"on":false`), "begin l4 " + right, "ends l4 SUCCEEDED"}})
 	for _, unit := range []string{"head", "drive"} {
 		table = append(table, faultRow{unit, "broken: E_STOP, because it moves",
 			[]string{into("break", unit, `"what":"motor"`), "device " + unit + " disabled unit_error", "safety E_STOP", "refused unit_error safety/reset"},

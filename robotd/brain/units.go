@@ -96,7 +96,7 @@ func (t *step) orderUnits() {
 // toUnit sends an act's command to a unit.
 func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
-		t.health.Stopped(o.Key)
+		t.health.Stopped(t.now.Mono, o.Key)
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}

@@ -22,6 +22,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // The time limits of the checks.
@@ -29,6 +30,11 @@ const (
 	answerWithin = 5 * time.Second  // for a command that takes no time
 	reportWithin = 10 * time.Second // for the first report after start-up
 )
+
+// lateTimes is how many commands in a row a unit may leave unfinished when their time-out
+// ends them. More than that is shown, but the unit stays in use: it may hang, or the
+// time-outs are too short for it.
+const lateTimes = 3
 
 // Names of settings: each precedes the id of a unit.
 const (
@@ -60,6 +66,8 @@ type device struct {
 	unanswered  bool   // a command was not answered in time
 	key         uint64 // of the oldest command without an answer; 0 = none
 	asked       time.Duration
+	until       time.Duration // the time-out of that command; 0 = it takes no time
+	late        int           // how many commands in a row were ended by their time-out
 	heat        heat
 
 	damage    string // what damaged it, until that is acknowledged
@@ -72,6 +80,7 @@ type shown struct {
 	phase Phase
 	heat  schema.Heat
 	fault string
+	late  bool
 }
 
 // New returns the state of a robot whose units have reported nothing.
@@ -134,19 +143,38 @@ func (s *State) signal(now time.Duration, ev driver.Event) {
 	}
 }
 
-// Started notes a command for a unit. Only one that takes no time has to be answered: the
-// others end by their acts.
+// Started notes a command for a unit that has to answer it: one that takes no time, or that
+// is done when the unit has reached, said or performed something. Sounds take as long as
+// they are.
 func (s *State) Started(now time.Duration, c *driver.Command) {
-	if d := s.device(c.Unit); d != nil && !c.Holds && d.key == 0 {
-		d.key, d.asked = c.Key, now
+	d := s.device(c.Unit)
+	if d == nil || d.key != 0 {
+		return
 	}
+	var until time.Duration
+	if c.Holds {
+		expected := score.Expected(c.Do)
+		if expected == 0 || c.Do.TimeoutMS == nil {
+			return
+		}
+		limit := time.Duration(*c.Do.TimeoutMS)*time.Millisecond - c.From
+		if until = now + limit; limit < expected {
+			return // too short for what it asks
+		}
+	}
+	d.key, d.asked, d.until = c.Key, now, until
 }
 
 // Stopped notes that a command needs no answer any more.
-func (s *State) Stopped(key uint64) {
+func (s *State) Stopped(now time.Duration, key uint64) {
 	for i := range s.devices {
-		if d := &s.devices[i]; d.key == key {
-			d.key = 0
+		d := &s.devices[i]
+		if d.key != key {
+			continue
+		}
+		d.key = 0
+		if d.until > 0 && now >= d.until {
+			d.late++
 		}
 	}
 }
@@ -154,7 +182,7 @@ func (s *State) Stopped(key uint64) {
 func (s *State) answered(key uint64) {
 	for i := range s.devices {
 		if d := &s.devices[i]; key != 0 && d.key == key {
-			d.key, d.unanswered = 0, false
+			d.key, d.unanswered, d.late = 0, false, 0
 		}
 	}
 }
@@ -197,12 +225,12 @@ func (s *State) Check(now clock.Now, at schema.SafetyState) {
 		if !d.reported && active {
 			d.silent = true
 		}
-		if d.key != 0 && now.Mono-d.asked >= answerWithin {
+		if d.key != 0 && d.until == 0 && now.Mono-d.asked >= answerWithin {
 			d.key, d.unanswered = 0, true
 		}
 		d.heat.settle(now.Mono, s.cfg.ThresholdsOf(d.unit))
 		s.judge(d, now.Wall)
-		is := shown{d.phase, d.heat.said(), d.fault()}
+		is := d.is()
 		s.changed = s.changed || is != d.shown && (d.phase != Normal || d.shown.phase != Normal)
 	}
 	for i := range s.guards {
@@ -232,11 +260,17 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 		return FoundUnfit
 	case of != schema.SeverityNegligible && (fault || hot == schema.HeatHot || hot == schema.HeatCritical):
 		return FoundSerious
-	case fault || hot != schema.HeatNormal:
+	case fault || hot != schema.HeatNormal || d.isLate():
 		return FoundMinor
 	}
 	return FoundNothing
 }
+
+// isLate reports whether the unit has not finished its last commands in their time.
+func (d *device) isLate() bool { return d.late >= lateTimes }
+
+// is returns what is shown of the unit.
+func (d *device) is() shown { return shown{d.phase, d.heat.said(), d.fault(), d.isLate()} }
 
 // take makes a transition if the table has one, and reports whether it has.
 func (d *device) take(on Event, now schema.Time) bool {

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
@@ -14,6 +15,7 @@ import (
 // The kinds of alerts, whose source is the unit. A unit has at most one of them.
 const (
 	hotAlert      = "device_hot"
+	lateAlert     = "device_late"
 	disabledAlert = "device_disabled"
 	criticalAlert = "device_critical"
 )
@@ -50,7 +52,7 @@ type change struct {
 }
 
 func (t Step) report(d *device) {
-	was, is := d.shown, shown{d.phase, d.heat.said(), d.fault()}
+	was, is := d.shown, d.is()
 	d.shown = is
 	t.Lanes.SetUnitDisabled(d.unit.ID, d.disabled() && !d.stopsRobot())
 	t.alert(d)
@@ -93,10 +95,13 @@ func (t Step) alert(d *device) {
 		kind, level = criticalAlert, schema.AlertError
 	case d.phase == Disabled && !d.stopsRobot():
 		kind = disabledAlert
-	case d.phase == Noted && t.cfg.SeverityOf(d.unit) != schema.SeverityNegligible:
+	case d.phase != Noted || t.cfg.SeverityOf(d.unit) == schema.SeverityNegligible:
+	case d.heat.level > 0:
 		kind = hotAlert
+	default:
+		kind = lateAlert
 	}
-	for _, k := range [...]string{hotAlert, disabledAlert, criticalAlert} {
+	for _, k := range [...]string{hotAlert, lateAlert, disabledAlert, criticalAlert} {
 		if k != kind {
 			t.Out.Clear(k, d.unit.ID)
 		}
@@ -125,6 +130,8 @@ func (d *device) why() string {
 		return "it was damaged (" + d.damage + ")"
 	case d.heat.level > 0 && !d.heat.known:
 		return "it was critically hot before the restart and has reported no temperature since"
+	case d.heat.level == 0 && d.isLate():
+		return "it did not finish its last " + strconv.Itoa(lateTimes) + " commands before their time-out"
 	case d.isHeat():
 		return "it is " + [...]string{"", "warm", "hot", "critically hot"}[d.heat.level]
 	}
@@ -143,14 +150,20 @@ func (d *device) wayOut() string {
 			return "see to its driver, then send safety/enable"
 		}
 		if !d.heat.known {
-			return "see that its driver reports the temperature, let it cool, then send safety/enable"
+			return "see that its driver reports the temperature and let it cool, or send sys/ack-fault " + d.unit.ID + " when it is cool; then safety/enable"
 		}
 		return "let it cool, then send safety/enable"
 	case Disabled:
+		if d.unanswered && d.broken == "" && !d.silent {
+			return "see to it, then send sys/ack-fault " + d.unit.ID
+		}
 		if d.fault() != "" {
 			return "see to the cause; the unit is used again when it is gone"
 		}
 		return "the unit is used again when it has cooled"
+	}
+	if d.heat.level == 0 && d.isLate() {
+		return "see whether it hangs, or the time-outs are too short; this ends when it finishes a command"
 	}
 	return "spare the unit"
 }
@@ -190,21 +203,25 @@ func (s *State) Document() (list []schema.Device) {
 }
 
 // Acknowledge takes a person's word that a fault was repaired. A unit that did not answer
-// is used again: nothing else can show that it answers.
+// is used again: nothing else can show that it answers. One whose temperature nobody has
+// known since the restart has cooled: its sensor may be what was repaired.
 func (t Step) Acknowledge(o request.Perform, unit string) {
 	d := t.device(unit)
 	if d == nil {
 		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; diagnosis of its state lists those that are not normal", unit))
 		return
 	}
-	silent := d.unanswered
+	silent, unmeasured := d.unanswered, !d.heat.known && d.heat.level > 0
 	d.unanswered = false
+	if unmeasured {
+		d.heat.level = 0
+	}
 	t.judge(d, t.Now.Wall)
 	switch {
 	case d.phase == Damaged:
 		t.Out.Refuse(o.Key, schema.ReasonUnitError, "", fmt.Sprintf("unit %s still has its fault: %s", unit, d.fault()))
 		return
-	case d.take(Acknowledged, t.Now.Wall) || silent:
+	case d.take(Acknowledged, t.Now.Wall) || silent || unmeasured:
 		t.judge(d, t.Now.Wall)
 		t.listCauses()
 		t.report(d)

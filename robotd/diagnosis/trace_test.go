@@ -16,6 +16,7 @@ import (
 	"troupe/schema"
 	"troupe/schema/fsm/fsmtest"
 	"troupe/schema/golden"
+	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -116,10 +117,11 @@ func (w *world) play(t *testing.T, line string) string {
 		sense(driver.Event{Kind: driver.Sensed, Signal: driver.Signal(word), On: arg(0) == "on"})
 	case "starts": // UNIT KEY: a command that takes no time
 		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key})
-	case "holds":
-		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key, Holds: true})
+	case "holds": // UNIT TYPE MS KEY: a command with this time-out
+		ms, _ := strconv.ParseInt(arg(2), 10, 64)
+		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key, Holds: true, Do: &score.Action{Type: score.ActionType(arg(1)), TimeoutMS: &ms}})
 	case "stops":
-		w.s.Stopped(key)
+		w.s.Stopped(w.now, key)
 	case "answers":
 		sense(driver.Event{Kind: driver.Done, Key: key})
 	case "calibrated":

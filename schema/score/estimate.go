@@ -2,11 +2,12 @@ package score
 
 import (
 	"fmt"
+	"time"
 	"unicode/utf8"
 )
 
-// Estimated durations of actions that end when their unit is done; only used for display
-// and warnings.
+// Estimated durations of actions that end when their unit is done; used for display and
+// warnings.
 const (
 	guessCharsPerSecond = 14
 	guessSoundMS        = 3000
@@ -85,6 +86,15 @@ func (r *rehearsal) group(base string, list []Action, begin int64) int64 {
 		end = max(end, to)
 	}
 	return end
+}
+
+// Expected estimates how long a unit takes until it reports that x is done; 0 = x ends in
+// another way, or as late as its file is long.
+func Expected(x *Action) time.Duration {
+	if x.Type == TypeSound || x.Type == TypeScreen || x.EndMS != nil {
+		return 0
+	}
+	return time.Duration(estimate(x)) * time.Millisecond
 }
 
 func estimate(x *Action) int64 {
