@@ -37,7 +37,7 @@ var layers = []layer{
 	{what: "acts and stories, and signatures of desired documents", pure: true,
 		folders: []string{"schema/score", "schema/sign"}},
 	{what: "the commands of a robot, and the settings of its interrupts", pure: true,
-		folders: []string{"schema/verb", "schema/interrupts"}},
+		folders: []string{"schema/verb", "schema/interrupts", "schema/intents"}},
 	{what: "packages that decide one thing each", pure: true,
 		folders: []string{
 			"broker/access",
@@ -54,7 +54,7 @@ var layers = []layer{
 	{what: "events and effects of a robot", pure: true,
 		folders: []string{"robotd/event", "robotd/effect"}},
 	{what: "components of the robot", pure: true,
-		folders: []string{"robotd/answer", "robotd/heartbeat", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired"}},
+		folders: []string{"robotd/answer", "robotd/heartbeat", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent"}},
 	{what: "the robot's step function", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "MQTT over WebSocket",

@@ -82,6 +82,8 @@ var ConfigKeys = []ConfigKey{
 	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
 	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Why: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
+	{Name: "intents", Type: ConfigObjects, Why: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
+	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Why: "confidence below which an intent is published and nothing else is done; 0.5 if nobody sets it"},
 }
 
 func safeguardNames() (names []string) {

@@ -21,6 +21,7 @@ var decoders = map[string]func([]byte) (any, []Problem){
 	"Acts":           decoder[Acts](),
 	"ReportedStory":  decoder[ReportedStory](),
 	"Event":          decoder[Event](),
+	"Intent":         decoder[Intent](),
 	"Ack":            decoder[Ack](),
 	"DesiredStory":   decoder[DesiredStory](),
 	"FleetHeartbeat": decoder[FleetHeartbeat](),

@@ -64,6 +64,8 @@ const (
 	ReasonNature             Reason = "nature"
 	ReasonNotPermitted       Reason = "not_permitted"
 	ReasonCooldown           Reason = "cooldown"
+	ReasonUnknownIntent      Reason = "unknown_intent"
+	ReasonLowConfidence      Reason = "low_confidence"
 	ReasonUnknownID          Reason = "unknown_id"
 	ReasonStaleRevision      Reason = "stale_revision"
 	ReasonWrongFleet         Reason = "wrong_fleet"
@@ -148,6 +150,8 @@ var Reasons = []ReasonText{
 	{ReasonNature, RetryLater, "a solitary activity does not start while an interactive one has the focus"},
 	{ReasonNotPermitted, RetryLater, "the activity lacks a permission that it needs now; detail says which"},
 	{ReasonCooldown, RetryLater, "the activity had the focus a short time ago"},
+	{ReasonUnknownIntent, RetryAfterFix, "the setting intents has no row for this intent; it was published, and nothing else was done"},
+	{ReasonLowConfidence, RetryNever, "the confidence is below the setting intent_confidence; the intent was published, and nothing else was done"},
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
 	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},

@@ -29,6 +29,15 @@ type (
 		On      bool    `json:"on" doc:"whether the robot hears something"`
 		NoiseDB float64 `json:"noise_db,omitzero" doc:"how loud it is, in dB(A)"`
 	}
+	SimDark struct {
+		On bool `json:"on" doc:"whether it is too dark to see people"`
+	}
+	SimIntent struct {
+		Name       string  `json:"name" doc:"the intent"`
+		Text       string  `json:"text,omitzero" doc:"what the person says"`
+		Emotion    string  `json:"emotion,omitzero" doc:"the emotion in which the robot shall answer"`
+		Confidence float64 `json:"confidence,omitzero" doc:"0 to 1; certain if left out"`
+	}
 	SimPush struct {
 		On bool `json:"on" doc:"whether a person pushes the robot"`
 	}
@@ -90,6 +99,8 @@ func (v SimPeople) check(c *checks) {
 func (v SimTouch) check(c *checks)    { c.id("/area", v.Area) }
 func (v SimPress) check(c *checks)    { c.id("/choice", v.Choice) }
 func (v SimSound) check(c *checks)    { c.within("/noise_db", v.NoiseDB, 0, 200) }
+func (v SimDark) check(*checks)       {}
+func (v SimIntent) check(c *checks)   { u := v.Utterance(); *c = append(*c, u.Problems("")...) }
 func (v SimPush) check(*checks)       {}
 func (v SimLift) check(*checks)       {}
 func (v SimFall) check(*checks)       {}
@@ -121,6 +132,15 @@ func (v SimFailNext) check(c *checks) {
 	if !slices.ContainsFunc(Reasons, func(r ReasonText) bool { return r.Reason == v.Reason }) {
 		c.add("/reason", "bad_value", fmt.Sprintf("%q is not a reason", v.Reason), "topics.md lists them")
 	}
+}
+
+// Utterance is what the body hears.
+func (v SimIntent) Utterance() Utterance {
+	u := Utterance{Name: v.Name, Text: v.Text, Emotion: v.Emotion}
+	if v.Confidence != 0 {
+		u.Confidence = &v.Confidence
+	}
+	return u
 }
 
 func (c *checks) within(pointer string, v, least, most float64) {
@@ -164,6 +184,8 @@ var SimInputs = []SimInputRow{
 	simInput[SimTouch]("touch", "a person touches the robot, or ceases to", `{"area":"head","on":true}`),
 	simInput[SimPress]("press", "a person presses a choice on the screen, or a button on the robot; the button `reset` releases a stop of a stop input", `{"choice":"service"}`),
 	simInput[SimSound]("sound", "the robot hears something, or it is silent again", `{"on":true,"noise_db":62}`),
+	simInput[SimDark]("dark", "it gets dark, or light again", `{"on":true}`),
+	simInput[SimIntent]("intent", "the robot hears what a person wants", `{"name":"greet","text":"hello","confidence":0.9}`),
 	simInput[SimPush]("push", "a person pushes the robot, or ceases to", `{"on":true}`),
 	simInput[SimLift]("lift", "a person lifts the robot, or sets it down", `{"on":true}`),
 	simInput[SimFall]("fall", "the robot falls, or is upright again", `{"on":true}`),

@@ -16,7 +16,8 @@ type State struct {
 	Interrupts   []Interrupt     `json:"interrupts"`
 	Interrupters []Interrupter   `json:"interrupters"`
 	Queue        StateQueue      `json:"queue"`
-	Life         *StateLife      `json:"life,omitzero"` // missing = a release without autonomous life
+	Life         *StateLife      `json:"life,omitzero"`   // missing = a release without autonomous life
+	Intent       *StateIntent    `json:"intent,omitzero"` // nil = no intent and no emotion since robotd started
 	Link         StateLink       `json:"link"`
 	Units        []UnitState     `json:"units"`
 	Signals      []SignalState   `json:"signals,omitempty"`   // what the body senses now
@@ -97,7 +98,7 @@ type Interrupter struct {
 
 // SignalState is a signal of the body that is on.
 type SignalState struct {
-	Signal string  `json:"signal"`         // touch, people, sound, push, lift or fall
+	Signal string  `json:"signal"`         // touch, people, sound, dark, push, lift or fall
 	Name   string  `json:"name,omitempty"` // such as the area of a touch
 	Level  float64 `json:"level,omitzero"` // how many people; dB(A) of a sound if it is measured
 	Since  Time    `json:"since"`

@@ -17,6 +17,7 @@ const (
 	TopicActs           TopicKind = "acts"
 	TopicTelemetry      TopicKind = "telemetry"
 	TopicEvent          TopicKind = "event"
+	TopicIntent         TopicKind = "intent"
 	TopicAck            TopicKind = "ack"
 	TopicLocalHeartbeat TopicKind = "local_heartbeat"
 	TopicCmd            TopicKind = "cmd"
@@ -76,6 +77,8 @@ type Topic struct {
 var (
 	fleetSide = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}}
 	everybody = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleObserver}, {Role: RoleConsole}}
+	// Those who answer people. What people said is for nobody else.
+	listeners = []Grant{{Role: RoleFleetd}, {Role: RoleAdmin}, {Role: RoleOperator}, {Role: RoleResponder}, {Role: RoleConsole}}
 	thisRobot = []Grant{{Role: RoleRobot, Own: "rid"}}
 	ownCID    = []Grant{{RoleOperator, "cid"}, {RoleResponder, "cid"}, {RoleStop, "cid"}}
 	senders   = plus(ownCID, Grant{RoleFleetd, "cid"}, Grant{RoleAdmin, "cid"})
@@ -105,6 +108,7 @@ var Topics = []Topic{
 	{TopicReportedPlaces, "robots/{rid}/reported/places", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired places", "on each phase"},
 	{TopicTelemetry, "robots/{rid}/telemetry/{name}", 0, false, 2 << 10, thisRobot, everybody, "Telemetry", "measurements as they change", "at most 10/s per name"},
 	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
+	{TopicIntent, "robots/{rid}/intent", 1, false, 16 << 10, thisRobot, listeners, "Intent", "an intent that the robot received, and its reaction; for responders", "per intent"},
 	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(plus(fleetSide, ownCID...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
 	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "an operator at the robot can reach it; the robot does not learn the time from it", "every 1 s"},
 	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of manual driving; unanswered", "at most 20/s per client and robot"},

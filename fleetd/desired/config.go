@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
@@ -45,7 +46,7 @@ func (c *Config) check() []schema.Problem {
 				found = append(found, schema.Fault("/config/set/"+key, "bad_value", wrong, k.Why))
 				break
 			}
-			for _, p := range interrupts.CheckSetting(key, value) {
+			for _, p := range append(interrupts.CheckSetting(key, value), intents.CheckSetting(key, value)...) {
 				p.Pointer = "/config/set/" + key + p.Pointer
 				found = append(found, p)
 			}

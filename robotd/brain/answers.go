@@ -4,6 +4,7 @@ import (
 	"troupe/robotd/answer"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
+	"troupe/robotd/intent"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -27,6 +28,10 @@ func (t *step) reply(to request.Key, v schema.Verdict) { t.answer(effect.Reply{T
 func (t *step) answer(r effect.Reply) {
 	if desired.AsksMode(r.To) {
 		t.toDesired(func(d desired.Step) { d.Answered(r.To, r.Verdict) })
+		return
+	}
+	if intent.FromBody(r.To) {
+		t.toIntent(func(i intent.Step) { i.Answered(r.To, r.Verdict) })
 		return
 	}
 	if r.To != "" && r.Refs == nil {

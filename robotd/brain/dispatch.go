@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -59,6 +60,8 @@ func (t *step) dispatch(o request.Perform) {
 		t.toManual(func(m manual.Step) { m.AskControl(o) })
 	case verb.PartManual:
 		t.takeManual(o)
+	case verb.PartIntent:
+		taken = t.takeIntent(o)
 	case verb.PartRequests:
 		taken = t.takeRequests(o)
 	case verb.PartReport:
@@ -100,6 +103,14 @@ func (t *step) takeManual(o request.Perform) {
 	}
 	asker := t.beats.Asker(o.Client, o.By)
 	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
+}
+
+func (t *step) takeIntent(o request.Perform) bool {
+	a, ok := o.Args.(verb.PostIntent)
+	if ok {
+		t.toIntent(func(i intent.Step) { i.Post(o, a) })
+	}
+	return ok
 }
 
 // takeRequests takes commands about other commands. Package request answers the others of

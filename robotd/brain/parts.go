@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/diagnosis"
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
+	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -176,6 +177,12 @@ func (t *step) toPerform(do func(perform.Step)) {
 func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 	from := t.list.Len()
 	do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
+	t.settle(from)
+}
+
+func (t *step) toIntent(do func(intent.Step)) {
+	from := t.list.Len()
+	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot()}})
 	t.settle(from)
 }
 

@@ -42,6 +42,10 @@ func newWorld(t *rapid.T) *world {
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule, askerMode.Rule)
+	if err := r.cfg.Set("intents", jsontext.Value(`[{"intent":"welcome","act":"greet","resulting_emotion":"joy"},{"intent":"welcome","emotion":"joy","act":"x"},{"intent":"go","act":"walk","clear":true},
+		{"intent":"help","interrupt":"service"},{"intent":"manual","mode":"mnl"},{"intent":"dance","activity":"greeting"}]`)); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.cfg.Set("interrupts.handlers", jsontext.Value(`[{"handler":"ask","http":{"url":"http://desk/"}},{"handler":"party","activity":"greeting","when":"people > 0"},
 		{"handler":"hello","act":"greet","idle":"5s"},{"handler":"alarm","actions":[{"type":"face","start_ms":0,"face":"sad"}],"priority":30,"preempt":true}]`)); err != nil {
 		t.Fatal(err)
@@ -160,6 +164,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupt/request "handler":"ask"`, `interrupt/request "handler":"party"`, `interrupt/request "handler":"hello"`, `interrupt/request "handler":"alarm"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
+		"intent": ask(`intent/post "name":"welcome"`, `intent/post "name":"welcome","emotion":"calm"`, `intent/post "name":"go"`, `intent/post "name":"help"`,
+			`intent/post "name":"manual"`, `intent/post "name":"dance"`, `intent/post "name":"sing"`, `intent/post "name":"manual","confidence":0.1`, `intent/post "name":"a b"`),
+		"hears": func(t *rapid.T) {
+			w.reported(driver.Event{Kind: driver.Heard, Heard: &schema.Utterance{Name: rapid.SampledFrom([]string{"welcome", "go", "help", "manual", "dance", "sing", ""}).Draw(t, "intent")}})
+		},
 		"touch": func(t *rapid.T) {
 			w.reported(driver.Event{Kind: driver.Sensed, Signal: driver.Touch, Name: rapid.SampledFrom([]string{"left", "right", "front", "fast", "nowhere", "slow", "soft-stop", "stop", "halt", "estop"}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 		},

@@ -11,6 +11,7 @@ func (t *step) stepSignals() {
 	b := t.body.Battery()
 	k := signal.Known{
 		Mode: string(t.modes.Mode().Active), Safety: string(t.safety.At), Act: t.perform.ActName(),
+		Intent: t.intent.Newest(),
 		Labels: t.cfg.Labels, Battery: b.Share, Charging: b.Charging, HasBattery: b.Known,
 		MakesSound: t.makesSound(), Zone: t.cfg.Zone,
 	}

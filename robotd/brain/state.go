@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
+	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -48,6 +49,7 @@ type State struct {
 	manual  manual.State
 	perform perform.State
 	desired desired.State
+	intent  intent.State
 	report  report.State
 	list    effect.List // effects and intents of the parts
 
@@ -89,6 +91,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		signals: signal.New(),
 		perform: perform.New(cfg),
 		manual:  manual.New(cfg, id, m.Settings),
+		intent:  intent.New(cfg),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:    body.New(b),
 		health:  diagnosis.New(cfg, b.Units, now, m.Settings),

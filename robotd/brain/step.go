@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/heartbeat"
+	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -110,6 +111,9 @@ func (t *step) react(ev event.Event) {
 		}
 		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
 			t.modes.SetPeople(int(body.Finite(ev.Level)), body.Finite(ev.Bearing))
+		}
+		if ev.Kind == driver.Heard && ev.Heard != nil {
+			t.toIntent(func(i intent.Step) { i.Heard(*ev.Heard) })
 		}
 	case event.Command:
 		t.toAnswers(func(a answer.Step) { a.Removed(ev) })

@@ -246,6 +246,12 @@ func (p *player) happen(text, word string, args []string) {
 			a = httpAnswer{refused: why}
 		}
 		r.answers[arg(0)] = a
+	case "hears": // an intent, and with which confidence
+		u := schema.Utterance{Name: arg(0)}
+		if level, err := strconv.ParseFloat(arg(1), 64); err == nil {
+			u.Confidence = &level
+		}
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Heard, Heard: &u}})
 	case "senses": // a signal, its name or level, and whether it is off
 		ev := driver.Event{Kind: driver.Sensed, Signal: driver.Signal(arg(0)), On: true}
 		for _, a := range args[1:] {

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
@@ -68,7 +69,9 @@ type Config struct {
 	Temperatures map[string]schema.Thresholds     // of units; without some, those of their kind
 	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
 
-	Life Life
+	Life             Life
+	Intents          []intents.Row // what the robot does about intents
+	IntentConfidence float64       // below it, an intent is only published
 
 	MaxBlob int // bytes
 }
@@ -106,7 +109,8 @@ func Defaults(id string) Config {
 		LowBattery: 0.20,
 		Charged:    0.80,
 
-		Life: Life{Enabled: true},
+		Life:             Life{Enabled: true},
+		IntentConfidence: intents.DefaultConfidence,
 
 		MaxBlob: 256 << 10,
 	}
@@ -125,6 +129,7 @@ func (c *Config) Check() []string {
 	say(c.Tick >= time.Millisecond && c.Tick <= 100*time.Millisecond, "tick %v: want 1 ms to 100 ms", c.Tick)
 	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
 	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
+	say(c.IntentConfidence >= 0 && c.IntentConfidence <= 1, "intent confidence %v: want 0 to 1", c.IntentConfidence)
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
 	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsDesired), "signing is required and no key is trusted to sign desired documents")
 	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/mode"
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
@@ -48,6 +49,8 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 func init() {
 	setters[interrupts.HandlersSetting] = (*Config).setHandlers
 	setters[interrupts.RulesSetting] = (*Config).setRules
+	setters[intents.TableSetting] = (*Config).setIntents
+	setters[intents.ConfidenceSetting] = into(func(c *Config, v float64) { c.IntentConfidence = v })
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(m, v) })

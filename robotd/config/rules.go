@@ -9,6 +9,7 @@ import (
 
 	"troupe/robotd/signal"
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/interrupts"
 )
 
@@ -27,6 +28,15 @@ func (c *Config) setRules(v jsontext.Value) error {
 		c.Rules, problems = signal.Compile(rules)
 	}
 	return firstOf(problems)
+}
+
+// setIntents takes the value of the setting intents.
+func (c *Config) setIntents(v jsontext.Value) (err error) {
+	table, problems := intents.Parse(v)
+	if err = firstOf(problems); err == nil {
+		c.Intents = table
+	}
+	return err
 }
 
 // checkRules returns one sentence for each handler that rules ask for and that there is

@@ -105,7 +105,8 @@ const (
 	Waits   Kind = "waits"   // Unit, Reason: calibration waits, for example to be enabled
 	// Unit, Name, Detail: the unit met a limit of its own and asks for a stop of the whole
 	// robot: soft-stop, stop, halt or estop. A unit that halts by itself reports its state.
-	Asks Kind = "asks"
+	Asks  Kind = "asks"
+	Heard Kind = "heard" // Heard: what a person wants, as the body understood it
 	// Level: the progress of a running calibration, 0..1. A body that does not know
 	// its progress does not report it.
 	Calibrating Kind = "calibrating"
@@ -130,6 +131,7 @@ const (
 	// Level: how many persons the robot sees near it; Bearing: where the nearest one is.
 	People Signal = "people"
 	Sound  Signal = "sound" // On = it hears something; Level: dB(A), 0 = not measured
+	Dark   Signal = "dark"  // On = it is too dark to see people
 	Push   Signal = "push"  // On = somebody pushes the robot
 	Lift   Signal = "lift"  // On = somebody lifts or rolls the robot
 	Fall   Signal = "fall"  // On = the robot has fallen or is about to fall
@@ -150,6 +152,7 @@ type Event struct {
 	Theta    float64 // rad, counter-clockwise from the x axis
 	Bearing  float64 // people: rad to the left of straight ahead
 	Charging bool
+	Heard    *schema.Utterance // shared, read-only
 	Reason   schema.Reason
 	Detail   string
 }

@@ -24,6 +24,7 @@ import (
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/mode"
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/interrupts"
 	"troupe/schema/sign"
 )
@@ -66,6 +67,8 @@ var settings = []setting{
 	{lifeHumansLost, 0, "how long, in milliseconds, the robot may see no people before it ends an interactive activity; 0 = it does not"},
 	{interrupts.HandlersSetting, "", "handlers of interrupts beside the robot's own: a list, as the fleet's setting of this name; JSON on the command line"},
 	{interrupts.RulesSetting, "", "rules by which the body's signals ask for handlers: a list, as the fleet's setting of this name; JSON on the command line"},
+	{intents.TableSetting, "", "what the robot does about intents: a list, as the fleet's setting of this name; JSON on the command line"},
+	{intents.ConfidenceSetting, intents.DefaultConfidence, "confidence below which an intent is published and nothing else is done"},
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
 	{"control.required", string(control.RequireManual), "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
 	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require)"},
@@ -87,7 +90,7 @@ var settings = []setting{
 
 // sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
 // the order in which they are applied: rules name handlers.
-var sameAsFleet = []string{"life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting}
+var sameAsFleet = []string{"life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting, intents.TableSetting, intents.ConfidenceSetting}
 
 const lifeHumansLost = "life.humans_lost_timeout_ms"
 

@@ -14,6 +14,7 @@ import (
 // missing.
 type Known struct {
 	Mode, Safety, Story, Act string
+	Intent                   string
 	Location                 string
 	Labels                   map[string]string // shared, read-only
 	Battery                  float64
@@ -62,6 +63,7 @@ func (v *Values) Step(now clock.Now, k Known) {
 	v.text("story", was.Story, k.Story)
 	v.text("act", was.Act, k.Act)
 	v.text("location", was.Location, k.Location)
+	v.text("intent", was.Intent, k.Intent)
 	if !maps.Equal(was.Labels, k.Labels) {
 		v.set("labels", k.Labels, len(k.Labels) > 0)
 	}
@@ -118,10 +120,11 @@ func (v *Values) set(key string, value any, known bool) {
 }
 
 // sensed makes facts of the signals. A robot that reports no touch is not touched; one
-// that never reported how many people there are does not see them.
+// that never reported how many people there are does not see them, and of one that never
+// reported that it is dark nobody knows.
 func (v *Values) sensed() {
 	touch, area, sound, newest := false, "", false, time.Duration(-1)
-	noise, people, sees := 0.0, 0.0, false
+	noise, people, sees, dark, light := 0.0, 0.0, false, false, false
 	for i := range v.slots {
 		switch s := &v.slots[i]; s.Signal {
 		case interrupts.Touch:
@@ -130,6 +133,8 @@ func (v *Values) sensed() {
 			}
 		case interrupts.Sound:
 			sound, noise = s.On, s.Level
+		case interrupts.Dark:
+			dark, light = s.On, !s.On
 		case interrupts.People:
 			sees, people = true, s.Level
 		}
@@ -139,6 +144,7 @@ func (v *Values) sensed() {
 	v.fact("sound", sound, true)
 	v.fact("noise_db", noise, noise > 0)
 	v.fact("people", int64(people), sees)
+	v.fact("dark", dark, dark || light)
 }
 
 // fact is set for a value that may be the one it has.

@@ -24,6 +24,7 @@ var messages = map[string]any{
 	"Acts":           schema.Acts{},
 	"ReportedStory":  schema.ReportedStory{},
 	"Event":          schema.Event{},
+	"Intent":         schema.Intent{},
 	"Ack":            schema.Ack{},
 	"Request":        schema.Envelope{},
 	"DesiredStory":   schema.DesiredStory{},

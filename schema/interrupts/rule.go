@@ -42,6 +42,7 @@ const (
 	Lift   Signal = "lift"
 	Fall   Signal = "fall"
 	Heat   Signal = "heat"
+	Dark   Signal = "dark"
 )
 
 // SignalRow describes a signal.
@@ -67,6 +68,7 @@ var Signals = []SignalRow{
 	{Signal: Push, Off: time.Second, Doc: "someone pushes the robot", Why: "it sways afterwards"},
 	{Signal: Lift, Off: time.Second, Doc: "someone lifts or rolls the robot", Why: "it is set down more than once"},
 	{Signal: Fall, Off: time.Second, Doc: "the robot has fallen or is about to fall", Why: "it rocks"},
+	{Signal: Dark, On: 2 * time.Second, Off: 2 * time.Second, Doc: "it is too dark to see people", Why: "someone stands before the lamp for a moment"},
 	{Signal: Heat, Level: true, Named: "unit", On: time.Second, Off: time.Second, Doc: "a unit is hot; its level is its temperature in degrees Celsius", Why: "a single reading proves nothing"},
 }
 

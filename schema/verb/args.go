@@ -178,6 +178,22 @@ type TakeOver struct {
 	TTLMS int64  `json:"ttl_ms" doc:"duration of the lease, up to 60000; 30000 if left out"`
 }
 
+// PostIntent is for intent/post.
+type PostIntent struct {
+	sealed
+	Name       string `json:"name" verb:"required" doc:"the intent: 1 to 64 bytes without spaces"`
+	Slots      Values `json:"slots" doc:"its details by name, at most 16"`
+	Text       Text   `json:"text" doc:"what the person said"`
+	Emotion    string `json:"emotion" doc:"the emotion in which the robot shall answer; its own if left out"`
+	Confidence Number `json:"confidence" doc:"0 to 1; certain if left out"`
+}
+
+// Utterance returns the intent, or what is wrong with it.
+func (a PostIntent) Utterance() (schema.Utterance, []schema.Problem) {
+	u := schema.Utterance{Name: a.Name, Slots: a.Slots.Texts(), Text: string(a.Text), Emotion: a.Emotion, Confidence: a.Confidence.Pointer()}
+	return u, u.Problems("/args")
+}
+
 // Ping is for sys/ping.
 type Ping struct {
 	sealed

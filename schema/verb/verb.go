@@ -56,6 +56,7 @@ const (
 	PartLife      Part = "life"  // autonomous life
 	PartControl   Part = "control"
 	PartManual    Part = "manual"
+	PartIntent    Part = "intent" // what people want, and the robot's emotion
 	PartReport    Part = "report" // what the robot publishes
 	PartDesired   Part = "desired"
 	PartRobot     Part = "robot" // robotd itself

@@ -16,9 +16,9 @@ func (s *Sim) emit(e driver.Event) {
 }
 
 // droppable reports whether an unread event may be dropped because a newer one
-// replaces it. Events of stop inputs are never dropped.
+// replaces it, or because nobody hears it in time. Events of stop inputs are never dropped.
 func droppable(e driver.Event) bool {
-	return e.Kind == driver.Sensed && e.Signal != driver.EStopInput || e.Kind == driver.Battery || e.Kind == driver.Speed || e.Kind == driver.Position
+	return e.Kind == driver.Sensed && e.Signal != driver.EStopInput || e.Kind == driver.Heard || e.Kind == driver.Battery || e.Kind == driver.Speed || e.Kind == driver.Position
 }
 
 func (s *Sim) dropOldest() {

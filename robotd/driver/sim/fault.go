@@ -113,6 +113,14 @@ func (s *Sim) Sound(on bool, level float64) {
 	s.sense(driver.Event{Signal: driver.Sound, On: on, Level: level})
 }
 
+// Dark simulates that it gets dark or light.
+func (s *Sim) Dark(on bool) { s.sense(driver.Event{Signal: driver.Dark, On: on}) }
+
+// Hear simulates that the robot hears what a person wants.
+func (s *Sim) Hear(u schema.Utterance) {
+	s.enqueue(false, func() { s.emit(driver.Event{Kind: driver.Heard, Heard: &u}) })
+}
+
 // Push, Lift and Fall simulate that a person begins or ceases to push or lift the robot, and
 // that it falls or is upright again.
 func (s *Sim) Push(on bool) { s.sense(driver.Event{Signal: driver.Push, On: on}) }

@@ -18,6 +18,10 @@ func (s *Sim) Inject(in schema.SimInput) {
 		s.Press(in.Choice)
 	case schema.SimSound:
 		s.Sound(in.On, in.NoiseDB)
+	case schema.SimDark:
+		s.Dark(in.On)
+	case schema.SimIntent:
+		s.Hear(in.Utterance())
 	case schema.SimPush:
 		s.Push(in.On)
 	case schema.SimLift:

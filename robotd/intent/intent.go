@@ -1,0 +1,222 @@
+// Package intent answers intents: it publishes each, keeps the robot's emotion, and turns an
+// intent into the command that the setting intents names for it. That command goes the way of
+// every other one, so all checks apply and every refusal reaches whoever posted the intent.
+package intent
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/schema"
+	"troupe/schema/intents"
+	"troupe/schema/verb"
+)
+
+// State is the robot's emotion, and the intents that it received.
+type State struct {
+	cfg      *config.Config
+	emotion  string // empty = none since robotd started
+	since    schema.Time
+	newest   *schema.NewIntent // that it was confident of; never changed
+	n        int64             // intents that the body heard
+	reacting []reacting        // those of them that are not answered
+}
+
+// reacting is an intent of the body whose reaction has not ended.
+type reacting struct {
+	key  request.Key
+	name string
+	does schema.Reaction
+}
+
+// maxReacting bounds what is remembered of the body's intents; of more, refusals are not
+// reported.
+const maxReacting = 16
+
+// New returns the state of a robot that has received no intent.
+func New(cfg *config.Config) State { return State{cfg: cfg} }
+
+// Step is the part of one step of the robot that concerns intents.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
+
+// Facts are the facts about other parts.
+type Facts struct {
+	Session string
+	Boot    string
+}
+
+// body is the source of intents that no client posted. No client has the prefix of its keys,
+// which begin with names.
+const (
+	body       = "body"
+	bodyPrefix = "/body/intent/"
+)
+
+// FromBody reports whether a command is the reaction to an intent that the body heard.
+func FromBody(k request.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
+
+// Post takes an intent that a client posted.
+func (t Step) Post(o request.Perform, a verb.PostIntent) {
+	u, problems := a.Utterance()
+	if len(problems) > 0 {
+		t.Out.Refuse(o.Key, schema.ReasonBadRequest, problems[0].Pointer, problems[0].Detail)
+		return
+	}
+	t.take(o, u, o.Client)
+}
+
+// Heard takes an intent that the body heard. One that is not valid is dropped: nobody could
+// correct it.
+func (t Step) Heard(u schema.Utterance) {
+	if problems := u.Problems(""); len(problems) > 0 {
+		t.Out.Event("intent_refused", body, string(schema.ReasonBadRequest), "", refused{
+			Name: schema.SanitizeText(u.Name), Reason: schema.ReasonBadRequest, Detail: schema.SanitizeText(problems[0].String()),
+		})
+		return
+	}
+	t.n++
+	key := request.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
+	t.take(request.Perform{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
+}
+
+// refused and posted are data of events.
+type (
+	refused struct {
+		Name     string           `json:"name"`
+		Reaction *schema.Reaction `json:"reaction,omitzero"`
+		Reason   schema.Reason    `json:"reason"`
+		Detail   string           `json:"detail,omitempty"`
+	}
+	posted struct {
+		Name             string           `json:"name"`
+		Confidence       *float64         `json:"confidence,omitzero"`
+		Emotion          string           `json:"emotion,omitempty"`
+		Reaction         *schema.Reaction `json:"reaction,omitzero"`
+		ResultingEmotion string           `json:"resulting_emotion,omitempty"`
+		Reason           schema.Reason    `json:"reason,omitempty"`
+	}
+)
+
+// take decides on an intent: it is published, and its row becomes a command in place of o.
+func (t Step) take(o request.Perform, u schema.Utterance, source string) {
+	d := t.decide(u)
+	kind := "intent"
+	if d.why == schema.ReasonLowConfidence {
+		kind = "intent_ignored"
+	} else {
+		t.newest = &schema.NewIntent{Name: u.Name, TS: t.Now.Wall, Source: source, Reaction: d.does, Reason: d.why}
+	}
+	if d.feels != "" && d.feels != t.emotion {
+		t.emotion, t.since = d.feels, t.Now.Wall
+	}
+	t.Out.Changed(effect.FlushSoon)
+	req := ""
+	if source != body {
+		req = string(o.Key)
+	}
+	t.Out.Event(kind, source, u.Name, req, posted{u.Name, u.Confidence, d.emotion, d.does, d.feels, d.why})
+	if t.Session != "" {
+		t.Out.Do(effect.Document{Topic: schema.TopicIntent, Value: &schema.Intent{
+			TS: t.Now.Wall, Session: t.Session, Boot: t.Boot, ID: req, Source: source, By: o.By, Utterance: u,
+			RobotEmotion: t.emotion, Reaction: d.does, Reason: d.why,
+		}})
+	}
+	if d.does == nil {
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Reason: d.why, Detail: d.detail})
+		return
+	}
+	t.react(o, u, d)
+}
+
+// decision is what the robot does about an intent.
+type decision struct {
+	row     *intents.Row
+	does    *schema.Reaction // nil = nothing but to change the emotion
+	emotion string           // in which it answers
+	feels   string           // its emotion from now on; empty = unchanged
+	why     schema.Reason    // why it does nothing
+	detail  string
+}
+
+func (s *State) decide(u schema.Utterance) decision {
+	d := decision{emotion: cmp.Or(u.Emotion, s.emotion)}
+	if u.Confidence != nil && *u.Confidence < s.cfg.IntentConfidence {
+		d.why, d.detail = schema.ReasonLowConfidence, fmt.Sprintf("the confidence is %g, and intent_confidence %g", *u.Confidence, s.cfg.IntentConfidence)
+		return d
+	}
+	d.row = intents.Match(s.cfg.Intents, u.Name, d.emotion)
+	if d.row == nil {
+		d.why, d.detail = schema.ReasonUnknownIntent, "the setting intents has no row for "+u.Name+", and no default row"
+		return d
+	}
+	d.does, d.feels = d.row.Reaction(), d.row.ResultingEmotion
+	return d
+}
+
+// asks is the interrupter on whose behalf intents interrupt the story.
+const asks = "ai"
+
+// react lets the robot carry out the reaction in place of the command that posted the intent.
+func (t Step) react(o request.Perform, u schema.Utterance, d decision) {
+	if FromBody(o.Key) {
+		t.reacting = append(t.reacting[max(0, len(t.reacting)-maxReacting+1):], reacting{o.Key, u.Name, *d.does})
+	}
+	switch does := d.does; {
+	case does.Act != "":
+		a := verb.Perform{Act: does.Act, Clear: d.row.Clear}
+		if with := d.row.Values(u.Slots); len(with) > 0 {
+			a.With = verb.Values(effect.Encode(with))
+		}
+		o.Verb, o.Args = verb.Must("act", "perform"), a
+	case does.Interrupt != "":
+		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: asks}
+	case does.Mode != "":
+		o.Verb, o.Args = verb.Must("mode", "set"), verb.SetMode{Mode: does.Mode}
+	default:
+		o.Verb, o.Args = verb.Must("life", "focus"), verb.FocusActivity{Activity: does.Activity}
+	}
+	t.Out.Do(effect.Perform{Perform: o})
+}
+
+// Answered takes the answer to a reaction to an intent of the body, which nobody else gets.
+func (t Step) Answered(to request.Key, v schema.Verdict) {
+	if !v.Status.Final() {
+		return
+	}
+	for i, r := range t.reacting {
+		if r.key != to {
+			continue
+		}
+		t.reacting = append(t.reacting[:i], t.reacting[i+1:]...)
+		if v.Status != schema.StatusSucceeded {
+			t.Out.Event("intent_refused", body, string(v.Reason), "", refused{r.name, &r.does, v.Reason, v.Detail})
+		}
+		return
+	}
+}
+
+// Newest is the name of the newest intent that the robot was confident of; empty = none.
+func (s *State) Newest() string {
+	if s.newest == nil {
+		return ""
+	}
+	return s.newest.Name
+}
+
+// Document is what the state shows.
+func (s *State) Document() *schema.StateIntent {
+	if s.newest == nil && s.emotion == "" {
+		return nil
+	}
+	return &schema.StateIntent{Emotion: s.emotion, EmotionSince: s.since, Newest: s.newest}
+}
