@@ -21,6 +21,8 @@ type part struct {
 	over   bool
 	clock  int64 // of a group: its clock; of others: the remaining time
 	takes  int64 // with timeout_ms: the duration in this run
+	from   int64 // when it began
+	to     int64 // when it was over
 }
 
 // performance is the result of a simulation.
@@ -91,7 +93,7 @@ func (r *performance) finish(p *part) {
 	case p.Type == TypeGroup:
 		p.over = p.over || done
 	case p.performs() && p.clock <= 0:
-		p.over = true
+		p.over, p.to = true, r.now
 	}
 }
 
@@ -108,7 +110,7 @@ func (r *performance) begin(g *part) (changed bool) {
 		if k.StartMS > g.clock || r.inTheWay(g, k) {
 			continue
 		}
-		changed, k.begun = true, true
+		changed, k.begun, k.from, k.to = true, true, r.now, r.now
 		for _, x := range r.patient {
 			if x.parent == g && !x.begun && !k.alone && r.lasts(k) {
 				r.overtook = append(r.overtook, fmt.Sprintf("%s overtakes %s at %d", k.name, x.name, r.now))

@@ -1,0 +1,209 @@
+package score
+
+import "fmt"
+
+// cue is one action of an act whose performance is simulated, with its times since the
+// start of the act.
+type cue struct {
+	pointer string
+	action  *Action
+	row     ActionRow
+	group   *cue // around it; nil for the act itself
+	cues    []*cue
+	alone   bool // exclusive
+
+	begun, over            bool
+	due, start, end        int64
+	startVague, lastsVague bool  // the start, the duration depends on an estimate
+	clock                  int64 // of a group; it stands still while an exclusive part runs
+	clockVague             bool
+	waitedFor              *cue // the last one of its class for which it had to wait
+}
+
+// simulation performs an act with estimated durations: an action that is due while
+// another of its class runs waits, as does an exclusive one while others of its group run.
+type simulation struct {
+	root  *cue
+	all   []*cue // without the groups, in the order of the text
+	now   int64
+	holds map[lane]*cue // who performs in each lane now
+}
+
+// lane is what performs one action at a time.
+type lane struct {
+	class Class
+	unit  string
+}
+
+// simulate performs an act without actions of type act; see Expand.
+func simulate(a Act) *cue {
+	return newSimulation(a).root
+}
+
+func newSimulation(a Act) *simulation {
+	s := simulation{holds: map[lane]*cue{}}
+	s.root = s.add("", &Action{Type: TypeGroup, Actions: a.Actions}, nil)
+	s.root.begun = true
+	for s.settle(); !s.root.over; s.settle() {
+		step := s.root.next(s.now)
+		s.now += step
+		s.root.pass(step)
+	}
+	return &s
+}
+
+func (s *simulation) add(p string, x *Action, group *cue) *cue {
+	row, _ := RowOf(x.Type)
+	c := &cue{pointer: p, action: x, row: row, group: group, alone: group != nil && MethodOf(*x) == MethodExclusive}
+	if x.Type != TypeGroup {
+		s.all = append(s.all, c)
+		return c
+	}
+	for _, i := range inOrder(x.Actions) {
+		c.cues = append(c.cues, s.add(at(p+"/actions", i), &x.Actions[i], c))
+	}
+	return c
+}
+
+func (c *cue) runs() bool { return c.begun && !c.over }
+
+func (c *cue) endVague() bool { return c.startVague || c.lastsVague }
+
+func (c *cue) frozen() bool {
+	for _, k := range c.cues {
+		if k.alone && k.runs() {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cue) lane() lane { return lane{c.row.Class, c.action.Unit} }
+
+// settle ends and begins everything that ends and begins now.
+func (s *simulation) settle() {
+	for again := true; again; {
+		s.finish(s.root)
+		again = s.begin(s.root)
+	}
+}
+
+func (s *simulation) finish(c *cue) {
+	if !c.runs() {
+		return
+	}
+	if c.action.Type != TypeGroup {
+		if c.over = s.now >= c.end; c.over && s.holds[c.lane()] == c {
+			delete(s.holds, c.lane())
+		}
+	} else {
+		c.over = true
+		for _, k := range c.cues {
+			s.finish(k)
+			c.over = c.over && k.over
+		}
+		c.end = s.now
+	}
+	if c.over && c.alone {
+		c.group.clockVague = c.group.clockVague || c.endVague()
+	}
+}
+
+func (s *simulation) begin(g *cue) (changed bool) {
+	for _, k := range g.cues {
+		switch {
+		case !g.runs() || k.over || g.frozen() && !k.runs():
+		case k.begun:
+			changed = s.begin(k) || changed
+		case k.action.StartMS <= g.clock && !s.waits(g, k):
+			changed = true
+			s.start(g, k)
+		}
+	}
+	return changed
+}
+
+func (s *simulation) start(g, k *cue) {
+	length, estimated := duration(k.action)
+	k.begun, k.start, k.end = true, s.now, s.now+length
+	k.due = s.now - (g.clock - k.action.StartMS)
+	k.startVague, k.lastsVague = k.startVague || g.clockVague, estimated
+	k.clockVague = k.startVague
+	switch {
+	case k.action.Type == TypeGroup:
+	case length <= 0:
+		k.over = true
+	case !k.row.Shares():
+		s.holds[k.lane()] = k
+	}
+}
+
+// waits reports whether k, which is due, has to wait for another.
+func (s *simulation) waits(g, k *cue) bool {
+	if k.alone {
+		for _, other := range g.cues {
+			if other.runs() {
+				k.startVague = k.startVague || other.endVague()
+				return true
+			}
+		}
+	}
+	if k.row.Shares() {
+		return false
+	}
+	other := s.holds[k.lane()]
+	if other == nil {
+		return false
+	}
+	k.waitedFor, k.startVague = other, k.startVague || other.endVague()
+	return true
+}
+
+// next returns how long nothing begins or ends in c.
+func (c *cue) next(now int64) int64 {
+	if c.action.Type != TypeGroup {
+		return c.end - now
+	}
+	step, frozen := int64(MaxActMS), c.frozen()
+	for _, k := range c.cues {
+		switch {
+		case k.runs():
+			step = min(step, k.next(now))
+		case !k.over && !frozen && k.action.StartMS > c.clock:
+			step = min(step, k.action.StartMS-c.clock)
+		}
+	}
+	return step
+}
+
+// pass advances the clocks of the groups in c.
+func (c *cue) pass(step int64) {
+	if !c.runs() || c.action.Type != TypeGroup {
+		return
+	}
+	if !c.frozen() {
+		c.clock += step
+	}
+	for _, k := range c.cues {
+		k.pass(step)
+	}
+}
+
+// rehearse warns about actions that will probably start later than written. It is for acts
+// without errors, in which only estimated durations can overlap.
+func (c *checks) rehearse(a Act) {
+	var warn func(k *cue)
+	warn = func(k *cue) {
+		switch p := at(k.pointer, "start_ms"); {
+		case k.start == k.due:
+		case k.waitedFor != nil:
+			c.warn(p, CodeMayWait, fmt.Sprintf("will probably wait for %s, which takes until about %d ms", k.waitedFor.pointer, k.waitedFor.end), "start it later if its time matters")
+		default:
+			c.warn(p, CodeMayWait, fmt.Sprintf("is exclusive and will probably wait for those before it, until about %d ms", k.start), "start it later if its time matters")
+		}
+		for _, inner := range k.cues {
+			warn(inner)
+		}
+	}
+	warn(simulate(a))
+}
