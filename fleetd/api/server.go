@@ -76,6 +76,8 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.stream(h)
 	s.library(h, library.KindAct, "acts")
 	s.library(h, library.KindStory, "stories")
+	s.timeline(h, library.KindAct, "acts")
+	s.timeline(h, library.KindStory, "stories")
 	s.validation(h)
 	s.assets(h)
 	s.assignments(h)

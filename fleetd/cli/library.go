@@ -41,9 +41,28 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 		}),
 	}
 	list.Flags().BoolVar(&deleted, "deleted", false, "also list deleted ones")
+	var timeline timelineFlags
 	get := &cobra.Command{
-		Use: "get NAME", Short: "show a draft, its problems and revisions", Args: exactlyOne,
+		Use: "get NAME", Aliases: []string{"show"}, Short: "show a draft, its problems and revisions, or its timeline",
+		Long: `Show a draft, its problems and revisions.
+
+With --timeline, draw what each unit does by time: a row for each, ticks above, and below them
+the times in figures. ~ marks estimates: a robot speaks, turns and drives for as long as it takes.
+With -f the timeline is that of files, and no server is asked.`,
+		Example: "  fleetd " + kind + " show welcome --timeline\n  fleetd " + kind + " show -f museum/ --timeline",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(timeline.files) > 0 && !timeline.on:
+				return usage("-f needs --timeline")
+			case len(timeline.files) == 0 && len(args) != 1:
+				return exactlyOne(nil, args)
+			}
+			return nil
+		},
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if timeline.on {
+				return sh.showTimeline(cmd.Context(), kind, args, &timeline)
+			}
 			var e api.Entry
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
 				return err
@@ -51,6 +70,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 			return sh.show(e, func(w io.Writer) { sh.entryDetail(w, e) })
 		}),
 	}
+	timeline.add(get)
 	verbs := []*cobra.Command{list, get, sh.validateCommand(kind), sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
 	if kind == "story" {
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())

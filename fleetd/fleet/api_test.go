@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/store/pgtest"
 	"troupe/schema"
 	"troupe/schema/golden"
+	"troupe/schema/score"
 )
 
 // onBoth runs a test over SQLite and over PostgreSQL.
@@ -132,6 +133,9 @@ var refusals = []refusal{
 
 	{"an act nobody wrote", "GET", "/acts/nothing", nil, nil, api.KindNotFound, "", "nothing"},
 	{"a revision that does not exist", "GET", "/stories/museum/revisions/9", nil, nil, api.KindNotFound, "", "revision 9"},
+	{"the timeline of an act nobody wrote", "GET", "/acts/nothing/timeline", nil, nil, api.KindNotFound, "", "nothing"},
+	{"the timeline of a revision that does not exist", "GET", "/stories/museum/timeline?rev=9", nil, nil, api.KindNotFound, "", "museum"},
+	{"the timeline of a draft with errors", "GET", "/acts/broken/timeline", nil, nil, api.KindInvalid, "/actions/0/type", "fly"},
 	{"a text that cannot be read", "PUT", "/acts/x", "act: [", nil, api.KindInvalid, "", ""},
 	{"a text of another name", "PUT", "/acts/x", welcome, nil, api.KindInvalid, "/act", "welcome"},
 	{"somebody else's change", "PUT", "/acts/welcome", strings.Replace(welcome, "smile", "calm", 1), []string{"If-Match", `"7"`}, api.KindStale, "", "revision 1"},
@@ -250,6 +254,17 @@ func TestLibraryOverTheAPI(t *testing.T) {
 			w.Errorf("the same draft again: %+v", p)
 		}
 		w.must("PUT", "/acts/bow", strings.Replace(bow, "calm", "shy", 1), nil)
+		for query, face := range map[string]string{"": "shy", "?rev=1": "calm"} {
+			var t api.Timeline
+			w.must("GET", "/acts/bow/timeline"+query, nil, &t)
+			if i := slices.IndexFunc(t.Lanes, func(l score.Lane) bool { return l.Class == score.ClassFace }); i < 0 || t.Lanes[i].Bars[0].Text != face {
+				w.Errorf("timeline%s of bow: %+v", query, t)
+			}
+			w.must("GET", "/stories/museum/timeline"+query, nil, &t)
+			if len(t.Acts) != 2 || t.Acts[1].Act != "bow" || t.LengthMS == 0 {
+				w.Errorf("timeline%s of museum: %+v", query, t)
+			}
+		}
 		w.must("POST", "/acts/bow/publish", api.Signed{}, &p)
 		if len(p.Stale) != 1 || p.Stale[0] != "museum" {
 			w.Errorf("a changed act leaves stale %v", p.Stale)
