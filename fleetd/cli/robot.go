@@ -54,13 +54,27 @@ func (sh *shell) robotCommand() *cobra.Command {
 		}),
 	}
 	watch := &cobra.Command{
-		Use: "watch [ROBOT...]", Short: "print a line for every change, until interrupted",
+		Use: "watch [ROBOT...]", Short: "tell what robots do and why, a line for each thing that happens, until interrupted",
+		Long: `Tell what robots do and why, a line for each thing that happens, until interrupted: what the story
+performs, what interrupts it, what life turns to, stops, modes, alerts. What comes with every act and
+what follows from an earlier line is left out; fleetd event list has all of it.
+
+The second column says what a line is about:
+  world   what happens around a robot with a simulated body
+  story   the story and its acts             react   an interrupt: a person, a low battery
+  life    what the robot does by itself      safety  whether it may move, and why not
+  mode    which mode is in charge, control   link    whether fleetd and people reach it
+  alert   what needs a look                  fleet   stories and settings that reach it
+
+If a robot plays a scenario, times are by the clock of the scenario. With -o json each line is an object with
+both times, the kind, the text, and the event from which it was made.`,
+		Example: "  fleetd robot watch r1\n  fleetd robot watch -l site=museum -o json",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query, err := watched.query(args)
 			if err != nil {
 				return err
 			}
-			return sh.watch(cmd.Context(), query)
+			return sh.watch(cmd.Context(), query, args)
 		}),
 	}
 	watched.flags(watch)

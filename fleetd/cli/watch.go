@@ -1,38 +1,62 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
-	"strings"
+	"os"
+	"slices"
+	"strconv"
 	"time"
 
+	"golang.org/x/term"
+
+	"troupe/fleetd/api"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
-// watch prints a line for every change. When the connection is lost it prints a message
-// and connects again.
-func (sh *shell) watch(ctx context.Context, query url.Values) error {
-	shown := map[string]string{}
+// watcher follows robots: their events, and whether they are there.
+type watcher struct {
+	sh      *shell
+	only    string // the one robot that is watched; empty = several
+	colours bool
+
+	start     time.Time        // events that fleetd received earlier are not told
+	since     time.Time        // those until then have been read
+	seen      map[eventID]bool // events of the last look
+	robots    map[string]*narrator
+	presences map[string]string
+	acts      map[string]actText
+}
+
+type eventID struct {
+	robot, boot string
+	seq         int64
+}
+
+// overlap is how far each look reaches back into the one before: fleetd stores events of
+// several robots at once, and not always in the order in which it received them.
+const overlap = 2 * time.Second
+
+// watch prints a line for everything that happens. When the connection is lost it prints a
+// message and connects again; the events of meanwhile follow.
+func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) error {
+	w := &watcher{sh: sh, seen: map[eventID]bool{}, robots: map[string]*narrator{}, presences: map[string]string{}, acts: map[string]actText{}}
+	if len(robots) == 1 {
+		w.only = robots[0]
+	}
+	if f, ok := unsanitized(sh.Out).(*os.File); ok && sh.Env("NO_COLOR") == "" {
+		w.colours = term.IsTerminal(int(f.Fd()))
+	}
 	for {
-		err := sh.readStream(ctx, query, func(event string, data []byte) error {
-			if event != "robots" && event != "changes" {
-				return nil
-			}
-			var got robotList
-			if err := json.Unmarshal(data, &got); err != nil {
-				return fmt.Errorf("read fleetd's stream: %w", err)
-			}
-			for _, r := range got.Robots {
-				if err := sh.printChange(got.TS, r, shown); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		err := sh.readStream(ctx, query, func(event string, data []byte) error { return w.read(ctx, event, data) })
 		var f *failure
 		switch {
 		case ctx.Err() != nil:
@@ -49,26 +73,209 @@ func (sh *shell) watch(ctx context.Context, query url.Values) error {
 	}
 }
 
-func (sh *shell) printChange(at schema.Time, r view.Robot, shown map[string]string) error {
-	if sh.output == "json" {
-		return json.NewEncoder(sh.Out).Encode(r)
-	}
-	words := []string{strings.ReplaceAll(viewText(r), " ", "_")}
-	if r.Gone {
-		words[0] = "gone"
-	}
-	for _, pair := range []struct{ name, value string }{
-		{"mode", modeText(r)}, {"safety", safetyText(r)}, {"ato", autoText(r)}, {"story", storyText(r)}, {"desired", convergenceText(r.Desired)}, {"alerts", alertText(r)},
-	} {
-		if pair.value != "" {
-			words = append(words, pair.name+"="+strings.ReplaceAll(pair.value, " ", "_"))
+// read takes an event of fleetd's stream. Each is also an occasion to look for events of
+// robots; fleetd sends at least its status every 2 s.
+func (w *watcher) read(ctx context.Context, event string, data []byte) error {
+	var changed []view.Robot
+	if event == "robots" || event == "changes" {
+		var got robotList
+		if err := json.Unmarshal(data, &got); err != nil {
+			return fmt.Errorf("read fleetd's stream: %w", err)
+		}
+		if changed = got.Robots; w.start.IsZero() {
+			w.start = got.TS.Time()
+			w.since = w.start
+		}
+		for _, r := range changed {
+			if err := w.meet(ctx, got.TS, r); err != nil {
+				return err
+			}
 		}
 	}
-	text := strings.Join(words, " ")
-	if shown[r.ID] == text {
+	return w.look(ctx)
+}
+
+// meet prints the presence of a robot if it is another one than before, and of a robot that it
+// meets for the first time also what it does.
+func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error {
+	n, known := w.robots[r.ID]
+	if !known {
+		n = &narrator{act: func(story, act string) actText { return w.act(ctx, r.ID, story, act) }}
+		w.robots[r.ID] = n
+		if err := w.recall(ctx, r.ID, n); err != nil {
+			return err
+		}
+	}
+	if r.Story != nil {
+		n.story = r.Story.ID
+	}
+	presence := viewText(r)
+	if r.Gone {
+		presence = "gone"
+	}
+	if w.presences[r.ID] == presence {
 		return nil
 	}
-	shown[r.ID] = text
-	_, err := fmt.Fprintln(sh.Out, at.Time().Local().Format(time.TimeOnly), r.ID, text)
+	w.presences[r.ID] = presence
+	line := happening{Kind: kindLink, Text: "is " + presence}
+	if !known {
+		line.Text = "is " + presence + "; " + doesText(r)
+	}
+	return w.print(n.at(at), r.ID, line, nil)
+}
+
+// doesText says what a robot does when the watch begins.
+func doesText(r view.Robot) string {
+	text := "mode " + longModeText(r) + ", safety " + safetyText(r) + ", ato " + autoText(r)
+	if r.Story != nil && r.Auto == schema.AutoIdle {
+		text += " " + storyText(r)
+	}
+	if alerts := alertText(r); alerts != "" {
+		text += ", alerts " + alerts
+	}
+	return text
+}
+
+// recall finds the clock of the scenario that a robot plays, unless it has restarted since.
+func (w *watcher) recall(ctx context.Context, robot string, n *narrator) error {
+	var newest []api.Event
+	for _, kind := range []string{"", "sim_input", "sim_scenario"} {
+		events, err := w.events(ctx, url.Values{"robot": {robot}, "type": {kind}, "limit": {"1"}})
+		if err != nil {
+			return err
+		}
+		if newest = append(newest, events...); len(events) > 0 && events[0].Boot == newest[0].Boot {
+			n.setClock(events[0].Event)
+		}
+	}
+	return nil
+}
+
+func (w *watcher) events(ctx context.Context, query url.Values) ([]api.Event, error) {
+	var got struct {
+		Events []api.Event `json:"events"`
+	}
+	err := w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "events", query: query}, &got)
+	return got.Events, err
+}
+
+// look prints the events that fleetd has received since the last look.
+func (w *watcher) look(ctx context.Context) error {
+	if w.start.IsZero() {
+		return nil
+	}
+	query := url.Values{"since": {w.since.Add(-overlap).UTC().Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(maxLook)}}
+	if w.only != "" {
+		query.Set("robot", w.only)
+	}
+	events, err := w.events(ctx, query)
+	if err != nil {
+		return err
+	}
+	seen := map[eventID]bool{}
+	fresh := slices.DeleteFunc(events, func(e api.Event) bool {
+		id := eventID{e.Robot, e.Boot, e.Seq}
+		old := w.seen[id]
+		seen[id] = true
+		if t := e.Received.Time(); t.After(w.since) {
+			w.since = t
+		}
+		return old || e.Received.Time().Before(w.start) || w.robots[e.Robot] == nil
+	})
+	w.seen = seen
+	slices.SortStableFunc(fresh, func(a, b api.Event) int {
+		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Seq, b.Seq))
+	})
+	for _, e := range fresh {
+		n := w.robots[e.Robot]
+		for _, line := range n.tell(e.Event) {
+			if err := w.print(n.at(e.TS), e.Robot, line, &e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxLook is how many events one look reads at most; older ones are left out.
+const maxLook = 1000
+
+// watched is a line as JSON.
+type watched struct {
+	At       schema.Time `json:"at"`
+	Scenario string      `json:"scenario,omitempty"` // time by the clock of the scenario that the robot plays
+	Robot    string      `json:"robot"`
+	happening
+	Event *api.Event `json:"event,omitempty"` // absent for what fleetd itself noticed
+}
+
+func (w *watcher) print(at moment, robot string, line happening, e *api.Event) error {
+	if w.sh.output == "json" {
+		return json.NewEncoder(w.sh.Out).Encode(watched{at.wall, at.scenario, robot, line, e})
+	}
+	clock := at.scenario
+	if clock == "" {
+		clock = at.wall.Time().Local().Format(time.TimeOnly)
+	}
+	who := ""
+	if w.only == "" {
+		who = fmt.Sprintf("%-4s ", robot)
+	}
+	text := fmt.Sprintf("%s  %s%-9s  %s", clock, who, line.Kind, cell(line.Text))
+	out := w.sh.Out
+	if colour := colours[line.Kind]; w.colours && colour != "" {
+		out, text = unsanitized(out), "\x1b["+colour+"m"+text+"\x1b[0m" // cell has removed control characters
+	}
+	_, err := io.WriteString(out, text+"\n")
 	return err
+}
+
+// act looks up an act in the library, once for each story that has it.
+func (w *watcher) act(ctx context.Context, robot, story, id string) actText {
+	key := robot + "/" + story + "/" + id
+	known, ok := w.acts[key]
+	if !ok {
+		known = w.readAct(ctx, robot, story, id)
+		w.acts[key] = known
+	}
+	return known
+}
+
+// readAct returns the id of an act as its name if the library does not have it.
+func (w *watcher) readAct(ctx context.Context, robot, story, id string) actText {
+	var d view.Detail
+	act, problems := score.ParseAct(w.draft(ctx, "acts", id))
+	if len(schema.Errors(problems)) > 0 || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d) != nil || d.Caps == nil {
+		return actText{name: id}
+	}
+	step := score.Step{Act: id}
+	if s, problems := score.ParseStory(w.draft(ctx, "stories", story)); len(schema.Errors(problems)) == 0 {
+		if i := slices.IndexFunc(s.Acts, func(s score.Step) bool { return s.Act == id }); i >= 0 {
+			step = s.Acts[i]
+		}
+	}
+	act = act.Resolve(step)
+	return actText{orElse(act.Name.In("en"), id), firstSaid(act.Actions).In(d.Caps.Languages...)}
+}
+
+// draft returns the text of an act or a story of the library; empty if there is none.
+func (w *watcher) draft(ctx context.Context, kind, id string) []byte {
+	var entry api.Entry
+	if id == "" || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: kind + "/" + url.PathEscape(id)}, &entry) != nil {
+		return nil
+	}
+	return []byte(entry.Draft)
+}
+
+// firstSaid returns the first text that an act says.
+func firstSaid(actions []score.Action) score.Text {
+	for _, a := range actions {
+		if a.Type == score.TypeSay {
+			return a.Text
+		}
+		if text := firstSaid(a.Actions); len(text) > 0 {
+			return text
+		}
+	}
+	return nil
 }
