@@ -14,6 +14,8 @@ import (
 	"troupe/schema/score"
 )
 
+//go:generate go run ./makesounds
+
 // Files holds acts/*.yaml, stories/*.yaml and sounds/*.wav.
 //
 //go:embed acts/*.yaml stories/*.yaml sounds/*.wav

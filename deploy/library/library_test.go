@@ -3,12 +3,10 @@ package library
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"testing"
 
 	"troupe/schema"
-	"troupe/schema/golden"
 	"troupe/schema/score"
 )
 
@@ -36,38 +34,6 @@ func TestEveryFileIsNamedAfterWhatItHolds(t *testing.T) {
 	}
 }
 
-// The shipped sound is generated here, so that nobody else has rights to it: water at
-// 8 kHz, made of noise from a shift register and falling drops.
-func TestShippedSoundIsGenerated(t *testing.T) {
-	const rate, samples = 8000, 12000
-	var b bytes.Buffer
-	write := func(values ...any) {
-		for _, v := range values {
-			if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	write([]byte("RIFF"), uint32(36+samples), []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8), []byte("data"), uint32(samples))
-	register, noise := uint32(1), 0
-	for n := range samples {
-		register ^= register << 13
-		register ^= register >> 17
-		register ^= register << 5
-		noise += (int(register%64) - 32 - noise) / 3 // a low-pass filter against hissing
-		drop, since := 0, n%2600                     // a triangle that rises and fades
-		if period := 18 - since/60; since < 600 && period > 6 {
-			drop = (since%period*2 - period) * (600 - since) / 600 * 3
-		}
-		write(uint8(min(max(128+noise+drop, 0), 255)))
-	}
-	golden.Compare(t, "sounds/fountain.wav", b.String())
-	all, err := Sounds()
-	if err != nil || len(all) != 1 || all[0].ID != "fountain" || !bytes.Equal(all[0].Text, b.Bytes()) {
-		t.Errorf("%d sounds ship, %v", len(all), err)
-	}
-}
-
 // completeBody is a robot with everything that the shipped acts ask for except the
 // shipped sounds, and no more.
 var completeBody = schema.Caps{
@@ -77,9 +43,9 @@ var completeBody = schema.Caps{
 		{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"chime", "fanfare", "applause", "drumroll", "birds", "bell"}},
 		{ID: "face", Kind: schema.UnitFace, Faces: []string{"neutral", "smile", "laugh", "surprised", "sad", "wink", "sleepy", "thinking"}},
 		{ID: "led", Kind: schema.UnitLED},
-		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6}, RollRad: &schema.Range{Min: -0.3, Max: 0.3}, Motions: []string{"shake"}},
-		{ID: "drive", Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: -0.15, Max: 0.15}, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
-		{ID: "screen", Kind: schema.UnitScreen},
+		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6}, RollRad: &schema.Range{Min: -0.3, Max: 0.3}, Motions: []string{"look-around", "nod", "shake"}},
+		{ID: "drive", Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: -0.15, Max: 0.15}, RollRad: &schema.Range{Min: -0.15, Max: 0.15}, HeightM: &schema.Range{Min: 0.9, Max: 1.1}, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
+		{ID: "screen", Kind: schema.UnitScreen, Views: []string{"clock", "home", "map"}, Images: []string{"logo"}},
 	},
 }
 
