@@ -22,12 +22,12 @@ func ValidID(s string) bool {
 }
 
 // ReservedName reports whether s is a default name of fleetd or of people's tools:
-// fleetd, names that begin with "fleetd-" or "console-", admin, obs, guest, stop1, op1
-// to op9. A robot cannot have such a name, because sessions and a client's own topics
+// fleetd, names that begin with "fleetd-" or "console-", admin, obs, guest, stop1,
+// resp1, op1 to op9. A robot cannot have such a name, because sessions and a client's own topics
 // are identified by the name.
 func ReservedName(s string) bool {
 	switch s {
-	case "fleetd", "admin", "obs", "guest", "stop1":
+	case "fleetd", "admin", "obs", "guest", "stop1", "resp1":
 		return true
 	}
 	return strings.HasPrefix(s, "fleetd-") || strings.HasPrefix(s, "console-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'

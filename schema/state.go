@@ -112,13 +112,15 @@ type StateQueue struct {
 	Completed []string `json:"completed"` // ids of acts, the newest first
 	// CompletedActs are the acts of Completed with their requests. Earlier releases do not
 	// send it: nil.
-	CompletedActs []Completed `json:"completed_acts,omitempty"`
+	CompletedActs []QueuedAct `json:"completed_acts,omitempty"`
 	Failed        []Failed    `json:"failed"` // the newest first
+	// Queued are the acts of Current and Waiting with their requests, the running one first.
+	Queued []QueuedAct `json:"queued,omitempty"`
 }
 
-// Completed is an act that was performed to its end. ReqID is the request for it, as
-// CLIENT/ID; an act of the story has none.
-type Completed struct {
+// QueuedAct is an act that is performed, waits, or was performed to its end. ReqID is the
+// request for it, as CLIENT/ID; an act of the story has none.
+type QueuedAct struct {
 	Act   string `json:"act"`
 	ReqID string `json:"req_id,omitempty"`
 }
@@ -126,7 +128,7 @@ type Completed struct {
 // Failed is an act that has failed.
 type Failed struct {
 	Act    string `json:"act"`
-	ReqID  string `json:"req_id,omitempty"` // as in Completed
+	ReqID  string `json:"req_id,omitempty"` // as in QueuedAct
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 }

@@ -107,7 +107,7 @@ const (
 )
 
 // Dev accepts every name without a password, for a developer's own machine: op1 to op9 are
-// operators, stop1 may stop, obs observes (as does a client without a name), admin and
+// operators, resp1 answers intents, stop1 may stop, obs observes (as does a client without a name), admin and
 // fleetd have the roles of their names, fleetd-a and the like are further fleetd
 // instances, console-r1 and the like are the consoles of robots, and any other name is a
 // robot.
@@ -115,6 +115,7 @@ func Dev() Users {
 	u := Users{dev: true, byName: map[string]User{
 		"":       {Role: schema.RoleObserver},
 		"obs":    {Name: "obs", Role: schema.RoleObserver},
+		"resp1":  {Name: "resp1", Role: schema.RoleResponder},
 		"stop1":  {Name: "stop1", Role: schema.RoleStop},
 		"admin":  {Name: "admin", Role: schema.RoleAdmin},
 		"fleetd": {Name: "fleetd", Role: schema.RoleFleetd},

@@ -71,7 +71,7 @@ func TestUsersFileDefinesUsers(t *testing.T) {
 
 func TestDevDerivesRoleFromName(t *testing.T) {
 	for name, want := range map[string]schema.Role{
-		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "stop1": schema.RoleStop,
+		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "resp1": schema.RoleResponder, "stop1": schema.RoleStop,
 		"admin": schema.RoleAdmin, "fleetd": schema.RoleFleetd, "r1": schema.RoleRobot, "op10": schema.RoleRobot,
 		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot, "console-r1": schema.RoleConsole, "console-": schema.RoleRobot,
 	} {
@@ -84,7 +84,7 @@ func TestDevDerivesRoleFromName(t *testing.T) {
 			t.Errorf("%s is not a reserved name", u.Name)
 		}
 	}
-	for _, name := range []string{"fleetd", "fleetd-a", "console-r1", "op1", "stop1", "obs", "admin"} {
+	for _, name := range []string{"fleetd", "fleetd-a", "console-r1", "op1", "resp1", "stop1", "obs", "admin"} {
 		if u, _ := Dev().Find(name); !schema.ReservedName(name) || u.Role == schema.RoleRobot {
 			t.Errorf("%s has role %s: want a reserved name of another role than robot", name, u.Role)
 		}

@@ -35,7 +35,7 @@ type Client struct {
 	tap     func(Message)
 }
 
-var operatorOrTool = regexp.MustCompile(`^(op[1-9]|stop1|obs|admin|fleetd)$`)
+var operatorOrTool = regexp.MustCompile(`^(op[1-9]|resp1|stop1|obs|admin|fleetd)$`)
 
 // defaultID is a robot's name, or for other clients the name with a suffix.
 func defaultID(name string) string {

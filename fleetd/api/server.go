@@ -83,6 +83,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.assignments(h)
 	s.desired(h)
 	s.commands(h)
+	s.intents(h)
 	s.stops(h)
 	s.events(h)
 	s.audit(h)

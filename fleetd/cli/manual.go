@@ -62,6 +62,12 @@ func (sh *shell) interrupterCommand() *cobra.Command {
 	return sh.verbs("interrupter", "who may request interrupts: run, stop")
 }
 
+func (sh *shell) intentCommand() *cobra.Command {
+	c := sh.verbs("intent", "what people want of robots: post")
+	c.Example = "  fleetd intent post r1 --name greet --text 'Hello, I am Ann' --slots guest=Ann --wait\n  fleetd intent post r1 --name greet --emotion joy --confidence 0.9"
+	return c
+}
+
 func (sh *shell) controllerCommand() *cobra.Command {
 	return sh.verbs("controller", "modes that are attached: load, unload")
 }

@@ -142,11 +142,16 @@ func arguments(v verb.Verb, r Request) (verb.Args, []schema.Problem) {
 		return nil, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
 	}
 	as, problems := verb.Decode(v, payload)
-	if a, ok := as.Args.(verb.Perform); ok && len(problems) == 0 {
-		_, found := a.PerformRequest()
-		problems = schema.Errors(found)
+	if len(problems) > 0 {
+		return as.Args, problems
 	}
-	return as.Args, problems
+	switch a := as.Args.(type) {
+	case verb.Perform:
+		_, problems = a.PerformRequest()
+	case verb.PostIntent:
+		_, problems = a.Utterance()
+	}
+	return as.Args, schema.Errors(problems)
 }
 
 // refuses returns the first given argument that the robot does not support. fleetd must

@@ -1,6 +1,10 @@
 package act
 
-import "time"
+import (
+	"time"
+
+	"troupe/schema"
+)
 
 // View is the state of a lane, for people.
 type View struct {
@@ -60,17 +64,17 @@ func (x *Executor) Running(key uint64) (act, action, req string, ok bool) {
 }
 
 // Acts lists the acts of a lane: the current one, then the queued ones.
-func (x *Executor) Acts(of Lane) []string {
+func (x *Executor) Acts(of Lane) []schema.QueuedAct {
 	l := x.lane(of)
 	if l == nil {
 		return nil
 	}
-	var acts []string
+	var acts []schema.QueuedAct
 	if l.current != nil {
-		acts = append(acts, l.current.Entry.Act.ID)
+		acts = append(acts, schema.QueuedAct{Act: l.current.Entry.Act.ID, ReqID: l.current.Req})
 	}
 	for _, p := range l.queue {
-		acts = append(acts, p.Entry.Act.ID)
+		acts = append(acts, schema.QueuedAct{Act: p.Entry.Act.ID, ReqID: p.Req})
 	}
 	return acts
 }

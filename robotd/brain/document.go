@@ -72,8 +72,13 @@ func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 
 func (t *step) queueDocument() schema.StateQueue {
 	q := t.report.Acts()
-	if acts := append(t.lanes.Acts(manual.Acts), t.perform.Acts(&t.lanes)...); len(acts) > 0 {
-		q.Current, q.Waiting = acts[0], append(q.Waiting, acts[1:]...)
+	q.Queued = append(t.lanes.Acts(manual.Acts), t.perform.Acts(&t.lanes)...)
+	for i, a := range q.Queued {
+		if i == 0 {
+			q.Current = a.Act
+		} else {
+			q.Waiting = append(q.Waiting, a.Act)
+		}
 	}
 	return q
 }

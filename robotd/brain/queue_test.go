@@ -32,14 +32,14 @@ func TestEndedActsAreListedWithTheirRequests(t *testing.T) {
 	r.beats = true
 	r.beat(0)
 	r.until(3500 * time.Millisecond)
-	if n := len(q.Completed); n < 2 || n > 5 || q.Completed[0] != "greet" || q.CompletedActs[0] != (schema.Completed{Act: "greet"}) {
+	if n := len(q.Completed); n < 2 || n > 5 || q.Completed[0] != "greet" || q.CompletedActs[0] != (schema.QueuedAct{Act: "greet"}) {
 		t.Fatalf("after a while of the story: %+v", q)
 	}
 	for i := range 7 {
 		r.give(event.Command{Client: "resp1", Group: "act", Verb: "perform", Payload: fmt.Appendf(nil, `{"id":"q%d","args":{"actions":[{"type":"wait","start_ms":0,"end_ms":100}]}}`, i)})
 	}
 	r.until(r.now + 300*time.Millisecond)
-	if q.Current != "inline" || len(q.Waiting) < 3 {
+	if n := len(q.Queued); q.Current != "inline" || len(q.Waiting) < 3 || n != len(q.Waiting)+1 || q.Queued[0] == q.Queued[1] || q.Queued[n-1] != (schema.QueuedAct{Act: "greet"}) || q.Queued[n-2].ReqID != "resp1/q6" {
 		t.Errorf("while requests queue: %+v", q)
 	}
 	r.until(r.now + 700*time.Millisecond)
@@ -47,7 +47,7 @@ func TestEndedActsAreListedWithTheirRequests(t *testing.T) {
 		t.Fatalf("five are kept: %+v", q)
 	}
 	for i, c := range q.CompletedActs {
-		want := schema.Completed{Act: "inline", ReqID: fmt.Sprintf("resp1/q%d", 6-i)}
+		want := schema.QueuedAct{Act: "inline", ReqID: fmt.Sprintf("resp1/q%d", 6-i)}
 		if c != want || q.Completed[i] != "inline" {
 			t.Errorf("%d is %+v, want %+v", i, c, want)
 		}

@@ -209,7 +209,7 @@ func (t Step) Ended(o *act.Effect) {
 }
 
 // Acts lists the acts that are performed and those that wait, the handlers' first.
-func (s *State) Acts(lanes *act.Lanes) (acts []string) {
+func (s *State) Acts(lanes *act.Lanes) (acts []schema.QueuedAct) {
 	acts = lanes.Acts(SafetyLane)
 	for _, h := range s.handling {
 		acts = append(acts, lanes.Acts(handlerLane(h.handler))...)

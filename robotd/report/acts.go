@@ -13,13 +13,13 @@ const lastActs = 5
 
 // acts are those that ended last, the newest first.
 type acts struct {
-	completed []schema.Completed
+	completed []schema.QueuedAct
 	failures  []schema.Failed
 }
 
 // ActCompleted notes an act that was performed to its end.
 func (s *State) ActCompleted(id, req string) {
-	s.acts.completed = lately(s.acts.completed, schema.Completed{Act: id, ReqID: req})
+	s.acts.completed = lately(s.acts.completed, schema.QueuedAct{Act: id, ReqID: req})
 }
 
 // ActFailed notes an act that did not end well.

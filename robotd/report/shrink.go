@@ -74,7 +74,7 @@ func shrinkState(d *schema.State, step int) bool {
 		for i := range d.Safety.Latches {
 			d.Safety.Latches[i].Why = ""
 		}
-		d.Queue.Completed, d.Queue.CompletedActs, d.Queue.Waiting = []string{}, nil, []string{}
+		d.Queue.Completed, d.Queue.CompletedActs, d.Queue.Waiting, d.Queue.Queued = []string{}, nil, []string{}, nil
 		d.Running = newest(d.Running, 8)
 	case 2:
 		d.Alerts = newest(d.Alerts, 16)

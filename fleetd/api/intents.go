@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// PostedIntent is what a person wants of a robot.
+type PostedIntent struct {
+	Name       string            `json:"name" minLength:"1" maxLength:"64" doc:"the intent" example:"greet"`
+	Slots      map[string]string `json:"slots,omitempty" maxProperties:"16" doc:"its details by name"`
+	Text       string            `json:"text,omitempty" maxLength:"1000" doc:"what the person said"`
+	Emotion    string            `json:"emotion,omitempty" maxLength:"64" doc:"the emotion in which the robot shall answer; its own if left out"`
+	Confidence *float64          `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"certain if left out"`
+}
+
+func (s *server) intents(h huma.API) {
+	register(h, op("post-intent", http.MethodPost, "/robots/{id}/intents", "robots", "Post an intent to a robot",
+		"The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered.",
+		"A repeated request with the same Idempotency-Key returns the same batch."), auth.Command,
+		func(ctx context.Context, in *struct {
+			One
+			Prefer string `header:"Prefer" doc:"wait=N"`
+			Key    string `header:"Idempotency-Key" maxLength:"64"`
+			Body   struct {
+				PostedIntent
+				Signed
+			}
+		}) (*batchAnswer, error) {
+			u := schema.Utterance(in.Body.PostedIntent)
+			if problems := u.Problems(""); len(problems) > 0 {
+				return nil, refusal(inBody("", problems))
+			}
+			args, err := json.Marshal(in.Body.PostedIntent)
+			if err != nil {
+				return nil, s.fail(err, "intent "+in.Body.Name)
+			}
+			return s.order(ctx, in.principal, Order{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.By, Why: in.Body.Why}, in.Prefer, in.Key)
+		})
+}
