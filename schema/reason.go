@@ -66,6 +66,7 @@ const (
 	ReasonCooldown           Reason = "cooldown"
 	ReasonUnknownIntent      Reason = "unknown_intent"
 	ReasonLowConfidence      Reason = "low_confidence"
+	ReasonHumansLost         Reason = "humans_lost"
 	ReasonUnknownID          Reason = "unknown_id"
 	ReasonStaleRevision      Reason = "stale_revision"
 	ReasonWrongFleet         Reason = "wrong_fleet"
@@ -152,6 +153,7 @@ var Reasons = []ReasonText{
 	{ReasonCooldown, RetryLater, "the activity had the focus a short time ago"},
 	{ReasonUnknownIntent, RetryAfterFix, "the setting intents has no row for this intent; it was published, and nothing else was done"},
 	{ReasonLowConfidence, RetryNever, "the confidence is below the setting intent_confidence; the intent was published, and nothing else was done"},
+	{ReasonHumansLost, RetryLater, "the robot sees nobody any more whom the activity could be for"},
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
 	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},

@@ -34,20 +34,21 @@ type Values struct {
 	quarter  int64 // of an hour, on the wall; the local hour changes with it
 	happened map[string]moment
 
-	changes int64            // count of changes, which shows a reader whether there were any since it last looked
-	stamps  map[string]int64 // the count at the last change of each key
+	changes int64             // count of changes, which shows a reader whether there were any since it last looked
+	stamps  map[string]moment // of the last change of each key
+	now     time.Duration     // of the newest step
 	facts   cond.Facts
 	since   map[string]float64 // in facts, for those who ask now
 }
 
-// moment is when an event happened, and the count of changes then.
+// moment is when something happened, and the count of changes then.
 type moment struct {
 	at    time.Duration
 	stamp int64
 }
 
 func newValues() Values {
-	v := Values{happened: map[string]moment{}, stamps: map[string]int64{}, since: map[string]float64{}, quarter: -1}
+	v := Values{happened: map[string]moment{}, stamps: map[string]moment{}, since: map[string]float64{}, quarter: -1}
 	v.facts = cond.Facts{cond.Since: v.since}
 	v.sensed()
 	return v
@@ -56,6 +57,7 @@ func newValues() Values {
 // Step takes what else is known, and makes values of the readings that have lasted long
 // enough.
 func (v *Values) Step(now clock.Now, k Known) {
+	v.now = now.Mono
 	v.next = v.settle(now.Mono)
 	was := &v.known
 	v.text("mode", was.Mode, k.Mode)
@@ -102,6 +104,19 @@ func (v *Values) Facts(now time.Duration) cond.Facts {
 	return v.facts
 }
 
+// Changes counts the changes of all facts: a reader that saw the same count has seen
+// everything but the passing of time.
+func (v *Values) Changes() int64 { return v.changes }
+
+// Age is how long a key has had its value, or none.
+func (v *Values) Age(key string) time.Duration { return v.now - v.stamps[key].at }
+
+// People is how many people the robot sees, if it can see them.
+func (v *Values) People() (n int64, known bool) {
+	n, known = v.facts["people"].(int64)
+	return n, known
+}
+
 func (v *Values) text(key, was, is string) {
 	if was != is {
 		v.set(key, is, is != "")
@@ -111,7 +126,7 @@ func (v *Values) text(key, was, is string) {
 // set gives a key its value, or none.
 func (v *Values) set(key string, value any, known bool) {
 	v.changes++
-	v.stamps[key] = v.changes
+	v.stamps[key] = moment{v.now, v.changes}
 	if known {
 		v.facts[key] = value
 	} else {

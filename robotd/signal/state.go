@@ -11,8 +11,9 @@ import (
 type State struct {
 	Values
 	Place
-	rules Rules
-	asks  []Ask
+	Moving bool // the drive does
+	rules  Rules
+	asks   []Ask
 }
 
 // New returns the state of a robot that has sensed nothing.
@@ -28,6 +29,12 @@ func (s *State) Step(now clock.Now, set *Set, k Known) []Ask {
 
 // Chosen notes that a person chose what a screen offers.
 func (s *State) Chosen(now time.Duration, choice string) { s.Happens(now, interrupts.Choice, choice) }
+
+// Moved notes whether the drive moves.
+func (s *State) Moved(on bool) {
+	s.Moving = on
+	s.Place.Moved(on)
+}
 
 // Deadline is when time alone changes something.
 func (s *State) Deadline() (at time.Duration, any bool) {

@@ -1,6 +1,8 @@
 package signal
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"troupe/schema/cond"
@@ -11,6 +13,8 @@ type Watch struct {
 	condition *cond.Condition
 	keys      []string
 	sinces    []cond.SinceUse
+
+	hidden []string // keys that are missing, whatever their values
 
 	truth bool
 	seen  int64         // count of changes when it was evaluated; -1 = never
@@ -36,19 +40,47 @@ func (w *Watch) True(now time.Duration, v *Values) bool {
 	case w.condition == nil, w.seen == v.changes && !w.overdue(now):
 		return w.truth
 	case w.seen < 0 || w.overdue(now) || w.touched(v):
-		w.truth = w.condition.Eval(v.Facts(now))
+		w.truth = w.condition.Eval(w.Facts(now, v))
 		w.due = w.next(now, v)
 	}
 	w.seen = v.changes
 	return w.truth
 }
 
+// Hide makes keys missing, and no others; since_s has the key [cond.Since].
+func (w *Watch) Hide(keys []string) {
+	hidden := w.hidden[:0]
+	for _, key := range keys {
+		if slices.Contains(w.keys, key) || key == cond.Since && len(w.sinces) > 0 {
+			hidden = append(hidden, key)
+		}
+	}
+	w.hidden, w.seen = hidden, -1
+}
+
+// Facts are the facts that the condition is evaluated with. They are valid until the next
+// call.
+func (w *Watch) Facts(now time.Duration, v *Values) cond.Facts {
+	facts := v.Facts(now)
+	if len(w.hidden) == 0 {
+		return facts
+	}
+	facts = maps.Clone(facts)
+	for _, key := range w.hidden {
+		delete(facts, key)
+	}
+	return facts
+}
+
+// Due is when time alone may change the truth; 0 = never.
+func (w *Watch) Due() time.Duration { return w.due }
+
 func (w *Watch) overdue(now time.Duration) bool { return w.due != 0 && now >= w.due }
 
 // touched reports whether something that the condition names has changed.
 func (w *Watch) touched(v *Values) bool {
 	for _, key := range w.keys {
-		if v.stamps[key] > w.seen {
+		if v.stamps[key].stamp > w.seen {
 			return true
 		}
 	}

@@ -1,0 +1,202 @@
+package life
+
+import (
+	"slices"
+
+	"troupe/robotd/effect"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/verb"
+)
+
+func isCommand(args verb.Args) bool {
+	switch args.(type) {
+	case verb.SetLife, verb.FocusActivity, verb.StopFocus, verb.StopActivities, verb.SetSafeguard, verb.SetLaunchpad, verb.SetPlugin:
+		return true
+	}
+	return false
+}
+
+// command carries a command out.
+func (t Step) command(args verb.Args, who string) schema.Verdict {
+	switch a := args.(type) {
+	case verb.SetLife:
+		return t.setState(schema.LifeState(a.State), who)
+	case verb.FocusActivity:
+		return t.askFocus(a, who)
+	case verb.StopFocus:
+		return t.stopFocus()
+	case verb.StopActivities:
+		return t.stopAll(who)
+	case verb.SetSafeguard:
+		return t.setSafeguard(a)
+	case verb.SetLaunchpad:
+		return t.askLaunchpad(a.On)
+	case verb.SetPlugin:
+		return t.setPlugin(a)
+	}
+	return refused(schema.ReasonUnknownVerb, "")
+}
+
+func succeeded(detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Detail: detail}
+}
+
+func unchanged(detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: detail}
+}
+
+func refused(r schema.Reason, detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
+}
+
+func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
+	switch {
+	case !slices.Contains(schema.LifeStates, to):
+		v := refused(schema.ReasonBadRequest, "there is no state "+string(to)+"; solitary and disabled can be asked for")
+		v.Pointer = "/args/state"
+		return v
+	case !t.Ato:
+		return refused(schema.ReasonNotInAto, "the robot lives in ato only")
+	case to == t.at:
+		return unchanged("life is " + string(to))
+	case to == interactive:
+		return refused(schema.ReasonInvalidTransition, "an interactive activity leads there; the verb focus starts one")
+	case to == safeguard:
+		return refused(schema.ReasonInvalidTransition, "only the robot itself enters it")
+	case to == disabled:
+		t.clear(OnDisable, schema.ReasonStopped, who)
+		return succeeded("")
+	case t.at == interactive:
+		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; the verbs stop-focus and stop-all end it")
+	}
+	if cause := t.topCause(); cause >= 0 {
+		return refused(t.whyProtected(cause), "the robot protects itself: "+causeName(cause)+"; it goes on by itself when that is over")
+	}
+	if !t.enter(OnSetSolitary, "", who) {
+		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+	}
+	return succeeded("")
+}
+
+// focusing is the event of an activity that gets the focus.
+func focusing(a *activity) Event {
+	if a.Nature == score.NatureInteractive {
+		return OnInteractive
+	}
+	return OnSolitary
+}
+
+// askFocus gives an activity the focus.
+func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
+	a, stacks := t.named(f.Activity), f.Flags == string(schema.FocusStopAndStackCurrent)
+	switch {
+	case !stacks && f.Flags != "" && f.Flags != string(schema.FocusStopCurrent):
+		v := refused(schema.ReasonBadRequest, "flags are stop_current or stop_and_stack_current")
+		v.Pointer = "/args/flags"
+		return v
+	case a == nil:
+		return refused(schema.ReasonUnknownActivity, "the robot has no activity "+f.Activity)
+	case !t.Ato:
+		return refused(schema.ReasonNotInAto, "the robot lives in ato only")
+	case t.at == disabled:
+		return refused(schema.ReasonInvalidTransition, "life is disabled; the verb set, with solitary, lets the robot live")
+	case t.at == safeguard:
+		return refused(schema.ReasonSafeguard, "the robot protects itself: "+causeName(t.cause))
+	case t.focus.activity == a.ID:
+		return unchanged(a.ID + " has the focus")
+	}
+	for _, rules := range [...][]Rule{Blocks, Permissions} {
+		if r := keeps(rules, t, a); r != nil {
+			return refused(r.Reason, a.ID+": "+r.Why)
+		}
+	}
+	stacks = stacks && t.focus.run != ""
+	switch {
+	case stacks && len(t.stack) >= schema.MaxLifeStack:
+		return refused(schema.ReasonBusy, "the stack is full; the verb stop-all empties it")
+	case !t.can(focusing(a)):
+		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+	case stacks:
+		t.stack = append(t.stack, t.focus.activity)
+	}
+	t.stop(schema.ReasonSuperseded)
+	t.enter(focusing(a), "", who)
+	t.start(a, who)
+	return succeeded(t.focus.run)
+}
+
+func (t Step) stopFocus() schema.Verdict {
+	if t.focus.run == "" {
+		return unchanged("no activity has the focus")
+	}
+	id := t.focus.activity
+	t.stop(schema.ReasonStopped)
+	t.proceed()
+	if t.focus.run != "" {
+		return succeeded(id + " was stopped; " + t.focus.activity + " starts again")
+	}
+	return succeeded(id + " was stopped")
+}
+
+func (t Step) stopAll(who string) schema.Verdict {
+	switch {
+	case t.focus.run == "" && len(t.stack) == 0:
+		return unchanged("no activity has the focus")
+	case !t.clear(OnStopAll, schema.ReasonStopped, who):
+		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+	}
+	return succeeded("")
+}
+
+// setSafeguard makes life ignore a safeguard, or not, until an activity ends.
+func (t Step) setSafeguard(a verb.SetSafeguard) schema.Verdict {
+	i := slices.Index(causes[1:], schema.Safeguard(a.Name)) + 1
+	switch {
+	case i == 0:
+		v := refused(schema.ReasonBadRequest, "there is no safeguard "+a.Name)
+		v.Pointer = "/args/name"
+		return v
+	case t.ignored[i] == !a.Enabled:
+		return unchanged("")
+	}
+	t.ignored[i] = !a.Enabled
+	t.Out.Changed(effect.FlushSoon)
+	return succeeded("until an activity ends")
+}
+
+func (t Step) askLaunchpad(on bool) schema.Verdict {
+	switch {
+	case on == t.on:
+		return unchanged("")
+	case t.at == solitary:
+		return refused(schema.ReasonInvalidTransition, "in solitary the launchpad always runs")
+	case t.at != interactive:
+		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; nothing starts by itself")
+	}
+	t.setLaunchpad(on)
+	t.Out.Changed(effect.FlushSoon)
+	if on {
+		return succeeded("it only suggests while an interactive activity has the focus")
+	}
+	return succeeded("")
+}
+
+// setPlugin switches a plug-in until a state is entered.
+func (t Step) setPlugin(a verb.SetPlugin) schema.Verdict {
+	i := slices.IndexFunc(Plugins[:], func(p Plugin) bool { return string(p.Name) == a.Name })
+	switch {
+	case i < 0:
+		v := refused(schema.ReasonBadRequest, "there is no plug-in "+a.Name)
+		v.Pointer = "/args/name"
+		return v
+	case t.plugins[i] == a.Enabled:
+		return unchanged("")
+	case t.at != solitary && t.at != interactive:
+		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; no condition is evaluated")
+	}
+	t.plugins[i] = a.Enabled
+	t.hide()
+	t.Out.Changed(effect.FlushSoon)
+	return succeeded("until life enters a state")
+}

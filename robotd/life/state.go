@@ -1,0 +1,153 @@
+// Package life decides how a robot in ato lives by itself: which activity has the focus, which
+// ones start again after it, what the launchpad starts, which abilities the robot has, and when
+// it protects itself.
+//
+// Its model is ALAutonomousLife of NAOqi, with four states in a table. Whoever enters a state
+// gets it as configured, so that nothing of one activity reaches the next.
+//
+// It decides only: it performs nothing and knows neither lanes nor units. That an activity has
+// the focus is an intent to the performance, which reports its end once. In doubt the robot does
+// not live: outside ato it is disabled, and while a safeguard has a cause it is in safeguard.
+package life
+
+import (
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/robotd/signal"
+	"troupe/schema"
+	"troupe/schema/score"
+	"troupe/schema/verb"
+)
+
+// State is the state of autonomous life.
+type State struct {
+	cfg *config.Config
+
+	at     schema.LifeState
+	reason schema.Reason // why it is disabled or in safeguard
+	since  time.Duration
+
+	focus focus
+	stack []string // activities that start again, the next one last
+	runs  int64    // performances since the start
+
+	on      bool // the launchpad is
+	plugins [len(Plugins)]bool
+	hidden  []string // keys of plug-ins that are off
+
+	begun   bool              // as last seen: ato performs, and life is switched on
+	ignored [len(causes)]bool // causes to which life does not react until an activity ends
+	cause   int               // of the safeguard, if it is in safeguard
+	stays   bool              // that cause is damage, and the robot is at rest
+	alone   bool              // the robot sees nobody
+	lost    time.Duration     // since when
+
+	set        *score.Activities
+	activities []activity
+	chosen     []int // candidates of the launchpad, the first choice first: places in activities
+	next       string
+	told       told
+	seen       seen
+	due        time.Duration // when time alone changes what the launchpad chooses; 0 = never
+	dirty      bool          // something else has changed that
+	chose      int64         // how often it chose, for tests
+
+	focuses []schema.LifeFocus
+	states  []schema.LifeEntry
+
+	inbox request.Inbox[input]
+	by    request.Key // the command that this step carries out
+	again bool        // there was a transition, and another one may follow at once
+}
+
+// focus is the performance of an activity.
+type focus struct {
+	activity, run string // empty = none
+	nature        score.Nature
+	since         time.Duration
+}
+
+// input is a command, or the end of a performance.
+type input struct {
+	args  verb.Args // of the command; nil = none
+	who   string    // sent it
+	ended effect.ActivityEnded
+}
+
+// New returns the state of a robot that has just started: it does not live.
+func New(cfg *config.Config) State {
+	return State{cfg: cfg, at: disabled, reason: schema.ReasonNotInAto}
+}
+
+// Step is the part of one step of the robot that concerns autonomous life.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
+
+// Facts are the facts about other parts.
+type Facts struct {
+	Standing   schema.Precondition
+	Ato        bool          // ato performs
+	Frozen     bool          // a pause other than that of a safeguard freezes everything in ato
+	Interrupts bool          // a handler runs
+	Preempts   bool          // one that preempts activities does
+	Safety     schema.Reason // why the safety core keeps the robot from living: a stop, or what is left of one
+	MayMove    bool          // the safety core is ENABLED
+	AtRest     bool          // it is DISABLED
+	Charging   bool
+	Health     Health
+	Signals    *signal.State
+	Activities *score.Activities // of the fleet; nil = none
+}
+
+// Health is what the package asks of the diagnosis.
+type Health interface {
+	Safeguarded(schema.Safeguard) bool // whether a safeguard has a cause
+}
+
+// Ask takes a command of a person or program, and reports whether it is one of life.
+func (s *State) Ask(o request.Perform, who string) bool {
+	if !isCommand(o.Args) {
+		return false
+	}
+	s.inbox.Put(input{args: o.Args, who: who}, o.Key, o.If)
+	return true
+}
+
+// Ended takes the end of a performance.
+func (s *State) Ended(e effect.ActivityEnded) { s.inbox.Add(input{ended: e}) }
+
+// Cancel removes a command that waits, and reports whether it did.
+func (s *State) Cancel(by request.Key) bool { return s.inbox.Drop(by) }
+
+// Pending reports whether there is something to decide at once.
+func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }
+
+// Deadline is when time alone changes something.
+func (s *State) Deadline() (at time.Duration, any bool) {
+	at = s.due
+	if s.watchesPeople() && s.alone {
+		at = sooner(at, max(s.lost, s.focus.since)+s.cfg.Life.HumansLost)
+	}
+	return at, at != 0
+}
+
+// watchesPeople reports whether the focused activity ends without people.
+func (s *State) watchesPeople() bool {
+	return s.cfg.Life.HumansLost > 0 && s.at == interactive && s.focus.run != ""
+}
+
+// sooner is the earlier of two times, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
