@@ -165,6 +165,7 @@ func BenchmarkRecoveryAfterBurst(b *testing.B) {
 // The library sends a new subscriber as many documents as its queue holds, and silently
 // drops the rest.
 func TestNewSubscriberGetsEveryDocument(t *testing.T) {
+	t.Parallel()
 	const documents = 12000
 	b := start(t, withoutTimeouts)
 	fleetd := b.Client(t, "fleetd")
@@ -189,6 +190,7 @@ func TestNewSubscriberGetsEveryDocument(t *testing.T) {
 // However full its queue is and whatever changes meanwhile, at the end a subscriber has
 // the retained version of each document, and none that was deleted.
 func TestSlowSubscriberGetsNewestDocuments(t *testing.T) {
+	t.Parallel()
 	const robots, rounds = 8, 60
 	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxPending = 4 })
 	slow, gate := connectGated(t, b, "op1")
@@ -275,6 +277,7 @@ func TestRobotIsCutIfACommandDoesNotFit(t *testing.T) {
 		{"to all with QoS 0", "troupe/v1/fleet/cmd/stop1/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			b := start(t, withoutTimeouts)
 			robot, gate := connectGated(t, b, "r1")
 			button := b.Client(t, "stop1")
@@ -294,6 +297,7 @@ func TestRobotIsCutIfACommandDoesNotFit(t *testing.T) {
 }
 
 func TestLostDeliveriesOfStalledSubscriberAreCounted(t *testing.T) {
+	t.Parallel()
 	b := start(t, withoutRobotRates, func(c *server.Config) { c.WriteTimeout = time.Second })
 	slow, gate := connectGated(t, b, "op1")
 	robot := b.Client(t, "r1")

@@ -192,6 +192,7 @@ func TestSilentConnectionNeedsLittleMemory(t *testing.T) {
 }
 
 func TestAcceptRatePerAddressIsLimited(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(c *server.Config) { c.MaxAcceptsIP = 1 })
 	connects := func() bool {
 		c, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "op1", ClientID: "op1"})

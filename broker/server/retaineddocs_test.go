@@ -72,6 +72,7 @@ func TestDisconnectDuringSearchBlocksNobody(t *testing.T) {
 
 // By default the library deletes retained messages after a day.
 func TestDocumentsOutliveADay(t *testing.T) {
+	t.Parallel()
 	bubble.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
 		robot := b.Client(t, "r1")

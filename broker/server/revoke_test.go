@@ -110,6 +110,7 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 }
 
 func TestRemovedUserIsCutAtOnce(t *testing.T) {
+	t.Parallel()
 	hash := func(password string) string {
 		return access.HashPassword(password, [access.SaltBytes]byte{3}).String()
 	}

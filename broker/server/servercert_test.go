@@ -28,6 +28,7 @@ var unservable = map[string]struct {
 func TestUnservableCertificateIsNotLoaded(t *testing.T) {
 	for what, bad := range unservable {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			ca := brokertest.NewCA(t)
 			b := brokertest.Start(t, ca.Broker)
 			good := presentedDER(t, b, ca)

@@ -139,6 +139,7 @@ func connectSlowReader(t *testing.T, b *brokertest.Broker, bytes int, pause time
 
 // Each write to it ends in time, but its queue would stay full for ever.
 func TestSlowReaderIsDisconnected(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(c *server.Config) { c.WriteTimeout = time.Second })
 	connectSlowReader(t, b, 8<<10, 750*time.Millisecond)
 	expectSubscriberCut(t, b)

@@ -155,6 +155,7 @@ func TestPlaintextOnReachableAddressNeedsFlag(t *testing.T) {
 }
 
 func TestStalledHandshakeIsCut(t *testing.T) {
+	t.Parallel()
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Broker, func(c *server.Config) {
 		c.ConnectTimeout, c.MaxWaitingIP, c.WS, c.WSS = 300*time.Millisecond, 2, "127.0.0.1:0", "127.0.0.1:0"
@@ -220,6 +221,7 @@ func presentedCertificate(t *testing.T, b *brokertest.Broker, ca *brokertest.CA)
 }
 
 func TestServerCertificateIsReloaded(t *testing.T) {
+	t.Parallel()
 	ca := brokertest.NewCA(t)
 	var log logBuffer
 	b := brokertest.Start(t, ca.Broker, log.into)

@@ -97,7 +97,10 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"old batches without open commands are pruned", oldBatchesArePruned},
 		{"a large batch is pruned", largeBatchesArePruned},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, address(t)) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, address(t))
+		})
 	}
 }
 

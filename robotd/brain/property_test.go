@@ -364,6 +364,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 
 // TestWhateverHappens lets anything happen to a robot, with an auditor beside it.
 func TestWhateverHappens(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		t.Repeat(w.actions())

@@ -104,6 +104,7 @@ func (f *frames) check() {
 }
 
 func TestDriveStopsWithoutValidFrames(t *testing.T) {
+	t.Parallel()
 	driven := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
