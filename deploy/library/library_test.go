@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"testing"
 
 	"troupe/schema"
@@ -19,7 +21,7 @@ func TestEveryFileIsNamedAfterWhatItHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(acts) < 10 || len(stories) < 3 {
+	if len(acts) < 20 || len(stories) < 6 {
 		t.Errorf("%d acts, %d stories", len(acts), len(stories))
 	}
 	for _, d := range acts {
@@ -125,6 +127,65 @@ func TestShippedLibraryHasNoProblems(t *testing.T) {
 		}
 		if again, sum2, _ := score.EncodeBlob(b.Story, b.Acts, b.Rev); !bytes.Equal(again, data) || sum != sum2 {
 			t.Errorf("%s: reading and writing gives other bytes", d.Path)
+		}
+	}
+}
+
+// languages are those of every text that ships.
+var languages = []string{"en", "de", "fr"}
+
+func TestActsKeepTheLengthThatTheyDeclare(t *testing.T) {
+	acts, err := Acts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := map[string]score.Act{}
+	for _, d := range acts {
+		byID[d.ID], _ = score.ParseAct(d.Text)
+	}
+	for _, d := range acts {
+		seconds, err := strconv.ParseInt(byID[d.ID].Labels["seconds"], 10, 64)
+		for _, lang := range languages {
+			timeline, ps := score.ActTimeline(byID[d.ID], score.In(byID), lang)
+			if err != nil || len(ps) > 0 || timeline.LengthMS > seconds*1000 || timeline.LengthMS < seconds*800 {
+				t.Errorf("%s: about %d ms, label seconds %q; %v", d.Path, timeline.LengthMS, byID[d.ID].Labels["seconds"], ps)
+			}
+		}
+	}
+}
+
+func TestEveryTextIsInAllLanguages(t *testing.T) {
+	acts, _ := Acts()
+	stories, _ := Stories()
+	complete := func(path, what string, text score.Text) {
+		for _, lang := range languages {
+			if text[lang] == "" {
+				t.Errorf("%s: %s %v has no %s", path, what, text, lang)
+			}
+		}
+	}
+	var check func(path string, list []score.Action)
+	check = func(path string, list []score.Action) {
+		for _, x := range list {
+			if x.Text != nil {
+				complete(path, string(x.Type), x.Text)
+			}
+			for _, choice := range x.Choices {
+				complete(path, "the choice "+choice.ID, choice.Text)
+			}
+			check(path, x.Actions)
+		}
+	}
+	for _, d := range acts {
+		a, _ := score.ParseAct(d.Text)
+		complete(d.Path, "its name", a.Name)
+		check(d.Path, a.Actions)
+	}
+	for _, d := range stories {
+		s, _ := score.ParseStory(d.Text)
+		complete(d.Path, "its name", s.Name)
+		if !slices.Equal(s.Languages, languages) {
+			t.Errorf("%s: languages %v", d.Path, s.Languages)
 		}
 	}
 }

@@ -79,6 +79,11 @@ func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]a
 	acts, read := map[string]score.Act{}, make([]int, 0, len(sources))
 	bad := 0
 	for i, s := range sources {
+		if s.id == "" { // it cannot be read: see why
+			_, found := score.ParseAct(s.text)
+			sh.problems(s, found)
+			continue
+		}
 		wanted := s.kind == kind && (len(names) == 0 || slices.Contains(names, s.id))
 		if wanted {
 			read = append(read, i)
