@@ -69,7 +69,7 @@ var Events = []EventRow{
 
 	{Type: "auto_changed", Level: EventInfo, Data: "from, to, reason", Text: "the story is performed, paused, stopped or not in charge (`auto.status`)"},
 	{Type: "story_round", Level: EventInfo, Data: "story, rev, round, performed, failed", Text: "a round of the story is over: its number, from 1, and how many of its acts were performed and failed", Routine: true},
-	{Type: "act_started", Level: EventInfo, Data: "act, entry, lane", Text: "an act began; lane is `story`, the name of a handler, or `manual-act`, entry names this performance", Routine: true},
+	{Type: "act_started", Level: EventInfo, Data: "act, entry, lane", Text: "an act began; lane is `story`, `activity`, the name of a handler, or `manual-act`, entry names this performance", Routine: true},
 	{Type: "act_ended", Level: EventInfo, Data: "act, entry, lane, outcome, reason, ms", Text: "an act that had begun ended: `completed`, `cancelled` or `failed`, after so many ms without pauses", Routine: true},
 	{Type: "act_failed", Level: EventError, Data: "id, reason, detail", Text: "an act failed, or could not begin"},
 	{Type: "act_warning", Level: EventWarn, Data: "id, reason, detail", Text: "a part of an act was late, left out or cut off; cause says which"},

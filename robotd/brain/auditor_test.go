@@ -41,6 +41,7 @@ type auditor struct {
 }
 
 // auditedStep is one call of Step, for doing it again.
+// auditedStep is a step, or, without an event, that the world changed an entry check of a mode.
 type auditedStep struct {
 	now  clock.Now
 	ev   event.Event

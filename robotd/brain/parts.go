@@ -68,6 +68,11 @@ func (t *step) settle(from int) {
 			} else {
 				t.perform.Leave()
 			}
+		case effect.FocusActivity:
+			t.toPerform(func(p perform.Step) { p.Focus(in) })
+		case effect.EndActivity:
+			t.toPerform(func(p perform.Step) { p.EndFocus(in) })
+		case effect.ActivityEnded: // nobody gives a focus yet
 		case effect.AskStop:
 			t.askStop(in.Request)
 		case effect.ActCompleted:

@@ -57,6 +57,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)
+	t.toPerform(perform.Step.Activity)
 	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
 	t.performAuto()
 	if tick, ok := ev.(event.Tick); ok {

@@ -27,7 +27,7 @@ func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	for _, h := range handlers {
 		lanes = append(lanes, act.LaneConfig{Lane: handlerLane(h.ID)})
 	}
-	return append(lanes, act.LaneConfig{Lane: storyLane})
+	return append(lanes, act.LaneConfig{Lane: activityLane}, act.LaneConfig{Lane: storyLane})
 }
 
 // beginAct starts the story's next act. An act that this robot cannot perform fails at
@@ -64,14 +64,8 @@ func (t Step) freeze(f auto.Freeze) {
 		return
 	}
 	t.frozen = f
-	switch f {
-	case auto.FreezeNone:
-		t.Lanes.Resume(storyLane, t.Now.Mono)
-	case auto.FreezeStory:
-		t.Lanes.Pause(storyLane, act.AfterAct, t.Now.Mono)
-	case auto.FreezeAll:
-		t.Lanes.Pause(storyLane, act.AtOnce, t.Now.Mono)
-	}
+	t.freezeLane(storyLane, f)
+	t.freezeActivity()
 	for _, h := range t.handling {
 		t.freezeHandler(h.handler)
 	}
@@ -157,6 +151,7 @@ func (t Step) cancelLanes() {
 	for _, h := range t.handling {
 		t.cancelHandlerAct(h.handler)
 	}
+	t.EndFocus(effect.EndActivity{Run: t.focus.run, Reason: schema.ReasonNotInAto})
 }
 
 // Busy reports whether the executor needs the next tick.
@@ -169,16 +164,17 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 			return true
 		}
 	}
-	return s.finishing(lanes)
+	return !lanes.Idle(activityLane) && s.frozenFocus == auto.FreezeNone || s.finishing(lanes)
 }
 
-// finishing reports whether the present act is performed to its end before the story
-// pauses.
+// finishing reports whether the present act of the story or of the activity is performed to
+// its end before they pause.
 func (s *State) finishing(lanes *act.Lanes) bool {
-	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing
+	return s.frozen == auto.FreezeStory && lanes.View(storyLane).Finishing || s.frozenFocus == auto.FreezeStory && lanes.View(activityLane).Finishing
 }
 
-// Ended takes the end of an entry of the story, of a handler or of the safety lane.
+// Ended takes the end of an entry of the story, of the activity, of a handler or of the safety
+// lane.
 func (t Step) Ended(o *act.Effect) {
 	if o.Lane == SafetyLane {
 		t.safetyActEnded(o)
@@ -194,6 +190,9 @@ func (t Step) Ended(o *act.Effect) {
 	case o.Lane != storyLane && t.askedEnded(o):
 		return
 	case o.Outcome == act.EntryCancelled: // who cancelled it knows
+		return
+	case o.Lane == activityLane:
+		t.activityActEnded(o)
 		return
 	case o.Lane != storyLane:
 		t.handlerActEnded(o.Entry, o.Reason)
@@ -214,6 +213,7 @@ func (s *State) Acts(lanes *act.Lanes) (acts []schema.QueuedAct) {
 	for _, h := range s.handling {
 		acts = append(acts, lanes.Acts(handlerLane(h.handler))...)
 	}
+	acts = append(acts, lanes.Acts(activityLane)...)
 	return append(acts, lanes.Acts(storyLane)...)
 }
 

@@ -145,7 +145,10 @@ func (s *State) Drop(k request.Key) bool {
 }
 
 // Pending reports whether a command is queued.
-func (s *State) Pending() bool { return s.toQueue.Len()+s.toAuto.Len() > 0 || s.again }
+func (s *State) Pending() bool {
+	return s.toQueue.Len()+s.toAuto.Len() > 0 || s.again ||
+		s.focus.run != s.heldBy || s.focus.next != nil && s.frozen != auto.FreezeAll
+}
 
 // met reports whether the condition of a command still holds, and otherwise refuses the
 // command.

@@ -27,7 +27,8 @@ func (t Step) script(h *config.Handler) (s script, why string) {
 	case h.Call != nil:
 		return s, ""
 	case h.Activity != "":
-		return t.activity(h.Activity)
+		s, _, why = t.activity(h.Activity)
+		return s, why
 	case h.Story.Act == "":
 		return script{acts: []act.Entry{{Act: &h.Act, Languages: t.cfg.Languages}}}, ""
 	}
@@ -40,26 +41,6 @@ func (t Step) script(h *config.Handler) (s script, why string) {
 		return s, "the act " + a.ID + ": " + act.InWords(wrong[0])
 	}
 	return script{acts: []act.Entry{{Act: &a, With: h.Story.With, Languages: languages}}, files: files}, ""
-}
-
-// activity is the script of one of the fleet's activities.
-func (t Step) activity(id string) (s script, why string) {
-	set := t.Activities
-	if set == nil {
-		return s, "the robot has no activities"
-	}
-	i := slices.IndexFunc(set.Activities, func(a score.Activity) bool { return a.ID == id })
-	if i < 0 {
-		return s, "the robot has no activity " + id
-	}
-	a := &set.Activities[i]
-	s = script{skips: !a.OnActError.Stop, files: set.Assets}
-	languages := t.languagesOf(a.Languages)
-	for _, step := range a.Acts {
-		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))
-		s.acts = append(s.acts, act.Entry{Act: &whole, With: step.With, Languages: languages, OnResume: step.OnResume, FinishBeforePause: step.FinishBeforePause})
-	}
-	return s, ""
 }
 
 // beginHandler performs a handler's acts in the handler's own lane.

@@ -50,6 +50,9 @@ type world struct {
 	alerts  map[string]bool
 	hints   map[string]string // of alerts
 	n       int
+
+	ended    []effect.ActivityEnded
+	statuses []schema.AutoStatus // of ato, one after the other
 }
 
 // healthy is a diagnosis that found nothing.
@@ -104,6 +107,8 @@ func (w *world) pass(d time.Duration) {
 		p.Handlers()
 		for again := true; again; again = w.state.Pending() {
 			p.Interrupts()
+			p.Activity()
+			w.settle()
 			p.StepAuto()
 		}
 		w.lanes.Tick(w.now)
@@ -133,6 +138,12 @@ func (w *world) settle() {
 			w.alerts[e.Kind], w.hints[e.Kind] = true, e.Hint
 		case effect.Clear:
 			delete(w.alerts, e.Kind)
+		case effect.ActivityEnded:
+			w.ended = append(w.ended, e)
+		case effect.Event:
+			if e.Kind == "auto_changed" {
+				w.statuses = append(w.statuses, w.state.Auto().Status)
+			}
 		}
 	}
 	w.out.Cut(0)

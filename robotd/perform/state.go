@@ -1,5 +1,5 @@
-// Package perform performs the accepted story, the handlers of interrupts and the shutdown act, each on lanes
-// of its own.
+// Package perform performs the accepted story, the focused activity, the handlers of interrupts and the shutdown act,
+// each on lanes of its own.
 package perform
 
 import (
@@ -32,9 +32,14 @@ type State struct {
 	storyEntry string               // entry on the story's lane
 	frozen     auto.Freeze
 	handling   []handling
-	unfit      bool // as at the last step
-	power      power
-	refusals   []refusals
+
+	focus       focus
+	heldBy      string // performance of an activity whose pause token is held
+	frozenFocus auto.Freeze
+
+	unfit    bool // as at the last step
+	power    power
+	refusals []refusals
 }
 
 // Inputs that wait for ato and for the queue of interrupts.

@@ -24,21 +24,10 @@ type program struct {
 // programOf prepares a story for ato.
 func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
 	story := &l.Fit.Content.Story
-	p := &program{Loaded: l, facts: auto.Story{
-		ID: l.Story.ID, Rev: l.Story.Rev, Digest: l.Story.SHA256, Acts: len(story.Acts),
-		Times: int(story.Repeat.Times), OnError: auto.Skip, Retries: int(story.OnActError.Retries),
-	}}
+	p := &program{Loaded: l, facts: repeated(l.Story.ID, len(story.Acts), story.Repeat, story.OnActError)}
+	p.facts.Rev, p.facts.Digest = l.Story.Rev, l.Story.SHA256
 	if len(l.Fit.Pruned) > 0 {
 		p.facts.Digest += fmt.Sprint(" without ", l.Fit.Pruned)
-	}
-	switch {
-	case story.OnActError.Stop:
-		p.facts.OnError = auto.Stop
-	case story.OnActError.Retries > 0:
-		p.facts.OnError = auto.Retry
-	}
-	if story.Repeat.Loop {
-		p.facts.Times = 0
 	}
 	p.languages = t.languagesOf(story.Languages)
 	p.moves = slices.ContainsFunc(story.Acts, func(s score.Step) bool { return l.Fit.Content.Acts[s.Act].Moves() })
@@ -159,13 +148,16 @@ func (s *State) ActName() string {
 	return ""
 }
 
-// File returns the file that an action names: of a handler, of the story that is performed,
-// or else of the accepted one.
+// File returns the file that an action names: of a handler, of the activity, of the story
+// that is performed, or else of the accepted one.
 func (s *State) File(do *score.Action) string {
 	for _, h := range s.handling {
 		if sum := fileOf(h.files, do); sum != "" {
 			return sum
 		}
+	}
+	if sum := fileOf(s.focus.files, do); sum != "" {
+		return sum
 	}
 	for _, p := range []*program{s.playing, s.accepted} {
 		if p == nil {
