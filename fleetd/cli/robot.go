@@ -169,6 +169,10 @@ func robotDetail(out io.Writer, d view.Detail) {
 	}
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
+	if d.State != nil && d.State.Life != nil {
+		line("life", lifeText(d.State.Life))
+		line("waiting", waitingText(d.State.Life))
+	}
 	line("desired", convergenceText(d.Desired))
 	if r := d.Reported; r != nil && r.Reason != "" && hasRefused(d.Desired) {
 		line("refused", refusalText(r))

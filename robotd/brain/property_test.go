@@ -374,6 +374,7 @@ func TestWhateverHappens(t *testing.T) {
 		w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
 		w.r.answer()
 		w.r.give(event.Connected{Session: "last"})
+		w.command("safety/estop", "") // a requested act waits as long as ato is paused
 		w.r.until(w.r.now + 40*time.Second)
 		w.r.give(event.Connected{Session: "very last"})
 		for k := range w.a.asked {
