@@ -100,6 +100,22 @@ func (s *State) NeedsContinue() schema.Reason {
 	return ""
 }
 
+// NeedsContinueAfter reports whether a token of this kind lasts until auto/continue.
+func (s *State) NeedsContinueAfter(k Kind) bool {
+	i := s.tokens.find(Token{Kind: k})
+	return i >= 0 && s.tokens.held[i].sticky
+}
+
+// FrozenBut reports whether a token of another kind freezes everything.
+func (s *State) FrozenBut(k Kind) bool {
+	for i := range s.tokens.n {
+		if kind := s.tokens.held[i].Kind; kind != k && kind.Global() {
+			return true
+		}
+	}
+	return false
+}
+
 // Freeze is how much of ato is paused.
 type Freeze uint8
 

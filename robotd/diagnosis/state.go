@@ -332,7 +332,7 @@ func (s *State) Motion() schema.Reason {
 
 // Pause returns why ato has to be paused; empty = it has not.
 func (s *State) Pause() schema.Reason {
-	if s.Barred() != "" || s.any(Resting) && s.cfg.Guards(schema.SafeguardCriticalTemperature) {
+	if s.Barred() != "" || s.Safeguarded(schema.SafeguardCriticalTemperature) {
 		return schema.ReasonSafeguard
 	}
 	return s.Motion()
@@ -344,6 +344,22 @@ func (s *State) Barred() schema.Reason {
 		return schema.ReasonSafeguard
 	}
 	return ""
+}
+
+// Safeguarded reports whether a safeguard has a cause now.
+func (s *State) Safeguarded(by schema.Safeguard) bool {
+	switch by {
+	case schema.SafeguardCriticalDiagnosis:
+		return s.Barred() != ""
+	case schema.SafeguardCriticalTemperature:
+		return s.any(Resting) && s.cfg.Guards(by)
+	}
+	for i := range guards {
+		if guards[i].name == by {
+			return s.guards[i].active
+		}
+	}
+	return false
 }
 
 func (s *State) any(p Phase) bool {

@@ -146,6 +146,16 @@ func Boot(r *Registry) State {
 // Running lists the interrupts in the order of their start.
 func (s *State) Running() []Entry { return s.running[:s.n:s.n] }
 
+// Preempts reports whether a handler runs that ends activities.
+func (s *State) Preempts(r *Registry) bool {
+	for _, e := range s.Running() {
+		if h, _ := r.Handler(e.Handler); h.Preempt {
+			return true
+		}
+	}
+	return false
+}
+
 // Interrupter returns the state of the i-th interrupter of the registry.
 func (s *State) Interrupter(i int) schema.InterrupterState {
 	switch s.switches[i] {

@@ -49,9 +49,6 @@ var Permissions = []Rule{
 	{string(score.PermitInSafeguard), schema.ReasonNotPermitted, "it lacks the permission in_safeguard", func(t Step, a *activity) bool {
 		return t.safeguarded() && !a.Permits(score.PermitInSafeguard)
 	}},
-	{"motion", schema.ReasonSafetyDisabled, "it moves, and the safety core is not ENABLED", func(t Step, a *activity) bool {
-		return a.moves && !t.MayMove
-	}},
 }
 
 // The shortest time between two starts of an activity by the launchpad, and its rest after a

@@ -1,7 +1,6 @@
 package life
 
 import (
-	"slices"
 	"time"
 
 	"troupe/robotd/signal"
@@ -12,7 +11,6 @@ import (
 // activity is one of the set, and where it stands.
 type activity struct {
 	*score.Activity
-	moves           bool            // an act of it does
 	when            *cond.Condition // nil = it starts only on request
 	needs, cooldown time.Duration   // how long the condition has to hold, and how long it rests after its end
 
@@ -41,7 +39,7 @@ func (s *State) takeSet(set *score.Activities) {
 	s.activities = make([]activity, len(set.Activities))
 	for i := range set.Activities {
 		a := &set.Activities[i]
-		n := activity{Activity: a, needs: duration(a.Launch.For), cooldown: duration(a.Launch.Cooldown), moves: moves(set, a)}
+		n := activity{Activity: a, needs: duration(a.Launch.For), cooldown: duration(a.Launch.Cooldown)}
 		if a.Launch.When != "" {
 			n.when, _ = cond.Parse(a.Launch.When) // valid, or the set would not have been accepted
 		}
@@ -52,13 +50,6 @@ func (s *State) takeSet(set *score.Activities) {
 		s.activities[i] = n
 	}
 	s.hide()
-}
-
-func moves(set *score.Activities, a *score.Activity) bool {
-	return slices.ContainsFunc(a.Acts, func(step score.Step) bool {
-		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))
-		return whole.Moves()
-	})
 }
 
 func duration(text string) time.Duration {

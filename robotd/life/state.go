@@ -99,8 +99,7 @@ type Facts struct {
 	Interrupts bool          // a handler runs
 	Preempts   bool          // one that preempts activities does
 	Safety     schema.Reason // why the safety core keeps the robot from living: a stop, or what is left of one
-	MayMove    bool          // the safety core is ENABLED
-	AtRest     bool          // it is DISABLED
+	AtRest     bool          // the safety core is DISABLED
 	Charging   bool
 	Health     Health
 	Signals    *signal.State
@@ -124,8 +123,8 @@ func (s *State) Ask(o request.Perform, who string) bool {
 // Ended takes the end of a performance.
 func (s *State) Ended(e effect.ActivityEnded) { s.inbox.Add(input{ended: e}) }
 
-// Cancel removes a command that waits, and reports whether it did.
-func (s *State) Cancel(by request.Key) bool { return s.inbox.Drop(by) }
+// Drop removes a command that waits, and reports whether it did.
+func (s *State) Drop(by request.Key) bool { return s.inbox.Drop(by) }
 
 // Pending reports whether there is something to decide at once.
 func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }

@@ -50,10 +50,8 @@ func newWorld(t testing.TB) *world {
 	w.cfg.Life.Enabled = true
 	w.s = New(&w.cfg)
 	w.rules, _ = signal.Compile(nil)
-	w.f.MayMove = true
 	w.set = score.Activities{Schema: score.ActivitiesSchema, Acts: map[string]score.Act{
 		"still": {ID: "still", Actions: []score.Action{{Type: score.TypeWait}}},
-		"moves": {ID: "moves", Actions: []score.Action{{Type: score.TypeHead}}},
 	}}
 	return w
 }
@@ -133,8 +131,6 @@ func (w *world) play(line string) string {
 		w.cfg.Life.HumansLost = duration(arg(0))
 	case "safety":
 		w.f.Safety = schema.Reason(strings.TrimPrefix(arg(0), "ok"))
-	case "may-move":
-		switchTo(&w.f.MayMove)
 	case "at-rest":
 		switchTo(&w.f.AtRest)
 	case "frozen":
@@ -209,8 +205,6 @@ func (w *world) add(words []string) {
 			a.Launch.Cooldown = value
 		case "permits":
 			a.Permissions[value] = true
-		case "moves":
-			a.Acts = []score.Step{{Act: "moves"}}
 		}
 	}
 	w.set.Activities = append(slices.Clone(w.set.Activities), a)
