@@ -53,7 +53,7 @@ func (t *step) dispatch(o request.Perform) {
 	case verb.PartMode:
 		taken = t.takeMode(o)
 	case verb.PartLife:
-		t.refuse(o, schema.ReasonNotEnabled, "", "this robot has no autonomous life yet")
+		taken = t.life.Ask(o, t.beats.Asker(o.Client, o.By))
 	case verb.PartStory:
 		taken = t.perform.Ask(o)
 	case verb.PartControl:

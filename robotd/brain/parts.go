@@ -72,7 +72,9 @@ func (t *step) settle(from int) {
 			t.toPerform(func(p perform.Step) { p.Focus(in) })
 		case effect.EndActivity:
 			t.toPerform(func(p perform.Step) { p.EndFocus(in) })
-		case effect.ActivityEnded: // nobody gives a focus yet
+		case effect.ActivityEnded:
+			t.life.Ended(in)
+		case effect.Abilities: // nobody performs them yet
 		case effect.AskStop:
 			t.askStop(in.Request)
 		case effect.ActCompleted:

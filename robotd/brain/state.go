@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
 	"troupe/robotd/intent"
+	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -50,6 +51,7 @@ type State struct {
 	perform perform.State
 	desired desired.State
 	intent  intent.State
+	life    life.State
 	report  report.State
 	list    effect.List // effects and intents of the parts
 
@@ -92,6 +94,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		perform: perform.New(cfg),
 		manual:  manual.New(cfg, id, m.Settings),
 		intent:  intent.New(cfg),
+		life:    life.New(cfg),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:    body.New(b),
 		health:  diagnosis.New(cfg, b.Units, now, m.Settings),

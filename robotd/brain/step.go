@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/heartbeat"
 	"troupe/robotd/intent"
+	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
@@ -53,10 +54,12 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toManual(manual.Step.Hands)
 	t.settleBootMode()
 	t.stepSignals()
+	t.toLife(life.Step.Decide)
 	t.toPerform(perform.Step.Shutdown)
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.Interrupts)
+	t.toLife(life.Step.Launch)
 	t.toPerform(perform.Step.Activity)
 	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
 	t.performAuto()
@@ -180,7 +183,7 @@ func (t *step) react(ev event.Event) {
 // Pending reports whether an input waits in an inbox. The loop then makes the next step at
 // once, with the event Follow.
 func (s *State) Pending() bool {
-	return s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.perform.Pending()
+	return s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
@@ -208,6 +211,7 @@ func Deadline(s *State) time.Duration {
 		}
 	}
 	sooner(s.signals.Deadline())
+	sooner(s.life.Deadline())
 	sooner(s.stops.Deadline())
 	sooner(s.answers.Journal().Deadline())
 	sooner(s.settings.Deadline())

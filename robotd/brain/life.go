@@ -1,0 +1,42 @@
+package brain
+
+import (
+	"troupe/robotd/auto"
+	"troupe/robotd/life"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// lives returns the part life with its facts.
+func (t *step) lives() life.Step {
+	ato, queue := t.perform.Auto(), t.perform.Queue()
+	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
+		Standing: t.standing(),
+		Ato:      t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoHalt,
+		Frozen:   ato.FrozenBut(auto.BySafeguard), Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
+		Safety: t.stopReason(), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
+		Health: &t.health, Signals: &t.signals, Activities: t.desired.Activities(),
+	}}
+}
+
+func (t *step) toLife(do func(life.Step)) {
+	from := t.list.Len()
+	do(t.lives())
+	t.settle(from)
+}
+
+// stopReason is why the safety core keeps the robot from living: a stop, a latched one, or one
+// after which only auto/continue lets it go on.
+func (t *step) stopReason() schema.Reason {
+	switch at := t.safety.At; {
+	case safety.Latched(at):
+		return schema.ReasonSafetyLatched
+	case at != schema.SafetyEnabled && at != schema.SafetyDisabled:
+		return schema.ReasonStopped
+	case len(t.stops.Latches()) > 0:
+		return schema.ReasonLatched
+	case t.perform.Auto().NeedsContinueAfter(auto.BySafety):
+		return schema.ReasonNeedsContinue
+	}
+	return ""
+}
