@@ -147,9 +147,11 @@ func TestUnchangedWaitsOnlyForChangesOfOthers(t *testing.T) {
 
 func TestWhatTheRobotDoesByItselfHasNoAnswer(t *testing.T) {
 	r := newRig(t)
-	r.p.clean = true
 	r.do(func(t Step) { t.Reply(effect.Reply{Verdict: succeeded}); t.Release() })
 	r.expect("no key")
+	if r.p.urgency != effect.Clean {
+		t.Error("the state is published because of it")
+	}
 }
 
 func TestCancelIsAnsweredAfterWhatItCancels(t *testing.T) {

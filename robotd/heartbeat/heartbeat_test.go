@@ -178,21 +178,26 @@ func TestCommandIsAsLateAsTheGapBeforeItOrItsWait(t *testing.T) {
 	for _, x := range []struct {
 		what     string
 		stalled  time.Duration // when the loop stopped until the command arrived; 0 = it ran
-		silent   bool          // the connection, since a heartbeat at 2 s
+		last     event.Event   // the last message before it, at 2 s
 		read     time.Duration // when the command was read; 0 = not said
 		wantLate time.Duration
 	}{
 		{what: "no gap"},
 		{what: "it waited inside robotd", read: 7 * time.Second, wantLate: 3 * time.Second},
 		{what: "the loop stalled", stalled: 6 * time.Second, wantLate: 4 * time.Second},
-		{what: "it ends a silence of the connection", silent: true, wantLate: 8 * time.Second},
+		{what: "it ends a silence after a heartbeat", last: event.Heartbeat{}, wantLate: 8 * time.Second},
+		{what: "it ends a silence after fleetd came online", last: event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceOnline}}, wantLate: 8 * time.Second},
+		{what: "it ends a silence without fleetd", last: event.Delivered{}},
 	} {
 		r := newRig()
 		r.do(func(t Step) { t.Connected() })
 		for r.now < 10*time.Second {
 			r.now += 200 * time.Millisecond
-			if x.silent && r.now == 2*time.Second {
-				r.s.NoteArrival(r.clock(), event.Heartbeat{})
+			if x.last != nil && r.now == 2*time.Second {
+				r.s.NoteArrival(r.clock(), x.last)
+				if p, is := x.last.(event.FleetdPresence); is {
+					r.s.FleetdPresence(r.clock(), p.Presence)
+				}
 			}
 			if x.stalled == 0 || r.now <= x.stalled {
 				r.s.NoteArrival(r.clock(), event.Tick{})

@@ -81,7 +81,9 @@ func (r *rig) boot() {
 	r.log = nil
 }
 
-func (r *rig) clock() clock.Now { return clock.Now{Mono: r.now, Wall: schema.Time(r.now.Milliseconds())} }
+func (r *rig) clock() clock.Now {
+	return clock.Now{Mono: r.now, Wall: schema.Time(r.now.Milliseconds())}
+}
 
 // do makes a step, and logs what the robot shall do.
 func (r *rig) do(part func(Step)) {
@@ -226,10 +228,9 @@ func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
 func TestMotionEndsWithTheMode(t *testing.T) {
 	r := newRig(t)
 	r.set("dance")
-	r.wants(mode.Drive{VX: 0.2})
-	r.log = nil
-	if got := r.asks("out", verb.SetMode{Mode: "mnl"}, schema.Precondition{}); !slices.Contains(got, "drive 0 0") {
-		t.Errorf("another mode is in charge, and the robot drives on: %q", got)
+	r.wants(mode.Drive{VX: 0.2}, mode.Look{Yaw: 1})
+	if got := r.asks("out", verb.SetMode{Mode: "mnl"}, schema.Precondition{}); !slices.Contains(got, "drive 0 0") || !slices.Contains(got, "stop head") {
+		t.Errorf("another mode is in charge, and the robot moves on: %q", got)
 	}
 }
 
