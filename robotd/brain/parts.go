@@ -32,7 +32,7 @@ func (t *step) settle(from int) {
 		case effect.Move:
 			t.move(in.Velocity)
 		case effect.SaveSetting:
-			t.settings.saving(in)
+			t.settings.Saving(in)
 			t.do(in)
 		case effect.Effect:
 			t.do(in)

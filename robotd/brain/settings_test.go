@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/settings"
 	"troupe/schema"
 )
 
@@ -40,7 +41,7 @@ func TestRepeatedSettingIsTheNewest(t *testing.T) {
 	r.boot()
 	r.until(time.Second)
 	volume := func(v string) event.SettingsSaved {
-		r.s.settings.saving(effect.SaveSetting{Name: "volume", Value: v})
+		r.s.settings.Saving(effect.SaveSetting{Name: "volume", Value: v})
 		return event.SettingsSaved{Names: []string{"volume"}}
 	}
 	older, newer := volume("0.2"), volume("0.7")
@@ -54,13 +55,13 @@ func TestRepeatedSettingIsTheNewest(t *testing.T) {
 		}
 	}
 	r.give(older)
-	r.until(r.now + 2*settingsPause)
+	r.until(r.now + 2*settings.Pause)
 	if len(repeated) != 1 || repeated[0] != "volume=0.7" {
 		t.Errorf("the robot repeated %v, want the newest volume", repeated)
 	}
 	r.give(older)
 	r.give(newer)
-	r.until(r.now + 2*settingsPause)
+	r.until(r.now + 2*settings.Pause)
 	if len(repeated) != 1 {
 		t.Errorf("the newest volume is on the disk, and the robot repeated %v", repeated[1:])
 	}

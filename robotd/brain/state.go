@@ -22,6 +22,7 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/settings"
 	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
@@ -55,7 +56,7 @@ type State struct {
 	report  report.State
 	list    effect.List // effects and intents of the parts
 
-	settings settings // of the parts, as far as the disk refused them
+	settings settings.State // of the parts, as far as the disk refused them
 
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended

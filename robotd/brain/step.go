@@ -65,7 +65,11 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.performAuto()
 	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
-		t.retrySettings()
+		from := t.list.Len()
+		if t.settings.Retry(t.now.Mono, &t.list) {
+			t.desired.ReportAgain() // reports that were held back with the settings
+		}
+		t.settle(from)
 		t.reports().Ticked(tick.Late)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
@@ -125,7 +129,7 @@ func (t *step) react(ev event.Event) {
 		t.disk(ev.Refused)
 	case event.SettingsSaved:
 		t.disk(ev.Refused)
-		t.settings.saved(t.now, ev)
+		t.settings.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
