@@ -17,6 +17,7 @@ type cue struct {
 	startVague, lastsVague bool  // the start, the duration depends on an estimate
 	clock                  int64 // of a group; it stands still while an exclusive part runs
 	clockVague             bool
+	first, later           int  // in cues: those before first are over, those from later on are not due yet
 	waitedFor              *cue // the last one of its class for which it had to wait
 }
 
@@ -69,8 +70,20 @@ func (c *cue) runs() bool { return c.begun && !c.over }
 
 func (c *cue) endVague() bool { return c.startVague || c.lastsVague }
 
+// current returns the parts that are due and not over, so that a long act does not cost
+// the square of its length.
+func (c *cue) current() []*cue {
+	for c.first < len(c.cues) && c.cues[c.first].over {
+		c.first++
+	}
+	for c.later = max(c.later, c.first); c.later < len(c.cues) && c.cues[c.later].action.StartMS <= c.clock; {
+		c.later++
+	}
+	return c.cues[c.first:c.later]
+}
+
 func (c *cue) frozen() bool {
-	for _, k := range c.cues {
+	for _, k := range c.current() {
 		if k.alone && k.runs() {
 			return true
 		}
@@ -97,12 +110,11 @@ func (s *simulation) finish(c *cue) {
 			delete(s.holds, c.lane())
 		}
 	} else {
-		c.over = true
-		for _, k := range c.cues {
+		for _, k := range c.current() {
 			s.finish(k)
-			c.over = c.over && k.over
 		}
-		c.end = s.now
+		c.current()
+		c.over, c.end = c.first == len(c.cues), s.now
 	}
 	if c.over && c.alone {
 		c.group.clockVague = c.group.clockVague || c.endVague()
@@ -110,12 +122,12 @@ func (s *simulation) finish(c *cue) {
 }
 
 func (s *simulation) begin(g *cue) (changed bool) {
-	for _, k := range g.cues {
+	for _, k := range g.current() {
 		switch {
 		case !g.runs() || k.over || g.frozen() && !k.runs():
 		case k.begun:
 			changed = s.begin(k) || changed
-		case k.action.StartMS <= g.clock && !s.waits(g, k):
+		case !s.waits(g, k):
 			changed = true
 			s.start(g, k)
 		}
@@ -141,7 +153,7 @@ func (s *simulation) start(g, k *cue) {
 // waits reports whether k, which is due, has to wait for another.
 func (s *simulation) waits(g, k *cue) bool {
 	if k.alone {
-		for _, other := range g.cues {
+		for _, other := range g.current() {
 			if other.runs() {
 				k.startVague = k.startVague || other.endVague()
 				return true
@@ -164,14 +176,14 @@ func (c *cue) next(now int64) int64 {
 	if c.action.Type != TypeGroup {
 		return c.end - now
 	}
-	step, frozen := int64(MaxActMS), c.frozen()
-	for _, k := range c.cues {
-		switch {
-		case k.runs():
+	step := int64(MaxActMS)
+	for _, k := range c.current() {
+		if k.runs() {
 			step = min(step, k.next(now))
-		case !k.over && !frozen && k.action.StartMS > c.clock:
-			step = min(step, k.action.StartMS-c.clock)
 		}
+	}
+	if c.later < len(c.cues) && !c.frozen() {
+		step = min(step, c.cues[c.later].action.StartMS-c.clock)
 	}
 	return step
 }
@@ -184,7 +196,7 @@ func (c *cue) pass(step int64) {
 	if !c.frozen() {
 		c.clock += step
 	}
-	for _, k := range c.cues {
+	for _, k := range c.current() {
 		k.pass(step)
 	}
 }
