@@ -27,16 +27,17 @@ type Asset struct {
 	Size   int64       `json:"size" doc:"bytes"`
 	At     schema.Time `json:"at"`
 	By     string      `json:"by,omitempty"`
-	Uses   []AssetUse  `json:"uses" doc:"published stories that use it"`
+	Uses   []AssetUse  `json:"uses" doc:"published stories and activities that use it"`
 }
 
-// AssetUse is a published story that uses an asset: the newest revision, or an
-// older one that robots perform.
+// AssetUse is a published story or activity that uses an asset: the newest revision, or an
+// older one that robots have.
 type AssetUse struct {
-	Story  string   `json:"story"`
-	Rev    int64    `json:"rev"`
-	Newest bool     `json:"newest"`
-	Robots []string `json:"robots" doc:"robots whose default story it is"`
+	Story    string   `json:"story,omitempty"`
+	Activity string   `json:"activity,omitempty"`
+	Rev      int64    `json:"rev"`
+	Newest   bool     `json:"newest"`
+	Robots   []string `json:"robots" doc:"robots that have it as default story, or among their activities"`
 }
 
 // Uploaded is the result of an upload.
@@ -44,6 +45,8 @@ type Uploaded struct {
 	Asset     Asset    `json:"asset"`
 	Unchanged bool     `json:"unchanged" doc:"the asset had these bytes already"`
 	Stale     []string `json:"stale" doc:"stories whose newest revision uses other bytes of this asset; publish them again to update them"`
+
+	StaleActivities []string `json:"stale_activities" doc:"activities whose newest revision uses other bytes of this asset"`
 }
 
 const (
@@ -168,7 +171,11 @@ func (u *upload) Read(b []byte) (int, error) {
 func assetOf(a library.Asset, uses []library.Use) Asset {
 	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{}}
 	for _, u := range uses {
-		out.Uses = append(out.Uses, AssetUse{u.Story, u.Rev, u.Newest, nonNil(u.Robots)})
+		use := AssetUse{Story: u.Of.ID, Rev: u.Rev, Newest: u.Newest, Robots: nonNil(u.Robots)}
+		if u.Of.Kind == library.KindActivity {
+			use.Story, use.Activity = "", u.Of.ID
+		}
+		out.Uses = append(out.Uses, use)
 	}
 	return out
 }
@@ -209,7 +216,7 @@ func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, bo
 	if len(problems) > 0 {
 		return nil, refusal(findings(requestPart(problems[0]), problems))
 	}
-	return &answer[Uploaded]{Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: nonNil(up.Stale)}}, nil
+	return &answer[Uploaded]{Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: idsOf(up.Stale, library.KindStory), StaleActivities: idsOf(up.Stale, library.KindActivity)}}, nil
 }
 
 // requestPart returns the part of the request that a problem of an asset is about.

@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -34,6 +35,24 @@ type Assigned struct {
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
 }
 
+// SetAssignment sets the activities of robots, instead of those that they have.
+type SetAssignment struct {
+	Activities    []string          `json:"activities" maxItems:"64" doc:"the whole set; empty = none"`
+	Selector      selector.Selector `json:"selector"`
+	DryRun        bool              `json:"dry_run,omitempty"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
+	Signed
+}
+
+// SetAssigned is the result of a SetAssignment.
+type SetAssigned struct {
+	DryRun     bool            `json:"dry_run,omitempty"`
+	Activities []view.Activity `json:"activities" doc:"with the revisions that are assigned"`
+	Total      int             `json:"total" doc:"robots selected"`
+	Updated    []string        `json:"updated" doc:"robots that get these activities"`
+	Unchanged  []string        `json:"unchanged" doc:"robots that had them already"`
+}
+
 func (s *server) assignments(h huma.API) {
 	register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the default story of robots",
 		"Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty story removes the default story."), auth.Assign,
@@ -43,6 +62,33 @@ func (s *server) assignments(h huma.API) {
 		}) (*answer[Assigned], error) {
 			return s.assign(ctx, in.principal, in.Body)
 		})
+	register(h, op("assign-activities", http.MethodPost, "/activities/assignments", "activities", "Set the activities of robots",
+		"The newest revision of each is assigned, and robots keep it when another one is published, until these activities are assigned again. The activities that a robot has now are replaced; an empty list removes them."), auth.Assign,
+		func(ctx context.Context, in *struct {
+			caller
+			Body SetAssignment
+		}) (*answer[SetAssigned], error) {
+			return s.assignActivities(ctx, in.principal, in.Body)
+		})
+}
+
+func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAssignment) (*answer[SetAssigned], error) {
+	if found := a.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	ask := change.SetAssignment{Activities: a.Activities, Robots: a.Selector, Expected: a.ExpectedCount, DryRun: a.DryRun}
+	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person())
+	if err != nil {
+		return nil, s.failSelected(err, "activities", a.Selector)
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inBody("", problems)).withCount(total)
+	}
+	out := SetAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total, Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged)}
+	for _, pin := range done.Activities {
+		out.Activities = append(out.Activities, view.Activity(pin))
+	}
+	return &answer[SetAssigned]{out}, nil
 }
 
 func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*answer[Assigned], error) {

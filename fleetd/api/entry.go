@@ -6,9 +6,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Entry is one act or story of the library.
+// Entry is one act, story or activity of the library.
 type Entry struct {
-	Kind      string           `json:"kind" enum:"act,story"`
+	Kind      string           `json:"kind" enum:"act,story,activity"`
 	ID        string           `json:"id"`
 	Name      string           `json:"name,omitempty"`
 	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
@@ -17,7 +17,7 @@ type Entry struct {
 	Problems  []schema.Problem `json:"problems"`
 	ChangedAt schema.Time      `json:"changed_at"`
 	ChangedBy string           `json:"changed_by,omitempty"`
-	Robots    int              `json:"robots" doc:"robots whose default story it is"`
+	Robots    int              `json:"robots" doc:"robots that have it as default story, or among their activities"`
 
 	DeletedAt  schema.Time `json:"deleted_at,omitzero"`
 	DeletedBy  string      `json:"deleted_by,omitempty"`
@@ -27,7 +27,7 @@ type Entry struct {
 	Revisions []Revision `json:"revisions,omitempty"`
 }
 
-// Revision is one published revision of an act or story.
+// Revision is one published revision of an entry.
 type Revision struct {
 	Rev    int64       `json:"rev"`
 	SHA256 string      `json:"sha256"`
@@ -49,9 +49,9 @@ type Validation struct {
 	Assets []NewAsset   `json:"assets,omitempty" maxItems:"1000"`
 }
 
-// SourceText is the source of an act or story.
+// SourceText is the source of an entry.
 type SourceText struct {
-	Kind string `json:"kind" enum:"act,story"`
+	Kind string `json:"kind" enum:"act,story,activity"`
 	Text string `json:"text" doc:"YAML, or JSON if it starts with {"`
 }
 
@@ -68,7 +68,7 @@ type Validities struct {
 
 // Validity lists the problems of a text.
 type Validity struct {
-	ID       string           `json:"id,omitempty" doc:"name of the act or story, if it could be parsed"`
+	ID       string           `json:"id,omitempty" doc:"name of the entry, if it could be parsed"`
 	Valid    bool             `json:"valid" doc:"it could be published"`
 	Problems []schema.Problem `json:"problems"`
 }
@@ -81,16 +81,19 @@ type Published struct {
 	Revision  Revision `json:"revision"`
 	Unchanged bool     `json:"unchanged" doc:"the newest revision has the same contents"`
 	Stale     []string `json:"stale" doc:"stories whose newest revision uses an earlier revision of this act; publish them again to update them"`
+	// StaleActivities are as Stale.
+	StaleActivities []string `json:"stale_activities" doc:"activities whose newest revision uses an earlier revision of this act"`
 }
 
 // Deletion is what a deletion does, or would do.
 type Deletion struct {
-	DryRun  bool          `json:"dry_run,omitempty"`
-	Kind    string        `json:"kind"`
-	ID      string        `json:"id"`
-	Stories []StoryImpact `json:"stories" doc:"stories that change"`
-	Robots  int           `json:"robots" doc:"robots that get a new desired story"`
-	Clears  []string      `json:"clears" doc:"stories whose robots would be left without a default story"`
+	DryRun     bool             `json:"dry_run,omitempty"`
+	Kind       string           `json:"kind"`
+	ID         string           `json:"id"`
+	Stories    []StoryImpact    `json:"stories" doc:"stories that change"`
+	Activities []ActivityImpact `json:"activities" doc:"activities that change"`
+	Robots     int              `json:"robots" doc:"robots that get a new desired story or new activities"`
+	Clears     []string         `json:"clears" doc:"stories whose robots would be left without a default story"`
 }
 
 // StoryImpact is what the deletion of an act does to one story.
@@ -101,6 +104,17 @@ type StoryImpact struct {
 	Rev       int64    `json:"rev" doc:"its newest revision afterwards"`
 	Repinned  []string `json:"repinned" doc:"robots that get the revision without the act"`
 	Cleared   []string `json:"cleared" doc:"robots that are left without a default story"`
+	DraftOnly bool     `json:"draft_only"`
+}
+
+// ActivityImpact is what the deletion of an act does to one activity.
+type ActivityImpact struct {
+	Activity  string   `json:"activity"`
+	Before    int      `json:"acts_before"`
+	After     int      `json:"acts_after" doc:"0 = the activity is deleted too"`
+	Rev       int64    `json:"rev" doc:"its newest revision afterwards"`
+	Repinned  []string `json:"repinned" doc:"robots that get the revision without the act"`
+	Cleared   []string `json:"cleared" doc:"robots that are left without this activity"`
 	DraftOnly bool     `json:"draft_only"`
 }
 
@@ -117,6 +131,9 @@ func entryOf(e library.Entry) Entry {
 	case library.KindStory:
 		story, _ := score.ParseStory(e.Draft)
 		out.Name = story.Name.In(story.Languages...)
+	case library.KindActivity:
+		a, _ := score.ParseActivity(e.Draft)
+		out.Name = a.Name.In(a.Languages...)
 	}
 	return out
 }
@@ -126,12 +143,29 @@ func revisionOf(v library.Revision) Revision {
 }
 
 func deletionOf(i library.Impact) Deletion {
-	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: nonNil(i.Clears), Stories: []StoryImpact{}}
+	out := Deletion{Kind: string(i.Kind), ID: i.ID, Robots: i.Robots, Clears: nonNil(i.Clears), Stories: []StoryImpact{}, Activities: []ActivityImpact{}}
 	for _, one := range i.Stories {
 		out.Stories = append(out.Stories, StoryImpact{
-			Story: one.Story, Before: one.Before, After: one.After, Rev: one.Rev,
+			Story: one.ID, Before: one.Before, After: one.After, Rev: one.Rev,
+			Repinned: nonNil(one.Repinned), Cleared: nonNil(one.Cleared), DraftOnly: one.DraftOnly,
+		})
+	}
+	for _, one := range i.Activities {
+		out.Activities = append(out.Activities, ActivityImpact{
+			Activity: one.ID, Before: one.Before, After: one.After, Rev: one.Rev,
 			Repinned: nonNil(one.Repinned), Cleared: nonNil(one.Cleared), DraftOnly: one.DraftOnly,
 		})
 	}
 	return out
+}
+
+// idsOf lists the ids of the entries of a kind, never nil.
+func idsOf(refs []library.Ref, kind library.Kind) []string {
+	ids := []string{}
+	for _, r := range refs {
+		if r.Kind == kind {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

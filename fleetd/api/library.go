@@ -16,7 +16,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Library changes acts and stories. Problems refuse a change.
+// Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
 	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
 	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
@@ -25,7 +25,7 @@ type Library interface {
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
 }
 
-// Entries reads acts and stories.
+// Entries reads acts, stories and activities.
 type Entries interface {
 	Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error)
 	// Entry returns one with its revisions, which have no bodies.
@@ -37,7 +37,7 @@ type entryList struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Text is the source of an act or story, in YAML or JSON.
+// Text is the source of an entry, in YAML or JSON.
 type Text struct {
 	RawBody []byte `contentType:"application/yaml"`
 }
@@ -47,7 +47,7 @@ type entryAnswer struct {
 	Body Entry
 }
 
-// library registers the requests for acts or stories.
+// library registers the requests for acts, stories or activities.
 func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id+"-"+string(kind), method, "/"+plural+path, plural, summary, description...)
@@ -105,17 +105,18 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			return s.publish(ctx, in.principal, kind, in.ID, over, in.Body)
 		})
 	register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
-		"An act is removed from every story that uses it; a story left empty is deleted too; robots get the changed stories. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
+		"An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
-			DryRun  bool     `query:"dry_run"`
-			Stories int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
-			Robots  int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story"`
-			Clear   []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
-			By      string   `query:"by" maxLength:"63"`
-			Why     string   `query:"why" maxLength:"256"`
+			DryRun     bool     `query:"dry_run"`
+			Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
+			Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change"`
+			Robots     int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story or new activities"`
+			Clear      []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
+			By         string   `query:"by" maxLength:"63"`
+			Why        string   `query:"why" maxLength:"256"`
 		}) (*answer[Deletion], error) {
-			expect := &library.Expect{Stories: in.Stories, Robots: in.Robots, Clear: in.Clear}
+			expect := &library.Expect{Stories: in.Stories, Activities: in.Activities, Robots: in.Robots, Clear: in.Clear}
 			if in.DryRun {
 				expect = nil
 			}
@@ -132,7 +133,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 
 // validation registers the request that validates texts.
 func (s *server) validation(h huma.API) {
-	o := op("validate-texts", http.MethodPost, validatePath, "library", "List the problems of acts and stories",
+	o := op("validate-texts", http.MethodPost, validatePath, "library", "List the problems of acts, stories and activities",
 		"Each is validated as if the assets and then the acts of the request had been published. Nothing is saved.")
 	o.MaxBodyBytes = maxTexts
 	register(h, o, auth.View, func(ctx context.Context, in *struct {
@@ -166,25 +167,27 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
-	performed := s.robotsByStory()
+	robots := s.robotsWith(kind)
 	out := entryList{Entries: []Entry{}}
 	for _, row := range rows {
 		e := entryOf(row)
-		e.Robots, e.Draft = performed[e.ID], ""
-		if kind != library.KindStory {
-			e.Robots = 0
-		}
+		e.Robots, e.Draft = robots[e.ID], ""
 		out.Entries = append(out.Entries, e)
 	}
 	return &answer[entryList]{out}, nil
 }
 
-// robotsByStory counts the robots per default story.
-func (s *server) robotsByStory() map[string]int {
+// robotsWith counts the robots that have each story as default, or each activity.
+func (s *server) robotsWith(kind library.Kind) map[string]int {
 	out := map[string]int{}
 	for _, r := range s.Robots.Robots() {
-		if r.Desired.Story != nil {
+		switch {
+		case kind == library.KindStory && r.Desired.Story != nil:
 			out[r.Desired.Story.ID]++
+		case kind == library.KindActivity && r.Activities != nil:
+			for _, a := range r.Activities.Assigned {
+				out[a.ID]++
+			}
 		}
 	}
 	return out
@@ -197,9 +200,7 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 		return nil, s.fail(err, what)
 	}
 	e := entryOf(row)
-	if kind == library.KindStory {
-		e.Robots = s.robotsByStory()[id]
-	}
+	e.Robots = s.robotsWith(kind)[id]
 	e.Revisions = make([]Revision, len(revisions))
 	for i, v := range revisions {
 		e.Revisions[i] = revisionOf(v)
@@ -261,7 +262,7 @@ func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kin
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	return &answer[Published]{Published{Kind: string(kind), ID: id, Revision: revisionOf(done.Revision), Unchanged: done.Unchanged, Stale: nonNil(done.Stale)}}, nil
+	return &answer[Published]{Published{Kind: string(kind), ID: id, Revision: revisionOf(done.Revision), Unchanged: done.Unchanged, Stale: idsOf(done.Stale, library.KindStory), StaleActivities: idsOf(done.Stale, library.KindActivity)}}, nil
 }
 
 func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {

@@ -92,6 +92,9 @@ func (d *Deps) plan(ctx context.Context, p auth.Principal, need library.Need, ro
 		for _, one := range changes.Defaults {
 			touched = append(touched, one.Robot)
 		}
+		for _, one := range changes.Sets {
+			touched = append(touched, one.Robot)
+		}
 		return tx.Apply(ctx, changes, now)
 	})
 	if errors.Is(err, errRefused) {

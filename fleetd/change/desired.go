@@ -52,7 +52,38 @@ func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by
 	return done, total, found, err
 }
 
-// Set changes the desired settings, mode, places or activities of robots. total is the number
+// SetAssignment is a set of activities for the robots that match a selector.
+type SetAssignment struct {
+	Activities []string // the whole set; empty = none
+	Robots     selector.Selector
+	Expected   *int // number of robots; nil = any
+	DryRun     bool
+}
+
+// AssignActivities sets the activities of robots. total is the number of robots that match.
+func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetAssignment, by Person) (done library.SetAssigned, total int, found []schema.Problem, err error) {
+	err = d.plan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+		robots, err := matching(ctx, tx, a.Robots)
+		if err != nil {
+			return library.Changes{}, err
+		}
+		total = len(robots)
+		ask := library.SetAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected}
+		if a.DryRun {
+			ask.Expected = nil
+		}
+		if done, found = library.AssignActivities(rows, ask, by.at(now)); len(found) > 0 {
+			return library.Changes{}, errRefused
+		}
+		if a.DryRun {
+			return library.Changes{}, nil
+		}
+		return done.Changes, nil
+	})
+	return done, total, found, err
+}
+
+// Set changes the desired settings, mode or places of robots. total is the number
 // of robots that match.
 func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by Person) (c desired.Changes, total int, found []schema.Problem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// Library changes acts, stories and assets.
+// Library changes acts, stories, activities and assets.
 type Library struct{ Deps }
 
 // decide runs a plan over the library. Problems refuse it, and nothing is written.
@@ -64,7 +64,7 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 	return done, found, err
 }
 
-// Delete deletes an act or story if its effects are as expected; expect nil only shows
+// Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Person) (done library.Removal, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
@@ -75,7 +75,7 @@ func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kin
 	return done, found, err
 }
 
-// Recover recovers a deleted act or story.
+// Recover recovers a deleted entry.
 func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Person) (saved library.Saved, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
@@ -113,7 +113,7 @@ func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[str
 	return all, uses, found, err
 }
 
-// Entries lists the acts or stories, with the deleted ones if asked for.
+// Entries lists the acts, stories or activities, with the deleted ones if asked for.
 func (l *Library) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error) {
 	db, err := l.Store()
 	if err != nil {
@@ -122,7 +122,7 @@ func (l *Library) Entries(ctx context.Context, kind library.Kind, deleted bool) 
 	return db.Entries(ctx, kind, deleted)
 }
 
-// Entry returns one act or story with its revisions, which have no bodies.
+// Entry returns one entry with its revisions, which have no bodies.
 func (l *Library) Entry(ctx context.Context, kind library.Kind, id string) (e library.Entry, revisions []library.Revision, err error) {
 	db, err := l.Store()
 	if err != nil {

@@ -43,8 +43,8 @@ const (
 // Uploaded is the result of PutAsset.
 type Uploaded struct {
 	Asset     Asset
-	Unchanged bool     // the asset had these bytes already
-	Stale     []string // stories whose newest revision uses other bytes of this asset
+	Unchanged bool  // the asset had these bytes already
+	Stale     []Ref // stories and activities whose newest revision uses other bytes of this asset
 	Changes   Changes
 }
 
@@ -62,7 +62,7 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	old, known := s.assets[name]
 	switch {
 	case known && old.SHA256 == a.SHA256:
-		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleStories(old)}, nil
+		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleFor(old)}, nil
 	case known && old.Media.Kind() != a.Media.Kind():
 		return Uploaded{}, []schema.Problem{schema.Fault("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
@@ -72,7 +72,7 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
 	s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes, sha256 %s", a.Media, a.Size, a.SHA256))
 	s.revalidateUsers(name)
-	return Uploaded{Asset: a, Stale: s.staleStories(a), Changes: s.changes}, nil
+	return Uploaded{Asset: a, Stale: s.staleFor(a), Changes: s.changes}, nil
 }
 
 // checkFile returns the media type of a file, or why it cannot be an asset with this name.
@@ -97,37 +97,38 @@ func checkFile(name string, body []byte) (Media, []schema.Problem) {
 	return media, nil
 }
 
-// staleStories lists the stories whose newest revision uses other bytes of a.
-func (s *snapshot) staleStories(a Asset) []string {
-	var stories []string
-	for _, e := range s.live(KindStory) {
-		for _, f := range s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Assets {
+// staleFor lists the stories and activities whose newest revision uses other bytes of a.
+func (s *snapshot) staleFor(a Asset) []Ref {
+	var stale []Ref
+	for _, e := range s.live(sequences...) {
+		at := Ref{e.Kind, e.ID}
+		for _, f := range s.blobs[revisionKey{at, e.Rev}].Assets {
 			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
-				stories = append(stories, e.ID)
+				stale = append(stale, at)
 			}
 		}
 	}
-	return stories
+	return stale
 }
 
-// Use is a published story that uses an asset.
+// Use is a published story or activity that uses an asset.
 type Use struct {
-	Story  string
+	Of     Ref
 	Rev    int64
 	Newest bool     // it is the newest revision
-	Robots []string // robots with it as default story
+	Robots []string // robots with it as default story, or among their activities
 }
 
 func (u Use) String() string {
-	text := fmt.Sprintf("story %s revision %d", u.Story, u.Rev)
+	text := fmt.Sprintf("%s revision %d", u.Of, u.Rev)
 	if len(u.Robots) > 0 {
 		text += " of " + RobotsText(u.Robots, "")
 	}
 	return text
 }
 
-// Uses lists the published stories that use each asset, by its name: the newest revisions,
-// and older ones that are the default of some robot.
+// Uses lists the published stories and activities that use each asset, by its name: the
+// newest revisions, and older ones that some robot has.
 func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
@@ -140,7 +141,7 @@ func (s *snapshot) uses() map[string][]Use {
 	all := map[string][]Use{}
 	for at, b := range s.blobs {
 		e := s.entries[at.Ref]
-		u := Use{Story: at.ID, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.ID, at.rev)}
+		u := Use{Of: at.Ref, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.Ref, at.rev)}
 		if !u.Newest && len(u.Robots) == 0 {
 			continue
 		}
@@ -150,7 +151,7 @@ func (s *snapshot) uses() map[string][]Use {
 	}
 	for _, uses := range all {
 		slices.SortFunc(uses, func(a, b Use) int {
-			return cmp.Or(strings.Compare(a.Story, b.Story), cmp.Compare(a.Rev, b.Rev))
+			return cmp.Or(strings.Compare(a.Of.String(), b.Of.String()), cmp.Compare(a.Rev, b.Rev))
 		})
 	}
 	return all
@@ -170,7 +171,7 @@ func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 		for _, u := range uses {
 			who = append(who, u.String())
 		}
-		return Changes{}, []schema.Problem{schema.Fault("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these stories without it, and assign them again")}
+		return Changes{}, []schema.Problem{schema.Fault("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these without it, and assign them again")}
 	}
 	delete(s.assets, name)
 	s.changes.Removed = []string{name}
@@ -190,8 +191,8 @@ func (s *snapshot) revalidateUsers(name string) {
 			touched[e.ID] = true
 		}
 	}
-	for _, e := range s.live(KindStory) {
-		story, problems := score.ParseStory(e.Draft)
+	for _, e := range s.live(sequences...) {
+		story, problems := parseSequence(e.Kind, e.Draft)
 		if len(problems) == 0 && slices.ContainsFunc(story.Acts, func(step score.Step) bool { return touched[step.Act] }) {
 			s.revalidateDraft(e)
 		}

@@ -48,7 +48,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	}
 	var out Assigned
 	if a.Story != "" {
-		if out.Revision, problems = s.assignable(a.Story, a.Rev); problems != nil {
+		if out.Revision, problems = s.assignable(Ref{KindStory, a.Story}, a.Rev); problems != nil {
 			return Assigned{}, problems
 		}
 		a.Rev = out.Revision.Rev
@@ -58,19 +58,16 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot).MustRenumber(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot, schema.TopicDesiredStory).MustRenumber(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Updated = append(out.Updated, robot)
 		}
 	}
-	switch {
-	case len(robots) == 0:
-		return Assigned{}, []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
-	case a.Expected != nil && *a.Expected != len(robots):
-		return Assigned{}, []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
-			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *a.Expected), "check with a dry run")}
-	case len(out.Updated) == 0:
+	if problems := countRobots(robots, a.Expected); problems != nil {
+		return Assigned{}, problems
+	}
+	if len(out.Updated) == 0 {
 		return out, nil
 	}
 	out.Misfits = s.misfits(out.Updated, a)
@@ -84,6 +81,18 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	return out, nil
 }
 
+// countRobots refuses a request for no robot, or for another number than expected.
+func countRobots(robots []string, expected *int) []schema.Problem {
+	switch {
+	case len(robots) == 0:
+		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
+	case expected != nil && *expected != len(robots):
+		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *expected), "check with a dry run")}
+	}
+	return nil
+}
+
 // Republish plans to publish the unchanged desired story again with a higher revision, for robots
 // that have accepted a higher one than fleetd's.
 func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
@@ -93,7 +102,7 @@ func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.P
 	}
 	var updated []string
 	for _, robot := range slices.Compact(slices.Sorted(slices.Values(robots))) {
-		if d := s.defaults[robot]; s.reported(robot).MustRenumber(d.DesiredRev) {
+		if d := s.defaults[robot]; s.reported(robot, schema.TopicDesiredStory).MustRenumber(d.DesiredRev) {
 			s.setDefault([]string{robot}, d.Story, d.Rev, "", by)
 			updated = append(updated, robot)
 		}
@@ -123,38 +132,38 @@ func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Pr
 		if !known || !published {
 			continue
 		}
-		if _, problems := score.FitStory(blob, caps, nil); len(schema.Errors(problems)) > 0 {
+		if _, problems := score.FitStory(blob.Blob, caps, nil); len(schema.Errors(problems)) > 0 {
 			found[robot] = problems
 		}
 	}
 	return found
 }
 
-// assignable returns a revision that may be assigned.
-func (s *snapshot) assignable(story string, rev int64) (Revision, []schema.Problem) {
-	e, problems := s.find(KindStory, story)
+// assignable returns a revision that may be assigned; rev 0 = the newest.
+func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
+	e, problems := s.find(at.Kind, at.ID)
 	if problems != nil {
 		return Revision{}, problems
 	}
 	if e.Rev == 0 {
-		return Revision{}, []schema.Problem{schema.Fault("/story", CodeNotPublished, "story "+story+" is only a draft", "publish it first")}
+		return Revision{}, []schema.Problem{schema.Fault("/"+string(at.Kind), CodeNotPublished, at.String()+" is only a draft", "publish it first")}
 	}
 	if rev == 0 {
 		rev = e.Rev
 	}
-	v, ok := s.revisions[revisionKey{Ref{KindStory, story}, rev}]
+	v, ok := s.revisions[revisionKey{at, rev}]
 	if !ok {
-		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("story %s has no revision %d; the newest is %d", story, rev, e.Rev), "")}
+		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "")}
 	}
 	var gone []string
-	for act := range s.blobs[revisionKey{Ref{KindStory, story}, rev}].Acts {
+	for act := range s.blobs[revisionKey{at, rev}].Acts {
 		if a, known := s.entries[Ref{KindAct, act}]; known && a.Deleted() {
 			gone = append(gone, act)
 		}
 	}
 	if len(gone) > 0 {
 		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeActGone,
-			fmt.Sprintf("revision %d of story %s contains deleted acts: %s", rev, story, joinSorted(gone)), "recover them, or publish the story without them")}
+			fmt.Sprintf("revision %d of %s contains deleted acts: %s", rev, at, joinSorted(gone)), fmt.Sprintf("recover them, or publish the %s without them", at.Kind))}
 	}
 	return v, nil
 }

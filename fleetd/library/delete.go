@@ -3,41 +3,41 @@ package library
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"troupe/schema"
-	"troupe/schema/score"
 )
 
-// StoryImpact is the effect of a deletion on one story.
-type StoryImpact struct {
-	Story     string
+// SequenceImpact is the effect of a deletion on one story or activity.
+type SequenceImpact struct {
+	ID        string
 	Before    int      // acts in its newest revision, or in its draft if it was never published
-	After     int      // 0 = the story is left empty and is deleted too
+	After     int      // 0 = it is left empty and is deleted too
 	Rev       int64    // its newest revision afterwards
 	Repinned  []string // robots that get the revision without the act
-	Cleared   []string // robots that are left without a default story
+	Cleared   []string // robots that are left without a default story, or without this activity
 	DraftOnly bool     // no published revision changes
 }
 
-// Deleted reports whether the story itself is deleted.
-func (i StoryImpact) Deleted() bool { return i.After == 0 }
+// Deleted reports whether the story or activity itself is deleted.
+func (i SequenceImpact) Deleted() bool { return i.After == 0 }
 
 // Impact lists the further effects of a deletion, which a person has to confirm.
 type Impact struct {
-	Kind    Kind
-	ID      string
-	Stories []StoryImpact // by id
-	Robots  int           // number of robots that get a new desired document
-	Clears  []string      // stories whose robots would be left without a default, by id
+	Kind       Kind
+	ID         string
+	Stories    []SequenceImpact // by id
+	Activities []SequenceImpact // by id
+	Robots     int              // number of robots that get a new desired document
+	Clears     []string         // stories whose robots would be left without a default, by id
 }
 
 // Expect is the impact that the caller confirms. Clear must name the stories whose robots
 // would be left without a default story.
 type Expect struct {
-	Stories int
-	Robots  int
-	Clear   []string
+	Stories    int
+	Activities int
+	Robots     int
+	Clear      []string
 }
 
 // Removal is a deletion with its impact.
@@ -46,16 +46,17 @@ type Removal struct {
 	Changes Changes
 }
 
-// Delete plans to delete an act or a story, recoverably, with these effects:
+// Delete plans to delete an entry, recoverably, with these effects:
 //
-//   - An act is removed from every story that uses it, drafts and published revisions. The
-//     newest revision, and each one that is the default of some robot, is published again
-//     without the act, oldest first, so that the newest contents remain the newest revision. A
-//     robot gets its own revision without the act, never contents that were not assigned
-//     to it.
-//   - A story left without acts is deleted, and is removed as a default.
-//   - Robots get a desired document with their next revision; without a default it names no
-//     story.
+//   - An act is removed from every story and activity that uses it, drafts and published
+//     revisions. The newest revision, and each one that some robot performs, is published
+//     again without the act, oldest first, so that the newest contents remain the newest
+//     revision. A robot gets its own revision without the act, never contents that were not
+//     assigned to it.
+//   - A story left without acts is deleted, and is removed as a default. An activity left
+//     without acts is deleted, and is removed from robots' sets.
+//   - Robots get desired documents with their next revision; without a default story, or
+//     without activities, a document names none.
 //
 // All of it is one set of changes. It is refused unless expect matches the impact; nil is a
 // dry run, which returns the impact and no changes.
@@ -75,23 +76,26 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
 	s.put(e)
 	s.note(by, "delete", string(kind)+" "+id, by.Why)
-	if kind == KindStory {
-		if robots := s.holders(id, 0); len(robots) > 0 {
-			impact.Stories = append(impact.Stories, StoryImpact{Story: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
-			s.clearDefault(id, robots, by, "it was deleted")
+	if kind != KindAct {
+		if robots := s.holders(Ref{kind, id}, 0); len(robots) > 0 {
+			impact.add(kind, SequenceImpact{ID: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
+			s.unassign(e, 0, robots, by, "it was deleted")
 		}
 	} else {
 		delete(s.acts, id)
-		for _, story := range s.live(KindStory) {
-			if i, touched := s.prune(story, id, by); touched {
-				impact.Stories = append(impact.Stories, i)
+		for _, user := range s.live(sequences...) {
+			if i, touched := s.prune(user, id, by); touched {
+				impact.add(user.Kind, i)
 			}
 		}
 	}
-	impact.Robots = len(s.changes.Defaults)
+	if problems := s.moveSets(by); problems != nil {
+		return Removal{}, problems
+	}
+	impact.Robots = s.changes.robots()
 	for _, i := range impact.Stories {
 		if len(i.Cleared) > 0 {
-			impact.Clears = append(impact.Clears, i.Story)
+			impact.Clears = append(impact.Clears, i.ID)
 		}
 	}
 	if expect == nil {
@@ -103,11 +107,32 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	return Removal{Impact: impact, Changes: s.changes}, nil
 }
 
+func (i *Impact) add(kind Kind, on SequenceImpact) {
+	if kind == KindActivity {
+		i.Activities = append(i.Activities, on)
+	} else {
+		i.Stories = append(i.Stories, on)
+	}
+}
+
+// robots counts the robots that get new desired documents.
+func (c Changes) robots() int {
+	found := map[string]bool{}
+	for _, d := range c.Defaults {
+		found[d.Robot] = true
+	}
+	for _, set := range c.Sets {
+		found[set.Robot] = true
+	}
+	return len(found)
+}
+
 func (i Impact) problems(e Expect) []schema.Problem {
 	var found []schema.Problem
-	if e.Stories != len(i.Stories) || e.Robots != i.Robots {
+	if e.Stories != len(i.Stories) || e.Activities != len(i.Activities) || e.Robots != i.Robots {
 		found = append(found, schema.Fault("/expect", CodeCountChanged,
-			fmt.Sprintf("%d stories and %d robots would change; %d and %d were expected", len(i.Stories), i.Robots, e.Stories, e.Robots),
+			fmt.Sprintf("%d stories, %d activities and %d robots would change; %d, %d and %d were expected",
+				len(i.Stories), len(i.Activities), i.Robots, e.Stories, e.Activities, e.Robots),
 			"repeat the numbers that a dry run shows"))
 	}
 	var unsaid []string
@@ -123,59 +148,62 @@ func (i Impact) problems(e Expect) []schema.Problem {
 	return found
 }
 
-// actCount returns the number of acts in a story.
+// actCount returns the number of acts in a story or activity.
 func (s *snapshot) actCount(e Entry) int {
 	if e.Rev > 0 {
-		return len(s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Story.Acts)
+		return len(s.blobs[revisionKey{Ref{e.Kind, e.ID}, e.Rev}].Story.Acts)
 	}
-	story, _ := score.ParseStory(e.Draft)
-	return len(story.Acts)
+	draft, _ := parseSequence(e.Kind, e.Draft)
+	return len(draft.Acts)
 }
 
-// prune removes a deleted act from one story, and reports whether the story used it.
-func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
-	i := StoryImpact{Story: e.ID, Before: s.actCount(e), Rev: e.Rev}
-	draft, unread := score.ParseStory(e.Draft)
-	inDraft := len(unread) == 0 && containsAct(draft, act)
+// prune removes a deleted act from one story or activity, and reports whether it used the act.
+func (s *snapshot) prune(e Entry, act string, by By) (SequenceImpact, bool) {
+	at := Ref{e.Kind, e.ID}
+	i := SequenceImpact{ID: e.ID, Before: s.actCount(e), Rev: e.Rev}
+	draft, unread := parseSequence(e.Kind, e.Draft)
+	inDraft := len(unread) == 0 && draft.contains(act)
 	used := s.revisionsWith(e, act)
 	if !inDraft && len(used) == 0 {
 		return i, false
 	}
 	i.DraftOnly = len(used) == 0
-	newest := s.blobs[revisionKey{Ref{KindStory, e.ID}, e.Rev}].Story
-	i.After = len(without(newest, act).Acts)
+	newest := s.blobs[revisionKey{at, e.Rev}]
+	i.After = len(newest.sequence().without(act).Acts)
 	if e.Rev == 0 {
-		i.After = len(without(draft, act).Acts)
+		i.After = len(draft.without(act).Acts)
 	}
-	target := "story " + e.ID
 	if i.Deleted() {
 		e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, "left empty when act "+act+" was deleted"
 		s.put(e)
-		s.note(by, "delete", target, e.DeletedWhy)
-		i.Cleared = s.holders(e.ID, 0)
-		s.clearDefault(e.ID, i.Cleared, by, e.DeletedWhy)
+		s.note(by, "delete", at.String(), e.DeletedWhy)
+		i.Cleared = s.holders(at, 0)
+		s.unassign(e, 0, i.Cleared, by, e.DeletedWhy)
 		return i, true
 	}
 	why := "act " + act + " was deleted"
 	for _, rev := range used {
-		robots := s.holders(e.ID, rev)
-		blob := s.blobs[revisionKey{Ref{KindStory, e.ID}, rev}]
-		left := without(blob.Story, act)
+		robots := s.holders(at, rev)
+		was := s.blobs[revisionKey{at, rev}]
+		left := was.sequence().without(act)
 		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
 			i.Cleared = append(i.Cleared, robots...)
-			s.clearDefault(e.ID, robots, by, why)
+			s.unassign(e, rev, robots, by, why)
 			continue
 		}
-		e = s.reissue(e, left, blob, by, why)
+		e = s.reissue(e, left, was, by, why)
 		i.Repinned = append(i.Repinned, robots...)
-		s.setDefault(robots, e.ID, e.Rev, "", by)
-		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", target, rev, e.Rev), why)
+		if e.Kind == KindActivity {
+			s.moved[revisionKey{at, rev}] = e.Rev
+		} else {
+			s.setDefault(robots, e.ID, e.Rev, "", by)
+		}
+		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", at, rev, e.Rev), why)
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
-		was := i.Rev
-		e = s.reissue(e, newest, s.blobs[revisionKey{Ref{KindStory, e.ID}, was}], by, fmt.Sprintf("as revision %d, after older ones lost act %s", was, act))
-		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", target, was, e.Rev), why)
+		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("as revision %d, after older ones lost act %s", i.Rev, act))
+		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why)
 	}
 	i.Rev = e.Rev
 	if inDraft {
@@ -186,15 +214,15 @@ func (s *snapshot) prune(e Entry, act string, by By) (StoryImpact, bool) {
 	return i, true
 }
 
-// revisionsWith lists the revisions of a story that contain an act, oldest first: the newest,
-// and those that are the default of some robot.
+// revisionsWith lists the revisions of a story or activity that contain an act, oldest first:
+// the newest, and those that some robot has.
 func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	var revs []int64
-	for at := range s.blobs {
-		if at.ID != e.ID || at.rev != e.Rev && len(s.holders(e.ID, at.rev)) == 0 {
+	for at, b := range s.blobs {
+		if at.Ref != (Ref{e.Kind, e.ID}) || at.rev != e.Rev && len(s.holders(at.Ref, at.rev)) == 0 {
 			continue
 		}
-		if containsAct(s.blobs[at].Story, act) {
+		if b.sequence().contains(act) {
 			revs = append(revs, at.rev)
 		}
 	}
@@ -202,56 +230,45 @@ func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	return revs
 }
 
-// reissue publishes a story, possibly shortened, as its next revision, with the acts and
-// files that it had.
-func (s *snapshot) reissue(e Entry, story score.Story, was score.Blob, by By, why string) Entry {
-	files := stillUsed(was.Assets, story, was.Acts)
-	e, v := s.publish(e, bundle(story, was.Acts, e.Rev+1, files), files, by, why)
-	b, _ := score.ParseBlob(v.Body)
-	s.blobs[revisionKey{Ref{KindStory, e.ID}, v.Rev}] = b
+// reissue publishes a story or activity, possibly shortened, as its next revision, with the
+// acts and files that it had.
+func (s *snapshot) reissue(e Entry, left sequence, was blob, by By, why string) Entry {
+	files := stillUsed(was.Assets, left.Story, was.Acts)
+	e, v := s.publish(e, left.bundle(was.Acts, e.Rev+1, files), files, by, why)
+	s.blobs[revisionKey{Ref{e.Kind, e.ID}, v.Rev}], _ = parseBlob(e.Kind, v.Body)
 	return e
 }
 
 // pruneDraft removes the act from the draft too, with a warning for its author.
-func (s *snapshot) pruneDraft(e Entry, story score.Story, act string, by By) {
-	text := encode(without(story, act))
-	_, problems := s.validate(KindStory, text)
+func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by By) {
+	text := draft.without(act).source()
+	_, problems := s.validate(e.Kind, text)
 	problems = append(problems, schema.Problem{
 		Pointer: "/acts", Severity: schema.SeverityWarning, Code: CodeActRemoved,
-		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this story", act, by.Who), Hint: "save the story to clear this warning",
+		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind), Hint: fmt.Sprintf("save the %s to clear this warning", e.Kind),
 	})
 	s.draft(e, text, problems, by)
-	s.note(by, "shorten", "draft of story "+e.ID, fmt.Sprintf("act %s was deleted; it was at %v", act, places(story, act)))
+	s.note(by, "shorten", fmt.Sprintf("draft of %s %s", e.Kind, e.ID), fmt.Sprintf("act %s was deleted; it was at %v", act, draft.places(act)))
 }
 
-// clearDefault removes the default story of robots.
-func (s *snapshot) clearDefault(story string, robots []string, by By, why string) {
+// unassign takes a story or activity away from these robots, which have it in this revision;
+// 0 = in any.
+func (s *snapshot) unassign(e Entry, rev int64, robots []string, by By, why string) {
 	if len(robots) == 0 {
 		return
 	}
-	s.setDefault(robots, "", 0, "", by)
-	s.note(by, "clear default", "story "+story, RobotsText(robots, why))
-}
-
-func without(story score.Story, act string) score.Story {
-	story.Acts = slices.DeleteFunc(slices.Clone(story.Acts), func(step score.Step) bool { return step.Act == act })
-	if story.Shutdown == act {
-		story.Shutdown = "" // the robot then performs its own
-	}
-	return story
-}
-
-// places returns the positions, counted from 1, at which a story names an act, and whether
-// it is its shutdown act.
-func places(story score.Story, act string) []string {
-	var at []string
-	for i, step := range story.Acts {
-		if step.Act == act {
-			at = append(at, strconv.Itoa(i+1))
+	what := "clear default"
+	if e.Kind == KindActivity {
+		what = "take activity"
+		for _, set := range s.sets {
+			for _, p := range set.Activities {
+				if p.ID == e.ID && (rev == 0 || p.Rev == rev) {
+					s.moved[revisionKey{Ref{KindActivity, p.ID}, p.Rev}] = 0
+				}
+			}
 		}
+	} else {
+		s.setDefault(robots, "", 0, "", by)
 	}
-	if story.Shutdown == act {
-		at = append(at, "shutdown")
-	}
-	return at
+	s.note(by, what, Ref{e.Kind, e.ID}.String(), RobotsText(robots, why))
 }

@@ -17,7 +17,7 @@ type Saved struct {
 	Changes   Changes
 }
 
-// Save plans to save a text as the draft of the act or story that it names. A draft may have
+// Save plans to save a text as the draft of the entry that it names. A draft may have
 // problems, but cannot be published then. A text that cannot be parsed is refused. over is
 // the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
 // deleted entry recovers it.
@@ -65,13 +65,14 @@ func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By)
 // Published is the result of publishing: the new revision, or the newest if nothing changed.
 type Published struct {
 	Revision  Revision
-	Unchanged bool     // the newest revision has the same contents as the draft
-	Stale     []string // stories whose newest revision uses another revision of this act
+	Unchanged bool  // the newest revision has the same contents as the draft
+	Stale     []Ref // stories and activities whose newest revision uses another revision of this act
 	Changes   Changes
 }
 
-// Publish plans to publish a draft as the next revision. A draft with errors is refused. A
-// story's revision bundles the newest published revision of every act that it names.
+// Publish plans to publish a draft as the next revision. A draft with errors is refused. The
+// revision of a story or an activity bundles the newest published revision of every act that
+// it names.
 //
 // Robots keep the revision that is assigned to them until another one is assigned. over is
 // the draft revision that the caller read; nil publishes any.
@@ -94,7 +95,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	body, files, same := s.encodeNext(e)
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
 		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
-			fmt.Sprintf("with its acts it has %d bytes, robots accept at most %d", len(body), limit), "split the story, or shorten its acts")}
+			fmt.Sprintf("with its acts it has %d bytes, robots accept at most %d", len(body), limit), "split it, or shorten its acts")}
 	}
 	if problems := checkFiles(kind, body); len(problems) > 0 {
 		return Published{}, problems
@@ -120,45 +121,42 @@ func (s *snapshot) encodeNext(e Entry) (body []byte, files []score.Asset, same b
 		body = encode(a.Sorted())
 		return body, nil, string(body) == string(newest)
 	}
-	story, _ := score.ParseStory(e.Draft)
-	files = s.pinnedFiles(story)
-	body = bundle(story, s.acts, e.Rev+1, files)
-	return body, files, e.Rev > 0 && string(bundle(story, s.acts, e.Rev, files)) == string(newest)
+	story, _ := parseSequence(e.Kind, e.Draft)
+	files = s.pinnedFiles(story.Story)
+	body = story.bundle(s.acts, e.Rev+1, files)
+	return body, files, e.Rev > 0 && string(story.bundle(s.acts, e.Rev, files)) == string(newest)
 }
 
-// checkFiles returns the problems of a story's files: too many, or too large together.
+// checkFiles returns the problems of a revision's files: too many, or too large together.
 func checkFiles(kind Kind, body []byte) []schema.Problem {
-	if kind != KindStory {
-		return nil
+	switch kind {
+	case KindStory:
+		b, problems := score.ParseBlob(body)
+		return schema.Errors(append(problems, score.ValidateBlob(b)...))
+	case KindActivity:
+		b, problems := score.ParseActivities(body)
+		return schema.Errors(append(problems, score.ValidateActivities(b)...))
 	}
-	b, problems := score.ParseBlob(body)
-	return schema.Errors(append(problems, score.ValidateBlob(b)...))
+	return nil
 }
 
-func bundle(story score.Story, acts map[string]score.Act, rev int64, files []score.Asset) []byte {
-	body, _, err := score.EncodeBlob(story, acts, rev, files...)
-	if err != nil {
-		panic(err) // impossible: the story was parsed before
-	}
-	return body
-}
-
-// stale lists the stories whose newest revision uses another revision of act e.
-func (s *snapshot) stale(e Entry) []string {
-	var stories []string
+// stale lists the sequences whose newest revision uses another revision of act e.
+func (s *snapshot) stale(e Entry) []Ref {
+	var stale []Ref
 	if e.Kind != KindAct {
 		return nil
 	}
 	newest := string(encode(s.acts[e.ID]))
-	for _, story := range s.live(KindStory) {
-		if a, holds := s.blobs[revisionKey{Ref{KindStory, story.ID}, story.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
-			stories = append(stories, story.ID)
+	for _, user := range s.live(sequences...) {
+		at := Ref{user.Kind, user.ID}
+		if a, holds := s.blobs[revisionKey{at, user.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+			stale = append(stale, at)
 		}
 	}
-	return stories
+	return stale
 }
 
-// revalidateDrafts validates again the drafts of stories and acts that name an act, because
+// revalidateDrafts validates again the drafts that name an act, because
 // their problems depend on it.
 func (s *snapshot) revalidateDrafts(act string) {
 	for _, e := range s.live(KindAct) {
@@ -166,9 +164,9 @@ func (s *snapshot) revalidateDrafts(act string) {
 			s.revalidateDraft(e)
 		}
 	}
-	for _, e := range s.live(KindStory) {
-		story, problems := score.ParseStory(e.Draft)
-		if len(problems) > 0 || !containsAct(story, act) {
+	for _, e := range s.live(sequences...) {
+		story, problems := parseSequence(e.Kind, e.Draft)
+		if len(problems) > 0 || !story.contains(act) {
 			continue
 		}
 		s.revalidateDraft(e)
@@ -187,10 +185,6 @@ func (s *snapshot) revalidateDraft(e Entry) {
 		e.Problems = found
 		s.put(e)
 	}
-}
-
-func containsAct(story score.Story, act string) bool {
-	return slices.Contains(story.ActIDs(), act)
 }
 
 // Recover plans to recover a deleted entry. It is assigned to no robot.

@@ -10,17 +10,18 @@ import (
 // Need says which rows of the library a plan looks at, so that its cost does not depend on
 // how many others there are.
 type Need struct {
-	Acts, Stories []string // these, deleted or not
-	// ActsWith and StoriesWith are those that refer to one of these in their draft or in
-	// their newest revision. Deleted ones are left out.
-	ActsWith, StoriesWith []Ref
-	EntriesOnly           bool // of all these not the newest revision
+	Acts, Stories, Activities []string // these, deleted or not
+	// ActsWith are the acts, SequencesWith the stories and activities that refer to one of
+	// these in their draft or in their newest revision. Deleted ones are left out.
+	ActsWith, SequencesWith []Ref
+	EntriesOnly             bool // of all these not the newest revision
 
-	// Holders are the robots whose default story is one of these stories, or refers to one
-	// of these acts or assets in the revision that they perform or in its newest one: their
-	// defaults are read, and the revisions that they perform.
+	// Holders are the robots whose default story or activities are among these, or refer to
+	// one of these acts or assets in the revision that they perform or in the newest one:
+	// their defaults or sets are read, and the revisions that they perform.
 	Holders   []Ref
 	Performed bool  // the revisions that the robots of the plan perform
+	Sets      bool  // the activities of the robots of the plan, instead of their default stories
 	Pins      []Pin // these revisions of stories
 
 	Assets    bool // all assets: the check of a draft looks for similar names
@@ -35,7 +36,7 @@ func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Text{{kind, te
 
 // ForValidate is what Validate looks at.
 func ForValidate(texts []Text) Need {
-	acts, stories := map[string]bool{}, map[string]bool{}
+	acts, named := map[string]bool{}, map[Kind]map[string]bool{KindStory: {}, KindActivity: {}}
 	for _, t := range texts {
 		if t.Kind == KindAct {
 			a, _ := score.ParseAct(t.Body)
@@ -45,25 +46,41 @@ func ForValidate(texts []Text) Need {
 			}
 			continue
 		}
-		s, _ := score.ParseStory(t.Body)
-		stories[s.ID] = true
-		for _, id := range actsOf(s) {
+		if named[t.Kind] == nil {
+			continue // no kind of entry
+		}
+		s, _ := parseSequence(t.Kind, t.Body)
+		named[t.Kind][s.ID] = true
+		for _, id := range s.acts() {
 			acts[id] = true
 		}
 	}
-	return nesting(Need{Assets: true, Acts: slices.Sorted(maps.Keys(acts)), Stories: slices.Sorted(maps.Keys(stories))})
+	return nesting(Need{
+		Assets: true, Acts: slices.Sorted(maps.Keys(acts)),
+		Stories: slices.Sorted(maps.Keys(named[KindStory])), Activities: slices.Sorted(maps.Keys(named[KindActivity])),
+	})
 }
 
-// ForPublish is what Publish looks at. Another revision of an act makes published stories
-// stale, and drafts of stories and acts right or wrong.
+// ForPublish is what Publish looks at. Another revision of an act makes published
+// stories and activities stale, and drafts right or wrong.
 func ForPublish(kind Kind, id string) Need {
 	if kind == KindAct {
 		return nesting(Need{
-			Assets: true, Acts: []string{id}, ActsWith: []Ref{{KindAct, id}}, StoriesWith: []Ref{{KindAct, id}},
+			Assets: true, Acts: []string{id}, ActsWith: []Ref{{KindAct, id}}, SequencesWith: []Ref{{KindAct, id}},
 			Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, id)} },
 		})
 	}
-	return nesting(Need{Assets: true, Stories: []string{id}, Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }})
+	n := named(kind, id)
+	n.Assets, n.Then = true, func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
+	return nesting(n)
+}
+
+// named needs one story or activity.
+func named(kind Kind, id string) Need {
+	if kind == KindActivity {
+		return Need{Activities: []string{id}}
+	}
+	return Need{Stories: []string{id}}
 }
 
 // ForRecover is what Recover looks at.
@@ -71,21 +88,26 @@ func ForRecover(kind Kind, id string) Need { return ForPublish(kind, id) }
 
 // ForDelete is what Delete looks at.
 func ForDelete(kind Kind, id string) Need {
-	if kind == KindStory {
-		return Need{Stories: []string{id}, Holders: []Ref{{kind, id}}}
+	if kind != KindAct {
+		n := named(kind, id)
+		n.Holders = []Ref{{kind, id}}
+		n.Then = func(rows Rows) Need { return Need{Activities: heldActivities(rows), EntriesOnly: true} }
+		return n
 	}
 	act := []Ref{{kind, id}}
 	return Need{
-		Assets: true, Acts: []string{id}, ActsWith: act, StoriesWith: act, Holders: act,
-		Then: func(rows Rows) Need { return Need{Stories: heldStories(rows), Acts: actsOfDrafts(rows, id)} },
+		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, Holders: act,
+		Then: func(rows Rows) Need {
+			return Need{Stories: heldStories(rows), Activities: heldActivities(rows), Acts: actsOfDrafts(rows, id)}
+		},
 	}
 }
 
-// ForPutAsset is what PutAsset looks at: another file makes published stories stale, and
-// drafts of acts, and of stories that name these acts, right or wrong.
+// ForPutAsset is what PutAsset looks at: another file makes published stories and activities
+// stale, and drafts of acts, and of what names these acts, right or wrong.
 func ForPutAsset(name string) Need {
 	asset := []Ref{{KindAsset, name}}
-	return nesting(Need{Assets: true, FileBytes: true, ActsWith: asset, StoriesWith: asset, Then: storiesOfActs})
+	return nesting(Need{Assets: true, FileBytes: true, ActsWith: asset, SequencesWith: asset, Then: sequencesOfActs})
 }
 
 // ForDeleteAsset is what DeleteAsset looks at.
@@ -102,7 +124,7 @@ func ForUses() Need {
 		for _, a := range rows.Assets {
 			assets = append(assets, Ref{KindAsset, a.Name})
 		}
-		return Need{StoriesWith: assets, Holders: assets}
+		return Need{SequencesWith: assets, Holders: assets}
 	}}
 }
 
@@ -116,20 +138,32 @@ func ForAssignment(story string, rev int64) Need {
 		n.Pins = []Pin{{ID: story, Rev: rev}}
 	}
 	n.Then = func(rows Rows) Need { // which of its acts are deleted
-		return Need{Acts: actsOfRevision(rows, story, rev), EntriesOnly: true}
+		return Need{Acts: actsOfRevision(rows, Ref{KindStory, story}, rev), EntriesOnly: true}
 	}
 	return n
+}
+
+// ForActivities is what AssignActivities looks at, beside the sets of its robots.
+func ForActivities(activities []string) Need {
+	return Need{Sets: true, Activities: activities, Then: func(rows Rows) Need {
+		n := Need{EntriesOnly: true}
+		for _, id := range activities {
+			n.Acts = append(n.Acts, actsOfRevision(rows, Ref{KindActivity, id}, 0)...)
+		}
+		return n
+	}}
 }
 
 // ForAgain is what Republish looks at, beside the defaults of its robots.
 func ForAgain() Need { return Need{Performed: true} }
 
-// storiesOfActs needs the stories that name the acts of rows, and the acts that these name.
-func storiesOfActs(rows Rows) Need {
+// sequencesOfActs needs the stories and activities that name the acts of rows, and the acts
+// that these name.
+func sequencesOfActs(rows Rows) Need {
 	n := Need{Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }}
 	for _, e := range rows.Entries {
 		if e.Kind == KindAct {
-			n.StoriesWith = append(n.StoriesWith, Ref{KindAct, e.ID})
+			n.SequencesWith = append(n.SequencesWith, Ref{KindAct, e.ID})
 		}
 	}
 	return n
@@ -146,16 +180,27 @@ func heldStories(rows Rows) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// actsOfDrafts lists the acts that the drafts of stories name; if act is not empty, only
-// of stories that name it.
+// heldActivities lists the activities of robots.
+func heldActivities(rows Rows) []string {
+	found := map[string]bool{}
+	for _, set := range rows.Sets {
+		for _, p := range set.Activities {
+			found[p.ID] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// actsOfDrafts lists the acts that the drafts of stories and activities name; if act is not
+// empty, only of those that name it.
 func actsOfDrafts(rows Rows, act string) []string {
 	found := map[string]bool{}
 	for _, e := range rows.Entries {
-		if e.Kind != KindStory {
+		if e.Kind == KindAct {
 			continue
 		}
-		if s, _ := score.ParseStory(e.Draft); act == "" || containsAct(s, act) {
-			for _, id := range actsOf(s) {
+		if s, _ := parseSequence(e.Kind, e.Draft); act == "" || s.contains(act) {
+			for _, id := range s.acts() {
 				found[id] = true
 			}
 		}
@@ -163,20 +208,14 @@ func actsOfDrafts(rows Rows, act string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// actsOfRevision lists the acts of a story's revision; rev 0 = the newest.
-func actsOfRevision(rows Rows, story string, rev int64) []string {
+// actsOfRevision lists the acts of a revision; rev 0 = the newest.
+func actsOfRevision(rows Rows, of Ref, rev int64) []string {
 	for _, v := range rows.Revisions {
-		if v.Kind != KindStory || v.ID != story || rev > 0 && v.Rev != rev {
+		if v.Kind != of.Kind || v.ID != of.ID || rev > 0 && v.Rev != rev {
 			continue
 		}
-		b, _ := score.ParseBlob(v.Body)
+		b, _ := parseBlob(v.Kind, v.Body)
 		return slices.Sorted(maps.Keys(b.Acts))
 	}
 	return nil
-}
-
-func actsOf(s score.Story) []string {
-	ids := s.ActIDs()
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

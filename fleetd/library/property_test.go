@@ -47,8 +47,8 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	needed, found := Publish(w.need(ForPublish(kind, id)), kind, id, nil, by)
 	alike(rt, "publish", p, needed, problems, found)
 	w.decided(rt, p.Changes, problems)
-	if len(p.Changes.Defaults) > 0 {
-		rt.Fatalf("publishing updated %d robots", len(p.Changes.Defaults))
+	if p.Changes.robots() > 0 {
+		rt.Fatalf("publishing updated %d robots", p.Changes.robots())
 	}
 	if len(problems) > 0 {
 		return
@@ -66,13 +66,28 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 	alike(rt, "assign", assigned, needed, problems, found)
 	w.decided(rt, assigned.Changes, problems)
 	overtaken := func(rows Rows) Rows {
-		rows.Reported = func(string) schema.ReportedRev { return schema.ReportedRev{Rev: 1000} }
+		rows.Reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{Rev: 1000} }
 		return rows
 	}
 	robots, again, problems := Republish(overtaken(w.rows()), a.Robots, by)
 	same, less, found := Republish(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
 	alike(rt, "publish again", robots, same, problems, found)
 	alike(rt, "publish again", again, less, problems, found)
+}
+
+func (w *world) assignSet(rt *rapid.T, a SetAssignment) {
+	by := w.by("")
+	assigned, problems := AssignActivities(w.rows(), a, by)
+	needed, found := AssignActivities(w.need(ForActivities(a.Activities), a.Robots...), a, by)
+	alike(rt, "assign activities", assigned, needed, problems, found)
+	w.decided(rt, assigned.Changes, problems)
+	if len(problems) > 0 {
+		return
+	}
+	again, problems := AssignActivities(w.rows(), a, w.by(""))
+	if len(problems) > 0 || !again.Changes.Empty() || len(again.Unchanged) != len(slices.Compact(slices.Sorted(slices.Values(a.Robots)))) {
+		rt.Fatalf("assigning %v twice: %+v, %v", a, again, problems)
+	}
 }
 
 // alike holds a plan to deciding the same from the rows that it needs as from all.
@@ -98,11 +113,15 @@ func (w *world) decided(rt *rapid.T, c Changes, problems []schema.Problem) {
 func (w *world) request(rt *rapid.T) {
 	act := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "act")
 	story := rapid.SampledFrom([]string{"x", "x", "y"}).Draw(rt, "story")
+	activity := rapid.SampledFrom([]string{"v", "w"}).Draw(rt, "activity")
 	kind, id := KindStory, story
-	if rapid.Bool().Draw(rt, "it is about an act") {
+	switch rapid.IntRange(0, 3).Draw(rt, "it is about") {
+	case 0, 1:
 		kind, id = KindAct, act
+	case 2:
+		kind, id = KindActivity, activity
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "activity", "set", "set", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "mood")))
 	case "story":
@@ -112,6 +131,12 @@ func (w *world) request(rt *rapid.T) {
 		w.publish(rt, KindStory, story)
 		robot := rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}).Draw(rt, "robot")
 		w.assign(rt, Assignment{Story: story, Robots: []string{robot}})
+	case "activity":
+		w.save(rt, KindActivity, activityText(activity, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(rt, "acts")))
+		w.publish(rt, KindActivity, activity)
+	case "set":
+		robots := rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3"}), 0, 2).Draw(rt, "robots")
+		w.assignSet(rt, SetAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id)
 	case "assign":
@@ -175,11 +200,12 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	if len(problems) > 0 {
 		return
 	}
-	agreed := Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}
+	agreed := Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}
 	for name, e := range map[string]Expect{
-		"one story more": {Stories: agreed.Stories + 1, Robots: agreed.Robots, Clear: agreed.Clear},
-		"one robot less": {Stories: agreed.Stories, Robots: agreed.Robots - 1, Clear: agreed.Clear},
-		"no name":        {Stories: agreed.Stories, Robots: agreed.Robots},
+		"one story more":    {Stories: agreed.Stories + 1, Activities: agreed.Activities, Robots: agreed.Robots, Clear: agreed.Clear},
+		"one activity more": {Stories: agreed.Stories, Activities: agreed.Activities + 1, Robots: agreed.Robots, Clear: agreed.Clear},
+		"one robot less":    {Stories: agreed.Stories, Activities: agreed.Activities, Robots: agreed.Robots - 1, Clear: agreed.Clear},
+		"no name":           {Stories: agreed.Stories, Activities: agreed.Activities, Robots: agreed.Robots},
 	} {
 		if name == "no name" && len(agreed.Clear) == 0 {
 			continue
@@ -188,7 +214,7 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 			rt.Fatalf("%s, and it was not refused: %v", name, problems)
 		}
 	}
-	before, entries := maps.Clone(w.defaults), maps.Clone(w.entries)
+	before, entries, sets := maps.Clone(w.defaults), maps.Clone(w.entries), maps.Clone(w.sets)
 	done, problems := Delete(w.rows(), kind, id, &agreed, by)
 	needed, found := Delete(w.need(ForDelete(kind, id)), kind, id, &agreed, by)
 	alike(rt, "delete", done, needed, problems, found)
@@ -198,29 +224,47 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	w.decided(rt, done.Changes, problems)
 	for at, was := range entries {
 		now := w.entries[at]
-		if at.Kind != KindStory || was.Rev == 0 || was.Deleted() || now.Deleted() {
+		if at.Kind == KindAct || was.Rev == 0 || was.Deleted() || now.Deleted() {
 			continue
 		}
-		want := w.left(Default{Story: at.ID, Rev: was.Rev}, kind, id)
-		if got := w.performs(Default{Story: at.ID, Rev: now.Rev}); got != want {
+		want := w.left(revisionKey{at, was.Rev}, kind, id)
+		if got := w.contents(w.revisions[revisionKey{at, now.Rev}]); got != want {
 			rt.Fatalf("%s %s was deleted, and the newest revision of %s changed from %d to %d and contains %q, want %q", kind, id, at.ID, was.Rev, now.Rev, got, want)
 		}
 	}
-	told := 0
+	touched := map[string]bool{}
+	for robot, was := range sets {
+		now := w.sets[robot]
+		var want []string // of each activity that is left, its acts
+		for _, p := range was.Activities {
+			if left := w.left(revisionKey{Ref{KindActivity, p.ID}, p.Rev}, kind, id); left != "" && !w.entries[Ref{KindActivity, p.ID}].Deleted() {
+				want = append(want, p.ID+": "+left)
+			}
+		}
+		var got []string
+		for _, p := range now.Activities {
+			got = append(got, p.ID+": "+w.contents(w.revisions[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]))
+		}
+		if !slices.Equal(got, want) || slices.Equal(was.Activities, now.Activities) != (was.DesiredRev == now.DesiredRev) {
+			rt.Fatalf("%s had the activities %+v, %s %s was deleted, and it has %v, want %v", robot, was, kind, id, got, want)
+		}
+		touched[robot] = touched[robot] || now.DesiredRev != was.DesiredRev
+	}
 	for robot, now := range w.defaults {
 		was := before[robot]
 		if now.DesiredRev != was.DesiredRev {
-			told++
+			touched[robot] = true
 		}
-		if want := w.left(was, kind, id); now.Story == "" && want != "" && !w.entries[Ref{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
+		if want := w.left(revisionKey{Ref{KindStory, was.Story}, was.Rev}, kind, id); now.Story == "" && want != "" && !w.entries[Ref{KindStory, was.Story}].Deleted() || now.Story != "" && w.performs(now) != want {
 			rt.Fatalf("%s performed %q, %s %s was deleted, and it performs %q of %q", robot, w.performs(was), kind, id, w.performs(now), now.Story)
 		}
 		if (was.Story != now.Story || was.Rev != now.Rev) != (was.DesiredRev != now.DesiredRev) {
 			rt.Fatalf("%s changes from %+v to %+v", robot, was, now)
 		}
 	}
-	if told != dry.Impact.Robots {
-		rt.Fatalf("%d robots should be updated, %d were", dry.Impact.Robots, told)
+	maps.DeleteFunc(touched, func(_ string, is bool) bool { return !is })
+	if len(touched) != dry.Impact.Robots {
+		rt.Fatalf("%d robots should be updated, %d were", dry.Impact.Robots, len(touched))
 	}
 }
 
@@ -242,15 +286,16 @@ func (w *world) performs(d Default) string {
 	return w.contents(w.revisions[revisionKey{Ref{KindStory, d.Story}, d.Rev}])
 }
 
-// left returns the acts of it that should be left after a deletion.
-func (w *world) left(d Default, kind Kind, id string) string {
-	if kind == KindStory {
-		if d.Story == id {
+// left returns the acts of a revision that should be left after a deletion.
+func (w *world) left(at revisionKey, kind Kind, id string) string {
+	acts := w.contents(w.revisions[at])
+	if kind != KindAct {
+		if at.Ref == (Ref{kind, id}) {
 			return ""
 		}
-		return w.performs(d)
+		return acts
 	}
-	return strings.Join(slices.DeleteFunc(strings.Fields(w.performs(d)), func(act string) bool { return act == id }), " ")
+	return strings.Join(slices.DeleteFunc(strings.Fields(acts), func(act string) bool { return act == id }), " ")
 }
 
 func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {

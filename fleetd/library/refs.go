@@ -11,18 +11,20 @@ import (
 // KindAsset is the kind of a Ref to an asset. An asset is no entry.
 const KindAsset Kind = "asset"
 
-// Ref names an act, a story or an asset.
+// Ref names an entry or an asset.
 type Ref struct {
 	Kind Kind
 	ID   string
 }
 
-// RefsOfDraft lists what a draft refers to: the acts of a story, or the acts that an act
-// performs and its sounds and faces, which may be assets. A text that cannot be parsed refers to nothing.
+func (r Ref) String() string { return string(r.Kind) + " " + r.ID }
+
+// RefsOfDraft lists what a draft refers to: the acts of a story or an activity, or the acts
+// that an act performs and its sounds and faces, which may be assets. A text that cannot be parsed refers to nothing.
 func RefsOfDraft(kind Kind, text []byte) []Ref {
 	found := map[Ref]bool{}
-	if kind == KindStory {
-		s, _ := score.ParseStory(text)
+	if kind != KindAct {
+		s, _ := parseSequence(kind, text)
 		for _, id := range s.ActIDs() {
 			found[Ref{KindAct, id}] = true
 		}
@@ -39,12 +41,12 @@ func RefsOfDraft(kind Kind, text []byte) []Ref {
 }
 
 // RefsOfRevision lists what a published revision refers to: the acts and assets that a story
-// contains, or those of an act as for its draft.
+// or an activity contains, or those of an act as for its draft.
 func RefsOfRevision(kind Kind, body []byte) []Ref {
-	if kind != KindStory {
+	if kind == KindAct {
 		return RefsOfDraft(kind, body)
 	}
-	b, _ := score.ParseBlob(body)
+	b, _ := parseBlob(kind, body)
 	found := map[Ref]bool{}
 	for id := range b.Acts {
 		found[Ref{KindAct, id}] = true

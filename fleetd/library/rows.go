@@ -11,14 +11,15 @@ import (
 type Kind string
 
 const (
-	KindAct   Kind = "act"
-	KindStory Kind = "story"
+	KindAct      Kind = "act"
+	KindStory    Kind = "story"
+	KindActivity Kind = "activity"
 )
 
-// Valid reports whether k is a kind of entry.
-func (k Kind) Valid() bool { return k == KindAct || k == KindStory }
+// sequences are the kinds of entries that are a sequence of acts.
+var sequences = []Kind{KindStory, KindActivity}
 
-// Entry is one act or story of the library: the newest draft, and the number of its newest
+// Entry is one act, story or activity of the library: the newest draft, and the number of its newest
 // published revision.
 type Entry struct {
 	Kind        Kind
@@ -38,8 +39,8 @@ type Entry struct {
 // Deleted reports whether e is deleted; it can be recovered.
 func (e Entry) Deleted() bool { return !e.DeletedAt.IsZero() }
 
-// Revision is one published, immutable revision of an entry. Its body is an act's JSON or a
-// story's blob. Revision numbers rise by one.
+// Revision is one published, immutable revision of an entry. Its body is an act's JSON, a
+// story's blob, or a set of one activity. Revision numbers rise by one.
 type Revision struct {
 	Kind      Kind
 	ID        string
@@ -66,24 +67,45 @@ type Default struct {
 	ChangedBy  string
 }
 
+// ActivitySet is the activities that are assigned to one robot. DesiredRev is the revision of
+// the robot's newest desired document for them; it only rises.
+type ActivitySet struct {
+	Robot      string
+	DesiredRev int64 // 0 = no desired document yet
+	Activities []Pin
+	SHA256     string // of the blob with these activities; empty without any; only set on new rows
+	Document   []byte // the desired document
+	ChangedAt  time.Time
+	ChangedBy  string
+}
+
+// Blob is the published form of a set of activities.
+type Blob struct {
+	SHA256 string
+	Body   []byte
+	Files  []string // digests of the files that it needs
+}
+
 // Pin names one published revision.
 type Pin struct {
 	ID  string
 	Rev int64
 }
 
-// Rows is the input of a plan: what its Need lists, and the default stories of its robots.
+// Rows is the input of a plan: what its Need lists, and the default stories or the
+// activities of its robots.
 type Rows struct {
 	FleetID   string
 	Seal      sign.Seal // signs desired documents
 	Entries   []Entry
 	Revisions []Revision // with bodies
 	Defaults  []Default
+	Sets      []ActivitySet
 	Assets    []Asset
 	FileBytes int64 // of all files, also those without a name
 	Catalogue Catalogue
-	// Reported returns what a robot reported about its desired document; nil = nothing.
-	Reported func(robot string) schema.ReportedRev
+	// Reported returns what a robot reported about a desired document; nil = nothing.
+	Reported func(robot string, topic schema.TopicKind) schema.ReportedRev
 }
 
 // Catalogue lists the sounds and faces that robots have without assets. A list is nil if it
@@ -110,18 +132,20 @@ type Note struct {
 // entry only over the draft revision that the plan read, and a default only over the
 // desired revision that it read.
 type Changes struct {
-	Entries   []Entry    // the new rows
-	Revisions []Revision // new, with bodies
-	Defaults  []Default  // the new rows
-	Files     []File     // new files
-	Assets    []Asset    // the new rows
-	Removed   []string   // names of deleted assets
-	Counter   int64      // the newest signature counter that was used
-	Outbox    []Message  // in the order of publication: a blob before documents that need it
+	Entries   []Entry       // the new rows
+	Revisions []Revision    // new, with bodies
+	Defaults  []Default     // the new rows
+	Sets      []ActivitySet // the new rows
+	Blobs     []Blob        // of Sets
+	Files     []File        // new files
+	Assets    []Asset       // the new rows
+	Removed   []string      // names of deleted assets
+	Counter   int64         // the newest signature counter that was used
+	Outbox    []Message     // in the order of publication: a blob before documents that need it
 	Notes     []Note
 }
 
 // Empty reports whether there is nothing to apply.
 func (c Changes) Empty() bool {
-	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Files)+len(c.Assets)+len(c.Removed)+len(c.Outbox)+len(c.Notes) == 0
+	return len(c.Entries)+len(c.Revisions)+len(c.Defaults)+len(c.Sets)+len(c.Files)+len(c.Assets)+len(c.Removed)+len(c.Outbox)+len(c.Notes) == 0
 }

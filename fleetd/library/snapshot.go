@@ -28,7 +28,8 @@ const (
 	CodeNotPublished = "not_published"      // there is only a draft
 	CodeActGone      = "act_gone"           // a published revision contains an act that was deleted since
 	CodeActRemoved   = "act_removed"        // warning on a draft: a deleted act was removed from it
-	CodeCountChanged = "count_changed"      // another number of stories or robots than the caller expects
+	CodeActDiffers   = "act_differs"        // two activities contain different revisions of an act
+	CodeCountChanged = "count_changed"      // another number of stories, activities or robots than the caller expects
 	CodeConfirm      = "needs_confirmation" // robots would be left without a story
 	CodeNoRobot      = "no_robot"
 )
@@ -37,19 +38,21 @@ const (
 type snapshot struct {
 	fleetID   string
 	seal      sign.Seal
-	reported  func(robot string) schema.ReportedRev
+	reported  func(robot string, topic schema.TopicKind) schema.ReportedRev
 	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
-	defaults  map[string]Default         // by robot
-	acts      map[string]score.Act       // newest revisions of acts that are not deleted
-	blobs     map[revisionKey]score.Blob // parsed revisions of stories
+	defaults  map[string]Default     // by robot
+	sets      map[string]ActivitySet // by robot
+	acts      map[string]score.Act   // newest revisions of acts that are not deleted
+	blobs     map[revisionKey]blob   // parsed revisions of stories and activities
 	assets    map[string]Asset
 	catalogue Catalogue
 	faulty    map[string]bool      // acts that are validated in this request, and have errors
 	checking  map[string]score.Act // acts in whose validation another one is validated first
 
 	changes Changes
-	sent    map[string]bool // blobs in the outbox of this plan
+	sent    map[string]bool       // blobs in the outbox of this plan
+	moved   map[revisionKey]int64 // revisions of activities that robots must not keep, and those that they get; 0 = none
 }
 
 type revisionKey struct {
@@ -62,11 +65,11 @@ type revisionKey struct {
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported,
-		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{},
-		acts: map[string]score.Act{}, blobs: map[revisionKey]score.Blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
+		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, moved: map[revisionKey]int64{},
+		acts: map[string]score.Act{}, blobs: map[revisionKey]blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}
 	if s.reported == nil {
-		s.reported = func(string) schema.ReportedRev { return schema.ReportedRev{} }
+		s.reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
 		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
@@ -78,8 +81,8 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 		at := revisionKey{Ref{v.Kind, v.ID}, v.Rev}
 		s.revisions[at] = v
 		switch e := s.entries[at.Ref]; {
-		case v.Kind == KindStory:
-			b, problems := score.ParseBlob(v.Body)
+		case v.Kind != KindAct:
+			b, problems := parseBlob(v.Kind, v.Body)
 			if len(problems) > 0 {
 				return nil, broken(v, problems)
 			}
@@ -94,6 +97,9 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	}
 	for _, d := range rows.Defaults {
 		s.defaults[d.Robot] = d
+	}
+	for _, set := range rows.Sets {
+		s.sets[set.Robot] = set
 	}
 	for _, a := range rows.Assets {
 		s.assets[a.Name] = a
@@ -133,24 +139,35 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	return e, nil
 }
 
-// live lists the entries of a kind that are not deleted, by id.
-func (s *snapshot) live(kind Kind) []Entry {
+// live lists the entries of these kinds that are not deleted, by kind and id.
+func (s *snapshot) live(kinds ...Kind) []Entry {
 	var all []Entry
 	for _, e := range s.entries {
-		if e.Kind == kind && !e.Deleted() {
+		if slices.Contains(kinds, e.Kind) && !e.Deleted() {
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.ID, b.ID))
+	})
 	return all
 }
 
-// holders lists the robots with this story as default, sorted; rev 0 = any revision.
-func (s *snapshot) holders(story string, rev int64) []string {
+// holders lists the robots with this story as default, or with this activity, sorted; rev 0 =
+// any revision.
+func (s *snapshot) holders(of Ref, rev int64) []string {
 	var robots []string
-	for _, d := range s.defaults {
-		if d.Story == story && (rev == 0 || d.Rev == rev) {
-			robots = append(robots, d.Robot)
+	if of.Kind == KindActivity {
+		for _, set := range s.sets {
+			if slices.ContainsFunc(set.Activities, func(p Pin) bool { return p.ID == of.ID && (rev == 0 || p.Rev == rev) }) {
+				robots = append(robots, set.Robot)
+			}
+		}
+	} else {
+		for _, d := range s.defaults {
+			if d.Story == of.ID && (rev == 0 || d.Rev == rev) {
+				robots = append(robots, d.Robot)
+			}
 		}
 	}
 	slices.Sort(robots)
@@ -186,7 +203,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
-		d.DesiredRev = s.reported(robot).NextRev(d.DesiredRev)
+		d.DesiredRev = s.reported(robot, schema.TopicDesiredStory).NextRev(d.DesiredRev)
 		if apply != "" {
 			d.Apply = apply
 		}
@@ -200,15 +217,11 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
 			desired.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
-			for _, f := range b.Assets {
-				if f.IsBlob() {
-					s.sendBlob(f.SHA256)
-				}
-			}
+			s.sendFiles(b.Assets)
 			s.sendBlob(v.SHA256)
 		}
-		s.sign(robot, &desired, by.At)
-		s.changes.Counter = s.seal.Counter
+		desired.Released, desired.Counter = s.release(sign.Story, desired.Story, by.At)
+		desired.Sig = s.sign(sign.Story, robot, desired)
 		d.Document = encode(desired)
 		s.defaults[robot] = d
 		s.changes.Defaults = append(s.changes.Defaults, d)
@@ -216,15 +229,32 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 	}
 }
 
-// sign signs a complete desired document. Errors are impossible.
-func (s *snapshot) sign(robot string, d *schema.DesiredStory, now time.Time) {
-	var err error
-	if d.Released, err = s.seal.SignContent(sign.Story, d.Story); err != nil {
+// release signs the content that a pin names, and counts the document that names it. Errors
+// are impossible.
+func (s *snapshot) release(kind sign.Kind, pin *schema.StoryPin, now time.Time) (*schema.Signature, int64) {
+	released, err := s.seal.SignContent(kind, pin)
+	if err != nil {
 		panic(err)
 	}
-	d.Counter = s.seal.Next(now)
-	if d.Sig, err = s.seal.Sign(sign.Story, robot, d); err != nil {
+	s.changes.Counter = s.seal.Next(now)
+	return released, s.changes.Counter
+}
+
+// sign signs a complete desired document. Errors are impossible.
+func (s *snapshot) sign(kind sign.Kind, robot string, document any) *schema.Signature {
+	sig, err := s.seal.Sign(kind, robot, document)
+	if err != nil {
 		panic(err)
+	}
+	return sig
+}
+
+// sendFiles adds files to the outbox that are published as blobs.
+func (s *snapshot) sendFiles(files []score.Asset) {
+	for _, f := range files {
+		if f.IsBlob() {
+			s.sendBlob(f.SHA256)
+		}
 	}
 }
 

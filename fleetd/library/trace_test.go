@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,15 +35,18 @@ func (d *director) play(line string) string {
 	d.out.Reset()
 	words := strings.Fields(line)
 	switch words[0] {
-	case "act", "story": // act ID MOOD | story ID ACT ... [over N]
+	case "act", "story", "activity": // act ID MOOD | story ID ACT ... | activity ID ACT ... [over N]
 		var over *int64
 		if i := slices.Index(words, "over"); i > 0 {
 			n, _ := strconv.ParseInt(words[i+1], 10, 64)
 			over, words = &n, words[:i]
 		}
 		text := storyText(words[1], words[2:])
-		if words[0] == "act" {
+		switch words[0] {
+		case "act":
 			text = actText(words[1], words[2])
+		case "activity":
+			text = activityText(words[1], words[2:])
 		}
 		saved, problems := Save(d.w.rows(), Kind(words[0]), text, over, d.w.by(""))
 		d.decided(saved.Changes, problems)
@@ -56,11 +60,21 @@ func (d *director) play(line string) string {
 			d.say("unchanged at revision %d", p.Revision.Rev)
 		}
 		if len(p.Stale) > 0 {
-			d.say("stale: %s", joinSorted(p.Stale))
+			d.say("stale: %v", p.Stale)
 		}
 	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
 		d.assign(words)
-	case "delete": // delete KIND ID [expecting STORIES ROBOTS [clearing STORY ...]]
+	case "set": // set ACTIVITY,...|nothing to ROBOT ...
+		a := SetAssignment{Robots: words[3:]}
+		if words[1] != "nothing" {
+			a.Activities = strings.Split(words[1], ",")
+		}
+		assigned, problems := AssignActivities(d.w.rows(), a, d.w.by(""))
+		d.decided(assigned.Changes, problems)
+		if len(assigned.Unchanged) > 0 {
+			d.say("unchanged: %s", joinSorted(assigned.Unchanged))
+		}
+	case "delete": // delete KIND ID [expecting STORIES ROBOTS [activities ACTIVITIES] [clearing STORY ...]]
 		d.delete(words)
 	case "recover":
 		saved, problems := Recover(d.w.rows(), Kind(words[1]), words[2], d.w.by(""))
@@ -72,7 +86,7 @@ func (d *director) play(line string) string {
 			d.say("unchanged")
 		}
 		if len(up.Stale) > 0 {
-			d.say("stale: %s", joinSorted(up.Stale))
+			d.say("stale: %v", up.Stale)
 		}
 	case "remove": // remove NAME
 		c, problems := DeleteAsset(d.w.rows(), words[1], d.w.by("not wanted"))
@@ -112,15 +126,18 @@ func (d *director) delete(words []string) {
 		expect = &Expect{}
 		expect.Stories, _ = strconv.Atoi(words[4])
 		expect.Robots, _ = strconv.Atoi(words[5])
-		if len(words) > 6 {
-			expect.Clear = words[7:]
+		if i := slices.Index(words, "activities"); i > 0 {
+			expect.Activities, _ = strconv.Atoi(words[i+1])
+		}
+		if i := slices.Index(words, "clearing"); i > 0 {
+			expect.Clear = words[i+1:]
 		}
 	}
 	r, problems := Delete(d.w.rows(), Kind(words[1]), words[2], expect, d.w.by("not wanted"))
 	if expect == nil && len(problems) == 0 {
 		d.say("would change %d stories and update %d robots; would clear %v", len(r.Impact.Stories), r.Impact.Robots, r.Impact.Clears)
-		for _, i := range r.Impact.Stories {
-			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.Story, i.After, i.Before, i.Rev, i.Repinned, i.Cleared, i.DraftOnly)
+		for _, i := range append(r.Impact.Stories, r.Impact.Activities...) {
+			d.say("  %s: %d acts of %d left, revision %d, repinned %v, cleared %v, draft only %v", i.ID, i.After, i.Before, i.Rev, i.Repinned, i.Cleared, i.DraftOnly)
 		}
 		if !r.Changes.Empty() {
 			d.t.Fatal("a dry run changes something")
@@ -156,7 +173,7 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 	d.w.apply(d.t, c)
 	for _, v := range c.Revisions {
 		d.say("revision %d of %s %s: %s (%s)", v.Rev, v.Kind, v.ID, d.w.contents(v), v.Why)
-		if b, _ := score.ParseBlob(v.Body); v.Kind == KindStory {
+		if b, _ := parseBlob(v.Kind, v.Body); v.Kind != KindAct {
 			for _, f := range b.Assets {
 				d.say("  with the %s %s: %q", f.Kind, f.Name, textOf(d.w.files[f.SHA256]))
 			}
@@ -181,12 +198,19 @@ func (d *director) message(m Message) string {
 		if f, ok := d.w.files[m.Target]; ok {
 			return fmt.Sprintf("blob of the file %q", textOf(f))
 		}
+		if b, ok := d.w.blobs[m.Target]; ok {
+			set, _ := score.ParseActivities(b.Body)
+			return fmt.Sprintf("blob of %d activities with %d acts", len(set.Activities), len(set.Acts))
+		}
 		for at, v := range d.w.revisions {
 			if v.SHA256 == m.Target {
 				return fmt.Sprintf("blob of %s revision %d", at.ID, at.rev)
 			}
 		}
 		d.t.Fatalf("no blob %s", m.Target)
+	}
+	if m.Topic == schema.TopicDesiredActivities {
+		return fmt.Sprintf("desired revision %d to %s: %s", d.w.sets[m.Target].DesiredRev, m.Target, cmp.Or(joinPins(d.w.sets[m.Target].Activities), "no activities"))
 	}
 	desired, _ := schema.Decode[schema.DesiredStory](m.Payload)
 	if desired.Story == nil {
@@ -205,7 +229,7 @@ func (d *director) show() {
 	if len(problems) > 0 {
 		d.t.Fatal(problems)
 	}
-	for _, kind := range []Kind{KindAct, KindStory} {
+	for _, kind := range []Kind{KindAct, KindStory, KindActivity} {
 		for _, e := range s.live(kind) {
 			d.say("%s %s: draft %d, revision %d", kind, e.ID, e.DraftRev, e.Rev)
 		}

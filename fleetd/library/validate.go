@@ -8,7 +8,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Text is the source of an act or a story.
+// Text is the source of an act, a story or an activity.
 type Text struct {
 	Kind Kind
 	Body []byte
@@ -92,19 +92,19 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 		id, problems = a.ID, append(problems, score.ValidateActWith(a, s.nested)...)
 		problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
 		return s.checkID(id, "/act", problems)
-	case KindStory:
-		story, problems := score.ParseStory(text)
+	case KindStory, KindActivity:
+		story, problems := parseSequence(kind, text)
 		if len(schema.Errors(problems)) > 0 {
 			return "", problems
 		}
-		problems = append(problems, s.addHints(story, score.ValidateStory(story, s.act))...)
+		problems = append(problems, s.addHints(story.Story, story.validate(s.act))...)
 		for i, step := range story.Acts {
 			problems = append(problems, s.unknownNames(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
 		}
 		problems = append(problems, s.unknownNames(s.acts[story.Shutdown], func(score.Named) string { return "/shutdown" })...)
-		return s.checkID(story.ID, "/story", problems)
+		return s.checkID(story.ID, "/"+string(kind), problems)
 	}
-	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story", kind), "")}
+	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
 }
 
 // checkID refuses a text without a valid id.

@@ -19,6 +19,8 @@ type world struct {
 	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default
+	sets      map[string]ActivitySet
+	blobs     map[string]Blob
 	assets    map[string]Asset
 	files     map[string]File
 	catalogue Catalogue
@@ -29,10 +31,10 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, assets: map[string]Asset{}, files: map[string]File{}}
+	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, blobs: map[string]Blob{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
-// rows returns the whole library, with the newest revisions, those that are a default, and
+// rows returns the whole library, with the newest revisions, those that robots have, and
 // those in also.
 func (w *world) rows(also ...Pin) Rows {
 	rows := Rows{FleetID: "fleet-1", Catalogue: w.catalogue, FileBytes: w.otherFiles}
@@ -47,14 +49,23 @@ func (w *world) rows(also ...Pin) Rows {
 	}
 	for at, v := range w.revisions {
 		performed := func(d Default) bool { return at.Kind == KindStory && d.Story == at.ID && d.Rev == at.rev }
-		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || slices.Contains(also, Pin{at.ID, at.rev}) {
+		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || at.Kind == KindActivity && w.assigned(Pin{at.ID, at.rev}) || slices.Contains(also, Pin{at.ID, at.rev}) {
 			rows.Revisions = append(rows.Revisions, v)
 		}
 	}
 	for _, d := range w.defaults {
 		rows.Defaults = append(rows.Defaults, d)
 	}
+	for _, set := range w.sets {
+		set.SHA256 = ""
+		rows.Sets = append(rows.Sets, set)
+	}
 	return rows
+}
+
+// assigned reports whether some robot has a revision of an activity.
+func (w *world) assigned(p Pin) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(w.sets)), func(set ActivitySet) bool { return slices.Contains(set.Activities, p) })
 }
 
 // need returns what the store would read for a plan about these robots.
@@ -66,7 +77,10 @@ func (w *world) need(n Need, robots ...string) Rows {
 		}
 	}
 	for _, robot := range robots {
-		if d, ok := w.defaults[robot]; ok {
+		if set, ok := w.sets[robot]; ok && n.Sets {
+			w.readSet(&r, set)
+		}
+		if d, ok := w.defaults[robot]; ok && !n.Sets {
 			w.readDefault(&r, d)
 			if n.Performed {
 				performed(d)
@@ -76,8 +90,11 @@ func (w *world) need(n Need, robots ...string) Rows {
 	for {
 		for at, e := range w.entries {
 			ids, with := n.Acts, n.ActsWith
-			if at.Kind == KindStory {
-				ids, with = n.Stories, n.StoriesWith
+			switch at.Kind {
+			case KindStory:
+				ids, with = n.Stories, n.SequencesWith
+			case KindActivity:
+				ids, with = n.Activities, n.SequencesWith
 			}
 			refers := !e.Deleted() && (refersTo(RefsOfDraft(e.Kind, e.Draft), with) || refersTo(w.refs(revisionKey{at, e.Rev}), with))
 			if !slices.Contains(ids, e.ID) && !refers {
@@ -97,6 +114,18 @@ func (w *world) need(n Need, robots ...string) Rows {
 			}
 			w.readDefault(&r, d)
 			performed(d)
+		}
+		for _, set := range w.sets {
+			if !slices.ContainsFunc(set.Activities, func(p Pin) bool {
+				at := Ref{KindActivity, p.ID}
+				return slices.Contains(n.Holders, at) || refersTo(w.refs(revisionKey{at, p.Rev}), n.Holders) || refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.Holders)
+			}) {
+				continue
+			}
+			w.readSet(&r, set)
+			for _, p := range set.Activities {
+				w.readRevision(&r, revisionKey{Ref{KindActivity, p.ID}, p.Rev})
+			}
 		}
 		for _, pin := range n.Pins {
 			w.readRevision(&r, revisionKey{Ref{KindStory, pin.ID}, pin.Rev})
@@ -131,6 +160,13 @@ func (w *world) readRevision(r *Rows, at revisionKey) {
 func (w *world) readDefault(r *Rows, d Default) {
 	if !slices.ContainsFunc(r.Defaults, func(o Default) bool { return o.Robot == d.Robot }) {
 		r.Defaults = append(r.Defaults, d)
+	}
+}
+
+func (w *world) readSet(r *Rows, set ActivitySet) {
+	set.SHA256 = ""
+	if !slices.ContainsFunc(r.Sets, func(o ActivitySet) bool { return o.Robot == set.Robot }) {
+		r.Sets = append(r.Sets, set)
 	}
 }
 
@@ -191,6 +227,18 @@ func (w *world) apply(t fatal, c Changes) {
 		}
 		w.defaults[d.Robot] = d
 	}
+	for _, b := range c.Blobs {
+		if b.SHA256 != digest(b.Body) {
+			t.Fatalf("a set of %d bytes has another digest", len(b.Body))
+		}
+		w.blobs[b.SHA256] = b
+	}
+	for _, set := range c.Sets {
+		if old := w.sets[set.Robot]; set.DesiredRev <= old.DesiredRev {
+			t.Fatalf("%s gets revision %d of its activities after %d", set.Robot, set.DesiredRev, old.DesiredRev)
+		}
+		w.sets[set.Robot] = set
+	}
 	w.checkPublished(t, c)
 	w.outbox = append(w.outbox, c.Outbox...)
 	w.holds(t)
@@ -199,10 +247,10 @@ func (w *world) apply(t fatal, c Changes) {
 // pinned checks that a revision lists the files that it needs, and that they exist.
 func (w *world) pinned(t fatal, v Revision) {
 	t.Helper()
-	if v.Kind != KindStory {
+	if v.Kind == KindAct {
 		return
 	}
-	b, problems := score.ParseBlob(v.Body)
+	b, problems := parseBlob(v.Kind, v.Body)
 	if len(problems) > 0 || len(b.Assets) != len(v.Files) { // no two names of one file here
 		t.Fatalf("revision %d of %s names %d files and is stored with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
 	}
@@ -221,6 +269,11 @@ func (w *world) checkPublished(t fatal, c Changes) {
 	for _, m := range c.Outbox {
 		if m.Topic == schema.TopicBlob {
 			blobs[m.Target] = true
+			continue
+		}
+		published++
+		if m.Topic == schema.TopicDesiredActivities {
+			w.checkSet(t, m, blobs)
 			continue
 		}
 		desired, problems := schema.DecodeStrict[schema.DesiredStory](m.Payload)
@@ -242,10 +295,47 @@ func (w *world) checkPublished(t fatal, c Changes) {
 				}
 			}
 		}
-		published++
 	}
-	if published != len(c.Defaults) {
-		t.Fatalf("%d desired documents are published, %d are stored", published, len(c.Defaults))
+	if published != len(c.Defaults)+len(c.Sets) {
+		t.Fatalf("%d desired documents are published, %d are stored", published, len(c.Defaults)+len(c.Sets))
+	}
+}
+
+// checkSet checks a desired document for activities, and that these blobs were published
+// before it.
+func (w *world) checkSet(t fatal, m Message, blobs map[string]bool) {
+	t.Helper()
+	desired, problems := schema.DecodeStrict[schema.DesiredSet](m.Payload)
+	set := w.sets[m.Target]
+	switch {
+	case len(problems) > 0 || desired.FleetID != "fleet-1" || desired.Rev != set.DesiredRev || string(m.Payload) != string(set.Document):
+		t.Fatalf("%s gets %s, and %+v is stored: %v", m.Target, m.Payload, set, problems)
+	case (desired.Set == nil) != (len(set.Activities) == 0):
+		t.Fatalf("%s gets %s, and %v is stored", m.Target, m.Payload, set.Activities)
+	case desired.Set == nil:
+		return
+	case desired.Set.SHA256 != set.SHA256 || !blobs[set.SHA256]:
+		t.Fatalf("%s gets the set %s before its blob", m.Target, m.Payload)
+	}
+	b := w.blobs[set.SHA256]
+	published, problems := score.ParseActivities(b.Body)
+	if problems = schema.Errors(append(problems, score.ValidateActivities(published)...)); len(problems) > 0 {
+		t.Fatalf("%s gets %s: %v", m.Target, b.Body, problems)
+	}
+	for _, f := range published.Assets {
+		if blobs[f.SHA256] != f.IsBlob() || !slices.Contains(b.Files, f.SHA256) {
+			t.Fatalf("%s gets a set with the file %s, and blobs %v before it", m.Target, f.Name, blobs)
+		}
+	}
+	for i, a := range published.Activities {
+		p := set.Activities[i]
+		var acts []string
+		for _, step := range a.Acts {
+			acts = append(acts, step.Act)
+		}
+		if was := w.contents(w.revisions[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]); p.ID != a.ID || strings.Join(acts, " ") != was {
+			t.Fatalf("%s gets %s with %v, and %s revision %d has %s", m.Target, a.ID, acts, p.ID, p.Rev, was)
+		}
 	}
 }
 
@@ -277,10 +367,27 @@ func (w *world) holds(t fatal) {
 			}
 		}
 	}
+	for _, set := range w.sets {
+		for _, p := range set.Activities {
+			e := w.entries[Ref{KindActivity, p.ID}]
+			v, ok := w.revisions[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+			if !ok || e.Deleted() || e.Rev < p.Rev {
+				t.Fatalf("%s has revision %d of %s: %+v", set.Robot, p.Rev, p.ID, e)
+			}
+			for act := range strings.FieldsSeq(w.contents(v)) {
+				if w.entries[Ref{KindAct, act}].Deleted() {
+					t.Fatalf("%s has the deleted act %s in %s revision %d", set.Robot, act, p.ID, p.Rev)
+				}
+			}
+			if w.contents(v) == "" {
+				t.Fatalf("%s has %s without acts", set.Robot, p.ID)
+			}
+		}
+	}
 	for _, e := range w.entries {
-		if e.Kind == KindStory && e.Rev > 0 {
+		if e.Kind != KindAct && e.Rev > 0 {
 			if _, ok := w.revisions[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]; !ok {
-				t.Fatalf("story %s is at revision %d, which does not exist", e.ID, e.Rev)
+				t.Fatalf("%s %s is at revision %d, which does not exist", e.Kind, e.ID, e.Rev)
 			}
 		}
 	}
@@ -323,6 +430,18 @@ func storyText(id string, acts []string) []byte {
 	return []byte(b.String() + "\n")
 }
 
+func activityText(id string, acts []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "activity: %s\nname: {en: The %s}\nrepeat: once\nnature: solitary\nlaunch: {when: touch}\nacts:", id, id)
+	if len(acts) == 0 {
+		b.WriteString(" []")
+	}
+	for _, act := range acts {
+		fmt.Fprintf(&b, "\n  - {act: %s}", act)
+	}
+	return []byte(b.String() + "\n")
+}
+
 // fileOf returns a file of some kind.
 func fileOf(kind, text string) []byte {
 	switch kind {
@@ -346,7 +465,7 @@ func (w *world) contents(v Revision) string {
 		a, _ := score.ParseAct(v.Body)
 		return a.Actions[0].Face
 	}
-	b, _ := score.ParseBlob(v.Body)
+	b, _ := parseBlob(v.Kind, v.Body)
 	return strings.Join(b.Story.ActIDs(), " ")
 }
 

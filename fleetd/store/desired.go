@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/desired"
@@ -239,7 +240,7 @@ func (t *Tx) saveDesired(ctx context.Context, rows []desiredRow) error {
 
 // saveSetFiles records which blob and which files the desired sets refer to, so that they
 // are not deleted.
-func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) (err error) {
+func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) error {
 	if c.Again || c.Topic != schema.TopicDesiredPlaces && c.Topic != schema.TopicDesiredActivities {
 		return nil
 	}
@@ -250,6 +251,12 @@ func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) (err error) {
 			files = append(files, setFile{r.ID, c.Topic, f.SHA256})
 		}
 	}
+	return t.writeSetFiles(ctx, robots, files)
+}
+
+// writeSetFiles writes the blob of each robot's set, which has no digest if the robot has no
+// set any more, and the files of these sets.
+func (t *Tx) writeSetFiles(ctx context.Context, robots, files []setFile) error {
 	if _, err := writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
@@ -257,14 +264,11 @@ func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) (err error) {
 		SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind, sha256) DO NOTHING`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
-	switch {
-	case c.Blob == nil:
-		_, err = writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`)
-	default:
-		_, err = writeRows(ctx, t, robots, setFileColumns, `INSERT INTO desired_sets (robot, kind, sha256)
-			SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind) DO UPDATE SET sha256 = excluded.sha256`)
+	if _, err := writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
+		return fmt.Errorf("remove the sets of %d robots: %w", len(robots), err)
 	}
-	if err != nil {
+	robots = slices.DeleteFunc(slices.Clone(robots), func(f setFile) bool { return f.sha256 == "" })
+	if _, err := writeRows(ctx, t, robots, setFileColumns, `INSERT INTO desired_sets (robot, kind, sha256) SELECT robot, kind, sha256 FROM given`); err != nil {
 		return fmt.Errorf("write the sets of %d robots: %w", len(robots), err)
 	}
 	return nil

@@ -29,7 +29,7 @@ func scanEntry(scan func(...any) error) (library.Entry, error) {
 	return e, nil
 }
 
-// Entries lists the acts or the stories by id; with deleted, the deleted ones too.
+// Entries lists the acts, the stories or the activities by id; with deleted, the deleted ones too.
 func (r reads) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error) {
 	var w where
 	w.addIf(true, "kind = %s", string(kind))
@@ -43,7 +43,7 @@ func (r reads) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]
 	return all, nil
 }
 
-// Entry returns one act or story, deleted or not, or ErrNotFound.
+// Entry returns one act, story or activity, deleted or not, or ErrNotFound.
 func (r reads) Entry(ctx context.Context, kind library.Kind, id string) (library.Entry, error) {
 	e, err := queryOne(ctx, r, scanEntry, entryColumns+" WHERE kind = $1 AND id = $2", string(kind), id)
 	if err != nil {
@@ -63,7 +63,7 @@ func scanRevision(scan func(...any) error) (library.Revision, error) {
 const revisionColumns = `SELECT v.kind, v.id, v.rev, v.sha256, b.size, b.body, v.created_at, v.created_by, v.why
 	FROM revisions v JOIN blobs b ON b.sha256 = v.sha256`
 
-// Revisions lists the published revisions of an act or story, the newest first, without
+// Revisions lists the published revisions of an entry, the newest first, without
 // their bytes.
 func (r reads) Revisions(ctx context.Context, kind library.Kind, id string) ([]library.Revision, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (v library.Revision, err error) {
@@ -143,12 +143,15 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 			}
 		}
 	}
-	if len(c.Defaults) > 0 {
+	if len(c.Defaults)+len(c.Sets) > 0 {
 		if err := t.saveCounter(ctx, c.Counter); err != nil {
 			return err
 		}
 	}
 	if err := t.saveDefaults(ctx, c.Defaults); err != nil {
+		return err
+	}
+	if err := t.saveSets(ctx, c); err != nil {
 		return err
 	}
 	if err := t.enqueue(ctx, c.Outbox, now); err != nil {

@@ -99,11 +99,11 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		{"only entries", library.Need{Stories: []string{"x"}, Acts: []string{"a"}, EntriesOnly: true}, selector.Selector{}, "a x"},
 		{"pins", library.Need{Stories: []string{"x"}, Pins: []library.Pin{{ID: "x", Rev: 1}, {ID: "x", Rev: 2}, {ID: "x", Rev: 9}}}, selector.Selector{}, "x x@2 x@1"},
 		{"assets", library.Need{Assets: true}, selector.Selector{}, "gong"},
-		{"stories with an act in the draft only", library.Need{StoriesWith: a}, selector.Selector{}, "y"},
-		{"stories with an act", library.Need{StoriesWith: b}, selector.Selector{}, "x z x@2 z@1"},
-		{"stories with either act", library.Need{StoriesWith: slices.Concat(a, b), EntriesOnly: true}, selector.Selector{}, "x y z"},
+		{"stories with an act in the draft only", library.Need{SequencesWith: a}, selector.Selector{}, "y"},
+		{"stories with an act", library.Need{SequencesWith: b}, selector.Selector{}, "x z x@2 z@1"},
+		{"stories with either act", library.Need{SequencesWith: slices.Concat(a, b), EntriesOnly: true}, selector.Selector{}, "x y z"},
 		{"acts with a sound", library.Need{ActsWith: sound}, selector.Selector{}, "a a@1"},
-		{"stories with a sound", library.Need{StoriesWith: sound}, selector.Selector{}, ""},
+		{"stories with a sound", library.Need{SequencesWith: sound}, selector.Selector{}, ""},
 		{"holders of a story", library.Need{Holders: []library.Ref{{Kind: library.KindStory, ID: "x"}}}, selector.Selector{}, "x@1 x@2 r1:x@1 r2:x@2"},
 		{"holders of an act of an earlier revision", library.Need{Holders: a}, selector.Selector{}, "x@1 r1:x@1"},
 		{"holders of an act of a newest revision", library.Need{Holders: b}, selector.Selector{}, "x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
@@ -169,7 +169,7 @@ func libraryForTakesAnyNumberOfNames(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	act(t, s, "a")
 	story(t, s, "x", "a")
-	need := library.Need{Acts: []string{"a"}, StoriesWith: []library.Ref{{Kind: library.KindAct, ID: "a"}}}
+	need := library.Need{Acts: []string{"a"}, SequencesWith: []library.Ref{{Kind: library.KindAct, ID: "a"}}}
 	names := 33_000 // more than the parameters of a statement
 	if strings.HasPrefix(address, "postgres") {
 		names = 66_000
@@ -177,9 +177,9 @@ func libraryForTakesAnyNumberOfNames(t *testing.T, address string) {
 	for i := range names {
 		id := fmt.Sprint("other-", i)
 		need.Acts = append(need.Acts, id)
-		need.StoriesWith = append(need.StoriesWith, library.Ref{Kind: library.KindAct, ID: id})
+		need.SequencesWith = append(need.SequencesWith, library.Ref{Kind: library.KindAct, ID: id})
 	}
-	need.Holders = append(need.StoriesWith, library.Ref{Kind: library.KindStory, ID: "x"})
+	need.Holders = append(need.SequencesWith, library.Ref{Kind: library.KindStory, ID: "x"})
 	transact(t, s, func(tx *store.Tx) error {
 		rows, err := tx.LibraryFor(t.Context(), need, selector.Selector{})
 		wantEqual(t, "rows", rowsText(rows), "a x a@1 x@1")

@@ -8,13 +8,12 @@ import (
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
-	"troupe/schema"
 )
 
-// LibraryFor reads what a plan about these robots needs, and their defaults. Apply the
+// LibraryFor reads what a plan about these robots needs, and their defaults or activities. Apply the
 // changes of the plan in the same transaction.
 func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
-	rows := library.Rows{Reported: func(robot string) schema.ReportedRev { return t.store.reportedOf(robot, schema.TopicDesiredStory) }}
+	rows := library.Rows{Reported: t.store.reportedOf}
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
@@ -23,9 +22,9 @@ func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.
 		return rows, err
 	}
 	r := libraryReader{
-		tx: t, rows: &rows, entries: map[library.Ref]bool{}, whole: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{},
+		tx: t, rows: &rows, entries: map[library.Ref]bool{}, whole: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{}, sets: map[string]bool{},
 	}
-	if err := r.readRobots(ctx, robots, need.Performed); err != nil {
+	if err := r.readRobots(ctx, robots, need); err != nil {
 		return rows, err
 	}
 	for {
@@ -47,6 +46,7 @@ type libraryReader struct {
 	whole     map[library.Ref]bool // entries that were read with the newest revision
 	revisions map[revisionKey]bool
 	defaults  map[string]bool // by robot
+	sets      map[string]bool // by robot
 }
 
 type revisionKey struct {
@@ -54,12 +54,11 @@ type revisionKey struct {
 	rev int64
 }
 
-// readRobots reads the defaults of the robots of the plan, and if performed the revisions
-// that they perform.
-func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, performed bool) error {
+// readRobots reads what the plan needs of its robots.
+func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, need library.Need) error {
 	if len(robots.IDs) > maxNamed {
 		for some := range slices.Chunk(robots.IDs, maxNamed) {
-			if err := r.readRobots(ctx, selector.IDs(some...), performed); err != nil {
+			if err := r.readRobots(ctx, selector.IDs(some...), need); err != nil {
 				return err
 			}
 		}
@@ -70,17 +69,19 @@ func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector
 	}
 	var w where
 	w.addSelector(robots)
-	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, performed)
+	if need.Sets {
+		return r.readSets(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.Performed)
+	}
+	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.Performed)
 }
 
 func (r *libraryReader) read(ctx context.Context, need library.Need) error {
-	acts, stories := r.missing(library.KindAct, need.Acts, need.EntriesOnly), r.missing(library.KindStory, need.Stories, need.EntriesOnly)
 	for _, one := range []struct {
 		kind library.Kind
 		ids  []string
 		with []library.Ref
-	}{{library.KindAct, acts, need.ActsWith}, {library.KindStory, stories, need.StoriesWith}} {
-		if err := r.readEntries(ctx, one.kind, one.ids, one.with, need.EntriesOnly); err != nil {
+	}{{library.KindAct, need.Acts, need.ActsWith}, {library.KindStory, need.Stories, need.SequencesWith}, {library.KindActivity, need.Activities, need.SequencesWith}} {
+		if err := r.readEntries(ctx, one.kind, r.missing(one.kind, one.ids, need.EntriesOnly), one.with, need.EntriesOnly); err != nil {
 			return err
 		}
 	}
@@ -151,16 +152,26 @@ func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids 
 	return nil
 }
 
-// readHolders reads the defaults of the robots that hold refs, and the revisions that they
-// perform.
+// readHolders reads the defaults and sets of the robots that hold refs, and the revisions
+// that they perform.
 func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) error {
-	var stories []string
+	var stories, activities []string
 	var others []library.Ref
 	for _, ref := range refs {
-		if ref.Kind == library.KindStory {
+		switch ref.Kind {
+		case library.KindStory:
 			stories = append(stories, ref.ID)
-		} else {
+		case library.KindActivity:
+			activities = append(activities, ref.ID)
+		default:
 			others = append(others, ref)
+		}
+	}
+	for some := range slices.Chunk(activities, maxNamed) {
+		var w where
+		w.addIn("a.activity", some)
+		if err := r.readSets(ctx, "SELECT a.robot FROM assigned_activities a"+w.String(), w, true); err != nil {
+			return err
 		}
 	}
 	for some := range slices.Chunk(stories, maxNamed) {
@@ -176,8 +187,32 @@ func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) err
 			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(some), w, true); err != nil {
 			return err
 		}
+		w = where{}
+		if err := r.readSets(ctx, `SELECT a.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+			JOIN assigned_activities a ON a.activity = f.id AND f.rev IN (a.rev, e.rev) WHERE f.kind = 'activity' AND `+w.refs(some), w, true); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// readSets reads the activities of the robots that a query lists, which has the arguments of
+// w, and if performed the revisions that they perform.
+func (r *libraryReader) readSets(ctx context.Context, robots string, w where, performed bool) error {
+	sets, err := r.tx.activitySets(ctx, robots, w)
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
+		if !r.sets[set.Robot] {
+			r.sets[set.Robot] = true
+			r.rows.Sets = append(r.rows.Sets, set)
+		}
+	}
+	if !performed {
+		return nil
+	}
+	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
 // readDefaults reads the defaults of the robots that a query lists, which has the arguments

@@ -23,6 +23,10 @@ type Robot struct {
 	Story      string    // its default story; empty = none
 	StoryRev   int64
 	SHA256     string // of that revision's bytes
+
+	Activities       []library.Pin // that are assigned to it, in the order of the set
+	ActivitiesRev    int64         // of its desired activities; 0 = none were ever published
+	ActivitiesSHA256 string        // of the set's bytes; empty without activities
 }
 
 // Document is the newest document of one kind that a robot published, as its exact bytes.
@@ -87,16 +91,18 @@ func skipScalar(b []byte) []byte {
 	return b[max(0, bytes.IndexAny(b, ",}")):]
 }
 
-const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, '')
+const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, ''), COALESCE(a.rev, 0), COALESCE(s.sha256, '')
 	FROM robots r
 	LEFT JOIN defaults d ON d.robot = r.id
 	LEFT JOIN revisions v ON v.kind = d.kind AND v.id = d.story AND v.rev = d.rev
-	LEFT JOIN desired w ON w.robot = r.id AND w.kind = 'desired_story'`
+	LEFT JOIN desired w ON w.robot = r.id AND w.kind = 'desired_story'
+	LEFT JOIN desired a ON a.robot = r.id AND a.kind = 'desired_activities'
+	LEFT JOIN desired_sets s ON s.robot = r.id AND s.kind = 'desired_activities'`
 
 func scanRobot(scan func(...any) error) (Robot, error) {
 	r := Robot{Labels: map[string]string{}}
 	var first, last int64
-	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256)
+	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256, &r.ActivitiesRev, &r.ActivitiesSHA256)
 	r.FirstSeen, r.LastSeen = timeOf(first), timeOf(last)
 	return r, err
 }
@@ -124,6 +130,15 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 	for _, l := range labels {
 		if i, ok := place[l.robot]; ok {
 			robots[i].Labels[l.key] = l.value
+		}
+	}
+	activities, err := queryAll(ctx, r, scanAssigned, assignedSelect+" JOIN robots r ON r.id = p.robot"+w.String()+" ORDER BY p.robot, p.place", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the activities of robots: %w", err)
+	}
+	for _, a := range activities {
+		if i, ok := place[a.robot]; ok {
+			robots[i].Activities = append(robots[i].Activities, a.Pin)
 		}
 	}
 	return robots, nil

@@ -100,6 +100,8 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		story(t, s, "x", "a", "b")
 		story(t, s, "x", "b")
 		apply(t, s, library.Changes{Entries: []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1, ChangedAt: at(1)}}})
+		robots(t, s, "r1")
+		apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 7, "x", 1)}})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -124,12 +126,15 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		}
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
-		for _, undo := range []string{`DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
+		for _, undo := range []string{`DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}
 		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 11`)
-		if err := storetest.Open(t, address).Close(); err != nil {
+		s = storetest.Open(t, address)
+		wantEqual(t, "default stories after the update", defaults(t, s), []library.Default{desiredStory("r1", 7, "x", 1)})
+		wantEqual(t, "the newest revision after the update", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "x")).Rev, 2)
+		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 		wantEqual(t, "references after the update", refs(db), want)

@@ -72,7 +72,11 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		problems, do = ps, func(*entry) {}
 	case schema.TopicReportedActivities, schema.TopicReportedPlaces:
 		doc, ps := schema.Decode[schema.ReportedSet](m.Payload)
-		problems, do = ps, func(*entry) {}
+		problems, do = ps, func(e *entry) {
+			if kind == schema.TopicReportedActivities {
+				e.reportedActivities = &doc
+			}
+		}
 		s.Report = &Report{doc.Phase, doc.Fetching}
 	case schema.TopicEvent:
 		doc, ps := schema.Decode[schema.Event](m.Payload)

@@ -18,7 +18,7 @@ func (e *entry) makeLine(id, fleetID string) Robot {
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},
-		Desired: e.desiredStory(fleetID),
+		Desired: e.desiredStory(fleetID), Activities: e.desiredActivities(fleetID),
 	}
 	if e.caps != nil {
 		r.Skew = protocolSkew(e.caps.Software.Protocol)
@@ -81,6 +81,35 @@ func (e *entry) desiredStory(fleetID string) DesiredStory {
 		w.Converged = r.Active == nil
 	default:
 		w.Converged = r.Active != nil && *w.Active == *w.Story && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+	}
+	return w
+}
+
+// desiredActivities compares the activities that are assigned to the robot with the set that
+// it reports.
+func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
+	if e.kept.ActivitiesRev == 0 {
+		return nil
+	}
+	w := &DesiredActivities{Assigned: []Activity{}, DesiredRev: e.kept.ActivitiesRev}
+	for _, p := range e.kept.Activities {
+		w.Assigned = append(w.Assigned, Activity{p.ID, p.Rev})
+	}
+	r := e.reportedActivities
+	if r == nil {
+		return w
+	}
+	w.ReportedRev, w.Phase, w.Reason, w.Detail, w.Progress = r.DesiredRev, r.Phase, r.Reason, r.Detail, r.Progress
+	switch h := e.number(schema.TopicDesiredActivities); {
+	case h.MustRenumber(w.DesiredRev):
+		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
+	case r.FleetID != "" && fleetID != "" && r.FleetID != fleetID:
+		w.Reason = schema.ReasonWrongFleet
+	case r.DesiredRev != w.DesiredRev:
+	case len(w.Assigned) == 0:
+		w.Converged = r.Active == nil
+	default:
+		w.Converged = r.Active != nil && r.Active.SHA256 == e.kept.ActivitiesSHA256 && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
 	}
 	return w
 }

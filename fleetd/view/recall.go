@@ -35,6 +35,8 @@ func (e *entry) recall(d store.Document) bool {
 		return recall(d, func(v *schema.Acts) { e.acts = v })
 	case schema.TopicReportedStory:
 		return recall(d, func(v *schema.ReportedStory) { e.reported = v })
+	case schema.TopicReportedActivities:
+		return recall(d, func(v *schema.ReportedSet) { e.reportedActivities = v })
 	}
 	return false
 }

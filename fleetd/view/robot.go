@@ -36,10 +36,11 @@ type Robot struct {
 
 	Skew string `json:"skew,omitempty" doc:"how its protocol version differs from fleetd's"`
 
-	Desired   DesiredStory       `json:"desired"`
-	Latches   []schema.StopLatch `json:"latches" doc:"stops that the robot reports as latched"`
-	Alerts    []schema.Alert     `json:"alerts"`
-	LastEvent *schema.Event      `json:"last_event,omitempty"`
+	Desired    DesiredStory       `json:"desired"`
+	Activities *DesiredActivities `json:"activities,omitempty" doc:"left out if it never had any"`
+	Latches    []schema.StopLatch `json:"latches" doc:"stops that the robot reports as latched"`
+	Alerts     []schema.Alert     `json:"alerts"`
+	LastEvent  *schema.Event      `json:"last_event,omitempty"`
 
 	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed"`
 }
@@ -67,6 +68,25 @@ type DesiredStory struct {
 	Active      *schema.StoryRef   `json:"active,omitempty" doc:"the story that the robot has"`
 	Pruned      []string           `json:"pruned,omitempty" doc:"acts that the robot left out"`
 	Converged   bool               `json:"converged" doc:"the robot has the desired story"`
+}
+
+// DesiredActivities is the activities that are assigned to a robot, and what the robot
+// reported about the set of them.
+type DesiredActivities struct {
+	Assigned    []Activity         `json:"assigned" doc:"in the order of the set"`
+	DesiredRev  int64              `json:"desired_rev" doc:"revision of the desired document"`
+	ReportedRev int64              `json:"reported_rev,omitempty" doc:"revision of the desired document that the robot reports about"`
+	Phase       schema.DeployPhase `json:"phase,omitempty"`
+	Reason      schema.Reason      `json:"reason,omitempty"`
+	Detail      string             `json:"detail,omitempty"`
+	Progress    *int               `json:"progress,omitempty" doc:"while it downloads: per cent of the bytes of the set and its files"`
+	Converged   bool               `json:"converged" doc:"the robot has exactly these activities"`
+}
+
+// Activity is one assigned activity.
+type Activity struct {
+	ID  string `json:"id"`
+	Rev int64  `json:"rev" doc:"assigned revision"`
 }
 
 // Detail is everything that is known of one robot: its summary and its last documents.

@@ -51,17 +51,18 @@ type entry struct {
 	line    Robot // as lists and feeds show it; what it points to is never changed
 	shared  *Row  // line, for readers; nil until somebody reads it
 
-	heartbeat *schema.Heartbeat
-	state     *schema.State
-	modes     *schema.Modes
-	caps      *schema.Caps
-	acts      *schema.Acts
-	reported  *schema.ReportedStory
-	event     *schema.Event
-	stateAt   time.Time
-	ahead     time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
-	behind    time.Time     // since when its heartbeat names a newer state; zero = it does not
-	outdated  bool          // for longer than behindPatience
+	heartbeat          *schema.Heartbeat
+	state              *schema.State
+	modes              *schema.Modes
+	caps               *schema.Caps
+	acts               *schema.Acts
+	reported           *schema.ReportedStory
+	reportedActivities *schema.ReportedSet
+	event              *schema.Event
+	stateAt            time.Time
+	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
+	behind             time.Time     // since when its heartbeat names a newer state; zero = it does not
+	outdated           bool          // for longer than behindPatience
 
 	documents map[schema.TopicKind]store.Document     // exact bytes
 	numbers   map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document

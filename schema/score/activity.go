@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -27,7 +28,7 @@ const (
 	NatureInteractive Nature = "interactive"
 )
 
-// Activity is a story with a nature and a launch condition.
+// Activity is a story with a nature and a launch condition. A file contains one activity.
 type Activity struct {
 	ID          string            `json:"activity"`
 	Name        Text              `json:"name"`
@@ -76,6 +77,14 @@ type Activities struct {
 	Assets     []Asset        `json:"assets,omitempty"`
 }
 
+// Story returns what an activity has in common with a story.
+func (a Activity) Story() Story {
+	return Story{ID: a.ID, Name: a.Name, Labels: a.Labels, Languages: a.Languages, Repeat: a.Repeat, OnActError: a.OnActError, Acts: a.Acts}
+}
+
+// ParseActivity parses an activity as ParseAct parses an act.
+func ParseActivity(data []byte) (Activity, []schema.Problem) { return parse[Activity](data) }
+
 // ParseActivities parses a published set, which is always JSON. It does not validate it.
 func ParseActivities(data []byte) (Activities, []schema.Problem) {
 	return published[Activities](data, "activities", ActivitiesSchema)
@@ -97,7 +106,7 @@ func ValidateActivities(b Activities) []schema.Problem {
 		if slices.ContainsFunc(b.Activities[:i], func(b Activity) bool { return b.ID == a.ID }) {
 			c.add(at(p, "activity"), CodeDuplicateID, "there are two activities "+a.ID, "give one of them another id")
 		}
-		c.addUnder(p, validateActivity(a, lookup))
+		c.addUnder(p, ValidateActivity(a, lookup))
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
 		a, p := b.Acts[id], at("/acts", id)
@@ -110,16 +119,16 @@ func ValidateActivities(b Activities) []schema.Problem {
 	return c.found
 }
 
-// validateActivity validates an activity; the fields that a story also has are validated
-// as a story.
-func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Problem {
+// ValidateActivity validates an activity as ValidateStory validates a story, and the fields
+// that only an activity has.
+func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Problem {
 	var c checks
-	s := Story{ID: a.ID, Name: a.Name, Labels: a.Labels, Languages: a.Languages, Repeat: a.Repeat, OnActError: a.OnActError, Acts: a.Acts}
-	story := ValidateStory(s, lookup)
+	story := ValidateStory(a.Story(), lookup)
 	for i := range story {
 		if story[i].Pointer == "/story" {
 			story[i].Pointer = "/activity"
 		}
+		story[i].Detail, story[i].Hint = aboutActivity.Replace(story[i].Detail), aboutActivity.Replace(story[i].Hint)
 	}
 	c.addUnder("", story)
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
@@ -144,6 +153,9 @@ func validateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	}
 	return c.found
 }
+
+// aboutActivity changes the texts of problems with stories.
+var aboutActivity = strings.NewReplacer("a story", "an activity", "story", "activity", "Museum morning", "Look around")
 
 func (c *checks) duration(pointer, s string) {
 	if s == "" {

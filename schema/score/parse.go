@@ -16,7 +16,7 @@ import (
 	"troupe/schema"
 )
 
-// MaxBytes is the greatest size of the file of one act or story, as written and as JSON.
+// MaxBytes is the greatest size of the file of one act, story or activity, as written and as JSON.
 const MaxBytes = 64 << 10
 
 // maxNesting is the nesting depth of a blob with acts of the greatest depth.
@@ -83,7 +83,7 @@ func parse[T any](data []byte) (T, []schema.Problem) {
 			return none, []schema.Problem{p}
 		}
 		if converted[0] != '{' {
-			return none, []schema.Problem{schema.Fault("", CodeNotObject, "the file holds no fields", "begin it with act: and a name, or story: and a name")}
+			return none, []schema.Problem{schema.Fault("", CodeNotObject, "the file holds no fields", "begin it with act:, story: or activity: and a name")}
 		}
 		if text = converted; len(text) > MaxBytes {
 			return none, []schema.Problem{tooBig(len(text))}
@@ -149,7 +149,7 @@ func oneDocument(data []byte) (schema.Problem, bool) {
 	}
 	switch err := reader.Decode(&second); {
 	case err == nil:
-		return schema.Fault("", CodeTrailingData, fmt.Sprintf("a second document starts in line %d", second.Line), "one act or story a file"), true
+		return schema.Fault("", CodeTrailingData, fmt.Sprintf("a second document starts in line %d", second.Line), "one act, story or activity a file"), true
 	case !errors.Is(err, io.EOF):
 		return notYAML(err), true
 	}
