@@ -154,9 +154,8 @@ func uploadedLines(w io.Writer, done []api.Uploaded) {
 			word = "unchanged"
 		}
 		fmt.Fprintf(w, "asset %s %s (%s, %d bytes, sha256 %s)\n", up.Asset.Name, word, up.Asset.Media, up.Asset.Size, up.Asset.SHA256[:12])
-		if len(up.Stale) > 0 {
-			fmt.Fprintf(w, "  stories that use an earlier version of it: %s; publish them again to update them\n", strings.Join(up.Stale, ", "))
-		}
+		staleLine(w, "stories", "version", up.Stale)
+		staleLine(w, "activities", "version", up.StaleActivities)
 	}
 }
 
@@ -183,11 +182,11 @@ func assetTable(out io.Writer, assets []api.Asset) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ASSET\tMEDIA\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
 	for _, a := range assets {
-		var stories []string
+		var users []string
 		for _, u := range a.Uses {
-			stories = append(stories, u.Story)
+			users = append(users, orElse(u.Story, u.Activity))
 		}
-		writeRow(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(stories), " ")), formatTime(a.At), dash(a.By))
+		writeRow(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(users), " ")), formatTime(a.At), dash(a.By))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
@@ -195,7 +194,7 @@ func assetTable(out io.Writer, assets []api.Asset) {
 func (sh *shell) assetGetCommand() *cobra.Command {
 	var into string
 	c := &cobra.Command{
-		Use: "get NAME", Short: "show an asset and the stories that use it; --out downloads it", Args: exactlyOne,
+		Use: "get NAME", Short: "show an asset and what uses it; --out downloads it", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var a api.Asset
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
@@ -220,7 +219,11 @@ func assetDetail(w io.Writer, a api.Asset) {
 		if u.Newest {
 			newest = ", the newest"
 		}
-		fmt.Fprintf(w, "  story %s revision %d%s  %s\n", u.Story, u.Rev, newest, strings.Join(u.Robots, " "))
+		what := "story " + u.Story
+		if u.Activity != "" {
+			what = "activity " + u.Activity
+		}
+		fmt.Fprintf(w, "  %s revision %d%s  %s\n", what, u.Rev, newest, strings.Join(u.Robots, " "))
 	}
 }
 

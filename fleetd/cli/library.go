@@ -15,15 +15,15 @@ import (
 	"troupe/schema"
 )
 
-// plural returns the API resource of a kind: acts or stories.
+// plural returns the API resource of a kind: acts, stories or activities.
 func plural(kind string) string {
-	if kind == "story" {
-		return "stories"
+	if stem, ok := strings.CutSuffix(kind, "y"); ok {
+		return stem + "ies"
 	}
 	return kind + "s"
 }
 
-// libraryCommand makes the commands for acts or stories.
+// libraryCommand makes the commands for acts, stories or activities.
 func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	resource := plural(kind)
 	var deleted bool
@@ -72,9 +72,13 @@ With -f the timeline is that of files, and no server is asked.`,
 	}
 	timeline.add(get)
 	verbs := []*cobra.Command{list, get, sh.validateCommand(kind), sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
-	if kind == "story" {
+	switch kind {
+	case "story":
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
 		return group("story", "stories: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
+	case "activity":
+		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand())
+		return group("activity", "activities: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
 	}
 	return group("act", "acts: list, get, validate, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
 }
@@ -86,7 +90,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	robots := "ROBOTS\t"
-	if kind != "story" {
+	if kind == "act" {
 		robots = "" // acts are not assigned to robots
 	}
 	fmt.Fprintln(w, strings.ToUpper(kind)+"\tNAME\tREVISION\tPROBLEMS\t"+robots+"CHANGED\tBY")

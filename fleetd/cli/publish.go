@@ -22,14 +22,14 @@ import (
 	"troupe/schema/score"
 )
 
-// source is one file of an act or story.
+// source is one file of an act, story or activity.
 type source struct {
 	path, kind, id string
 	text           []byte
 }
 
 // sources reads files and folders, and returns acts first, so that stories find them. Of
-// a folder it reads the kind only ("story": stories and acts); a file that is named is
+// a folder it reads the kind only, and acts for stories and activities; a file that is named is
 // read whatever its kind.
 func (sh *shell) sources(paths []string, only string) ([]source, error) {
 	var out []source
@@ -57,7 +57,7 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
 			}
-			if s := sourceOf(file, text, only); !info.IsDir() || s.kind == only || only == "story" {
+			if s := sourceOf(file, text, only); !info.IsDir() || s.kind == only || only != "act" && s.kind == "act" {
 				out = append(out, s)
 			}
 		}
@@ -97,11 +97,11 @@ func documents(folder string) ([]string, error) {
 // sourceOf reads the kind and name from a text; fleetd validates the rest.
 func sourceOf(path string, text []byte, otherwise string) source {
 	s := source{path: path, kind: otherwise, text: text}
-	var names struct{ Act, Story any }
+	var names struct{ Act, Story, Activity any }
 	if yaml.Unmarshal(text, &names) != nil {
 		return s
 	}
-	for kind, name := range map[string]any{"act": names.Act, "story": names.Story} {
+	for kind, name := range map[string]any{"act": names.Act, "story": names.Story, "activity": names.Activity} {
 		if id, ok := name.(string); ok {
 			s.kind, s.id = kind, id
 		}
@@ -213,9 +213,9 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "publish (-f FILE... | NAME...)", Short: "publish files or drafts, each as its next revision",
 		Long: `Save files as drafts and publish each as its next revision; or publish the named drafts. From
-a folder, sounds and images are uploaded first, then acts are published, then stories; act
-publish publishes only the acts. Robots keep the revision that they have until a story is
-assigned to them again.`,
+a folder, sounds and images are uploaded first, then acts are published, then stories, or
+activities; act publish publishes only the acts. Robots keep the revision that they have until
+it is assigned to them again.`,
 		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if (len(paths) == 0) == (len(args) == 0) {
@@ -247,7 +247,7 @@ func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []strin
 	if err != nil {
 		return err
 	}
-	if kind == "story" {
+	if kind != "act" {
 		if err := sh.putAssetsOf(ctx, paths); err != nil {
 			return err
 		}
@@ -285,6 +285,13 @@ func (sh *shell) publishDraft(ctx context.Context, kind, id, why string, s sourc
 	return p, sh.call(ctx, a, &p)
 }
 
+// staleLine names what uses an earlier revision of what was published or uploaded.
+func staleLine(w io.Writer, what, earlier string, users []string) {
+	if len(users) > 0 {
+		fmt.Fprintf(w, "  %s that use an earlier %s of it: %s; publish them again to update them\n", what, earlier, strings.Join(users, ", "))
+	}
+}
+
 func publishedLines(w io.Writer, done []api.Published) {
 	for _, p := range done {
 		word := "published"
@@ -292,8 +299,7 @@ func publishedLines(w io.Writer, done []api.Published) {
 			word = "unchanged"
 		}
 		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size, p.Revision.SHA256[:12])
-		if len(p.Stale) > 0 {
-			fmt.Fprintf(w, "  stories that use an earlier revision of it: %s; publish them again to update them\n", strings.Join(p.Stale, ", "))
-		}
+		staleLine(w, "stories", "revision", p.Stale)
+		staleLine(w, "activities", "revision", p.StaleActivities)
 	}
 }

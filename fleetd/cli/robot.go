@@ -174,6 +174,9 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("waiting", waitingText(d.State.Life))
 	}
 	line("desired", convergenceText(d.Desired))
+	if a := d.Activities; a != nil {
+		line("activities", activitiesText(*a))
+	}
 	if r := d.Reported; r != nil && r.Reason != "" && hasRefused(d.Desired) {
 		line("refused", refusalText(r))
 	}
