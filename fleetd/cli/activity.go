@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/view"
+	"troupe/schema"
 )
 
 func (sh *shell) assignActivitiesCommand() *cobra.Command {
@@ -62,13 +64,16 @@ func (sh *shell) assignActivities(ctx context.Context, activities, robots []stri
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "activities/assignments", body: request}, &done); err != nil {
 		return err
 	}
-	return sh.show(done, func(out io.Writer) {
-		word := "updated"
-		if done.DryRun {
-			word = "would be updated"
-		}
-		fmt.Fprintf(out, "%s: %s %s, %d unchanged\n", orElse(assignedText(done.Activities), "no activities"), countText(len(done.Updated), "robot"), word, len(done.Unchanged))
-	})
+	if w.dryRun || w.wait == 0 {
+		return sh.show(done, func(out io.Writer) { setAssignedLine(out, done) })
+	}
+	setAssignedLine(sh.Err, done)
+	return sh.awaitDesired(ctx, string(schema.TopicDesiredActivities), slices.Concat(done.Updated, done.Unchanged), w.wait)
+}
+
+func setAssignedLine(out io.Writer, done api.SetAssigned) {
+	fmt.Fprintf(out, "%s: ", orElse(assignedText(done.Activities), "no activities"))
+	desiredResultLine(out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
 }
 
 // assignedText formats activities with their revisions: greet@3, look@1.

@@ -75,8 +75,11 @@ func deletionLines(w io.Writer, d api.Deletion) {
 	if d.DryRun {
 		word = "would delete"
 	}
-	changes := []string{fmt.Sprintf("%d stories", len(d.Stories))}
-	if len(d.Activities) > 0 {
+	var changes []string
+	if d.Kind != "activity" {
+		changes = append(changes, fmt.Sprintf("%d stories", len(d.Stories)))
+	}
+	if d.Kind == "activity" || len(d.Activities) > 0 {
 		changes = append(changes, fmt.Sprintf("%d activities", len(d.Activities)))
 	}
 	fmt.Fprintf(w, "%s %s %s: %s change, %d robots are updated\n", word, d.Kind, d.ID, strings.Join(changes, " and "), d.Robots)

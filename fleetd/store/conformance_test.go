@@ -44,6 +44,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"an older draft is refused", olderDraftIsRefused},
 		{"concurrent drafts conflict", concurrentDraftsConflict},
 		{"plans are applied", plansAreApplied},
+		{"activities are assigned and shortened", activitiesAreAssigned},
 		{"concurrent assignments and deletions leave no robot with a deleted act", concurrentAssignAndDelete},
 
 		{"an asset is read back", assetsAreReadBack},

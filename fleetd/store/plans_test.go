@@ -96,7 +96,7 @@ func remove(kind library.Kind, id string) step {
 		if len(problems) > 0 {
 			return library.Changes{}, problems
 		}
-		r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
+		r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
 		return r.Changes, problems
 	}}
 }

@@ -61,7 +61,7 @@ func difference(a, b *Robot) (what Change) {
 	group(LatchFields, reflect.DeepEqual(a.Latches, b.Latches))
 	group(AlertFields, reflect.DeepEqual(a.Alerts, b.Alerts))
 	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
-	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired))
+	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired) && reflect.DeepEqual(a.Activities, b.Activities))
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
 	group(CapsFields, a.Skew == b.Skew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))

@@ -130,6 +130,9 @@ func problemOf(text string, e *cel.Error) schema.Problem {
 		p.Code = "unknown_key"
 		p.Detail = fmt.Sprintf("conditions have no key or function %s (character %d of %q)", name, e.Location.Column()+1, text)
 		p.Hint = "the keys are " + strings.Join(names(), ", ")
+		if near := schema.Closest(name, names()); near != "" {
+			p.Hint = "did you mean " + near + "? " + p.Hint
+		}
 		return p
 	}
 	p.Detail = fmt.Sprintf("%s (character %d of %q)", strings.TrimPrefix(detail, "Syntax error: "), e.Location.Column()+1, text)

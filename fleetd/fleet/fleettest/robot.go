@@ -14,6 +14,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -46,6 +47,8 @@ type Robot struct {
 	reported     schema.ReportedStory
 	blobs        map[string][]byte
 	desired      *schema.DesiredStory
+	desiredSet   *schema.DesiredSet // of activities
+	activities   *score.Activities
 	sent         map[string]schema.Ack // newest answer to each id
 	verbs        []string
 	seq          int64
@@ -86,6 +89,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 			{Filter: r.ns.Topic(schema.TopicFleetStop), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicFleetStopCmd, "+"), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicDesiredStory, id), QoS: 1},
+			{Filter: r.ns.Topic(schema.TopicDesiredActivities, id), QoS: 1},
 			{Filter: r.ns.Topic(schema.TopicBlob, "+"), QoS: 1},
 		},
 		OnMessage: r.receive,
@@ -241,6 +245,11 @@ func (r *Robot) receive(m link.Message) {
 			r.with(func() { r.heed(d) })
 			r.accept()
 		}
+	case schema.TopicDesiredActivities:
+		if d, problems := schema.Decode[schema.DesiredSet](m.Payload); len(problems) == 0 {
+			r.with(func() { r.desiredSet = &d })
+			r.acceptSet()
+		}
 	case schema.TopicBlob:
 		r.with(func() {
 			if !r.ignoresBlobs {
@@ -248,5 +257,6 @@ func (r *Robot) receive(m link.Message) {
 			}
 		})
 		r.accept()
+		r.acceptSet()
 	}
 }
