@@ -78,6 +78,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.library(h, library.KindStory, "stories")
 	s.timeline(h, library.KindAct, "acts")
 	s.timeline(h, library.KindStory, "stories")
+	s.timeline(h, library.KindActivity, "activities")
 	s.library(h, library.KindActivity, "activities")
 	s.validation(h)
 	s.assets(h)

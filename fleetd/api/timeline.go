@@ -61,9 +61,9 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 	var story score.Story
 	if rev > 0 {
 		var b score.Blob
-		b, found = score.ParseBlob(text)
+		b, found = library.BlobOf(kind, text)
 		story, lookup = b.Story, score.In(b.Acts)
-	} else if story, found = score.ParseStory(text); len(found) == 0 {
+	} else if story, found = library.StoryOf(kind, text); len(found) == 0 {
 		found = schema.Errors(score.ValidateStory(story, lookup))
 	}
 	if len(found) == 0 {

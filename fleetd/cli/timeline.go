@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -72,7 +73,7 @@ func (sh *shell) showTimeline(ctx context.Context, kind string, names []string, 
 // timelinesOf returns the timelines of the acts or stories in files, or of those with
 // these names. Acts that they perform are looked up in the same files.
 func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]api.Timeline, error) {
-	sources, err := sh.sources(f.files, "story") // of folders: acts, too
+	sources, err := sh.sources(f.files, kind) // of folders: acts, too
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]a
 		if kind == "act" {
 			t.Timeline, found = score.ActTimeline(acts[s.id], score.In(acts), f.lang)
 		} else {
-			t.Timeline, found = storyTimeline(s.text, acts, f.lang)
+			t.Timeline, found = storyTimeline(library.Kind(kind), s.text, acts, f.lang)
 		}
 		bad += sh.problems(s, found)
 		out = append(out, t)
@@ -126,8 +127,8 @@ func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]a
 	return out, nil
 }
 
-func storyTimeline(text []byte, acts map[string]score.Act, lang string) (score.Timeline, []schema.Problem) {
-	story, found := score.ParseStory(text)
+func storyTimeline(kind library.Kind, text []byte, acts map[string]score.Act, lang string) (score.Timeline, []schema.Problem) {
+	story, found := library.StoryOf(kind, text)
 	if len(found) == 0 {
 		found = schema.Errors(score.ValidateStory(story, score.In(acts)))
 	}

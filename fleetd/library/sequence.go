@@ -46,6 +46,19 @@ func parseBlob(kind Kind, body []byte) (blob, []schema.Problem) {
 	return blob{score.Blob{Story: a.Story(), Acts: set.Acts, Assets: set.Assets}, &a}, nil
 }
 
+// StoryOf returns what the draft of a story or an activity has in common with stories.
+func StoryOf(kind Kind, text []byte) (score.Story, []schema.Problem) {
+	s, problems := parseSequence(kind, text)
+	return s.Story, problems
+}
+
+// BlobOf returns what a published revision of a story or an activity has in common with
+// those of stories.
+func BlobOf(kind Kind, body []byte) (score.Blob, []schema.Problem) {
+	b, problems := parseBlob(kind, body)
+	return b.Blob, problems
+}
+
 // validate returns the errors and warnings about s.
 func (s sequence) validate(lookup func(string) (score.Act, bool)) []schema.Problem {
 	if s.activity != nil {

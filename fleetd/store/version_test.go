@@ -133,7 +133,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 11`)
 		s = storetest.Open(t, address)
 		wantEqual(t, "default stories after the update", defaults(t, s), []library.Default{desiredStory("r1", 7, "x", 1)})
-		wantEqual(t, "the newest revision after the update", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "x")).Rev, 2)
+		wantEqual(t, "the newest revision after the update", must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "x")).Rev, int64(2))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
