@@ -109,6 +109,8 @@ func (c *contract) payload(row schema.Topic, params schema.TopicParams, m Messag
 		if e := decode[schema.Event](c, m); e != nil {
 			c.checkEvent(m, e)
 		}
+	case "Intent":
+		decode[schema.Intent](c, m)
 	case "Ack":
 		decode[schema.Ack](c, m)
 	case "DesiredStory":

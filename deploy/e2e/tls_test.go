@@ -14,7 +14,7 @@ import (
 )
 
 // runProgram runs a program to its end, as a person does who sets a fleet up.
-func runProgram(t *testing.T, stdin, path string, args ...string) string {
+func runProgram(t testing.TB, stdin, path string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Env = strings.NewReader(stdin), processEnv()

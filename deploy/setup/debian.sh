@@ -33,6 +33,15 @@ have_browser() {
 	have chromium || have chromium-browser || have google-chrome
 }
 
+# Another Python may stand before Debian's in the PATH.
+have_paho() {
+	local python
+	for python in python3 /usr/bin/python3; do
+		"$python" -c 'import paho.mqtt.client' >/dev/null 2>&1 && return
+	done
+	return 1
+}
+
 # Each package with the reason a reader may ask for.
 missing() {
 	have mosquitto || echo mosquitto                  # the other broker that the end-to-end tests run against
@@ -41,6 +50,7 @@ missing() {
 	have_browser || echo chromium                     # looks at fleetd's page as a person would
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
+	have_paho || echo python3-paho-mqtt               # the example responder runs on it
 	have gcc || echo gcc                              # the race detector links with it
 	[ -e /usr/include/stdlib.h ] || echo libc6-dev    # ... and with this
 	[ -s /etc/ssl/certs/ca-certificates.crt ] || [ "$(uname -s)" != Linux ] || echo ca-certificates
