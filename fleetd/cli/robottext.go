@@ -92,7 +92,7 @@ func refusalText(r *schema.ReportedStory) string {
 	if r.Detail != "" && !slices.Contains(parts, r.Detail) {
 		parts = append(parts, r.Detail)
 	}
-	if r.Pointer != "" {
+	if r.Pointer != "" && !strings.HasPrefix(r.Detail, r.Pointer) {
 		parts = append(parts, "at "+r.Pointer)
 	}
 	return strings.Join(parts, ": ")

@@ -164,7 +164,7 @@ func (t Step) stopRecording(o request.Perform) {
 		t.taught.Recording = taught.Recording{}
 		t.learn(t.taught.SetAct(a))
 		t.Out.Event("act_recorded", "manual", whoOf(o).String(), string(o.Key), effect.Described{ID: a.ID})
-		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("%s has %d actions", a.ID, len(a.Actions))})
+		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: fmt.Sprintf("actions of %s: %d", a.ID, len(a.Actions))})
 	}
 }
 
