@@ -79,17 +79,15 @@ func (d drawing) draw(w io.Writer, title string, t score.Timeline) {
 }
 
 func lengthText(t score.Timeline) string {
-	switch {
-	case t.LeastMS == t.MostMS && t.LengthMS == t.MostMS:
+	if t.LeastMS == t.MostMS && t.LengthMS == t.MostMS {
 		return seconds(t.LengthMS)
-	default:
-		return fmt.Sprintf("about %s (%s to %s)", seconds(t.LengthMS), seconds(t.LeastMS), seconds(t.MostMS))
 	}
+	return fmt.Sprintf("about %s (%s to %s)", seconds(t.LengthMS), seconds(t.LeastMS), seconds(t.MostMS))
 }
 
-// seconds formats a duration: 7.5 s, or 2:05 from two minutes on.
+// seconds formats a duration: 7.5 s, or 1:05 min.
 func seconds(ms int64) string {
-	if ms >= 120_000 {
+	if ms >= 60_000 {
 		ms += 500
 		return fmt.Sprintf("%d:%02d min", ms/60_000, ms/1000%60)
 	}

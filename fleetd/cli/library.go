@@ -43,13 +43,13 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	list.Flags().BoolVar(&deleted, "deleted", false, "also list deleted ones")
 	var timeline timelineFlags
 	get := &cobra.Command{
-		Use: "get NAME", Aliases: []string{"show"}, Short: "show a draft, its problems and revisions, or its timeline",
+		Use: "get (NAME | --timeline -f FILE... [NAME...])", Aliases: []string{"show"}, Short: "show a draft, its problems and revisions, or its timeline",
 		Long: `Show a draft, its problems and revisions.
 
 With --timeline, draw what each unit does by time: a row for each, ticks above, and below them
 the times in figures. ~ marks estimates: a robot speaks, turns and drives for as long as it takes.
 With -f the timeline is that of files, and no server is asked.`,
-		Example: "  fleetd " + kind + " show welcome --timeline\n  fleetd " + kind + " show -f museum/ --timeline",
+		Example: "  fleetd " + kind + " show welcome --timeline\n  fleetd " + kind + " show -f museum/ welcome --timeline",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(timeline.files) > 0 && !timeline.on:

@@ -118,6 +118,11 @@ func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]a
 		} else {
 			t.Timeline, found = storyTimeline(library.Kind(kind), s.text, acts, f.lang)
 		}
+		for i := range found {
+			if found[i].Code == score.CodeUnknownAct {
+				found[i].Hint = "name its file with -f, too, or correct its name"
+			}
+		}
 		bad += sh.problems(s, found)
 		out = append(out, t)
 	}
@@ -148,7 +153,11 @@ func (sh *shell) problems(s source, found []schema.Problem) int {
 
 func (f *timelineFlags) draw(sh *shell, w io.Writer, t api.Timeline) {
 	d := drawing{width: cmp.Or(f.width, sh.columns()), ascii: f.ascii || !sh.utf8()}
-	d.draw(w, t.ID, t.Timeline)
+	title := t.ID
+	if t.Kind == "story" {
+		title += ", one round"
+	}
+	d.draw(w, title, t.Timeline)
 	fmt.Fprintln(w)
 	d.list(w, t.Timeline)
 }
