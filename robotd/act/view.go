@@ -1,6 +1,7 @@
 package act
 
 import (
+	"slices"
 	"time"
 
 	"troupe/schema"
@@ -93,4 +94,30 @@ func (x *Executor) Owner(id string) Lane {
 		}
 	}
 	return ""
+}
+
+// UsedAbove reports whether a lane above one, which is not paused, uses a unit: an act that it
+// performs, or begins with the next tick, has an action for the unit.
+func (x *Executor) UsedAbove(of Lane, id string) bool {
+	ui := slices.IndexFunc(x.units, func(u unit) bool { return u.id == id })
+	for i := range x.lanes {
+		l := &x.lanes[i]
+		switch {
+		case ui < 0 || l.Lane == of:
+			return false
+		case !l.paused && (l.current.names(ui) || l.current == nil && len(l.queue) > 0 && l.queue[0].names(ui)):
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether an act has an action for a unit.
+func (p *performance) names(ui int) bool {
+	for i := 0; p != nil && i < len(p.nodes); i++ {
+		if p.nodes[i].unit == ui {
+			return true
+		}
+	}
+	return false
 }

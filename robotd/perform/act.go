@@ -27,7 +27,11 @@ func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	for _, h := range handlers {
 		lanes = append(lanes, act.LaneConfig{Lane: handlerLane(h.ID)})
 	}
-	return append(lanes, act.LaneConfig{Lane: activityLane}, act.LaneConfig{Lane: storyLane})
+	lanes = append(lanes, act.LaneConfig{Lane: activityLane}, act.LaneConfig{Lane: storyLane})
+	for _, k := range abilityKinds {
+		lanes = append(lanes, act.LaneConfig{Lane: abilityLane(k), Single: true})
+	}
+	return lanes
 }
 
 // beginAct starts the story's next act. An act that this robot cannot perform fails at

@@ -53,6 +53,7 @@ type world struct {
 
 	ended    []effect.ActivityEnded
 	statuses []schema.AutoStatus // of ato, one after the other
+	yaws     []float64           // to which heads were told to turn
 }
 
 // healthy is a diagnosis that found nothing.
@@ -110,6 +111,7 @@ func (w *world) pass(d time.Duration) {
 			p.Activity()
 			w.settle()
 			p.StepAuto()
+			p.Abilities()
 		}
 		w.lanes.Tick(w.now)
 		w.settle()
@@ -124,6 +126,9 @@ func (w *world) settle() {
 		case act.Start:
 			w.started = append(w.started, o.Unit)
 			w.keys[o.Unit] = o.Key
+			if o.Do.YawRad != nil {
+				w.yaws = append(w.yaws, *o.Do.YawRad)
+			}
 		case act.Stop:
 			delete(w.keys, o.Unit)
 		case act.Ended:

@@ -36,6 +36,7 @@ type State struct {
 	focus       focus
 	heldBy      string // performance of an activity whose pause token is held
 	frozenFocus auto.Freeze
+	abilities   abilities
 
 	unfit    bool // as at the last step
 	power    power
@@ -56,7 +57,7 @@ type (
 
 // New returns a state in which nothing is performed.
 func New(cfg *config.Config) State {
-	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}}
+	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}, abilities: abilities{yaw: anywhere}}
 }
 
 // Step is the part of one step of the robot that concerns the performance.
@@ -86,6 +87,8 @@ type Facts struct {
 	Unfit    bool          // a critical unit keeps the robot at rest
 	Battery  Battery
 	Body     Body
+	People   int     // that the robot sees
+	Bearing  float64 // of the nearest one, rad to the left of straight ahead
 	Signals  *signal.State
 	Health   Health
 	// Activities are those of the fleet; nil = none.

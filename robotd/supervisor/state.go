@@ -86,6 +86,7 @@ func (s *State) Performer() *mode.Installed { return s.runner.Performer() }
 
 // SetPeople are how many persons the robot sees near it, and where the nearest one is.
 func (s *State) SetPeople(count int, bearing float64) { s.people, s.bearing = count, bearing }
+func (s *State) People() (count int, bearing float64) { return s.people, s.bearing }
 
 // Pending reports whether an input waits.
 func (s *State) Pending() bool { return s.inbox.Len() > 0 }

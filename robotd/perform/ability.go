@@ -1,0 +1,175 @@
+package perform
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/robotd/act"
+	"troupe/robotd/auto"
+	"troupe/robotd/effect"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// abilityLanes prefixes the lanes of abilities, one for each kind of unit, below all others.
+const abilityLanes = "ability-"
+
+// abilityKinds are the kinds of units that abilities use.
+var abilityKinds = [...]schema.UnitKind{schema.UnitLED, schema.UnitFace, schema.UnitHead}
+
+func abilityLane(k schema.UnitKind) act.Lane { return act.Lane(abilityLanes + string(k)) }
+
+// IsAbility reports whether a lane is one of abilities. What is performed there is no act:
+// nothing of it is reported.
+func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), abilityLanes) }
+
+const (
+	breath     = 4 * time.Second // a breath of the LEDs
+	breathing  = time.Minute     // so long the LEDs breathe until they are told again
+	blink      = 200 * time.Millisecond
+	swayEvery  = 5 * time.Second
+	swayRad    = 0.08
+	swaySpeed  = 0.1
+	lookSpeed  = 0.4
+	lookAgain  = 0.05 // rad by which a person has to move for the head to follow
+	headWithin = 5 * time.Second
+)
+
+// blinkEvery are the pauses between blinks, in turn.
+var blinkEvery = [...]time.Duration{4 * time.Second, 2500 * time.Millisecond, 6 * time.Second}
+
+// blinkFaces are faces with closed eyes, the best first.
+var blinkFaces = []string{"blink", "sleepy"}
+
+// abilities is what the robot does by itself beside its acts, on units that nothing else uses.
+type abilities struct {
+	wanted  []schema.Ability
+	running []schema.Ability
+	now     []schema.Ability // running in this step, to compare
+	blinks  int
+	sways   int
+	blinkAt time.Duration
+	swayAt  time.Duration
+	yaw     float64 // where the head was told to look; anywhere = it may look elsewhere now
+}
+
+// anywhere is the yaw of a head that something else has used.
+var anywhere = math.Inf(1)
+
+// SetAbilities sets which abilities are performed from now on.
+func (s *State) SetAbilities(names []schema.Ability) { s.abilities.wanted = names }
+
+// Performs reports whether an ability is performed.
+func (s *State) Performs(a schema.Ability) bool { return slices.Contains(s.abilities.running, a) }
+
+// Abilities performs the abilities. It comes last, so that each unit goes to whoever else
+// wants it in this step.
+func (t Step) Abilities() {
+	s := &t.abilities
+	s.now = s.now[:0]
+	if len(s.wanted)+len(s.running) == 0 {
+		return
+	}
+	units := t.Body.Units()
+	for _, k := range abilityKinds {
+		i := slices.IndexFunc(units, func(u schema.Unit) bool { return u.Kind == k })
+		if i < 0 {
+			continue
+		}
+		u := &units[i]
+		if !t.isFree(u) {
+			t.Lanes.Cancel(abilityLane(k), "", schema.ReasonResourceBusy)
+			if k == schema.UnitHead {
+				s.yaw = anywhere
+			}
+			continue
+		}
+		switch k {
+		case schema.UnitLED:
+			t.breathe(u)
+		case schema.UnitFace:
+			t.blink(u)
+		case schema.UnitHead:
+			t.look(u)
+		}
+	}
+	if !slices.Equal(s.now, s.running) {
+		s.running = append(s.running[:0], s.now...)
+		t.Out.Changed(effect.FlushSoon)
+	}
+}
+
+// has reports whether an ability is wanted, and notes that it runs.
+func (t Step) has(a schema.Ability) bool {
+	wanted := slices.Contains(t.abilities.wanted, a)
+	if wanted {
+		t.abilities.now = append(t.abilities.now, a)
+	}
+	return wanted
+}
+
+// isFree reports whether abilities may use a unit: nothing is frozen, no act uses it, and it
+// may move if it does.
+func (t Step) isFree(u *schema.Unit) bool {
+	return len(t.abilities.wanted) > 0 && t.auto.Status != schema.AutoHalt && t.frozen != auto.FreezeAll &&
+		(!u.Kind.Moves() || t.mayMove()) && !t.unusable(u.ID) && !t.Lanes.UsedAbove(abilityLane(u.Kind), u.ID)
+}
+
+func (t Step) breathe(u *schema.Unit) {
+	l := abilityLane(u.Kind)
+	switch {
+	case !t.has(schema.AbilityBreathing):
+		t.Lanes.Cancel(l, "", schema.ReasonStopped)
+	case t.Lanes.Idle(l):
+		t.small(l, score.Action{Type: score.TypeLED, Unit: u.ID, Pattern: "breathe", PeriodMS: breath.Milliseconds(), EndMS: new(breathing.Milliseconds())})
+	}
+}
+
+func (t Step) blink(u *schema.Unit) {
+	s, l := &t.abilities, abilityLane(u.Kind)
+	i := slices.IndexFunc(blinkFaces, func(f string) bool { return slices.Contains(u.Faces, f) })
+	switch {
+	case i < 0:
+	case !t.has(schema.AbilityBlinking):
+		t.Lanes.Cancel(l, "", schema.ReasonStopped)
+	case t.Lanes.Idle(l) && t.Now.Mono >= s.blinkAt:
+		s.blinkAt = t.Now.Mono + blinkEvery[s.blinks%len(blinkEvery)]
+		s.blinks++
+		t.small(l, score.Action{Type: score.TypeFace, Face: blinkFaces[i], EndMS: new(blink.Milliseconds())})
+	}
+}
+
+// look turns the head to the nearest person, or lets it sway around straight ahead.
+func (t Step) look(u *schema.Unit) {
+	s, l := &t.abilities, abilityLane(u.Kind)
+	aware, sways := t.has(schema.AbilityAwareness), t.has(schema.AbilityBackgroundMovement)
+	yaw, speed := 0.0, swaySpeed
+	switch {
+	case !aware && !sways:
+		t.Lanes.Cancel(l, "", schema.ReasonStopped)
+		return
+	case aware && t.People > 0:
+		yaw, speed = t.Bearing, lookSpeed
+		s.swayAt = t.Now.Mono + swayEvery
+	case sways && t.Now.Mono >= s.swayAt:
+		s.swayAt = t.Now.Mono + swayEvery
+		s.sways++
+		fallthrough
+	case sways:
+		yaw = swayRad * float64(s.sways%3-1)
+	}
+	if r := u.YawRad; r != nil {
+		yaw = min(max(yaw, r.Min), r.Max)
+	}
+	if !(math.Abs(yaw-s.yaw) < lookAgain) { // not of NaN
+		s.yaw = yaw
+		t.small(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &yaw, Speed: &speed, TimeoutMS: new(headWithin.Milliseconds())})
+	}
+}
+
+// small performs one action in place of the one before.
+func (t Step) small(l act.Lane, do score.Action) {
+	t.Lanes.Push(l, act.Entry{ID: "ability", Clear: true, Act: &score.Act{ID: string(l), Actions: []score.Action{do}}})
+}
