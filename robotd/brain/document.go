@@ -25,7 +25,7 @@ func (t *step) stateDocument() *schema.State {
 			PauseCount: t.perform.Auto().Count(), PauseHolders: []schema.Pause{},
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
-		Queue: t.queueDocument(), Intent: t.intent.Document(), Life: t.lives().Document(func(schema.Ability) bool { return false }),
+		Queue: t.queueDocument(), Intent: t.intent.Document(), Life: t.lives().Document(t.perform.Performs),
 		Link:  t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),

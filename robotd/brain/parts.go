@@ -74,7 +74,8 @@ func (t *step) settle(from int) {
 			t.toPerform(func(p perform.Step) { p.EndFocus(in) })
 		case effect.ActivityEnded:
 			t.life.Ended(in)
-		case effect.Abilities: // nobody performs them yet
+		case effect.Abilities:
+			t.perform.SetAbilities(in.Names)
 		case effect.AskStop:
 			t.askStop(in.Request)
 		case effect.ActCompleted:
@@ -164,6 +165,7 @@ func (t *step) toManual(do func(manual.Step)) {
 // performs returns the part perform with its facts.
 func (t *step) performs() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
+	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
@@ -171,7 +173,7 @@ func (t *step) performs() perform.Step {
 		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Pause:    t.health.Pause(), Barred: t.health.Barred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
-		Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
+		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
 	}}
 }
 

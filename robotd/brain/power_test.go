@@ -331,7 +331,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 
 // TestPauseOfAtoFreezesAHandler pauses a robot while the handler service greets somebody.
 func TestPauseOfAtoFreezesAHandler(t *testing.T) {
-	c := newCharging(t, "rest", func(c *charging) { c.cfg.Tick = 100 * time.Millisecond })
+	c := newCharging(t, "rest", func(c *charging) { c.cfg.Tick, c.cfg.Life.Enabled = 100*time.Millisecond, false })
 	c.order("safety/enable")
 	c.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true}})
 	c.wait(500 * time.Millisecond)

@@ -63,6 +63,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Activity)
 	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
 	t.performAuto()
+	t.toPerform(perform.Step.Abilities)
 	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
 		from := t.list.Len()

@@ -187,12 +187,13 @@ func (p *player) happen(text, word string, args []string) {
 		delete(r.body.fault, arg(0))
 		r.body.set(arg(0), r.body.state[arg(0)], 0)
 	case "fails": // the command that a unit works on
+		newest := uint64(0)
 		for key, unit := range r.body.busy {
 			if unit == arg(0) {
-				r.give(event.Reported{Event: driver.Event{Kind: driver.Failed, Key: key, Reason: schema.Reason(arg(1)), Detail: "as the script says"}})
-				break
+				newest = max(newest, key)
 			}
 		}
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Failed, Key: newest, Reason: schema.Reason(arg(1)), Detail: "as the script says"}})
 	case "disk":
 		r.diskDead, r.diskStuck = arg(0) == "dead", arg(0) == "stuck"
 		r.diskFull = arg(0) == "full" || r.diskDead

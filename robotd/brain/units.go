@@ -164,15 +164,16 @@ func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.
 // to the part that waits for them.
 func (t *step) carryOutActs() {
 	for i := range t.lanes.Outs {
-		switch o := &t.lanes.Outs[i]; o.Kind {
-		case act.Start, act.Stop:
+		switch o := &t.lanes.Outs[i]; {
+		case o.Kind == act.Start, o.Kind == act.Stop:
 			t.toUnit(o)
-		case act.Began:
+		case perform.IsAbility(o.Lane): // no act
+		case o.Kind == act.Began:
 			t.toReport(func(r report.Step) { r.Began(o) })
-		case act.Ended:
+		case o.Kind == act.Ended:
 			t.toReport(func(r report.Step) { r.Ended(o) })
 			t.actEnded(o)
-		case act.Warned:
+		case o.Kind == act.Warned:
 			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
 		}
 	}

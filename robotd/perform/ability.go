@@ -13,17 +13,15 @@ import (
 	"troupe/schema/score"
 )
 
-// abilityLanes prefixes the lanes of abilities, one for each kind of unit, below all others.
-const abilityLanes = "ability-"
-
-// abilityKinds are the kinds of units that abilities use.
-var abilityKinds = [...]schema.UnitKind{schema.UnitLED, schema.UnitFace, schema.UnitHead}
-
-func abilityLane(k schema.UnitKind) act.Lane { return act.Lane(abilityLanes + string(k)) }
+// abilityLanes has a lane for each kind of unit that abilities use, below all others.
+var abilityLanes = [...]struct {
+	lane act.Lane
+	kind schema.UnitKind
+}{{"ability-led", schema.UnitLED}, {"ability-face", schema.UnitFace}, {"ability-head", schema.UnitHead}}
 
 // IsAbility reports whether a lane is one of abilities. What is performed there is no act:
 // nothing of it is reported.
-func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), abilityLanes) }
+func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), "ability-") }
 
 const (
 	breath     = 4 * time.Second // a breath of the LEDs
@@ -73,26 +71,26 @@ func (t Step) Abilities() {
 		return
 	}
 	units := t.Body.Units()
-	for _, k := range abilityKinds {
-		i := slices.IndexFunc(units, func(u schema.Unit) bool { return u.Kind == k })
+	for _, a := range abilityLanes {
+		i := slices.IndexFunc(units, func(u schema.Unit) bool { return u.Kind == a.kind })
 		if i < 0 {
 			continue
 		}
 		u := &units[i]
-		if !t.isFree(u) {
-			t.Lanes.Cancel(abilityLane(k), "", schema.ReasonResourceBusy)
-			if k == schema.UnitHead {
+		if !t.isFree(a.lane, u) {
+			t.Lanes.Cancel(a.lane, "", schema.ReasonResourceBusy)
+			if a.kind == schema.UnitHead {
 				s.yaw = anywhere
 			}
 			continue
 		}
-		switch k {
+		switch a.kind {
 		case schema.UnitLED:
-			t.breathe(u)
+			t.breathe(a.lane, u)
 		case schema.UnitFace:
-			t.blink(u)
+			t.blink(a.lane, u)
 		case schema.UnitHead:
-			t.look(u)
+			t.look(a.lane, u)
 		}
 	}
 	if !slices.Equal(s.now, s.running) {
@@ -112,13 +110,12 @@ func (t Step) has(a schema.Ability) bool {
 
 // isFree reports whether abilities may use a unit: nothing is frozen, no act uses it, and it
 // may move if it does.
-func (t Step) isFree(u *schema.Unit) bool {
+func (t Step) isFree(l act.Lane, u *schema.Unit) bool {
 	return len(t.abilities.wanted) > 0 && t.auto.Status != schema.AutoHalt && t.frozen != auto.FreezeAll &&
-		(!u.Kind.Moves() || t.mayMove()) && !t.unusable(u.ID) && !t.Lanes.UsedAbove(abilityLane(u.Kind), u.ID)
+		(!u.Kind.Moves() || t.mayMove()) && !t.unusable(u.ID) && !t.Lanes.UsedAbove(l, u.ID)
 }
 
-func (t Step) breathe(u *schema.Unit) {
-	l := abilityLane(u.Kind)
+func (t Step) breathe(l act.Lane, u *schema.Unit) {
 	switch {
 	case !t.has(schema.AbilityBreathing):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
@@ -127,8 +124,8 @@ func (t Step) breathe(u *schema.Unit) {
 	}
 }
 
-func (t Step) blink(u *schema.Unit) {
-	s, l := &t.abilities, abilityLane(u.Kind)
+func (t Step) blink(l act.Lane, u *schema.Unit) {
+	s := &t.abilities
 	i := slices.IndexFunc(blinkFaces, func(f string) bool { return slices.Contains(u.Faces, f) })
 	switch {
 	case i < 0:
@@ -142,8 +139,8 @@ func (t Step) blink(u *schema.Unit) {
 }
 
 // look turns the head to the nearest person, or lets it sway around straight ahead.
-func (t Step) look(u *schema.Unit) {
-	s, l := &t.abilities, abilityLane(u.Kind)
+func (t Step) look(l act.Lane, u *schema.Unit) {
+	s := &t.abilities
 	aware, sways := t.has(schema.AbilityAwareness), t.has(schema.AbilityBackgroundMovement)
 	yaw, speed := 0.0, swaySpeed
 	switch {
@@ -165,7 +162,7 @@ func (t Step) look(u *schema.Unit) {
 	}
 	if !(math.Abs(yaw-s.yaw) < lookAgain) { // not of NaN
 		s.yaw = yaw
-		t.small(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &yaw, Speed: &speed, TimeoutMS: new(headWithin.Milliseconds())})
+		t.small(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: new(yaw), Speed: new(speed), TimeoutMS: new(headWithin.Milliseconds())})
 	}
 }
 

@@ -28,8 +28,8 @@ func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 		lanes = append(lanes, act.LaneConfig{Lane: handlerLane(h.ID)})
 	}
 	lanes = append(lanes, act.LaneConfig{Lane: activityLane}, act.LaneConfig{Lane: storyLane})
-	for _, k := range abilityKinds {
-		lanes = append(lanes, act.LaneConfig{Lane: abilityLane(k), Single: true})
+	for _, a := range abilityLanes {
+		lanes = append(lanes, act.LaneConfig{Lane: a.lane, Single: true})
 	}
 	return lanes
 }
