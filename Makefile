@@ -59,7 +59,7 @@ build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
 
 worlds: ## play random events to a robot and audit every step (WORLDS=2000, SEED=N for the same ones again)
-	@go test -count=1 -run '^TestWhateverHappens$$' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
+	@go test -count=1 -run '^TestWhateverHappens' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)

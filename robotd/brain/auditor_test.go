@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"troupe/robotd/answer"
+	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
@@ -19,6 +20,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -26,6 +28,9 @@ import (
 // holds must hold in every world.
 type auditor struct {
 	r *rig
+
+	focused string // the run of an activity, after the step before
+	handled int    // interrupts that ran then
 
 	stateSeq int64
 	shown    schema.State // the newest published one
@@ -73,6 +78,7 @@ func said(effects []effect.Effect) string {
 // snapshot is what a refused request must not touch.
 type snapshot struct {
 	safety, mode, auto, queue, control any
+	life                               string
 	lanes                              string
 }
 
@@ -82,7 +88,48 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), lanes}
+	return snapshot{s.safety, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), a.lives(), lanes}
+}
+
+// lives is how autonomous life stands, as far as commands change it.
+func (a *auditor) lives() string {
+	d := (&step{State: a.r.s, now: a.r.wall()}).lives().Document(func(schema.Ability) bool { return false })
+	return fmt.Sprint(d.State, d.Focused, d.Stack, d.Launchpad, d.Plugins, d.Safeguards)
+}
+
+// living checks what holds for autonomous life after each step.
+func (a *auditor) living(handled int) {
+	s := a.r.s
+	_, run, nature := s.life.Focused()
+	if was := a.focused; was != run && nature == score.NatureSolitary && handled > 0 && len(s.perform.Queue().Running()) > 0 {
+		a.fail("%s has the focus while an interrupt runs", run)
+	}
+	a.focused = run
+	at := s.life.At()
+	if run != "" && (at == schema.LifeDisabled || at == schema.LifeSafeguard || (at == schema.LifeSolitary) != (nature == score.NatureSolitary)) {
+		a.fail("%s, which is %s, has the focus in %s", run, nature, at)
+	}
+	if s.Pending() {
+		return
+	}
+	if s.modes.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
+		a.fail("life is %s in %s", at, s.modes.Mode().Active)
+	}
+	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled && s.safety.At != schema.SafetyDisabled || len(s.stops.Latches()) > 0) {
+		a.fail("life is %s in %s with %d latches", at, s.safety.At, len(s.stops.Latches()))
+	}
+	var held []string
+	for _, p := range s.perform.Auto().Held() {
+		if p.Kind == auto.ByActivity {
+			held = append(held, p.Key)
+		}
+	}
+	if want := append([]string(nil), run); run == "" && len(held) > 0 || run != "" && !slices.Equal(held, want) {
+		a.fail("life gave the focus to %q, and %q hold a pause", run, held)
+	}
+	if got := s.perform.Focused(); got != run {
+		a.fail("life gave the focus to %q, and %q is performed", run, got)
+	}
 }
 
 func (a *auditor) fail(format string, args ...any) {
@@ -173,6 +220,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			a.fail("%s has the %s in %s", owner, u.ID, s.safety.At)
 		}
 	}
+	a.living(a.handled)
+	a.handled = len(s.perform.Queue().Running())
 	if len(s.perform.Queue().Running()) != s.perform.Handling() && !s.Pending() {
 		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.perform.Queue().Running()), s.perform.Handling())
 	}

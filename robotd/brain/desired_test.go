@@ -46,6 +46,24 @@ func publishSet(name string, data []byte, sum string, err error) {
 	published[sum] = data
 }
 
+// company are activities of each nature, that talk, move, fail and go on for ever.
+var company = []score.Activity{
+	living("greet-all", score.NatureInteractive, score.Launch{When: "people > 0", Cooldown: "5s"}, 1, "wave", "chat"),
+	living("talk", score.NatureInteractive, score.Launch{}, 0, "chat"),
+	living("look", score.NatureSolitary, score.Launch{When: "people == 0", For: "1s"}, 2, "nod"),
+	living("answer", score.NatureSolitary, score.Launch{When: "touch"}, 1, "wave"),
+	living("dream", score.NatureSolitary, score.Launch{When: `charging && since_s("push") > 2.0`}, 0, "nod", "wave"),
+	living("fail", score.NatureSolitary, score.Launch{When: "people > 2"}, 1, "jump"),
+}
+
+func living(id string, n score.Nature, l score.Launch, times int64, acts ...string) score.Activity {
+	a := score.Activity{ID: id, Name: score.Text{"en": id}, Nature: n, Launch: l, Repeat: score.Repeat{Times: times, Loop: times == 0}, Permissions: map[string]bool{"while_charging": id == "dream"}}
+	for _, act := range acts {
+		a.Acts = append(a.Acts, score.Step{Act: act})
+	}
+	return a
+}
+
 func publishSets() {
 	hall := map[string]score.Point{"stage": {XM: 4, YM: 1, ThetaRad: ptr(1.5)}, "entrance": {XM: 2, YM: 2}}
 	data, sum, err := score.EncodePlaces(nil, hall)
@@ -65,6 +83,13 @@ func publishSets() {
 	wave := score.Act{ID: "wave", Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}, {Type: score.TypeWait, EndMS: ptr[int64](900)}}}
 	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
 	publishSet("visitors", data, sum, err)
+	data, sum, err = score.EncodeActivities(company, map[string]score.Act{
+		"wave": wave,
+		"nod":  {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+		"chat": {ID: "chat", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "How are you?"}, TimeoutMS: ptr[int64](4000)}}},
+		"jump": {ID: "jump", Actions: []score.Action{{Type: score.TypeMotion, Motion: "unknown", TimeoutMS: ptr[int64](1000)}}},
+	})
+	publishSet("company", data, sum, err)
 }
 
 // seal signs a document for this robot as the script says.

@@ -22,6 +22,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 	"troupe/schema/verb"
 )
 
@@ -66,6 +67,9 @@ func (w *world) tour() {
 	pin := stories["tour"]
 	w.rev = 1
 	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: w.rev, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
+	set := sets["company"]
+	activities := schema.DesiredSet{Rev: w.rev, Counter: w.rev, FleetID: "fleetd", Set: &set, TS: epoch}
+	r.give(event.DesiredSet{Kind: sign.Activities, Document: activities, Digest: digestOf(r.t, activities)})
 	r.beats = true
 	r.beat(0)
 	r.until(200 * time.Millisecond)
@@ -166,6 +170,20 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),
 		"intent": ask(`intent/post "name":"welcome"`, `intent/post "name":"welcome","emotion":"calm"`, `intent/post "name":"go"`, `intent/post "name":"help"`,
 			`intent/post "name":"manual"`, `intent/post "name":"dance"`, `intent/post "name":"sing"`, `intent/post "name":"manual","confidence":0.1`, `intent/post "name":"a b"`),
+		"focus": ask(`life/focus "activity":"talk","flags":"stop_and_stack_current"`, `life/focus "activity":"greet-all","flags":"stop_and_stack_current"`,
+			`life/focus "activity":"look","flags":"stop_and_stack_current"`, `life/focus "activity":"talk"`, `life/focus "activity":"look"`, "life/stop-focus"),
+		"life": ask(`life/focus "activity":"dream"`, `life/focus "activity":"fail"`, `life/focus "activity":"x"`, "life/stop-all",
+			`life/set "state":"solitary"`, `life/set "state":"disabled"`, `life/set "state":"interactive"`, `life/launchpad "on":true`, `life/launchpad "on":false`,
+			`life/plugin "name":"people","enabled":false`, `life/plugin "name":"intent","enabled":true`, `life/safeguard "name":"pushed","enabled":false`, `life/safeguard "name":"x"`),
+		"activities": func(t *rapid.T) {
+			w.rev++
+			desired := schema.DesiredSet{Rev: w.rev, Counter: w.rev, FleetID: "fleetd", TS: epoch}
+			if name := rapid.SampledFrom([]string{"company", "company", "visitors", "none"}).Draw(t, "set"); name != "none" {
+				pin := sets[name]
+				desired.Set = &pin
+			}
+			w.r.give(event.DesiredSet{Kind: sign.Activities, Document: desired, Digest: digestOf(w.r.t, desired)})
+		},
 		"hears": func(t *rapid.T) {
 			w.reported(driver.Event{Kind: driver.Heard, Heard: &schema.Utterance{Name: rapid.SampledFrom([]string{"welcome", "go", "help", "manual", "dance", "sing", ""}).Draw(t, "intent")}})
 		},
@@ -369,21 +387,54 @@ func TestWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		t.Repeat(w.actions())
-
-		// Everything that was asked is answered in the end, once.
-		w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
-		w.r.answer()
-		w.r.give(event.Connected{Session: "last"})
-		w.command("safety/estop", "") // a requested act waits as long as ato is paused
-		w.r.until(w.r.now + 40*time.Second)
-		w.r.give(event.Connected{Session: "very last"})
-		for k := range w.a.asked {
-			t.Errorf("%s was never answered", k)
-		}
-		if n := w.r.s.answers.Journal().Open(); n > 0 {
-			t.Errorf("%d commands are unfinished", n)
-		}
+		w.end()
 	})
+}
+
+// TestWhateverHappensToALivingRobot is the same with a robot that lives in ato, and mostly with
+// what life depends on.
+func TestWhateverHappensToALivingRobot(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		w.tour()
+		all, some := w.actions(), map[string]func(*rapid.T){}
+		for _, name := range []string{"time", "life", "activities", "senses", "touch", "interrupt", "auto", "intent", "body", "enable", "stop", "link", "restart"} {
+			some[name] = all[name]
+		}
+		some["focus"], some["focus again"], some["time again"] = all["focus"], all["focus"], all["time"]
+		some["back"] = func(t *rapid.T) {
+			w.r.beats = true
+			for _, c := range []string{"safety/reset", "safety/enable", `mode/set "mode":"ato"`, "auto/continue", "life/set \"state\":\"solitary\""} {
+				what, args, _ := strings.Cut(c, " ")
+				w.command(what, args)
+				w.r.until(w.r.now + 300*time.Millisecond)
+			}
+		}
+		t.Repeat(some)
+		w.end()
+	})
+}
+
+// end holds that everything that was asked is answered in the end, once, and that nothing is
+// left of what was performed.
+func (w *world) end() {
+	t := w.T
+	w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
+	w.r.answer()
+	w.r.give(event.Connected{Session: "last"})
+	w.command("safety/estop", "") // a requested act waits as long as ato is paused
+	w.r.until(w.r.now + 40*time.Second)
+	w.r.give(event.Connected{Session: "very last"})
+	for k := range w.a.asked {
+		t.Errorf("%s was never answered", k)
+	}
+	if _, run, _ := w.r.s.life.Focused(); run != "" {
+		t.Errorf("%s still has the focus", run)
+	}
+	if n := w.r.s.answers.Journal().Open(); n > 0 {
+		t.Errorf("%d commands are unfinished", n)
+	}
 }
 
 // TestGateRefusesUnitsThatMayNotMove asks for motion past the executor, which never does.

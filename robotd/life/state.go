@@ -111,6 +111,13 @@ type Health interface {
 	Safeguarded(schema.Safeguard) bool // whether a safeguard has a cause
 }
 
+// At is the state of life, and Focused the performance that has the focus; its run is empty if
+// none has.
+func (s *State) At() schema.LifeState { return s.at }
+func (s *State) Focused() (activity, run string, nature score.Nature) {
+	return s.focus.activity, s.focus.run, s.focus.nature
+}
+
 // Ask takes a command of a person or program, and reports whether it is one of life.
 func (s *State) Ask(o request.Perform, who string) bool {
 	if !isCommand(o.Args) {

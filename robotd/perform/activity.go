@@ -25,6 +25,9 @@ type focus struct {
 	next  *auto.Input // for its machine, before the passing of time
 }
 
+// Focused names the performance of an activity; empty = there is none.
+func (s *State) Focused() string { return s.focus.run }
+
 // Focus begins to perform an activity in place of the one before. One that cannot be performed
 // ends at once.
 func (t Step) Focus(in effect.FocusActivity) {
