@@ -399,7 +399,7 @@ func TestWhateverHappensToALivingRobot(t *testing.T) {
 		w := newWorld(t)
 		w.tour()
 		all, some := w.actions(), map[string]func(*rapid.T){}
-		for _, name := range []string{"time", "life", "activities", "senses", "touch", "interrupt", "auto", "intent", "body", "enable", "stop", "link", "restart"} {
+		for _, name := range []string{"time", "life", "activities", "senses", "touch", "interrupt", "auto", "intent", "body", "enable", "stop", "held", "link", "restart"} {
 			some[name] = all[name]
 		}
 		some["focus"], some["focus again"], some["time again"] = all["focus"], all["focus"], all["time"]

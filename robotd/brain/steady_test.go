@@ -30,6 +30,14 @@ func TestTickAllocatesLittle(t *testing.T) {
 			r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte("ato")})
 			r.until(2500 * time.Millisecond)
 		}, 0},
+		{"in the middle of an activity, beside many", func(r *rig) {
+			live(r, crowd())
+			r.give(event.Command{Client: "op1", Group: "life", Verb: "focus", Payload: []byte("talk")})
+			r.until(r.now + 500*time.Millisecond)
+			if _, run, _ := r.s.life.Focused(); run == "" {
+				t.Error("no activity has the focus")
+			}
+		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
