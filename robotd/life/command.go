@@ -71,12 +71,23 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; the verbs stop-focus and stop-all end it")
 	}
 	if cause := t.topCause(); cause >= 0 {
-		return refused(t.whyProtected(cause), "the robot protects itself: "+causeName(cause)+"; it goes on by itself when that is over")
+		return t.refuseProtected(cause)
 	}
 	if !t.enter(OnSetSolitary, "", who) {
 		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
 	}
 	return succeeded("")
+}
+
+// refuseProtected says what keeps the robot from living, and what ends that.
+func (t Step) refuseProtected(cause int) schema.Verdict {
+	switch causes[cause] {
+	case "":
+		return refused(t.Safety, "the robot protects itself: "+t.Safety.Describe().Text)
+	case schema.SafeguardCriticalDiagnosis:
+		return refused(schema.ReasonWakeForbidden, "the robot protects itself: a critical unit is damaged; after its repair somebody acknowledges that")
+	}
+	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }
 
 // focusing is the event of an activity that gets the focus.
@@ -102,7 +113,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case t.at == disabled:
 		return refused(schema.ReasonInvalidTransition, "life is disabled; the verb set, with solitary, lets the robot live")
 	case t.at == safeguard:
-		return refused(schema.ReasonSafeguard, "the robot protects itself: "+causeName(t.cause))
+		return t.refuseProtected(t.cause)
 	case t.focus.activity == a.ID:
 		return unchanged(a.ID + " has the focus")
 	}
