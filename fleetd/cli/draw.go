@@ -20,11 +20,11 @@ type drawing struct {
 
 // ink is the characters of a drawing, each one column wide.
 type ink struct {
-	begin, vagueBegin, fill, end    string // of a bar with a fixed end
-	vagueFill, vagueEnd             string // of one that ends with its unit
-	short, vagueShort, mark         string // bars of one column; an action at once
-	axis, tick, first, last, beside string // beside: in the rows below a tick
-	cut                             string // after a text that is too long
+	begin, estimatedBegin, fill, end string // of a bar with a fixed end
+	estimatedFill, estimatedEnd      string // of one that ends with its unit
+	short, estimatedShort, mark      string // bars of one column; an action at once
+	axis, tick, first, last, beside  string // beside: in the rows below a tick
+	cut                              string // after a text that is too long
 }
 
 var (
@@ -46,10 +46,10 @@ type row struct {
 
 // bar is what a row shows from one time to another; a text alone if they are equal.
 type bar struct {
-	from, to              int64
-	fromVague, lastsVague bool
-	text                  string
-	waits                 int64
+	from, to                      int64
+	fromEstimated, lastsEstimated bool
+	text                          string
+	waits                         int64
 }
 
 // draw writes a timeline: a line with the length, the ticks, and a row for each unit.
@@ -99,7 +99,7 @@ func rowsOf(t score.Timeline) []row {
 	if len(t.Acts) > 0 {
 		acts := row{label: "act"}
 		for _, a := range t.Acts {
-			acts.bars = append(acts.bars, bar{from: a.StartMS, to: a.EndMS, lastsVague: a.Estimated, text: a.Act})
+			acts.bars = append(acts.bars, bar{from: a.StartMS, to: a.EndMS, lastsEstimated: a.Estimated, text: a.Act})
 		}
 		rows = append(rows, acts)
 	}
@@ -213,11 +213,11 @@ const covered = "\x00"
 func (c chart) bar(cells []string, b bar, free int) {
 	from, to := c.column(b.from), max(c.column(b.to), c.column(b.from)+1)
 	begin, fill, end, short := c.begin, c.fill, c.end, c.short
-	if b.fromVague {
-		begin = c.vagueBegin
+	if b.fromEstimated {
+		begin = c.estimatedBegin
 	}
-	if b.lastsVague {
-		fill, end, short = c.vagueFill, c.vagueEnd, c.vagueShort
+	if b.lastsEstimated {
+		fill, end, short = c.estimatedFill, c.estimatedEnd, c.estimatedShort
 	}
 	switch {
 	case b.from == b.to:
@@ -272,20 +272,20 @@ func (c chart) write(cells []string, from, columns int, text string) {
 
 // legend explains the signs that rows use.
 func (c chart) legend(rows []row) string {
-	var fixed, vague, mark bool
+	var fixed, estimated, mark bool
 	for _, r := range rows {
 		for _, b := range r.bars {
 			mark = mark || b.from == b.to
-			vague = vague || b.from < b.to && b.lastsVague
-			fixed = fixed || b.from < b.to && !b.lastsVague
+			estimated = estimated || b.from < b.to && b.lastsEstimated
+			fixed = fixed || b.from < b.to && !b.lastsEstimated
 		}
 	}
 	var parts []string
 	if fixed {
 		parts = append(parts, c.begin+c.fill+c.end+" fixed")
 	}
-	if vague {
-		parts = append(parts, c.begin+c.vagueFill+c.vagueEnd+" until done, estimated")
+	if estimated {
+		parts = append(parts, c.begin+c.estimatedFill+c.estimatedEnd+" until done, estimated")
 	}
 	if mark {
 		parts = append(parts, c.mark+" at once")
@@ -301,10 +301,10 @@ func pad(s string, columns int) string {
 func (d drawing) list(w io.Writer, t score.Timeline) {
 	if len(t.Acts) > 0 {
 		fmt.Fprintf(w, "%8s  %8s  %s\n", "START", "LASTS", "ACT")
-		vague := false
+		estimated := false
 		for _, a := range t.Acts {
-			fmt.Fprintf(w, "%8s  %8s  %s\n", clock(a.StartMS, vague), clock(a.EndMS-a.StartMS, a.Estimated), a.Act)
-			vague = vague || a.Estimated
+			fmt.Fprintf(w, "%8s  %8s  %s\n", clock(a.StartMS, estimated), clock(a.EndMS-a.StartMS, a.Estimated), a.Act)
+			estimated = estimated || a.Estimated
 		}
 		return
 	}
@@ -319,13 +319,13 @@ func (d drawing) list(w io.Writer, t score.Timeline) {
 	for _, r := range rows {
 		end := ""
 		if r.from < r.to {
-			end = clock(r.to, r.fromVague || r.lastsVague)
+			end = clock(r.to, r.fromEstimated || r.lastsEstimated)
 		}
 		text := r.text
 		if r.waits > 0 {
 			text = strings.TrimLeft(text+" (due at "+clock(r.from-r.waits, false)+", waits)", " ")
 		}
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%7s  %7s  %-9s  %s", clock(r.from, r.fromVague), end, r.label, text), " "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%7s  %7s  %-9s  %s", clock(r.from, r.fromEstimated), end, r.label, text), " "))
 	}
 }
 

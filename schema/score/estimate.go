@@ -18,7 +18,7 @@ const (
 )
 
 // DurationMS estimates the duration of a without pauses.
-func (a Act) DurationMS() int64 { return simulate(a).end }
+func (a Act) DurationMS() int64 { return simulate(a).root.end }
 
 // duration returns how long an action lasts, and whether its end is an estimate. A group
 // lasts as long as its actions.

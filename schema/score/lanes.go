@@ -109,16 +109,16 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	if len(found) > 0 {
 		return found
 	}
-	from, vague := b.LengthMS, b.LeastMS != b.MostMS
-	s := newSimulation(whole)
+	from, estimated := b.LengthMS, b.LeastMS != b.MostMS
+	s := simulate(whole)
 	slices.SortStableFunc(s.all, func(x, y *cue) int { return cmp.Compare(x.start, y.start) })
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
-			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: vague || c.startVague, Estimated: c.lastsVague,
+			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
 			WaitsMS: c.start - c.due, Type: c.action.Type, Text: c.action.shown(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
 		})
 	}
-	b.freezes(s.root, from, vague, number)
+	b.freezes(s.root, from, estimated, number)
 	least, most := whole.Lasts()
 	b.LengthMS, b.LeastMS, b.MostMS = from+s.root.end, b.LeastMS+least, b.MostMS+most
 	return nil
@@ -145,15 +145,15 @@ func classOrder(c Class) int {
 	return slices.IndexFunc(Table, func(r ActionRow) bool { return r.Class == c })
 }
 
-func (b *timelineBuilder) freezes(g *cue, from int64, vague bool, number int) {
+func (b *timelineBuilder) freezes(g *cue, from int64, estimated bool, number int) {
 	for _, c := range g.cues {
 		if c.alone && c.end > c.start {
 			b.Frozen = append(b.Frozen, Freeze{
-				StartMS: from + c.start, EndMS: from + c.end, StartEstimated: vague || c.startVague, Estimated: c.lastsVague,
+				StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
 				Step: number, Pointer: c.pointer, Group: g.pointer, Text: strings.Join(c.types(), ", ") + " alone",
 			})
 		}
-		b.freezes(c, from, vague, number)
+		b.freezes(c, from, estimated, number)
 	}
 }
 

@@ -2,8 +2,8 @@ package score
 
 import "fmt"
 
-// cue is one action of an act whose performance is simulated, with its times since the
-// start of the act.
+// cue is one action, or a group, of an act whose performance is simulated. Its times count
+// from the start of the act.
 type cue struct {
 	pointer string
 	action  *Action
@@ -12,13 +12,13 @@ type cue struct {
 	cues    []*cue
 	alone   bool // exclusive
 
-	begun, over            bool
-	due, start, end        int64
-	startVague, lastsVague bool  // the start, the duration depends on an estimate
-	clock                  int64 // of a group; it stands still while an exclusive part runs
-	clockVague             bool
-	first, later           int  // in cues: those before first are over, those from later on are not due yet
-	waitedFor              *cue // the last one of its class for which it had to wait
+	begun, over                    bool
+	due, start, end                int64
+	startEstimated, lastsEstimated bool  // the start, the duration depends on an estimate
+	clock                          int64 // of a group; it stands still while an exclusive action of it runs
+	clockEstimated                 bool
+	first, later                   int  // in cues: those before first are over, those from later on are not due yet
+	waitedFor                      *cue // the last one of its class for which it had to wait
 }
 
 // simulation performs an act with estimated durations: an action that is due while
@@ -37,11 +37,7 @@ type lane struct {
 }
 
 // simulate performs an act without actions of type act; see Expand.
-func simulate(a Act) *cue {
-	return newSimulation(a).root
-}
-
-func newSimulation(a Act) *simulation {
+func simulate(a Act) *simulation {
 	s := simulation{holds: map[lane]*cue{}}
 	s.root = s.add("", &Action{Type: TypeGroup, Actions: a.Actions}, nil)
 	s.root.begun = true
@@ -68,10 +64,10 @@ func (s *simulation) add(p string, x *Action, group *cue) *cue {
 
 func (c *cue) runs() bool { return c.begun && !c.over }
 
-func (c *cue) endVague() bool { return c.startVague || c.lastsVague }
+func (c *cue) endEstimated() bool { return c.startEstimated || c.lastsEstimated }
 
-// current returns the parts that are due and not over, so that a long act does not cost
-// the square of its length.
+// current returns the actions of a group that are due and not over, so that a long act
+// does not cost the square of its length.
 func (c *cue) current() []*cue {
 	for c.first < len(c.cues) && c.cues[c.first].over {
 		c.first++
@@ -117,7 +113,7 @@ func (s *simulation) finish(c *cue) {
 		c.over, c.end = c.first == len(c.cues), s.now
 	}
 	if c.over && c.alone {
-		c.group.clockVague = c.group.clockVague || c.endVague()
+		c.group.clockEstimated = c.group.clockEstimated || c.endEstimated()
 	}
 }
 
@@ -139,8 +135,8 @@ func (s *simulation) start(g, k *cue) {
 	length, estimated := duration(k.action)
 	k.begun, k.start, k.end = true, s.now, s.now+length
 	k.due = s.now - (g.clock - k.action.StartMS)
-	k.startVague, k.lastsVague = k.startVague || g.clockVague, estimated
-	k.clockVague = k.startVague
+	k.startEstimated, k.lastsEstimated = k.startEstimated || g.clockEstimated, estimated
+	k.clockEstimated = k.startEstimated
 	switch {
 	case k.action.Type == TypeGroup:
 	case length <= 0:
@@ -155,7 +151,7 @@ func (s *simulation) waits(g, k *cue) bool {
 	if k.alone {
 		for _, other := range g.current() {
 			if other.runs() {
-				k.startVague = k.startVague || other.endVague()
+				k.startEstimated = k.startEstimated || other.endEstimated()
 				return true
 			}
 		}
@@ -167,7 +163,7 @@ func (s *simulation) waits(g, k *cue) bool {
 	if other == nil {
 		return false
 	}
-	k.waitedFor, k.startVague = other, k.startVague || other.endVague()
+	k.waitedFor, k.startEstimated = other, k.startEstimated || other.endEstimated()
 	return true
 }
 
@@ -217,5 +213,5 @@ func (c *checks) rehearse(a Act) {
 			warn(inner)
 		}
 	}
-	warn(simulate(a))
+	warn(simulate(a).root)
 }
