@@ -47,18 +47,53 @@ type narrator struct {
 	scenario time.Time    // its time then
 	speed    float64
 
-	note    string       // what happened last in the scenario
-	current string       // act of the story that is performed or paused
-	paused  schema.Time  // when an event was told that pauses the story
-	handler *interrupted // that has just ended
-	resting string       // why it came to rest
+	note    string      // what happened last in the scenario
+	current string      // act of the story that is performed or paused
+	paused  schema.Time // when an event was told that pauses the story
+	left    string      // activity that was stopped for another one
+	resting string      // why it came to rest
+	warned  string      // act about which was told that it is performed in part
+	held    *heldLine
 }
 
-// interrupted is a handler that has ended.
-type interrupted struct {
-	handler string
-	took    time.Duration
-	at      schema.Time
+// heldLine is a line that the next event of the same step may make superfluous or complete.
+type heldLine struct {
+	at     schema.Time
+	looked time.Time // when it was first found without a next event
+	done   string    // what has ended, which is told in any case
+	goesOn string    // what follows, unless something else does at once
+	focus  string    // activity that has the focus: its first act completes the line
+}
+
+// happening returns the line. completed says that nothing else followed at once.
+func (h *heldLine) happening(completed bool) (happening, bool) {
+	switch {
+	case h.focus != "":
+		return happening{kindLife, h.focus}, true
+	case completed && h.goesOn != "" && h.done != "":
+		return happening{kindStory, h.done + "; " + h.goesOn}, true
+	case completed && h.goesOn != "":
+		return happening{kindStory, h.goesOn}, true
+	}
+	return happening{kindReact, h.done}, h.done != ""
+}
+
+// flush returns the line that is held, when its step is over. now is this computer's time,
+// which may differ from the robot's.
+func (n *narrator) flush(now time.Time) []told {
+	h := n.held
+	if h != nil && h.looked.IsZero() {
+		h.looked = now
+	}
+	if h == nil || now.Sub(h.looked) < together {
+		return nil
+	}
+	n.held = nil
+	line, ok := h.happening(true)
+	if !ok {
+		return nil
+	}
+	return []told{{n.at(h.at), line}}
 }
 
 // moment is a time by the wall clock, and by that of the scenario, if there is one.
@@ -95,6 +130,7 @@ type eventFields struct {
 	Speed, TemperatureC                     float64
 	Count                                   int64
 	FromBy, ToBy                            string
+	Reaction                                *schema.Reaction
 	Fields                                  json.RawMessage
 	Stack                                   []string
 }
@@ -115,18 +151,52 @@ func dataOf(e schema.Event) (d eventFields) {
 	return d
 }
 
-// tell returns the lines that an event makes.
-func (n *narrator) tell(e schema.Event) (lines []happening) {
+// told is a line and its time.
+type told struct {
+	at moment
+	happening
+}
+
+// tell returns the lines that an event makes, with those that were held for it.
+func (n *narrator) tell(e schema.Event) (lines []told) {
 	d := dataOf(e)
-	if n.handler != nil && !(e.Type == "auto_changed" && e.TS.Sub(n.handler.at) < together) {
-		lines = append(lines, happening{kindReact, n.handler.done()})
-		n.handler = nil
+	if h := n.held; h != nil && !n.completes(h, e, d) {
+		n.held = nil
+		if line, ok := h.happening(e.TS.Sub(h.at) >= together || !holdsStory(e, d)); ok {
+			lines = append(lines, told{n.at(h.at), line})
+		}
 	}
-	kind, text := n.line(e, d)
-	if text != "" {
-		lines = append(lines, happening{kind, text})
+	if kind, text := n.line(e, d); text != "" {
+		text = strings.TrimSuffix(strings.TrimSpace(text), ":") // a reason may be missing
+		lines = append(lines, told{n.at(e.TS), happening{kind, text}})
 	}
 	return lines
+}
+
+// completes reports whether an event continues the line that is held.
+func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
+	if e.TS.Sub(h.at) >= together {
+		return false
+	}
+	switch e.Type {
+	case "auto_changed":
+		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused
+	case "act_started":
+		return h.focus != "" && d.Lane == "activity"
+	case "act_ended":
+		return d.Lane == "activity" || strings.HasPrefix(d.Lane, "handler-")
+	case "life_state", "life_next", "life_suggestion", "life_completed":
+		return true
+	case "life_focused":
+		return d.Activity == ""
+	}
+	return false
+}
+
+// holdsStory reports whether the story waits because of an event.
+func holdsStory(e schema.Event, d eventFields) bool {
+	return e.Type == "life_focused" && d.Activity != "" || e.Type == "interrupt_started" || e.Type == "alert_raised" && e.Cause == "safeguard" ||
+		e.Type == "safety_changed" && d.To != string(schema.SafetyEnabled)
 }
 
 // together is how far apart events of one step may be.
@@ -140,6 +210,8 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 		return n.performance(e, d)
 	case "interrupt_started", "interrupt_finished", "interrupt_refused":
 		return n.interrupt(e, d)
+	case "intent", "intent_ignored", "intent_refused":
+		return n.intent(e, d)
 	case "life_state", "life_focused", "life_completed":
 		return n.life(e, d)
 	case "safety_changed", "stop_latched", "stop_altered", "stop_released":
@@ -188,7 +260,7 @@ func (n *narrator) other(e schema.Event, d eventFields) (kind, string) {
 	case e.Level == schema.EventInfo || e.Level == "":
 		return "", ""
 	}
-	return kindAlert, strings.TrimSuffix(what+": "+reasonText(d), ": ")
+	return kindAlert, what + ": " + reasonText(d)
 }
 
 func (n *narrator) world(e schema.Event, d eventFields) (kind, string) {
@@ -200,7 +272,49 @@ func (n *narrator) world(e schema.Event, d eventFields) (kind, string) {
 	case d.At != "": // an entry of a scenario about which its author says nothing
 		return "", ""
 	}
-	return kindWorld, fmt.Sprintf("%s %s is played into the simulated body", d.Name, d.Fields)
+	in, problems := schema.DecodeSimInput(d.Name, d.Fields)
+	if len(problems) > 0 {
+		return "", ""
+	}
+	return kindWorld, worldText(d, in)
+}
+
+// worldText says what an input of the simulated body means.
+func worldText(d eventFields, in schema.SimInput) string {
+	switch in := in.(type) {
+	case schema.SimPeople:
+		switch in.Count {
+		case 0:
+			return "nobody is near any more"
+		case 1:
+			return "one person is near"
+		}
+		return fmt.Sprintf("%d people are near", in.Count)
+	case schema.SimTouch:
+		return begins(in.On, "somebody touches its "+in.Area, "nobody touches its "+in.Area+" any more")
+	case schema.SimSound:
+		return begins(in.On, "somebody speaks", "it is silent again")
+	case schema.SimPush:
+		return begins(in.On, "somebody pushes it", "nobody pushes it any more")
+	case schema.SimLift:
+		return begins(in.On, "somebody lifts it", "it is set down")
+	case schema.SimFall:
+		return begins(in.On, "it falls", "it is upright again")
+	case schema.SimBattery:
+		return fmt.Sprintf("its battery is at %.0f %% now", 100*in.Level)
+	case schema.SimHeat:
+		return fmt.Sprintf("its %s has %g °C now", in.Unit, in.Celsius)
+	case schema.SimIntent:
+		return "somebody says: " + orElse(in.Text, in.Name)
+	}
+	return fmt.Sprintf("its simulated body gets %s %s", d.Name, d.Fields)
+}
+
+func begins(on bool, begin, end string) string {
+	if on {
+		return begin
+	}
+	return end
 }
 
 // performance tells what the story and the handlers perform.
@@ -211,12 +325,16 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_started":
 		return n.started(d)
 	case "act_ended":
-		if d.Outcome == "cancelled" && d.Lane != "safety" && !strings.HasPrefix(d.Lane, "handler-") {
+		if d.Outcome == "cancelled" && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) {
 			return laneKind(d.Lane), fmt.Sprintf("breaks off %s: %s", n.named(d.Act), reasonText(d))
 		}
 	case "act_failed":
 		return kindAlert, fmt.Sprintf("cannot perform %s: %s", n.named(d.ID), reasonText(d))
 	case "act_warning":
+		if n.warned == d.ID {
+			return "", ""
+		}
+		n.warned = d.ID
 		return kindAlert, fmt.Sprintf("performs %s only in part: %s", n.named(d.ID), reasonText(d))
 	case "story_round":
 		text := fmt.Sprintf("has performed %s, round %d", d.Story, d.Round)
@@ -231,10 +349,6 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 }
 
 func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
-	after := ""
-	if h := n.handler; h != nil {
-		n.handler, after = nil, h.done()+"; "
-	}
 	switch schema.AutoStatus(d.To) {
 	case schema.AutoPaused:
 		if e.TS.Sub(n.paused) < together { // the line before says why
@@ -244,36 +358,51 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 	case schema.AutoIdle:
 		if d.From != string(schema.AutoPaused) {
 			n.current = ""
-			return kindStory, strings.TrimSpace("begins its story " + n.story)
+			return kindStory, "begins its story " + n.story
 		}
-		if n.current == "" {
-			return kindStory, after + "goes on with its story"
+		goesOn := "goes on with its story"
+		if n.current != "" {
+			goesOn = "goes on with " + n.named(n.current)
 		}
-		return kindStory, after + "goes on with " + n.named(n.current)
+		if n.held == nil {
+			n.held = &heldLine{at: e.TS}
+		}
+		n.held.goesOn = goesOn
+		return "", ""
 	case schema.AutoStopped:
-		return kindStory, after + "its story is stopped: " + reasonText(d)
+		if d.Reason == "" {
+			return kindStory, "its story is over"
+		}
+		return kindStory, "its story is stopped: " + reasonText(d)
 	case schema.AutoHalt:
-		return kindStory, after + "ends its story"
+		return kindStory, "ends its story"
 	}
 	return "", ""
 }
 
 func (n *narrator) started(d eventFields) (kind, string) {
 	name := n.named(d.Act)
+	if n.warned == d.Act {
+		n.warned = ""
+	}
+	if says := n.act(n.story, d.Act).says; says != "" {
+		name += ", and says: " + says
+	}
 	switch {
+	case d.Lane == "activity" && n.held != nil && n.held.focus != "":
+		turns := n.held.focus
+		n.held = nil
+		return kindLife, turns + ": performs " + name
 	case d.Lane == "safety":
 		if strings.HasSuffix(d.Act, "-to-rest") { // the robot's own
 			return "", ""
 		}
 		return kindSafety, "performs its shutdown act " + name
-	case strings.TrimPrefix(d.Lane, "handler-") == d.Act: // the handler's own
+	case strings.TrimPrefix(d.Lane, "handler-") == d.Act, d.Act == "inline": // the line before says what it is for
 		return "", ""
 	}
 	if d.Lane == "story" {
 		n.current = d.Act
-	}
-	if says := n.act(n.story, d.Act).says; says != "" {
-		name += ", and says: " + says
 	}
 	return laneKind(d.Lane), "performs " + name
 }
@@ -314,10 +443,13 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 		if r, known := reactions[e.Cause]; known {
 			does = r[0]
 		}
+		if e.Cause == "request" {
+			return kindReact, does
+		}
 		return kindReact, orElse(why[e.Source], e.Source+" asks for it") + ": it " + does
 	case "interrupt_finished":
 		if d.Outcome == "finished" {
-			n.handler = &interrupted{d.Handler, time.Duration(d.MS) * time.Millisecond, e.TS}
+			n.held = &heldLine{at: e.TS, done: doneText(d.Handler)}
 			return "", ""
 		}
 		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "), reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
@@ -329,38 +461,76 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 	return kindReact, fmt.Sprintf("%s, but it does not react: %s", orElse(why[d.Handler], d.Handler+" is asked for"), reasonText(d))
 }
 
-func (h *interrupted) done() string {
-	text := h.handler + " is done"
-	if r, known := reactions[h.handler]; known {
-		text = r[1]
+func doneText(handler string) string {
+	if r, known := reactions[handler]; known {
+		return r[1]
 	}
-	return text
+	return handler + " is done"
+}
+
+func (n *narrator) intent(e schema.Event, d eventFields) (kind, string) {
+	does := ", and does nothing about it"
+	switch r := d.Reaction; {
+	case r == nil:
+		if d.Reason != "" {
+			does += ": " + reasonText(d)
+		}
+	case e.Type == "intent_refused":
+		does = ", and cannot do it: " + reasonText(d)
+	case r.Act != "":
+		does = ": it performs " + n.named(r.Act)
+	case r.Activity != "":
+		does = ": it turns to " + r.Activity
+	case r.Mode != "":
+		does = ": it goes to mode " + modeName(string(r.Mode))
+	case reactions[r.Interrupt][0] != "":
+		does = ": it " + reactions[r.Interrupt][0]
+	default:
+		does = ": it handles it with " + r.Interrupt
+	}
+	return kindReact, "understands " + orElse(d.Name, e.Cause) + does
 }
 
 func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "life_focused":
-		n.paused = e.TS
 		if d.Activity == "" {
 			return "", ""
 		}
+		n.paused = e.TS
+		turns := "turns to"
+		switch {
+		case e.Cause == "stack":
+			turns = "comes back to"
+		case n.left != "":
+			turns = "leaves " + n.left + " and turns to"
+		}
+		n.left = ""
 		by := ""
-		if e.Cause != "" && e.Cause != "launchpad" {
+		if e.Cause != "" && e.Cause != "stack" && e.Cause != "launchpad" {
 			by = ", asked by " + e.Cause
 		}
-		return kindLife, fmt.Sprintf("turns to %s (%s)%s", d.Activity, d.Nature, by)
+		n.held = &heldLine{at: e.TS, focus: fmt.Sprintf("%s %s (%s%s)", turns, d.Activity, d.Nature, by)}
+		return "", ""
 	case "life_completed":
-		if d.Outcome == "finished" {
+		switch {
+		case d.Outcome == "finished":
+			return "", ""
+		case d.Reason == string(schema.ReasonSuperseded): // another activity follows
+			n.left = d.Activity
 			return "", ""
 		}
-		return kindLife, strings.TrimSuffix(fmt.Sprintf("%s was %s: %s", d.Activity, d.Outcome, reasonText(d)), ": ")
+		return kindLife, fmt.Sprintf("%s was %s: %s", d.Activity, d.Outcome, reasonText(d))
+	}
+	if e.TS.Sub(n.paused) < together { // the line before says why
+		return "", ""
 	}
 	switch schema.LifeState(d.To) {
 	case schema.LifeSolitary:
-		if d.From == d.To {
+		if d.From == string(schema.LifeInteractive) { // the activity has ended
 			return "", ""
 		}
-		return kindLife, "is by itself: life is solitary"
+		return kindLife, "lives: it does small things by itself now"
 	case schema.LifeInteractive:
 		return "", "" // the focus says what it does
 	case schema.LifeSafeguard:
@@ -379,7 +549,7 @@ func because(d eventFields) string {
 func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "stop_latched", "stop_altered":
-		return kindSafety, strings.TrimSuffix(fmt.Sprintf("is held by the stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why), ": ")
+		return kindSafety, fmt.Sprintf("is held by the stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why)
 	case "stop_released":
 		return kindSafety, fmt.Sprintf("the stop %s is released by %s", d.ID, orElse(d.By, "somebody"))
 	}

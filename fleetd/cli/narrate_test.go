@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/schema"
 	"troupe/schema/golden"
@@ -28,15 +29,18 @@ func tellEvents(t *testing.T, path string) string {
 		return map[string]actText{"welcome": {"Welcome", "Good morning, and welcome to the museum."}}[id].or(id)
 	}}
 	var out strings.Builder
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	var lines []told
+	for read := bufio.NewScanner(f); read.Scan(); {
 		var e schema.Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		if err := json.Unmarshal(read.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range n.tell(e) {
-			at := n.at(e.TS)
-			fmt.Fprintf(&out, "%-8s  %-6s  %s\n", at.scenario, line.Kind, line.Text)
-		}
+		lines = append(lines, n.tell(e)...)
+	}
+	n.flush(time.Unix(1, 0))
+	lines = append(lines, n.flush(time.Unix(2, 0))...)
+	for _, l := range lines {
+		fmt.Fprintf(&out, "%-8s  %-6s  %s\n", l.at.scenario, l.Kind, l.Text)
 	}
 	return out.String()
 }
@@ -46,4 +50,103 @@ func (a actText) or(id string) actText {
 		a.name = id
 	}
 	return a
+}
+
+func tellOne(t *testing.T, e schema.Event) string {
+	t.Helper()
+	n := &narrator{story: "tour", act: func(_, id string) actText { return actText{name: id} }}
+	lines := n.tell(e)
+	n.flush(time.Unix(1, 0))
+	var texts []string
+	for _, l := range append(lines, n.flush(time.Unix(2, 0))...) {
+		texts = append(texts, string(l.Kind)+": "+l.Text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+func TestEachThingThatHappensHasItsWords(t *testing.T) {
+	for _, c := range []struct{ kind, source, cause, data, want string }{
+		{"stop_latched", "stops", "", `{"id":"stop-1","by":"ann","why":"a child"}`, "safety: is held by the stop stop-1 of ann until that is released: a child"},
+		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann"}`, "safety: the stop stop-1 is released by ann"},
+		{"safety_changed", "safety", "operator by ann: lunch", `{"from":"ENABLED","to":"STOP"}`, "safety: stops (STOP): told by ann: lunch"},
+		{"safety_changed", "safety", "unit drive: it is in error; see to it", `{"from":"ENABLED","to":"E_STOP"}`, "safety: stops (E_STOP): its drive is in error"},
+		{"safety_changed", "safety", "operator by ann", `{"from":"STOP","to":"DISABLED"}`, "safety: stands, and may not move until somebody enables it"},
+		{"mode_changed", "mode", "asked", `{"from":"ato","to":"mnl"}`, "mode: is in mode mnl (manual) now, after ato (automatic)"},
+		{"mode_fallback", "mode", "", `{"from":"ato","reason":"no_default_story"}`, "mode: cannot be in mode ato (automatic): no valid default story is on the robot; assign one"},
+		{"control_held", "control", "", `{"to":"op1","to_by":"ann"}`, "mode: ann has control"},
+		{"control_lost", "control", "", `{"from":"op1","from_by":"ann"}`, "mode: ann has lost control"},
+		{"interrupt_started", "touch", "attend", `{"id":"attend-1"}`, "react: somebody touches it: it attends"},
+		{"interrupt_started", "ai", "dance", `{"id":"dance-1"}`, "react: somebody speaks to it: it handles it with dance"},
+		{"interrupt_finished", "power", "timeout", `{"id":"power-1","handler":"power","outcome":"failed"}`, "react: power has ended: failed, it took longer than allowed"},
+		{"interrupt_refused", "touch", "", `{"handler":"attend","reason":"ignored_duplicate","count":1}`, ""},
+		{"intent", "asr", "ask-tour", `{"name":"ask-tour","reaction":{"activity":"invite-to-tour"}}`, "react: understands ask-tour: it turns to invite-to-tour"},
+		{"intent", "asr", "sing", `{"name":"sing","reason":"unknown_intent"}`, "react: understands sing, and does nothing about it: the setting intents has no row for this intent; it was published, and nothing else was done"},
+		{"life_focused", "life", "launchpad", `{"activity":"hum","nature":"solitary"}`, "life: turns to hum (solitary)"},
+		{"life_focused", "life", "ann", `{"activity":"hum","nature":"solitary"}`, "life: turns to hum (solitary, asked by ann)"},
+		{"life_focused", "life", "", `{}`, ""},
+		{"life_state", "life", "", `{"from":"solitary","to":"disabled"}`, "life: life is disabled"},
+		{"act_started", "act", "", `{"act":"bow","lane":"story"}`, `story: performs "bow"`},
+		{"act_failed", "act", "", `{"id":"bow","reason":"timeout","detail":"the head"}`, `alert: cannot perform "bow": it took longer than allowed: the head`},
+		{"alert_raised", "disk", "disk_full", `{"id":"alert-1","detail":"the disk is full"}`, "alert: the disk is full"},
+		{"alert_raised", "pushed", "safeguard", `{"id":"alert-1","detail":"somebody pushes the robot"}`, "safety: nothing moves: somebody pushes the robot"},
+		{"story_rejected", "delivery", "", `{"reason":"story_invalid"}`, "alert: story rejected: " + schema.ReasonStoryInvalid.Describe().Text},
+		{"sim_input", "sim", "", `{"name":"people","fields":{"count":2}}`, "world: 2 people are near"},
+		{"sim_input", "sim", "", `{"name":"push","fields":{"on":true}}`, "world: somebody pushes it"},
+		{"sim_input", "sim", "", `{"name":"break","fields":{"unit":"head","what":"motor stuck"}}`, `world: its simulated body gets break {"unit":"head","what":"motor stuck"}`},
+		{"sim_input", "sim", "", `{"name":"sound","fields":{"on":false},"at":"10:00:00","speed":20}`, ""},
+		{"deadline_missed", "robot", "", `{"late_ms":200,"count":1}`, ""},
+		{"ending", "robot", "SIGTERM", "", "link: ends: SIGTERM"},
+	} {
+		e := schema.Event{TS: schema.TimeOf(time.Unix(1000, 0)), Type: c.kind, Level: schema.EventOf(c.kind).Level, Source: c.source, Cause: c.cause, Data: []byte(c.data)}
+		if got := tellOne(t, e); got != c.want {
+			t.Errorf("%s %s\n got %s\nwant %s", c.kind, c.data, got, c.want)
+		}
+	}
+}
+
+// Whatever a robot of another release leaves out, a line is a line.
+func TestEveryEventCanBeToldWithoutItsData(t *testing.T) {
+	warned := 0
+	for _, row := range schema.Events {
+		text := tellOne(t, schema.Event{Type: row.Type, Level: row.Level})
+		if strings.Contains(text, "%!") || strings.HasSuffix(text, ":") {
+			t.Errorf("%s: %q", row.Type, text)
+		}
+		if row.Level == schema.EventError && text != "" {
+			warned++
+		}
+	}
+	if warned == 0 {
+		t.Error("no event of level error is told")
+	}
+}
+
+func TestClockOfTheScenarioRunsBetweenItsEntries(t *testing.T) {
+	n := &narrator{act: func(_, id string) actText { return actText{name: id} }}
+	start := time.Unix(1000, 0)
+	at := func(d time.Duration) schema.Time { return schema.TimeOf(start.Add(d)) }
+	n.tell(schema.Event{TS: at(0), Type: "sim_scenario", Data: []byte(`{"at":"10:00:00","speed":20,"note":"open"}`)})
+	if got := n.at(at(3 * time.Second)).scenario; got != "10:01:00" {
+		t.Errorf("after 3 s: %s", got)
+	}
+	n.tell(schema.Event{TS: at(3 * time.Second), Type: "sim_input", Data: []byte(`{"name":"people","fields":{"count":1},"at":"10:01:02","speed":40}`)})
+	if got := n.at(at(4 * time.Second)).scenario; got != "10:01:42" {
+		t.Errorf("after the next entry: %s", got)
+	}
+	n.tell(schema.Event{TS: at(5 * time.Second), Type: "booted"})
+	if got := n.at(at(6 * time.Second)); got.scenario != "" || got.wall != at(6*time.Second) {
+		t.Errorf("after a restart: %+v", got)
+	}
+}
+
+func TestColourIsTheOnlyControlSequenceOfALine(t *testing.T) {
+	var terminal strings.Builder
+	for _, colour := range []string{"", colours[kindSafety]} {
+		if err := writeColoured(sanitizingWriter{&terminal}, colour, "r1 says \x1b[2Jhello"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "r1 says \\u001b[2Jhello\n\x1b[1;31mr1 says \\u001b[2Jhello\x1b[0m\n"; terminal.String() != want {
+		t.Errorf("%q", terminal.String())
+	}
 }

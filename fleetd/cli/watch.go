@@ -55,8 +55,12 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 	if f, ok := unsanitized(sh.Out).(*os.File); ok && sh.Env("NO_COLOR") == "" {
 		w.colours = term.IsTerminal(int(f.Fd()))
 	}
+	told := "" // what keeps it from reading; once
 	for {
-		err := sh.readStream(ctx, query, func(event string, data []byte) error { return w.read(ctx, event, data) })
+		err := sh.readStream(ctx, query, func(event string, data []byte) error {
+			told = ""
+			return w.read(ctx, event, data)
+		})
 		var f *failure
 		switch {
 		case ctx.Err() != nil:
@@ -64,7 +68,10 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 		case errors.As(err, &f):
 			return err
 		}
-		fmt.Fprintln(sh.Err, "fleetd:", err, "- trying again")
+		if err.Error() != told {
+			told = err.Error()
+			fmt.Fprintln(sh.Err, "fleetd:", err, "- trying again")
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -108,6 +115,9 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 	}
 	if r.Story != nil {
 		n.story = r.Story.ID
+	}
+	if !known {
+		n.current = r.Act
 	}
 	presence := viewText(r)
 	if r.Gone {
@@ -188,10 +198,22 @@ func (w *watcher) look(ctx context.Context) error {
 	})
 	for _, e := range fresh {
 		n := w.robots[e.Robot]
-		for _, line := range n.tell(e.Event) {
-			if err := w.print(n.at(e.TS), e.Robot, line, &e); err != nil {
-				return err
-			}
+		if err := w.printAll(e.Robot, n.tell(e.Event), &e); err != nil {
+			return err
+		}
+	}
+	for id, n := range w.robots {
+		if err := w.printAll(id, n.flush(time.Now()), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *watcher) printAll(robot string, lines []told, e *api.Event) error {
+	for _, l := range lines {
+		if err := w.print(l.at, robot, l.happening, e); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -221,12 +243,28 @@ func (w *watcher) print(at moment, robot string, line happening, e *api.Event) e
 	if w.only == "" {
 		who = fmt.Sprintf("%-4s ", robot)
 	}
-	text := fmt.Sprintf("%s  %s%-9s  %s", clock, who, line.Kind, cell(line.Text))
-	out := w.sh.Out
-	if colour := colours[line.Kind]; w.colours && colour != "" {
-		out, text = unsanitized(out), "\x1b["+colour+"m"+text+"\x1b[0m" // cell has removed control characters
+	text := fmt.Sprintf("%s  %s%-9s  %s", clock, who, line.Kind, oneLine(line.Text))
+	colour := ""
+	if w.colours {
+		colour = colours[line.Kind]
 	}
-	_, err := io.WriteString(out, text+"\n")
+	return writeColoured(w.sh.Out, colour, text)
+}
+
+// writeColoured writes a line. Only the colour passes the sanitizing writer: events contain
+// what strangers wrote.
+func writeColoured(out io.Writer, colour, text string) error {
+	if colour == "" {
+		_, err := io.WriteString(out, text+"\n")
+		return err
+	}
+	if _, err := io.WriteString(unsanitized(out), "\x1b["+colour+"m"); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(unsanitized(out), "\x1b[0m\n")
 	return err
 }
 

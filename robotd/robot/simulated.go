@@ -79,15 +79,16 @@ func (s *simInputs) check(in schema.SimInput) []schema.Problem {
 	return s.body.Check(in)
 }
 
-// take plays an input. at is its place in a scenario, if it is from one.
+// take plays an input. at is its place in a scenario, if it is from one. It is reported
+// first, so that the history has the cause before its effects.
 func (s *simInputs) take(name string, in schema.SimInput, at *event.Scenario) {
+	s.log.Info("input for the simulated body", "name", name, "fields", in)
+	s.report(event.SimInput{Name: name, Fields: in, Scenario: at})
 	if m, ok := in.(schema.SimModeFails); ok {
 		s.guard.failNext(m.Mode)
 	} else {
 		s.body.Inject(in)
 	}
-	s.log.Info("input for the simulated body", "name", name, "fields", in)
-	s.report(event.SimInput{Name: name, Fields: in, Scenario: at})
 }
 
 func (s *simInputs) refuse(name string, p schema.Problem) {
