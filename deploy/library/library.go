@@ -1,5 +1,5 @@
-// Package library embeds the content that ships with Troupe: acts and stories, one
-// document a file, and the sounds that they name. The demo publishes them; they are
+// Package library embeds the content that ships with Troupe: acts, stories and activities,
+// one document a file, and the sounds that they name. The demo publishes them; they are
 // also examples to copy from.
 package library
 
@@ -16,9 +16,9 @@ import (
 
 //go:generate go run ./makesounds
 
-// Files holds acts/*.yaml, stories/*.yaml and sounds/*.wav.
+// Files holds acts/*.yaml, stories/*.yaml, activities/*.yaml and sounds/*.wav.
 //
-//go:embed acts/*.yaml stories/*.yaml sounds/*.wav
+//go:embed acts/*.yaml stories/*.yaml activities/*.yaml sounds/*.wav
 var Files embed.FS
 
 // Document is one file of the library.
@@ -44,6 +44,14 @@ func Stories() ([]Document, error) {
 	return documents("stories", func(text []byte) (string, []schema.Problem) {
 		s, ps := score.ParseStory(text)
 		return s.ID, ps
+	})
+}
+
+// Activities returns the activity files, sorted by name.
+func Activities() ([]Document, error) {
+	return documents("activities", func(text []byte) (string, []schema.Problem) {
+		a, ps := score.ParseActivity(text)
+		return a.ID, ps
 	})
 }
 
@@ -78,3 +86,11 @@ func documents(folder string, id func([]byte) (string, []schema.Problem)) ([]Doc
 	}
 	return out, nil
 }
+
+// Intents is what the robots that have the activities do about intents: the value of their
+// setting intents. They attend to a person whose intent they do not know.
+const Intents = `[
+	{"intent": "greet", "activity": "greet-visitor"},
+	{"intent": "ask-tour", "activity": "invite-to-tour"},
+	{"interrupt": "attend"}
+]`

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/score"
 )
 
@@ -194,5 +197,47 @@ func markUsed(used map[score.ActionType]bool, list []score.Action) {
 	for _, x := range list {
 		used[x.Type] = true
 		markUsed(used, x.Actions)
+	}
+}
+
+func TestShippedActivitiesHaveNoProblems(t *testing.T) {
+	acts, _ := Acts()
+	byID := map[string]score.Act{}
+	for _, d := range acts {
+		byID[d.ID], _ = score.ParseAct(d.Text)
+	}
+	documents, err := Activities()
+	if err != nil {
+		t.Fatal(err)
+	}
+	natures := map[score.Nature]int{}
+	ids := map[string]bool{}
+	for _, d := range documents {
+		a, _ := score.ParseActivity(d.Text)
+		for _, p := range score.ValidateActivity(a, func(id string) (score.Act, bool) { x, ok := byID[id]; return x, ok }) {
+			t.Errorf("%s: %s %s", d.Path, p.Severity, p)
+		}
+		if d.Path != "activities/"+a.ID+".yaml" || a.Launch.When == "" || a.Launch.Cooldown == "" || a.Labels["site"] == "" {
+			t.Errorf("%s: %+v", d.Path, a)
+		}
+		for _, lang := range []string{"en", "de", "fr"} {
+			if a.Name[lang] == "" {
+				t.Errorf("%s has no name in %s", d.Path, lang)
+			}
+		}
+		natures[a.Nature]++
+		ids[a.ID] = true
+	}
+	if natures[score.NatureSolitary] != 3 || natures[score.NatureInteractive] != 3 {
+		t.Errorf("the library has %v activities", natures)
+	}
+	rows, problems := intents.Parse(jsontext.Value(Intents))
+	if len(problems) > 0 {
+		t.Error(problems)
+	}
+	for _, r := range rows {
+		if r.Activity != "" && !ids[r.Activity] {
+			t.Errorf("an intent asks for %s, which does not ship", r.Activity)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/score"
 )
 
@@ -34,7 +35,7 @@ type operatorSetup struct {
 }
 
 func (o *operatorSetup) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{o.awaitRobots, o.labelRobots, o.publishLibrary, o.assignStories, o.enableRobots, o.setAto, o.awaitPerformances} {
+	for _, step := range []func(context.Context) error{o.awaitRobots, o.labelRobots, o.publishLibrary, o.assignStories, o.assignActivities, o.enableRobots, o.setAto, o.awaitPerformances} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -89,24 +90,28 @@ func (o *operatorSetup) publishLibrary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	activities, err := library.Activities()
+	if err != nil {
+		return err
+	}
 	published := 0
 	for _, kind := range []struct {
 		path      string
 		documents []library.Document
-	}{{"/acts", acts}, {"/stories", stories}} {
+	}{{"/acts", acts}, {"/stories", stories}, {"/activities", activities}} {
 		n, err := o.publishDocuments(ctx, kind.path, kind.documents)
 		if err != nil {
 			return err
 		}
 		published += n
 	}
-	switch all := len(acts) + len(stories); published {
+	switch all := len(acts) + len(stories) + len(activities); published {
 	case 0:
 		o.cfg.Say("the library is unchanged")
 	case all:
-		o.cfg.Say(fmt.Sprintf("published %d acts and %d stories", len(acts), len(stories)))
+		o.cfg.Say(fmt.Sprintf("published %d acts, %d stories and %d activities", len(acts), len(stories), len(activities)))
 	default:
-		o.cfg.Say(fmt.Sprintf("published %d of %d acts and stories, which were new or changed", published, all))
+		o.cfg.Say(fmt.Sprintf("published %d of %d acts, stories and activities, which were new or changed", published, all))
 	}
 	return nil
 }
@@ -188,6 +193,55 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 		o.cfg.Say(fmt.Sprintf("%s is the default story of %s", s.ID, joinIDs(assigned.Updated)))
 	}
 	_, err = o.awaitEach(ctx, func(r view.Robot) bool { return r.Desired.Converged || r.Desired.Story == nil })
+	return err
+}
+
+// assignActivities gives the robots of a site its activities, and what they do about intents,
+// unless they have had activities before. Activities are for robots whose labels include
+// theirs.
+func (o *operatorSetup) assignActivities(ctx context.Context) error {
+	documents, err := library.Activities()
+	if err != nil {
+		return err
+	}
+	robots, err := o.listRobots(ctx)
+	if err != nil {
+		return err
+	}
+	sets := map[string][]string{} // by site
+	for _, d := range documents {
+		a, problems := score.ParseActivity(d.Text)
+		if len(problems) > 0 {
+			return fmt.Errorf("%s: %v", d.Path, problems[0])
+		}
+		sets[a.Labels["site"]] = append(sets[a.Labels["site"]], a.ID)
+	}
+	for site, set := range sets {
+		var ids []string
+		for _, r := range robots {
+			if r.Labels["site"] == site && r.Desired.Story != nil && r.Activities == nil {
+				ids = append(ids, r.ID)
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		_, err := request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
+			Selector: selector.IDs(ids...), Signed: api.Signed{By: operator},
+			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: jsontext.Value(library.Intents)}},
+		})
+		if err != nil {
+			return err
+		}
+		assigned, err := request[api.SetAssigned](ctx, o.fleetd, "POST", "/activities/assignments", nil, api.SetAssignment{
+			Activities: set, Selector: selector.IDs(ids...), Signed: api.Signed{By: operator},
+		})
+		if err != nil {
+			return err
+		}
+		o.cfg.Say(fmt.Sprintf("%s live with the activities %s", joinIDs(assigned.Updated), strings.Join(set, ", ")))
+	}
+	_, err = o.awaitEach(ctx, func(r view.Robot) bool { return r.Activities == nil || r.Activities.Converged })
 	return err
 }
 
