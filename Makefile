@@ -23,11 +23,11 @@ FILES    ?= 500
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
 
-# A scenario is that of a museum. SPEED is that of its clock, of batteries and of
-# temperatures: acts, heartbeats and safety keep their own time.
+# SPEED is that of the clock of the scenario, of batteries and of temperatures: acts,
+# heartbeats and safety keep their own time.
 demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE; SCENARIO=day SPEED=20 plays a day)
 	@go build -o bin/demo ./deploy/demo
-	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --site museum)
+	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
 # Every test, every time: some start programs that Go's cache does not see.
 test: setup ## install what is missing, then run every test under the race detector (PKG)

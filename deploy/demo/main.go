@@ -63,7 +63,7 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... of an empty database")
 	f.StringVar(&cfg.Scenario, "scenario", "", "YAML file of what happens to the robots, each entry at its time (topics.md has its format); it begins when all perform")
 	f.Float64Var(&cfg.Speed, "speed", 1, "how many times as fast as in reality the scenario's clock runs, and batteries and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time")
-	f.StringVar(&cfg.Site, "site", "", "use only the stories with this label site, such as museum")
+	f.StringVar(&cfg.Story, "story", "", "the shipped story that every robot performs; by default they take all in turn")
 	f.StringVar(&logFile, "log", "", "file for the log, - for the terminal; by default demo.log in the data directory")
 	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	return cmd

@@ -222,7 +222,13 @@ func (l *transcript) end() {
 // await returns the first line that matches, from the beginning on.
 func (l *transcript) await(t testing.TB, name, what string, matches func(string) bool) string {
 	t.Helper()
-	timeout := time.NewTimer(waitLimit)
+	return l.awaitWithin(t, waitLimit, name, what, matches)
+}
+
+// awaitWithin is await with another limit.
+func (l *transcript) awaitWithin(t testing.TB, limit time.Duration, name, what string, matches func(string) bool) string {
+	t.Helper()
+	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	for read := 0; ; {
 		l.mu.Lock()
@@ -240,7 +246,7 @@ func (l *transcript) await(t testing.TB, name, what string, matches func(string)
 		select {
 		case <-changed:
 		case <-timeout.C:
-			t.Fatalf("%s did not print %s within %v", name, what, waitLimit)
+			t.Fatalf("%s did not print %s within %v", name, what, limit)
 		}
 	}
 }

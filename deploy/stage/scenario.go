@@ -87,23 +87,35 @@ func (s *scenario) send(ctx context.Context, i int, e robot.Entry) {
 	if e.Args != nil {
 		body["args"] = e.Args
 	}
-	batch, err := request[api.Batch](ctx, s.fleetd, "POST", "/commands", nil, body)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.cfg.Say(fmt.Sprintf("%s to %s: %v", e.Verb, robotID(i), err))
+	for deadline := time.Now().Add(patience); ; {
+		batch, err := request[api.Batch](ctx, s.fleetd, "POST", "/commands", nil, body)
+		refused := ""
+		switch {
+		case err != nil:
+			refused = err.Error()
+		case batch.Commands[0].State == "REJECTED" && batch.Commands[0].Answer != nil:
+			refused = string(batch.Commands[0].Answer.Reason) + ": " + batch.Commands[0].Answer.Detail
+		case batch.Commands[0].State != "SUCCEEDED" && batch.Commands[0].State != "ACCEPTED" && batch.Commands[0].State != "IN_PROGRESS":
+			s.cfg.Say(fmt.Sprintf("%s to %s: %s %s", e.Verb, robotID(i), batch.Commands[0].State, batch.Commands[0].Because))
 		}
-		return
-	}
-	for _, c := range batch.Commands {
-		if c.State != "SUCCEEDED" && c.State != "ACCEPTED" && c.State != "IN_PROGRESS" {
-			why := c.Because
-			if c.Answer != nil {
-				why = string(c.Answer.Reason) + ": " + c.Answer.Detail
-			}
-			s.cfg.Say(fmt.Sprintf("%s to %s: %s %s", e.Verb, c.Robot, c.State, why))
+		if refused == "" {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+		if time.Now().After(deadline) {
+			s.cfg.Say(fmt.Sprintf("%s to %s: %s", e.Verb, robotID(i), refused))
+			return
 		}
 	}
 }
+
+// patience is how long people in a scenario try again when a robot refuses. The clock of the
+// scenario may run faster than the robot: it takes its own time to cool for certain.
+const patience = 20 * time.Second
 
 // end waits until no command is being sent. The robots have ended, so no other follows.
 func (s *scenario) end() {

@@ -34,7 +34,7 @@ type Config struct {
 	Say    func(line string) // receives each line of progress for people, from several goroutines
 	Ready  func(Addresses)   // called once every robot performs, or Say has said why not
 
-	Site     string  // only stories with this label site are used; empty = all
+	Story    string  // the shipped story of every robot; empty = they take them in turn
 	Scenario string  // file that every robot plays once all perform; empty = none
 	Speed    float64 // of the scenario's clock, and of batteries and temperatures; 0 = 1
 
@@ -79,7 +79,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err := checkAddresses(cfg.MQTT, cfg.HTTP); err != nil {
 		return err
 	}
-	stories, err := stories(cfg.Site)
+	stories, err := stories(cfg.Story)
 	if err != nil {
 		return err
 	}
@@ -215,9 +215,9 @@ func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
-// stories returns the shipped stories of a site in order, all if it is empty. The labels
-// of a story say for which robots it is meant.
-func stories(site string) ([]score.Story, error) {
+// stories returns the shipped stories in order, or only one. The labels of a story say for
+// which robots it is meant.
+func stories(only string) ([]score.Story, error) {
 	documents, err := library.Stories()
 	if err != nil {
 		return nil, err
@@ -228,12 +228,12 @@ func stories(site string) ([]score.Story, error) {
 		if len(problems) > 0 {
 			return nil, fmt.Errorf("%s: %v", d.Path, problems[0])
 		}
-		if site == "" || s.Labels["site"] == site {
+		if only == "" || s.ID == only {
 			out = append(out, s)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("read the shipped stories: there are none with site=%s", site)
+		return nil, fmt.Errorf("there is no shipped story %s", only)
 	}
 	return out, nil
 }
