@@ -1,12 +1,14 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,8 +217,9 @@ func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
 
 func robotID(i int) string { return fmt.Sprintf("r%d", i+1) }
 
-// stories returns the shipped stories in order, or only one. The labels of a story say for
-// which robots it is meant.
+// stories returns the shipped stories, or only one: those that loop first, so that the first
+// robots perform for as long as people watch. The labels of a story say for which robots it
+// is meant.
 func stories(only string) ([]score.Story, error) {
 	documents, err := library.Stories()
 	if err != nil {
@@ -235,7 +238,15 @@ func stories(only string) ([]score.Story, error) {
 	if len(out) == 0 {
 		return nil, fmt.Errorf("there is no shipped story %s", only)
 	}
+	slices.SortStableFunc(out, func(a, b score.Story) int { return cmp.Compare(loops(b), loops(a)) })
 	return out, nil
+}
+
+func loops(s score.Story) int {
+	if s.Repeat.Loop {
+		return 1
+	}
+	return 0
 }
 
 // storyFor returns the story of robot number i: the robots take the stories in

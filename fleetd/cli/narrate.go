@@ -53,6 +53,7 @@ type narrator struct {
 	left    string      // activity that was stopped for another one
 	resting string      // why it came to rest
 	warned  string      // act about which was told that it is performed in part
+	asked   schema.Time // when an intent was told
 	held    *heldLine
 }
 
@@ -224,7 +225,11 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	case "ending":
 		return kindLink, "ends: " + orElse(e.Cause, "it was asked to")
 	case "mode_changed":
-		return kindMode, fmt.Sprintf("is in mode %s now, after %s", modeName(d.To), modeName(d.From))
+		text := fmt.Sprintf("is in mode %s now, after %s", modeName(d.To), modeName(d.From))
+		if d.From == string(schema.ModeAto) {
+			text += "; its story and its life end"
+		}
+		return kindMode, text
 	case "mode_fallback":
 		return kindMode, fmt.Sprintf("cannot be in mode %s: %s", modeName(d.From), reasonText(d))
 	case "control_held", "control_lost":
@@ -325,7 +330,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_started":
 		return n.started(d)
 	case "act_ended":
-		if d.Outcome == "cancelled" && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) {
+		if d.Outcome == "cancelled" && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.paused) >= together {
 			return laneKind(d.Lane), fmt.Sprintf("breaks off %s: %s", n.named(d.Act), reasonText(d))
 		}
 	case "act_failed":
@@ -335,7 +340,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 			return "", ""
 		}
 		n.warned = d.ID
-		return kindAlert, fmt.Sprintf("performs %s only in part: %s", n.named(d.ID), reasonText(d))
+		return kindStory, fmt.Sprintf("performs %s only in part: %s", n.named(d.ID), reasonText(d))
 	case "story_round":
 		text := fmt.Sprintf("has performed %s, round %d", d.Story, d.Round)
 		if d.Failed > 0 {
@@ -374,8 +379,8 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 			return kindStory, "its story is over"
 		}
 		return kindStory, "its story is stopped: " + reasonText(d)
-	case schema.AutoHalt:
-		return kindStory, "ends its story"
+	case schema.AutoHalt: // the change of the mode follows
+		n.paused = e.TS
 	}
 	return "", ""
 }
@@ -398,6 +403,8 @@ func (n *narrator) started(d eventFields) (kind, string) {
 			return "", ""
 		}
 		return kindSafety, "performs its shutdown act " + name
+	case d.Act == "inline" && laneKind(d.Lane) == kindMode:
+		return kindMode, "does what it is asked for"
 	case strings.TrimPrefix(d.Lane, "handler-") == d.Act, d.Act == "inline": // the line before says what it is for
 		return "", ""
 	}
@@ -443,7 +450,10 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 		if r, known := reactions[e.Cause]; known {
 			does = r[0]
 		}
-		if e.Cause == "request" {
+		switch {
+		case e.TS.Sub(n.asked) < together: // the intent says what it does
+			return "", ""
+		case e.Cause == "request":
 			return kindReact, does
 		}
 		return kindReact, orElse(why[e.Source], e.Source+" asks for it") + ": it " + does
@@ -488,6 +498,7 @@ func (n *narrator) intent(e schema.Event, d eventFields) (kind, string) {
 	default:
 		does = ": it handles it with " + r.Interrupt
 	}
+	n.asked = e.TS
 	return kindReact, "understands " + orElse(d.Name, e.Cause) + does
 }
 
