@@ -1,9 +1,9 @@
 package schema
 
 // Closest returns the known word that is most similar to an unknown one, or an empty
-// string if none is similar.
+// string if none is similar: if more than half of the word differs.
 func Closest(word string, known []string) string {
-	best, least := "", max(2, len(word)/3)+1
+	best, least := "", min(max(2, len(word)/3), len(word)/2)+1
 	for _, k := range known {
 		if d := edits(word, k); d < least {
 			best, least = k, d
@@ -12,23 +12,26 @@ func Closest(word string, known []string) string {
 	return best
 }
 
-// edits returns the Levenshtein distance of a and b in bytes.
+// edits returns how many bytes have to be added, removed, changed or swapped with their
+// neighbour to make b of a.
 func edits(a, b string) int {
-	row := make([]int, len(b)+1)
+	last, row, next := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := row[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
+			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], last[j-1]+1)
+			}
 		}
+		last, row, next = row, next, make([]int, len(b)+1)
 	}
 	return row[len(b)]
 }

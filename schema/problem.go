@@ -18,6 +18,11 @@ type Problem struct {
 	Code     string   `json:"code"` // stable, snake_case
 	Detail   string   `json:"detail"`
 	Hint     string   `json:"hint,omitempty"` // how to correct it
+
+	// Line and Column are where it is in the text of a file, counted from 1; zero if
+	// unknown, as in messages.
+	Line   int `json:"line,omitzero"`
+	Column int `json:"column,omitzero"`
 }
 
 func (p Problem) String() string {

@@ -81,7 +81,7 @@ func commandLine(s Streams, version string) *cobra.Command {
 		Use:   "fleetd",
 		Short: "server of a fleet of performing robots, and its client",
 		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
-robots and HTTP to people. Every other command sends a request to a running fleetd.
+robots and HTTP to people. Every other command but validate and schema sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 
@@ -117,6 +117,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.sysCommand(), sh.logCommand(), sh.adoptCommand(), sh.desiredCommand(), sh.keyCommand(),
 		sh.commandCommand(), sh.eventCommand(), sh.auditCommand(), sh.versionCommand(),
 	)
+	root.AddCommand(sh.validateCommand(), sh.schemaCommand())
 	return root
 }
 

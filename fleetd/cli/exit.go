@@ -9,6 +9,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Exit codes.
@@ -72,7 +73,7 @@ func problemError(p *api.Problem, file string, text []byte) error {
 	return &failure{codeOf(p), errors.New(b.String())}
 }
 
-// formatFinding formats one finding as "file:line /pointer: what; what to do".
+// formatFinding formats one finding as "file:line:column: /pointer: what; what to do".
 func formatFinding(f api.Finding, file string, text []byte) string {
 	if f.In != "" {
 		return f.In + " " + f.Problem.String()
@@ -81,15 +82,24 @@ func formatFinding(f api.Finding, file string, text []byte) string {
 }
 
 func formatProblem(p schema.Problem, file string, text []byte) string {
-	at := file
-	if line := lineOf(text, p.Pointer); line > 0 {
-		at = fmt.Sprintf("%s:%d", file, line)
+	if p.Line == 0 {
+		p = score.Locate(text, []schema.Problem{p})[0]
 	}
-	word := p.String()
+	var b strings.Builder
+	b.WriteString(file)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
 	if p.Severity == schema.SeverityWarning {
-		word = "warning: " + word
+		b.WriteString("warning: ")
 	}
-	return strings.TrimSpace(at + " " + word)
+	if p.Pointer == "" && p.Line > 0 {
+		return b.String() + strings.TrimPrefix(p.String(), "/: ")
+	}
+	return b.String() + p.String()
 }
 
 // batchError returns the failure, if any, with which a batch ends the program.

@@ -71,16 +71,16 @@ With -f the timeline is that of files, and no server is asked.`,
 		}),
 	}
 	timeline.add(get)
-	verbs := []*cobra.Command{list, get, sh.validateCommand(kind), sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
+	verbs := []*cobra.Command{list, get, sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
 	switch kind {
 	case "story":
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
-		return group("story", "stories: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
+		return group("story", "stories: list, get, publish, assign, withdraw, delete, recover", verbs...)
 	case "activity":
 		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand())
-		return group("activity", "activities: list, get, validate, publish, assign, withdraw, delete, recover", verbs...)
+		return group("activity", "activities: list, get, publish, assign, withdraw, delete, recover", verbs...)
 	}
-	return group("act", "acts: list, get, validate, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
+	return group("act", "acts: list, get, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
 }
 
 func entryTable(out io.Writer, kind string, entries []api.Entry) {

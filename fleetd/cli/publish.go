@@ -12,13 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"troupe/fleetd/api"
-	"troupe/schema"
 	"troupe/schema/score"
 )
 
@@ -29,8 +26,8 @@ type source struct {
 }
 
 // sources reads files and folders, and returns acts first, so that stories find them. Of
-// a folder it reads the kind only, and acts for stories and activities; a file that is named is
-// read whatever its kind.
+// a folder it reads the kind only, and acts for stories and activities, or everything if only
+// is empty; a file that is named is read whatever its kind.
 func (sh *shell) sources(paths []string, only string) ([]source, error) {
 	var out []source
 	for _, path := range paths {
@@ -57,7 +54,7 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
 			}
-			if s := sourceOf(file, text, only); !info.IsDir() || s.kind == only || only != "act" && s.kind == "act" {
+			if s := sourceOf(file, text, only); !info.IsDir() || only == "" || s.kind == only || only != "act" && s.kind == "act" {
 				out = append(out, s)
 			}
 		}
@@ -94,62 +91,10 @@ func documents(folder string) ([]string, error) {
 	return out, nil
 }
 
-// sourceOf reads the kind and name from a text; fleetd validates the rest.
+// sourceOf reads the kind and name from a text; what is neither is of the kind otherwise.
 func sourceOf(path string, text []byte, otherwise string) source {
-	s := source{path: path, kind: otherwise, text: text}
-	var names struct{ Act, Story, Activity any }
-	if yaml.Unmarshal(text, &names) != nil {
-		return s
-	}
-	for kind, name := range map[string]any{"act": names.Act, "story": names.Story, "activity": names.Activity} {
-		if id, ok := name.(string); ok {
-			s.kind, s.id = kind, id
-		}
-	}
-	return s
-}
-
-func (sh *shell) validateCommand(kind string) *cobra.Command {
-	var paths []string
-	c := &cobra.Command{
-		Use: "validate -f FILE...", Short: "show all problems of files or folders; nothing is saved", Args: cobra.NoArgs,
-		Long: `Show all problems of files or folders; nothing is saved. Stories are validated against the acts
-among the files and those of fleetd, acts also against the sounds and images in the folders.`,
-		Example: "  fleetd " + kind + " validate -f museum.yaml",
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			all, err := sh.sources(paths, kind)
-			if err != nil {
-				return err
-			}
-			assets, err := newAssetsOf(paths)
-			if err != nil {
-				return err
-			}
-			results, err := sh.validate(cmd.Context(), all, assets)
-			if err != nil {
-				return err
-			}
-			bad := 0
-			for _, v := range results {
-				if !v.Valid {
-					bad++
-				}
-			}
-			err = sh.show(results, func(w io.Writer) {
-				for i, v := range results {
-					if v.Valid {
-						fmt.Fprintf(w, "%s: %s %s is valid\n", all[i].path, all[i].kind, v.ID)
-					}
-				}
-			})
-			if err == nil && bad > 0 {
-				err = &failure{exitError, fmt.Errorf("%d of %d files are not valid", bad, len(all))}
-			}
-			return err
-		}),
-	}
-	fileFlag(c, &paths)
-	return c
+	kind, id := score.NameOf(text)
+	return source{path: path, kind: orElse(kind, otherwise), id: id, text: text}
 }
 
 func fileFlag(c *cobra.Command, paths *[]string) {
@@ -157,54 +102,6 @@ func fileFlag(c *cobra.Command, paths *[]string) {
 	if err := c.MarkFlagRequired("file"); err != nil {
 		panic(err) // the flag is defined above
 	}
-}
-
-// validate asks fleetd for the problems of texts, as if the assets and the acts among them
-// were published, and prints them.
-func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAsset) ([]api.Validity, error) {
-	results := make([]api.Validity, len(all))
-	request := api.Validation{Assets: assets}
-	var asked []int // for which of all
-	for i, s := range all {
-		if p := unreadable(s); p != nil {
-			results[i].Problems = []schema.Problem{*p}
-			continue
-		}
-		request.Texts = append(request.Texts, api.SourceText{Kind: s.kind, Text: string(s.text)})
-		asked = append(asked, i)
-	}
-	if len(asked) > 0 {
-		var got api.Validities
-		if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "library/validate", body: request}, &got); err != nil {
-			return nil, err
-		}
-		if len(got.Results) != len(asked) {
-			return nil, fmt.Errorf("read fleetd's answer: it has %d results for %d texts", len(got.Results), len(asked))
-		}
-		for at, v := range got.Results {
-			results[asked[at]] = v
-		}
-	}
-	for i, s := range all {
-		for _, p := range results[i].Problems {
-			fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
-		}
-	}
-	return results, nil
-}
-
-// unreadable returns why a text cannot be sent to fleetd; nil if it can.
-func unreadable(s source) *schema.Problem {
-	var p schema.Problem
-	switch {
-	case strings.TrimSpace(string(s.text)) == "":
-		p = schema.Fault("", "empty", "the file is empty", "write "+s.kind+": NAME, and its contents below")
-	case !utf8.Valid(s.text):
-		p = schema.Fault("", "not_utf8", "the file is not UTF-8 text", "save it as UTF-8")
-	default:
-		return nil
-	}
-	return &p
 }
 
 func (sh *shell) publishCommand(kind string) *cobra.Command {
@@ -264,7 +161,7 @@ func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []strin
 
 // publish saves a text as a draft and publishes it. A text with errors is not saved.
 func (sh *shell) publish(ctx context.Context, s source, why string) (api.Published, error) {
-	results, err := sh.validate(ctx, []source{s}, nil)
+	results, err := sh.validate(ctx, []source{s}, nil, true)
 	if err != nil {
 		return api.Published{}, err
 	}

@@ -90,6 +90,7 @@ func setUp(t *testing.T, env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("TROUPE_SERVER", b.fleetd.URL())
+	env.Setenv("SERVER", b.fleetd.URL())
 	env.Setenv("TROUPE_BY", "ann")
 	env.Setenv("BROKER", "mqtt://127.0.0.1:"+port)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -326,7 +327,7 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	for _, line := range []string{
-		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "story validate",
+		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "validate", "schema",
 		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "mode param", "interrupt", "interrupt request", "interrupter", "controller", "sys", "sys ack-fault", "sys reboot", "log", "auto start", "auto stop", "auto pause", "auto continue",
 		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "audit", "version",
 	} {

@@ -47,6 +47,7 @@ type snapshot struct {
 	blobs     map[revisionKey]blob   // parsed revisions of stories and activities
 	assets    map[string]Asset
 	catalogue Catalogue
+	offered   []string             // ids of the acts that are validated in this request
 	faulty    map[string]bool      // acts that are validated in this request, and have errors
 	checking  map[string]score.Act // acts in whose validation another one is validated first
 

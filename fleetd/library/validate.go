@@ -56,6 +56,7 @@ func (s *snapshot) checkActs(texts []Text, check func(i int, a score.Act)) {
 		if t.Kind == KindAct {
 			acts[i], _ = score.ParseAct(t.Body)
 			at[acts[i].ID] = i
+			s.offered = append(s.offered, acts[i].ID)
 		}
 	}
 	begun := map[int]bool{}
@@ -83,28 +84,38 @@ func (s *snapshot) checkActs(texts []Text, check func(i int, a score.Act)) {
 }
 
 func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schema.Problem) {
+	readable := false
 	switch kind {
 	case KindAct:
-		a, problems := score.ParseAct(text)
-		if len(schema.Errors(problems)) > 0 {
-			return "", problems
+		var a score.Act
+		if a, readable, problems = score.CheckAct(text, s.nested); readable {
+			problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
 		}
-		id, problems = a.ID, append(problems, score.ValidateActWith(a, s.nested)...)
-		problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
-		return s.checkID(id, "/act", problems)
+		id, problems = a.ID, s.addHints(a.ActsAt(), problems)
 	case KindStory, KindActivity:
-		story, problems := parseSequence(kind, text)
-		if len(schema.Errors(problems)) > 0 {
-			return "", problems
+		var story score.Story
+		if kind == KindStory {
+			story, readable, problems = score.CheckStory(text, s.act)
+		} else {
+			var a score.Activity
+			a, readable, problems = score.CheckActivity(text, s.act)
+			story = a.Story()
 		}
-		problems = append(problems, s.addHints(story.Story, story.validate(s.act))...)
-		for i, step := range story.Acts {
-			problems = append(problems, s.unknownNames(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
+		if readable {
+			for i, step := range story.Acts {
+				problems = append(problems, s.unknownNames(s.acts[step.Act], func(score.Named) string { return fmt.Sprintf("/acts/%d/act", i) })...)
+			}
+			problems = append(problems, s.unknownNames(s.acts[story.Shutdown], func(score.Named) string { return "/shutdown" })...)
 		}
-		problems = append(problems, s.unknownNames(s.acts[story.Shutdown], func(score.Named) string { return "/shutdown" })...)
-		return s.checkID(story.ID, "/"+string(kind), problems)
+		id, problems = story.ID, s.addHints(story.ActsAt(), problems)
+	default:
+		return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
 	}
-	return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
+	if !readable {
+		return "", score.Locate(text, problems)
+	}
+	id, problems = s.checkID(id, "/"+string(kind), problems)
+	return id, score.Locate(text, problems)
 }
 
 // checkID refuses a text without a valid id.
@@ -118,19 +129,14 @@ func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (strin
 	return "", problems
 }
 
-// addHints adds hints to problems of unknown acts: acts with errors in the same request, acts
-// that are only drafts, and deleted ones.
-func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []schema.Problem {
+// addHints adds hints to problems of unknown acts, which are named at these pointers: acts
+// with errors in the same request, acts that are only drafts, deleted ones, and acts with a
+// similar name.
+func (s *snapshot) addHints(named map[string]string, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
-		if p.Code != score.CodeUnknownAct {
+		id, ok := named[p.Pointer]
+		if !ok || p.Code != score.CodeUnknownAct {
 			continue
-		}
-		id, at := story.Shutdown, 0
-		if p.Pointer != "/shutdown" {
-			if _, err := fmt.Sscanf(p.Pointer, "/acts/%d", &at); err != nil || at >= len(story.Acts) {
-				continue
-			}
-			id = story.Acts[at].Act
 		}
 		e, ok := s.entries[Ref{KindAct, id}]
 		switch {
@@ -140,6 +146,10 @@ func (s *snapshot) addHints(story score.Story, problems []schema.Problem) []sche
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
 		case ok && e.Rev == 0:
 			problems[i].Hint = "it is only a draft: publish the act first"
+		default:
+			if near := score.Closest(id, s.offered); near != "" {
+				problems[i].Hint = "did you mean " + near + "?"
+			}
 		}
 	}
 	return problems

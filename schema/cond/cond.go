@@ -74,7 +74,7 @@ func Parse(text string) (*Condition, []schema.Problem) {
 		return refuse("empty_condition", "the condition is empty", `write one, such as "people > 0"`)
 	}
 	if len(text) > MaxLength {
-		return refuse("too_long", fmt.Sprintf("the condition has %d bytes, %d are allowed", len(text), MaxLength), "")
+		return refuse("too_long", fmt.Sprintf("the condition has %d bytes, %d are allowed", len(text), MaxLength), "shorten it")
 	}
 	env, err := environment()
 	if err != nil {
@@ -85,6 +85,9 @@ func Parse(text string) (*Condition, []schema.Problem) {
 		problems := make([]schema.Problem, 0, len(issues.Errors()))
 		for _, e := range issues.Errors() {
 			problems = append(problems, problemOf(text, e))
+			if strings.HasPrefix(e.Message, "Syntax error") {
+				break // the others follow from it
+			}
 		}
 		return nil, problems
 	}
@@ -135,8 +138,29 @@ func problemOf(text string, e *cel.Error) schema.Problem {
 		}
 		return p
 	}
-	p.Detail = fmt.Sprintf("%s (character %d of %q)", strings.TrimPrefix(detail, "Syntax error: "), e.Location.Column()+1, text)
+	p.Detail = fmt.Sprintf("%s (character %d of %q)", plainly.Replace(detail), e.Location.Column()+1, text)
+	p.Hint = hintOf(detail, text)
 	return p
+}
+
+// plainly puts words of the parser into those of authors.
+var plainly = strings.NewReplacer("Syntax error: ", "", " expecting <EOF>", " does not belong here", "mismatched input ", "", "extraneous input ", "",
+	"token recognition error at: ", "it is not clear what this means: ", "no viable alternative at input ", "this is not complete: ")
+
+// hintOf says how to correct what the compiler refuses.
+func hintOf(detail, text string) string {
+	words := strings.Fields(text)
+	switch {
+	case strings.Contains(detail, "'= '"), strings.Contains(detail, "token recognition error at: '='"):
+		return "compare with =="
+	case strings.Contains(detail, "no matching overload") && strings.Contains(detail, "double") && strings.Contains(detail, "int"):
+		return "write a number that is compared with a double with a point, such as 5.0, and one that is compared with an int without"
+	case strings.Contains(detail, "no matching overload"):
+		return "compare values of one type; the keys and their types are in docs/authoring-reference.md"
+	case slices.Contains(words, "and"), slices.Contains(words, "or"), slices.Contains(words, "not"):
+		return "write && for and, || for or, ! for not"
+	}
+	return `write it as in people > 0 && weekday == "mon"; docs/authoring-reference.md has the keys and operators`
 }
 
 // unknownName is the name in cel-go's message about a name that is not declared.

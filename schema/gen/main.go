@@ -1,5 +1,5 @@
-// Command gen generates the JSON Schemas and the tables between the markers of topics.md
-// from package schema. Run it with `make gen`; CI fails if its output is not committed.
+// Command gen generates the JSON Schemas, the tables between the markers of topics.md and the
+// reference of authors from package schema and those below it. Run it with `make gen`; CI fails if its output is not committed.
 package main
 
 import (
@@ -26,6 +26,18 @@ func run() error {
 		if err := write(filepath.Join("json", name), text); err != nil {
 			return err
 		}
+	}
+	authors, err := authorSchemas()
+	if err != nil {
+		return err
+	}
+	for name, text := range authors {
+		if err := write(name, text); err != nil {
+			return err
+		}
+	}
+	if err := write(filepath.Join("..", "docs", "authoring-reference.md"), []byte(authorReference())); err != nil {
+		return err
 	}
 	words, err := wordTables("enum.go")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/language"
 
 	"troupe/schema"
@@ -42,25 +43,41 @@ func validateAct(a Act, defers bool) []schema.Problem {
 		c.text(at("/parameters", name, "default"), p.Default, MaxText)
 	}
 	if a.Method != "" && a.Method != MethodMultiple && a.Method != MethodExclusive {
-		c.add("/method", CodeBadValue, fmt.Sprintf("%q is not a method of an act", a.Method), "multiple or exclusive")
+		c.add("/method", CodeBadValue, fmt.Sprintf("%q is not a method of an act", a.Method), nearWord(string(a.Method), []string{"multiple", "exclusive"}, "write multiple or exclusive"))
 	}
 	c.actions(a)
 	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
 		c.found, c.errors = append(c.found, tooBig(len(data))), c.errors+1
 	}
-	nests := a.nests()           // its times depend on other acts, see ValidateActWith
-	if c.errors == 0 && !nests { // times are only meaningful in an act without errors
+	// The times of an act that nests depend on other acts, see ValidateActWith.
+	if !slices.ContainsFunc(c.found, spoilsTimes) && !a.nests() {
 		c.timeline(a)
-	}
-	if c.errors == 0 && !nests {
-		c.rehearse(a)
+		if c.errors == 0 {
+			c.rehearse(a)
+		}
 	}
 	return c.found
 }
 
+// spoilsTimes reports whether p makes the times of an act meaningless.
+func spoilsTimes(p schema.Problem) bool {
+	if p.Severity != schema.SeverityError {
+		return false
+	}
+	switch p.Code {
+	case CodeNeedsEnd, CodeWrongEnd, CodeBothEnds, CodeUnknownType, CodeTooMany, CodeTooDeep, CodeTooBig, CodeZeroLength:
+		return true
+	}
+	switch jsontext.Pointer(p.Pointer).LastToken() {
+	case "start_ms", "end_ms", "timeout_ms", "method", "unit":
+		return true
+	}
+	return false
+}
+
 func (c *checks) actions(a Act) {
 	if len(a.Actions) == 0 {
-		c.add("/actions", CodeZeroLength, "the act has no action", "give it something to do")
+		c.add("/actions", CodeZeroLength, "the act has no action", "add actions: [{type: face, start_ms: 0, face: smile}]")
 		return
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}
@@ -110,10 +127,10 @@ func (c *checks) action(p string, x *Action) {
 			c.add(at(p, "on_resume"), CodeWrongField, string(x.Type)+" has no on_resume", "what is in it resumes as each action says")
 		}
 	default:
-		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", x.OnResume), "continue, restart or skip")
+		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", x.OnResume), resumeHint(x.OnResume))
 	}
 	if x.StartMS < 0 || x.StartMS > MaxActMS {
-		c.add(at(p, "start_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 0 and %d", x.StartMS, MaxActMS), "start_ms counts from the start of the group")
+		c.add(at(p, "start_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 0 and %d", x.StartMS, MaxActMS), "write 0 or more milliseconds from the start of the group")
 	}
 	c.ends(p, x, row)
 	c.fields(p, x, row)
@@ -123,17 +140,17 @@ func (c *checks) action(p string, x *Action) {
 func (c *checks) ends(p string, x *Action, row ActionRow) {
 	switch {
 	case x.EndMS != nil && x.TimeoutMS != nil:
-		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other", "end_ms for a fixed duration, timeout_ms for until done")
+		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other", "keep end_ms for a fixed duration, or timeout_ms for until done")
 	case x.EndMS != nil && !row.End:
-		c.add(at(p, "end_ms"), CodeWrongEnd, string(x.Type)+" has no end_ms", "it ends "+row.Ends)
+		c.add(at(p, "end_ms"), CodeWrongEnd, string(x.Type)+" has no end_ms", "leave it out: it ends "+row.Ends)
 	case x.TimeoutMS != nil && !row.Timeout:
-		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(x.Type)+" has no timeout_ms", "it ends "+row.Ends)
+		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(x.Type)+" has no timeout_ms", "leave it out: it ends "+row.Ends)
 	case x.EndMS == nil && x.TimeoutMS == nil && !row.AtOnce && (row.End || row.Timeout):
 		c.add(p, CodeNeedsEnd, string(x.Type)+" says neither when it ends nor how long it may take", row.endHint())
 	case x.EndMS != nil && (*x.EndMS <= x.StartMS || *x.EndMS > MaxActMS):
-		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "end_ms counts from the start of the group")
+		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "write a time after start_ms; both count from the start of the group")
 	case x.TimeoutMS != nil && (*x.TimeoutMS < 1 || *x.TimeoutMS > MaxActMS):
-		c.add(at(p, "timeout_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 1 and %d", *x.TimeoutMS, MaxActMS), "timeout_ms counts from when it starts")
+		c.add(at(p, "timeout_ms"), CodeOutOfRange, fmt.Sprintf("%d is not between 1 and %d", *x.TimeoutMS, MaxActMS), "write how many milliseconds it takes at most")
 	}
 }
 
@@ -155,9 +172,13 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 			used[name] = true
 			switch _, ok := declared[name]; {
 			case !strings.HasSuffix(m[0], "}"):
-				c.add(pointer, CodeBadReference, "${ has no } after it", "write ${name}")
+				c.add(pointer, CodeBadReference, "${ has no } after it", "write ${"+strings.TrimSpace(name)+"}")
 			case !ok:
-				c.add(pointer, CodeUnknownParameter, "the act has no parameter "+name, "declare it under parameters, or correct its name")
+				hint := "declare it under parameters, or correct its name"
+				if near := Closest(name, slices.Sorted(maps.Keys(declared))); near != "" {
+					hint = "did you mean ${" + near + "}?"
+				}
+				c.add(pointer, CodeUnknownParameter, "the act has no parameter "+name, hint)
 			}
 		}
 	}
@@ -174,11 +195,22 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 
 func (c *checks) id(pointer, v string) {
 	if v == "" {
-		c.add(pointer, CodeMissing, "missing", "a-z, 0-9 and hyphens, at most 63")
+		c.add(pointer, CodeMissing, "missing", "write one of a-z, 0-9 and hyphens, at most 63")
 	} else if !schema.ValidID(v) {
-		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not an id", v), "use a-z, 0-9 and hyphens, at most 63")
+		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not an id", v), idHint(v))
 	}
 }
+
+// idHint says what an id may hold, with one that is like v if there is one.
+func idHint(v string) string {
+	near := strings.Trim(notID.ReplaceAllString(strings.ToLower(v), "-"), "-")
+	if schema.ValidID(near) {
+		return "write " + near + "; ids have a-z, 0-9 and hyphens, at most 63"
+	}
+	return "use a-z, 0-9 and hyphens, at most 63"
+}
+
+var notID = regexp.MustCompile(`[^a-z0-9]+`)
 
 func (c *checks) labels(pointer string, labels map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
@@ -205,7 +237,7 @@ func (c *checks) language(pointer, lang string) {
 	case lang == "true" || lang == "false":
 		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), `YAML reads no and yes as truth values: quote them, "no" for Norwegian`)
 	case err != nil:
-		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), "such as en, de or pt-BR")
+		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), "write one such as en, de or pt-BR")
 	case tag.String() != lang:
 		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not how this language is spelled", lang), "write "+tag.String())
 	}

@@ -132,7 +132,7 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	}
 	c.addUnder("", story)
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
-		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), "solitary or interactive")
+		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), nearWord(string(a.Nature), []string{"solitary", "interactive"}, "write solitary or interactive"))
 	}
 	if a.Launch.When != "" {
 		_, problems := cond.Parse(a.Launch.When)
@@ -162,7 +162,7 @@ func (c *checks) duration(pointer, s string) {
 		return
 	}
 	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxLaunch {
-		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a duration of at most a day", s), "such as 3s or 2m")
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a duration of at most a day", s), "write it with its unit, such as 3s or 2m")
 	}
 }
 

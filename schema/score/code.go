@@ -22,6 +22,7 @@ const (
 	CodeCycle            = "cycle" // an act performs itself
 	CodeDuplicateID      = "duplicate_id"
 	CodeDuplicateKey     = "duplicate_key"
+	CodeEmpty            = "empty"
 	CodeEmptyGroup       = "empty_group" // warning
 	CodeMayWait          = "may_wait"    // warning: it will probably start late
 	CodeMissing          = "missing"
@@ -31,6 +32,7 @@ const (
 	CodeNotInCatalogue   = "not_in_catalogue"
 	CodeNotObject        = "not_object"
 	CodeNotSpoken        = "not_spoken" // warning: the robot lacks the language
+	CodeNotUTF8          = "not_utf8"
 	CodeOutOfRange       = "out_of_range"
 	CodeOverlap          = "overlap"
 	CodeStarvation       = "starvation" // an exclusive action that later ones may overtake

@@ -93,8 +93,8 @@ func TestBadFilesAreRefusedAtPointer(t *testing.T) {
 			}
 		}
 	}
-	// Codes of published revisions have their own tests.
-	for _, code := range []string{CodeUnreached, CodeUnsupported, CodeWrongKey} {
+	// Codes of published revisions have their own tests, and a file that is no text has no first line.
+	for _, code := range []string{CodeUnreached, CodeUnsupported, CodeWrongKey, CodeEmpty, CodeNotUTF8} {
 		covered[code] = true
 	}
 	for _, code := range codes(t) {

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,20 +86,20 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		given[w.name] = true
 		f, ok := row.field(w.name)
 		if !ok {
-			c.add(at(p, w.name), CodeWrongField, string(x.Type)+" has no "+w.name, "it takes "+row.takes())
+			c.add(at(p, w.name), CodeWrongField, string(x.Type)+" has no "+w.name, "leave it out; "+string(x.Type)+" takes "+row.takes())
 			continue
 		}
 		c.field(at(p, w.name), f, w)
 	}
 	for _, f := range row.Fields {
 		if f.Required && !given[f.Name] {
-			c.add(at(p, f.Name), CodeMissing, string(x.Type)+" needs "+f.Name, "it takes "+row.takes())
+			c.add(at(p, f.Name), CodeMissing, string(x.Type)+" needs "+f.Name, "add "+f.Name+": "+f.Example)
 		}
 	}
 	switch x.Type {
 	case TypeSay:
 		if given["text"] && len(x.Text) == 0 {
-			c.add(at(p, "text"), CodeMissing, "there is no text", "such as {en: Hello}")
+			c.add(at(p, "text"), CodeMissing, "there is no text", "write it by language, such as text: {en: Hello}")
 		}
 		c.texts(at(p, "text"), x.Text, MaxText)
 	case TypeSound:
@@ -107,24 +108,24 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		}
 	case TypeLED:
 		if !given["colour"] && x.Pattern != "rainbow" {
-			c.add(at(p, "colour"), CodeMissing, "the led has no colour", "such as #20c0ff, or the pattern rainbow")
+			c.add(at(p, "colour"), CodeMissing, "the led has no colour", `add colour: "#20c0ff" in quotes, because # begins a comment; or pattern: rainbow`)
 		}
 	case TypeHead:
 		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
-			c.add(p, CodeMissing, "the head has no angle", "yaw_rad, pitch_rad or roll_rad")
+			c.add(p, CodeMissing, "the head has no angle", "add yaw_rad, pitch_rad or roll_rad")
 		}
 	case TypeGoto:
 		switch place := given["x_m"] && given["y_m"]; {
 		case given["point"] && (given["x_m"] || given["y_m"]):
-			c.add(at(p, "point"), CodeWrongField, "a point and a place exclude each other", "point, or x_m with y_m")
+			c.add(at(p, "point"), CodeWrongField, "a point and a place exclude each other", "keep point, or x_m with y_m")
 		case !given["point"] && !place:
-			c.add(p, CodeMissing, "goto does not say where", "point, or x_m with y_m")
+			c.add(p, CodeMissing, "goto does not say where", "add point, or x_m with y_m")
 		}
 	case TypeScreen:
 		c.screen(p, x, given)
 	case TypePose:
 		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] && !given["height_m"] {
-			c.add(p, CodeMissing, "the pose has no angle and no height", "yaw_rad, pitch_rad, roll_rad or height_m")
+			c.add(p, CodeMissing, "the pose has no angle and no height", "add yaw_rad, pitch_rad, roll_rad or height_m")
 		}
 	case TypeDrive:
 		c.drive(p, x, given)
@@ -138,14 +139,42 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 func (c *checks) field(pointer string, f Field, w setField) {
 	switch {
 	case w.number != nil && f.Min != f.Max && !(*w.number >= f.Min && *w.number <= f.Max):
-		c.add(pointer, CodeOutOfRange, fmt.Sprintf("%v is not between %v and %v", *w.number, f.Min, f.Max), "choose a value within")
+		c.add(pointer, CodeOutOfRange, fmt.Sprintf("%v is not between %v and %v", *w.number, f.Min, f.Max), rangeHint(f, *w.number))
 	case len(f.OneOf) > 0 && !slices.Contains(f.OneOf, w.word):
-		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a %s", w.word, f.Name), strings.Join(f.OneOf, ", "))
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a %s", w.word, f.Name), nearWord(w.word, f.OneOf, "write one of "+strings.Join(f.OneOf, ", ")))
 	case f.Form == FormName && !schema.ValidID(w.word):
-		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not a name", w.word), "use a-z, 0-9 and hyphens, at most 63")
+		c.add(pointer, CodeBadID, fmt.Sprintf("%q is not a name", w.word), idHint(w.word))
 	case f.Form == FormColour && !colour.MatchString(w.word):
-		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a colour", w.word), "six hexadecimal digits after #, such as #20c0ff")
+		c.add(pointer, CodeBadValue, fmt.Sprintf("%q is not a colour", w.word), colourHint(w.word))
 	case f.Form == FormPlain:
 		c.text(pointer, w.word, MaxPlain)
 	}
+}
+
+// rangeHint returns how to correct a number outside the limits of its field, which is often
+// one in another unit.
+func rangeHint(f Field, v float64) string {
+	within := fmt.Sprintf("choose a value from %v to %v", f.Min, f.Max)
+	_, unit, _ := cutUnit(f.Name)
+	degrees, _ := unitNamed("deg")
+	perSecond, _ := unitNamed("degps")
+	percent := math.Round(v*10) / 1000
+	switch {
+	case unit.name == "rad" && math.Abs(v) <= 360:
+		r, _ := convert(v, degrees, unit)
+		return fmt.Sprintf("%s is in radians: %v degrees are %s", f.Name, v, r)
+	case unit.name == "radps" && math.Abs(v) <= 720:
+		r, _ := convert(v, perSecond, unit)
+		return fmt.Sprintf("%s is in radians per second: %v degrees are %s", f.Name, v, r)
+	case unit.name == "" && f.Max <= 2 && v > f.Max && percent >= f.Min && percent <= f.Max:
+		return fmt.Sprintf("%s; %v %% is %v", within, v, percent)
+	}
+	return within
+}
+
+func colourHint(word string) string {
+	if colour.MatchString("#" + word) {
+		return fmt.Sprintf("write %q", "#"+word)
+	}
+	return `write six hexadecimal digits after #, in quotes, such as "#20c0ff"`
 }

@@ -90,7 +90,7 @@ func ValidateActWith(a Act, lookup Lookup) []schema.Problem {
 
 func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 	found := validateAct(a, defers)
-	if len(schema.Errors(found)) > 0 || !a.nests() {
+	if slices.ContainsFunc(found, spoilsTimes) || !a.nests() {
 		return found
 	}
 	whole, problems := a.Expand(lookup)
@@ -99,7 +99,7 @@ func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 	}
 	c := checks{defers: defers}
 	c.timeline(whole)
-	if c.errors == 0 {
+	if c.errors == 0 && len(schema.Errors(found)) == 0 {
 		c.rehearse(whole)
 	}
 	return append(found, a.outside(c.found)...)
@@ -185,7 +185,7 @@ func (e *expansion) nest(p string, x *Action, depth int) {
 		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "leave one of these actions out")
 		return
 	case !ok:
-		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+x.Act, "save the act first, or correct its name")
+		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+x.Act, UnknownActHint)
 		return
 	}
 	e.with(at(p, "with"), inner, x.With)

@@ -181,6 +181,15 @@ func actIDs(steps []Step) []string {
 	return ids
 }
 
+// ActsAt returns the ids of ActIDs, by the pointers at which s names them.
+func (s Story) ActsAt() map[string]string {
+	named := map[string]string{"/shutdown": s.Shutdown}
+	for i, step := range s.Acts {
+		named[at("/acts", i, "act")] = step.Act
+	}
+	return named
+}
+
 // Step is one act of a story with the story's settings for it.
 type Step struct {
 	Act               string            `json:"act"`

@@ -168,7 +168,7 @@ func TestWrongTypeHasHint(t *testing.T) {
 			t.Errorf("%s: got %q, want a hint with %q", text, ps, want)
 		}
 	}
-	if _, ps := ParseStory([]byte("story: s\nacts: [hello]")); len(ps) != 1 || !strings.Contains(ps[0].Hint, "{act: welcome}") {
+	if _, ps := ParseStory([]byte("story: s\nacts: [hello]")); len(ps) != 1 || !strings.Contains(ps[0].Hint, "{act: hello}") {
 		t.Errorf("a story whose act is a word: %q", ps)
 	}
 }

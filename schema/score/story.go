@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"troupe/schema"
 )
@@ -14,7 +15,7 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 	var c checks
 	c.id("/story", s.ID)
 	if len(s.Name) == 0 {
-		c.add("/name", CodeMissing, "a story has a name", "such as {en: Museum morning}")
+		c.add("/name", CodeMissing, "a story has a name", "add name: {en: Museum morning}")
 	}
 	c.texts("/name", s.Name, MaxPlain)
 	c.labels("/labels", s.Labels)
@@ -22,10 +23,10 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 		c.language(at("/languages", i), lang)
 	}
 	if s.Repeat == (Repeat{}) {
-		c.add("/repeat", CodeMissing, "a story says how often it is performed", "once, loop or {times: 3}")
+		c.add("/repeat", CodeMissing, "a story says how often it is performed", "add repeat: once, repeat: loop or repeat: {times: 3}")
 	}
 	if len(s.Acts) == 0 {
-		c.add("/acts", CodeStoryEmpty, "the story has no act", "a story needs at least one")
+		c.add("/acts", CodeStoryEmpty, "the story has no act", "add acts: [{act: welcome}]")
 	}
 	if len(s.Acts) > maxStoryLen {
 		c.add("/acts", CodeTooMany, fmt.Sprintf("a story has at most %d acts", maxStoryLen), "split it in two")
@@ -62,8 +63,11 @@ func (c *checks) shutdown(p, id string, lookup func(string) (Act, bool)) {
 	}
 }
 
+// UnknownActHint is the hint about an act that nothing else is known of.
+const UnknownActHint = "save the act first, or correct its name"
+
 func (c *checks) unknownAct(p, id string) {
-	c.add(p, CodeUnknownAct, "there is no act "+id, "save the act first, or correct its name")
+	c.add(p, CodeUnknownAct, "there is no act "+id, UnknownActHint)
 }
 
 const loopHint = "add an act with a wait in it, or perform it once"
@@ -83,7 +87,7 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 	switch step.OnResume {
 	case "", ResumeContinue, ResumeRestart, ResumeSkip:
 	default:
-		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", step.OnResume), "continue, restart or skip")
+		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", step.OnResume), resumeHint(step.OnResume))
 	}
 	a, ok := lookup(step.Act)
 	if !ok {
@@ -100,13 +104,17 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 	}
 }
 
+func resumeHint(word OnResume) string {
+	return nearWord(string(word), []string{"continue", "restart", "skip"}, "write continue, restart or skip")
+}
+
 // with checks the values for the parameters of a.
 func (c *checks) with(p string, a Act, values map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := a.Parameters[name]; !ok {
-			hint := "the act takes none"
-			if len(a.Parameters) > 0 {
-				hint = fmt.Sprintf("the act takes %v", slices.Sorted(maps.Keys(a.Parameters)))
+			hint := "leave it out: the act takes none"
+			if known := slices.Sorted(maps.Keys(a.Parameters)); len(known) > 0 {
+				hint = nearWord(name, known, "the act takes "+strings.Join(known, ", "))
 			}
 			c.add(at(p, name), CodeUnknownParameter, "the act "+a.ID+" has no parameter "+name, hint)
 		}

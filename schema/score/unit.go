@@ -32,10 +32,10 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 	case len(shown) > 1:
 		c.add(at(p, shown[1]), CodeWrongField, shown[0]+" and "+shown[1]+" exclude each other", "one screen shows a view, a text or an image")
 	case len(shown) == 0 && !given["choices"]:
-		c.add(p, CodeMissing, "the screen shows nothing", "view, text or image, or choices")
+		c.add(p, CodeMissing, "the screen shows nothing", "add view, text or image, or choices")
 	}
 	if given["text"] && len(x.Text) == 0 {
-		c.add(at(p, "text"), CodeMissing, "there is no text", "such as {en: Hello}")
+		c.add(at(p, "text"), CodeMissing, "there is no text", "write it by language, such as text: {en: Hello}")
 	}
 	c.texts(at(p, "text"), x.Text, MaxText)
 	if !given["choices"] {
@@ -48,7 +48,7 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 		c.add(at(p, "timeout_ms"), CodeNeedsEnd, "a screen with choices does not say how long it waits for one", "add timeout_ms in place of end_ms")
 	}
 	if n := len(x.Choices); n == 0 || n > MaxChoices {
-		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices), "such as [{id: again, text: {en: Again}}]")
+		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices), "write them as [{id: again, text: {en: Again}}]")
 	}
 	for i, choice := range x.Choices {
 		q := at(p, "choices", i)
@@ -57,7 +57,7 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 			c.add(at(q, "id"), CodeDuplicateID, "there are two choices "+choice.ID, "give one of them another id")
 		}
 		if len(choice.Text) == 0 {
-			c.add(at(q, "text"), CodeMissing, "the choice has no text", "such as {en: Again}")
+			c.add(at(q, "text"), CodeMissing, "the choice has no text", "add text: {en: Again}")
 		}
 		c.texts(at(q, "text"), choice.Text, MaxPlain)
 	}
@@ -66,7 +66,7 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 // drive checks the velocities of a drive action and how long it lasts.
 func (c *checks) drive(p string, x *Action, given map[string]bool) {
 	if !given["vx_mps"] && !given["vy_mps"] && !given["wz_radps"] {
-		c.add(p, CodeMissing, "drive has no velocity", "vx_mps, vy_mps or wz_radps")
+		c.add(p, CodeMissing, "drive has no velocity", "add vx_mps, vy_mps or wz_radps")
 	}
 	if x.EndMS != nil && x.TimeoutMS == nil {
 		if n := *x.EndMS - x.StartMS; n < MinDriveMS || n > MaxDriveMS {

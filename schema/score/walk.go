@@ -46,6 +46,17 @@ func (a Act) Offers() bool {
 	return offers
 }
 
+// ActsAt returns the ids of the acts that a performs, by the pointers at which it names them.
+func (a Act) ActsAt() map[string]string {
+	named := map[string]string{}
+	a.walk(func(p string, x *Action, _ int) {
+		if x.Type == TypeAct {
+			named[at(p, "act")] = x.Act
+		}
+	})
+	return named
+}
+
 // Resolve returns a copy of a with the parameters in its texts replaced by the values of
 // step, or by the defaults of the act.
 func (a Act) Resolve(step Step) Act {

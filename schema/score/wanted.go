@@ -41,12 +41,7 @@ func PerformRequestOf(act, actions string, with map[string]string, deferred bool
 	type list struct {
 		Actions []Action `json:"actions"`
 	}
-	l, problems := schema.DecodeStrictWithin[list]([]byte(`{"actions":`+actions+`}`), maxNesting)
-	for i := range problems {
-		if problems[i].Hint == "" {
-			problems[i].Hint = typeHint(problems[i].Pointer)
-		}
-	}
+	l, problems := decodeAll[list]([]byte(`{"actions":` + actions + `}`))
 	if len(problems) == 0 {
 		w.Inline = &Act{ID: InlineAct, Actions: l.Actions}
 		for _, name := range slices.Sorted(maps.Keys(w.With)) {

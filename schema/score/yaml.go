@@ -1,0 +1,242 @@
+package score
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+
+	"troupe/schema"
+)
+
+// unreadable returns why bytes are no text at all.
+func unreadable(data []byte) []schema.Problem {
+	whole := func(code, detail, hint string) []schema.Problem {
+		p := schema.Fault("", code, detail, hint)
+		p.Line, p.Column = 1, 1
+		return []schema.Problem{p}
+	}
+	switch {
+	case len(data) > MaxBytes:
+		p := tooBig(len(data))
+		return whole(p.Code, p.Detail, p.Hint)
+	case len(bytes.TrimSpace(data)) == 0:
+		return whole(CodeEmpty, "the file is empty", "begin it with act:, story: or activity: and a name")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return whole(CodeNotUTF8, "the file is UTF-16 text", "save it as UTF-8")
+	case !utf8.Valid(data):
+		return []schema.Problem{notUTF8(data)}
+	}
+	return nil
+}
+
+// notUTF8 names the first byte of a text that is not UTF-8. Such a text is nearly always
+// Latin-1 or its Windows variant, in which every byte is a character.
+func notUTF8(data []byte) schema.Problem {
+	at := 0
+	for {
+		r, width := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && width == 1 {
+			break
+		}
+		at += width
+	}
+	what := fmt.Sprintf("byte %02X is not UTF-8", data[at])
+	if data[at] >= 0xa0 {
+		what += fmt.Sprintf("; it is %q in Latin-1, in which the file seems to be saved", rune(data[at]))
+	}
+	p := schema.Fault("", CodeNotUTF8, what, "save the file as UTF-8, or convert it: iconv -f LATIN1 -t UTF-8 FILE")
+	p.Line, p.Column = lineAndColumn(data, at)
+	return p
+}
+
+// fromYAML converts the YAML document of a file to JSON.
+func fromYAML(data []byte) ([]byte, []schema.Problem) {
+	reader := yamlv3.NewDecoder(bytes.NewReader(data))
+	var first, second yamlv3.Node
+	if err := reader.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
+		return nil, notYAML(data, err)
+	}
+	// The conversion would ignore a second document, and with aliases a small file can fill
+	// the memory.
+	found := refusedNodes(&first, "")
+	switch err := reader.Decode(&second); {
+	case err == nil:
+		p := schema.Fault("", CodeTrailingData, "a second document starts here", "one act, story or activity a file")
+		p.Line, p.Column = second.Line, second.Column
+		found = append(found, p)
+	case !errors.Is(err, io.EOF):
+		return nil, notYAML(data, err)
+	}
+	if len(found) > 0 {
+		return nil, found
+	}
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, notYAML(data, err)
+	}
+	return text, nil
+}
+
+// refusedNodes returns the aliases and the repeated keys below n.
+func refusedNodes(n *yamlv3.Node, pointer string) (found []schema.Problem) {
+	add := func(n *yamlv3.Node, pointer, code, detail, hint string) {
+		p := schema.Fault(pointer, code, detail, hint)
+		p.Line, p.Column = n.Line, n.Column
+		if len(found) < MaxProblems {
+			found = append(found, p)
+		}
+	}
+	switch n.Kind {
+	case yamlv3.AliasNode:
+		add(n, pointer, CodeAlias, "*"+n.Value+" refers to another part of the file", "write it out, or quote a text that begins with *")
+	case yamlv3.DocumentNode:
+		for _, child := range n.Content {
+			found = append(found, refusedNodes(child, pointer)...)
+		}
+	case yamlv3.SequenceNode:
+		for i, child := range n.Content {
+			found = append(found, refusedNodes(child, at(pointer, i))...)
+		}
+	case yamlv3.MappingNode:
+		lines := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, below := n.Content[i], at(pointer, n.Content[i].Value)
+			if line, twice := lines[key.Value]; twice {
+				add(key, below, CodeDuplicateKey, fmt.Sprintf("%s is written twice, first in line %d", key.Value, line), "keep one of the two")
+			} else {
+				lines[key.Value] = key.Line
+			}
+			found = append(found, refusedNodes(n.Content[i+1], below)...)
+		}
+	}
+	return found
+}
+
+// notYAML returns the errors of a text that the parser refuses: every line that a tab
+// indents, or else the place where the parser stopped.
+func notYAML(data []byte, err error) []schema.Problem {
+	if looksLikeJSON(data) {
+		return notJSON(data)
+	}
+	lines := strings.Split(string(data), "\n")
+	var found []schema.Problem
+	for i, line := range lines {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && len(indent) < len(line) && len(found) < MaxProblems {
+			p := schema.Fault("", CodeSyntax, "a tab indents this line, and YAML allows only spaces there", "replace the tab by spaces, as many as its neighbours have")
+			p.Line, p.Column = i+1, tab+1
+			found = append(found, p)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	detail, reported := syntaxText(err)
+	p := schema.Fault("", CodeSyntax, detail, "check the indentation and quote texts that hold : or #")
+	p.Line = stoppedAt(data, reported)
+	line := lines[min(p.Line, len(lines))-1]
+	p.Column = 1 + len(line) - len(strings.TrimLeft(line, " "))
+	p.Detail, p.Hint = syntaxHint(detail, line)
+	if m := hash.FindStringSubmatchIndex(line); m != nil {
+		p.Column = m[2] + 1
+	}
+	return []schema.Problem{p}
+}
+
+// looksLikeJSON reports whether a text begins as a JSON object with a member.
+func looksLikeJSON(data []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`))
+}
+
+// notJSON returns the error of a text that is meant as JSON.
+func notJSON(data []byte) []schema.Problem {
+	detail, offset := "the text is not JSON", 0
+	var no *jsontext.SyntacticError
+	if _, err := jsontext.NewDecoder(bytes.NewReader(data)).ReadValue(); errors.As(err, &no) {
+		detail, offset = no.Err.Error(), int(no.ByteOffset)
+	}
+	p := schema.Fault("", CodeSyntax, detail, "close what is open, put a comma between members, and quote every name and text")
+	p.Line, p.Column = lineAndColumn(data, offset)
+	return []schema.Problem{p}
+}
+
+// lineAndColumn returns the place of a byte in a text.
+func lineAndColumn(data []byte, offset int) (line, column int) {
+	before := data[:min(offset, len(data))]
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+}
+
+var errorLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+
+// syntaxText returns the text of an error of the YAML parser, and its line; 0 if it has
+// none.
+func syntaxText(err error) (text string, line int) {
+	m := errorLine.FindStringSubmatch(strings.Join(strings.Fields(err.Error()), " "))
+	_, _ = fmt.Sscan(m[1], &line) // stays 0
+	return m[2], line
+}
+
+// maxSearched bounds the bytes that stoppedAt parses.
+const maxSearched = 2 << 20
+
+// stoppedAt returns the line that spoils a text: behind the longest part of whole lines that
+// is YAML. The parser's own line is up to two lines off, or that of the end of the text if
+// a bracket or quote is never closed.
+func stoppedAt(data []byte, reported int) int {
+	var ends []int // of each line
+	for i, c := range data {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	ends = append(ends, len(data))
+	searched := 0
+	for n := min(reported+2, len(ends)-1); n > 0 && searched < maxSearched; n-- {
+		searched += ends[n-1]
+		var node yamlv3.Node
+		if yamlv3.Unmarshal(data[:ends[n-1]], &node) == nil {
+			return n + 1
+		}
+	}
+	if searched < maxSearched {
+		return 1
+	}
+	return max(reported, 1)
+}
+
+var hash = regexp.MustCompile(`:\s+(#[^\s,}\]]*)`)
+
+// syntaxHint puts an error of the YAML parser into words that help with the line.
+func syntaxHint(detail, line string) (string, string) {
+	says := func(part string) bool { return strings.Contains(detail, part) }
+	switch m := hash.FindStringSubmatch(line); {
+	case m != nil:
+		return "# begins a comment, so the rest of the line is not read", fmt.Sprintf("quote it: %q", m[1])
+	case strings.ContainsAny(line, "“”„"):
+		return detail, `write straight quotes, ", in place of “ and ”`
+	case says("mapping values are not allowed"):
+		return "a second : stands in this line, or the line is indented too far", `quote a text that holds ": ", and give the fields of one action the same indentation`
+	case says("could not find expected ':'"):
+		return "the line has no :", "write a field as name: value, and an entry of a list with - before it"
+	case says("did not find expected ',' or"):
+		return "a bracket is not closed, or a comma or a quote is missing", `check {, [, , and " in this line; quote a text that holds , : { } [ ] or '`
+	case says("did not find expected '-'"), says("did not find expected key"), says("block sequence entries are not allowed"):
+		return "the line is indented differently from the lines that it belongs to", "let entries of one list, and fields of one action, begin in the same column"
+	case says("unexpected end of stream"), says("unexpected document indicator"):
+		return "a quote that opens here is never closed", `close it with the same quote; write ' in a text as "it's"`
+	case says("unknown escape character"):
+		return `\ begins an escape in a text between "`, `write \\ for \, or put the text between '`
+	case says("cannot start any token"):
+		return "a text begins with a character that YAML keeps for itself, such as @, ` or %", `quote the text`
+	}
+	return detail, "check the indentation and quote texts that hold : or #"
+}
