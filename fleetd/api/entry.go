@@ -49,6 +49,19 @@ type Validation struct {
 	Assets []NewAsset   `json:"assets,omitempty" maxItems:"1000"`
 }
 
+// Publication is texts to publish together.
+type Publication struct {
+	Validation
+	Signed
+	DryRun bool `json:"dry_run,omitempty" doc:"only show what would change"`
+}
+
+// Publications are the results of a Publication, in the order of its texts.
+type Publications struct {
+	DryRun  bool        `json:"dry_run,omitempty"`
+	Results []Published `json:"results"`
+}
+
 // SourceText is the source of an entry.
 type SourceText struct {
 	Kind string `json:"kind" enum:"act,story,activity"`
@@ -59,6 +72,9 @@ type SourceText struct {
 type NewAsset struct {
 	Name string `json:"name" maxLength:"63"`
 	Kind string `json:"kind" enum:"sound,face"`
+
+	SHA256 string `json:"sha256,omitempty" maxLength:"64" doc:"with it a dry run tells whether stories change"`
+	Size   int64  `json:"size,omitempty" minimum:"0"`
 }
 
 // Validities are the results of a Validation, in the order of its texts.
@@ -140,6 +156,11 @@ func entryOf(e library.Entry) Entry {
 
 func revisionOf(v library.Revision) Revision {
 	return Revision{Rev: v.Rev, SHA256: v.SHA256, Size: v.Size, At: timeOf(v.CreatedAt), By: v.CreatedBy, Why: v.Why}
+}
+
+func publishedOf(done library.Published) Published {
+	v := done.Revision
+	return Published{Kind: string(v.Kind), ID: v.ID, Revision: revisionOf(v), Unchanged: done.Unchanged, Stale: idsOf(done.Stale, library.KindStory), StaleActivities: idsOf(done.Stale, library.KindActivity)}
 }
 
 func deletionOf(i library.Impact) Deletion {

@@ -21,6 +21,7 @@ type Library interface {
 	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
 	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
 	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by change.Person) (library.Published, []schema.Problem, error)
+	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.PublishedAll, []schema.Problem, error)
 	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by change.Person) (library.Removal, []schema.Problem, error)
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
 }
@@ -144,7 +145,23 @@ func (s *server) validation(h huma.API) {
 	})
 }
 
-const validatePath = "/library/validate"
+// publication registers the request that publishes texts.
+func (s *server) publication(h huma.API) {
+	o := op("publish-texts", http.MethodPost, publishPath, "library", "Publish acts, stories and activities, all or none of them",
+		"Each text is saved as a draft and published as its next revision, in one transaction: acts before those that perform them, then the others. Refused if one has errors or two have one name. dry_run shows what would change; assets are then those that would be uploaded before.")
+	o.MaxBodyBytes = maxTexts
+	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
+		caller
+		Body Publication
+	}) (*answer[Publications], error) {
+		return s.publishAll(ctx, in.principal, in.Body)
+	})
+}
+
+const (
+	validatePath = "/library/validate"
+	publishPath  = "/library/publish"
+)
 
 // maxTexts bounds the texts of one request together.
 const maxTexts = 8 << 20
@@ -228,18 +245,24 @@ func (s *server) saved(saved library.Saved, problems []schema.Problem, err error
 	return &answer[Saved]{Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
 }
 
-func (s *server) validate(ctx context.Context, in Validation) (*answer[Validities], error) {
+// rows returns the texts and assets of a request.
+func (in Validation) rows() ([]library.Text, []library.Asset) {
 	texts := make([]library.Text, len(in.Texts))
 	for i, t := range in.Texts {
 		texts[i] = library.Text{Kind: library.Kind(t.Kind), Body: []byte(t.Text)}
 	}
 	assets := make([]library.Asset, len(in.Assets))
 	for i, a := range in.Assets {
-		assets[i] = library.Asset{Name: a.Name, Media: library.MediaWAV}
+		assets[i] = library.Asset{Name: a.Name, Media: library.MediaWAV, SHA256: a.SHA256, Size: a.Size}
 		if a.Kind == string(score.AssetFace) {
 			assets[i].Media = library.MediaPNG
 		}
 	}
+	return texts, assets
+}
+
+func (s *server) validate(ctx context.Context, in Validation) (*answer[Validities], error) {
+	texts, assets := in.rows()
 	checked, problems, err := s.Library.Validate(ctx, texts, assets)
 	if err != nil {
 		return nil, s.fail(err, "library")
@@ -262,7 +285,26 @@ func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kin
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	return &answer[Published]{Published{Kind: string(kind), ID: id, Revision: revisionOf(done.Revision), Unchanged: done.Unchanged, Stale: idsOf(done.Stale, library.KindStory), StaleActivities: idsOf(done.Stale, library.KindActivity)}}, nil
+	return &answer[Published]{publishedOf(done)}, nil
+}
+
+func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publication) (*answer[Publications], error) {
+	if len(in.Assets) > 0 && !in.DryRun {
+		return nil, refusal(inBody("", []schema.Problem{schema.Fault("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
+	}
+	texts, assets := in.rows()
+	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, in.person())
+	if err != nil {
+		return nil, s.fail(err, "library")
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inBody("/texts", problems))
+	}
+	out := Publications{DryRun: in.DryRun, Results: make([]Published, len(done.Results))}
+	for i, one := range done.Results {
+		out.Results[i] = publishedOf(one)
+	}
+	return &answer[Publications]{out}, nil
 }
 
 func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {

@@ -81,6 +81,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.timeline(h, library.KindActivity, "activities")
 	s.library(h, library.KindActivity, "activities")
 	s.validation(h)
+	s.publication(h)
 	s.assets(h)
 	s.assignments(h)
 	s.desired(h)
@@ -142,7 +143,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authent
 		switch {
 		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"):
 			limit, patience = score.MaxAsset, uploadPatience
-		case r.URL.Path == Prefix+validatePath:
+		case r.URL.Path == Prefix+validatePath, r.URL.Path == Prefix+publishPath:
 			limit = maxTexts
 		}
 		r = r.WithContext(change.WithPatience(r.Context(), patience))

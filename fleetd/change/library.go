@@ -64,6 +64,20 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 	return done, found, err
 }
 
+// PublishAll saves texts and publishes them, all or none; dry only shows what would change,
+// as if the assets had been uploaded.
+func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by Person) (done library.PublishedAll, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+		var found []schema.Problem
+		done, found = library.PublishAll(rows, texts, assets, by.at(now))
+		if dry {
+			return library.Changes{}, found
+		}
+		return done.Changes, found
+	})
+	return done, found, err
+}
+
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Person) (done library.Removal, found []schema.Problem, err error) {

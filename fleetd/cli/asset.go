@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,7 +124,11 @@ func newAssetsOf(paths []string) (assets []api.NewAsset, err error) {
 		case ".png", ".jpg", ".jpeg":
 			kind = score.AssetFace
 		}
-		assets = append(assets, api.NewAsset{Name: assetNameOf(file), Kind: string(kind)})
+		body, err := os.ReadFile(filepath.Clean(file))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
+		}
+		assets = append(assets, api.NewAsset{Name: assetNameOf(file), Kind: string(kind), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), Size: int64(len(body))})
 	}
 	return assets, err
 }

@@ -104,82 +104,121 @@ func fileFlag(c *cobra.Command, paths *[]string) {
 	}
 }
 
+// publishCommand makes the command that publishes a kind, or with an empty kind whatever is
+// in the files.
 func (sh *shell) publishCommand(kind string) *cobra.Command {
 	var paths []string
 	var why string
+	var dryRun bool
 	c := &cobra.Command{
 		Use: "publish (-f FILE... | NAME...)", Short: "publish files or drafts, each as its next revision",
-		Long: `Save files as drafts and publish each as its next revision; or publish the named drafts. From
-a folder, sounds and images are uploaded first, then acts are published, then stories, or
-activities; act publish publishes only the acts. Robots keep the revision that they have until
-it is assigned to them again.`,
-		Example: "  fleetd " + kind + " publish -f museum/\n  fleetd " + kind + " publish welcome",
+		Long: `Save files as drafts and publish each as its next revision, all or none of them; or publish the
+named drafts, one after the other. From a folder, sounds and images are uploaded first, then acts
+are published, then stories, or activities; act publish publishes only the acts. Robots keep the
+revision that they have until it is assigned to them again. --dry-run shows what would change.`,
+		Example: "  fleetd " + kind + " publish -f museum/ --dry-run\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if (len(paths) == 0) == (len(args) == 0) {
+			switch {
+			case (len(paths) == 0) == (len(args) == 0):
 				return usage("%s publish needs either -f FILE or names of drafts", kind)
+			case dryRun && len(paths) == 0:
+				return usage("--dry-run needs -f FILE")
+			case len(paths) > 0:
+				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Signed: api.Signed{By: sh.by, Why: why}, DryRun: dryRun})
 			}
-			var done []api.Published
-			err := sh.publishAll(cmd.Context(), kind, paths, args, why, &done)
-			if err != nil && len(done) == 0 {
-				return err
-			}
-			return errors.Join(sh.show(done, func(w io.Writer) { publishedLines(w, done) }), err)
+			return sh.publishDrafts(cmd.Context(), kind, args, why)
 		}),
+	}
+	if kind == "" {
+		c.Use, c.Short, c.Args = "publish -f FILE...", "publish acts, stories and activities from files or folders, all or none of them", cobra.NoArgs
+		c.Long = `Save files as drafts and publish each as its next revision, all or none of them. From a folder,
+sounds and images are uploaded first, then acts are published, then stories and activities.
+Robots keep the revision that they have until it is assigned to them again. --dry-run shows what
+would change.`
+		c.Example = "  fleetd publish -f museum/ --dry-run\n  fleetd publish -f museum/ --why 'winter opening'"
 	}
 	c.Flags().StringArrayVarP(&paths, "file", "f", nil, "file or folder, - for the standard input; may be repeated")
 	c.Flags().StringVar(&why, "why", "", "what changed, for the audit")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
 	return c
 }
 
-// publishAll publishes files, or the drafts with these names, until one is refused.
-func (sh *shell) publishAll(ctx context.Context, kind string, paths, ids []string, why string, done *[]api.Published) error {
-	for _, id := range ids {
-		p, err := sh.publishDraft(ctx, kind, id, why, source{})
-		if err != nil {
-			return err
-		}
-		*done = append(*done, p)
-	}
+// publishFiles publishes files and folders, all or none. Sounds and images of folders are
+// uploaded before; by themselves they change nothing that is published.
+func (sh *shell) publishFiles(ctx context.Context, kind string, paths []string, request api.Publication) error {
 	all, err := sh.sources(paths, kind)
 	if err != nil {
 		return err
 	}
+	var assets []api.NewAsset
 	if kind != "act" {
+		if assets, err = newAssetsOf(paths); err != nil {
+			return err
+		}
+	}
+	results, err := sh.validate(ctx, all, assets, true)
+	if err != nil {
+		return err
+	}
+	if bad := notValid(results); bad > 0 {
+		return &failure{exitError, fmt.Errorf("%d of %d files are not valid; nothing was published", bad, len(all))}
+	}
+	for _, s := range all {
+		request.Texts = append(request.Texts, api.SourceText{Kind: s.kind, Text: string(s.text)})
+	}
+	if request.DryRun {
+		request.Assets = assets
+		if err := sh.newAssetLines(ctx, assets); err != nil {
+			return err
+		}
+	} else if kind != "act" {
 		if err := sh.putAssetsOf(ctx, paths); err != nil {
 			return err
 		}
 	}
-	for _, s := range all {
-		p, err := sh.publish(ctx, s, why)
-		if err != nil {
-			return err
+	var done api.Publications
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "library/publish", body: request}, &done); err != nil {
+		return err
+	}
+	return sh.show(done.Results, func(w io.Writer) { publishedLines(w, done.Results, request.DryRun) })
+}
+
+// newAssetLines says which assets would be uploaded.
+func (sh *shell) newAssetLines(ctx context.Context, assets []api.NewAsset) error {
+	if len(assets) == 0 {
+		return nil
+	}
+	var got struct {
+		Assets []api.Asset `json:"assets"`
+	}
+	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "assets"}, &got); err != nil {
+		return err
+	}
+	for _, a := range assets {
+		word := "would be uploaded"
+		if slices.ContainsFunc(got.Assets, func(have api.Asset) bool { return have.Name == a.Name && have.SHA256 == a.SHA256 }) {
+			word = "unchanged"
 		}
-		*done = append(*done, p)
+		fmt.Fprintf(sh.Err, "asset %s %s (%d bytes, sha256 %s)\n", a.Name, word, a.Size, a.SHA256[:12])
 	}
 	return nil
 }
 
-// publish saves a text as a draft and publishes it. A text with errors is not saved.
-func (sh *shell) publish(ctx context.Context, s source, why string) (api.Published, error) {
-	results, err := sh.validate(ctx, []source{s}, nil, true)
-	if err != nil {
-		return api.Published{}, err
+// publishDrafts publishes the drafts with these names, until one is refused.
+func (sh *shell) publishDrafts(ctx context.Context, kind string, ids []string, why string) error {
+	var done []api.Published
+	for _, id := range ids {
+		var p api.Published
+		err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: id}, &p)
+		if err != nil && len(done) > 0 {
+			err = errors.Join(sh.show(done, func(w io.Writer) { publishedLines(w, done, false) }), err)
+		}
+		if err != nil {
+			return err
+		}
+		done = append(done, p)
 	}
-	v := results[0]
-	if !v.Valid {
-		return api.Published{}, &failure{exitError, fmt.Errorf("%s is not valid; it was not saved", s.path)}
-	}
-	a := apiRequest{method: http.MethodPut, path: plural(s.kind) + "/" + url.PathEscape(v.ID), query: url.Values{"by": {sh.by}}, body: s.text, file: s.path}
-	if err := sh.call(ctx, a, nil); err != nil {
-		return api.Published{}, err
-	}
-	return sh.publishDraft(ctx, s.kind, v.ID, why, s)
-}
-
-func (sh *shell) publishDraft(ctx context.Context, kind, id, why string, s source) (api.Published, error) {
-	var p api.Published
-	a := apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: orElse(s.path, id)}
-	return p, sh.call(ctx, a, &p)
+	return sh.show(done, func(w io.Writer) { publishedLines(w, done, false) })
 }
 
 // staleLine names what uses an earlier revision of what was published or uploaded.
@@ -189,11 +228,14 @@ func staleLine(w io.Writer, what, earlier string, users []string) {
 	}
 }
 
-func publishedLines(w io.Writer, done []api.Published) {
+func publishedLines(w io.Writer, done []api.Published, dryRun bool) {
 	for _, p := range done {
 		word := "published"
-		if p.Unchanged {
+		switch {
+		case p.Unchanged:
 			word = "unchanged"
+		case dryRun:
+			word = "would be published"
 		}
 		fmt.Fprintf(w, "%s %s revision %d %s (%d bytes, sha256 %s)\n", p.Kind, p.ID, p.Revision.Rev, word, p.Revision.Size, p.Revision.SHA256[:12])
 		staleLine(w, "stories", "revision", p.Stale)

@@ -40,12 +40,7 @@ robots have; sounds and images in the folders count as uploaded.`,
 			if err != nil {
 				return err
 			}
-			bad := 0
-			for _, v := range results {
-				if !v.Valid {
-					bad++
-				}
-			}
+			bad := notValid(results)
 			err = sh.show(results, func(w io.Writer) {
 				for _, v := range results {
 					if v.Valid {
@@ -62,6 +57,15 @@ robots have; sounds and images in the folders count as uploaded.`,
 	fileFlag(c, &paths)
 	c.Flags().BoolVar(&online, "online", false, "ask fleetd, which knows its own acts and what robots have")
 	return c
+}
+
+func notValid(results []fileValidity) (n int) {
+	for _, v := range results {
+		if !v.Valid {
+			n++
+		}
+	}
+	return n
 }
 
 // fileValidity is the result of a validation for one file.

@@ -26,6 +26,10 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	if problems != nil {
 		return Saved{}, problems
 	}
+	return s.save(kind, text, over, by)
+}
+
+func (s *snapshot) save(kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
 	id, problems := s.validate(kind, text)
 	if id == "" {
 		return Saved{}, problems
@@ -81,6 +85,10 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []
 	if problems != nil {
 		return Published{}, problems
 	}
+	return s.publishDraft(kind, id, over, by)
+}
+
+func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
 	e, problems := s.find(kind, id)
 	if problems != nil {
 		return Published{}, problems

@@ -35,7 +35,10 @@ type Need struct {
 func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Text{{kind, text}}) }
 
 // ForValidate is what Validate looks at.
-func ForValidate(texts []Text) Need {
+func ForValidate(texts []Text) Need { return nesting(textsNeed(texts)) }
+
+// textsNeed needs the entries of texts and the acts that these name.
+func textsNeed(texts []Text) Need {
 	acts, named := map[string]bool{}, map[Kind]map[string]bool{KindStory: {}, KindActivity: {}}
 	for _, t := range texts {
 		if t.Kind == KindAct {
@@ -55,10 +58,10 @@ func ForValidate(texts []Text) Need {
 			acts[id] = true
 		}
 	}
-	return nesting(Need{
+	return Need{
 		Assets: true, Acts: slices.Sorted(maps.Keys(acts)),
 		Stories: slices.Sorted(maps.Keys(named[KindStory])), Activities: slices.Sorted(maps.Keys(named[KindActivity])),
-	})
+	}
 }
 
 // ForPublish is what Publish looks at. Another revision of an act makes published

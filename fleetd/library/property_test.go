@@ -59,6 +59,24 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	}
 }
 
+func (w *world) publishAll(rt *rapid.T, texts []Text) {
+	by := w.by("ready")
+	p, problems := PublishAll(w.rows(), texts, nil, by)
+	needed, found := PublishAll(w.need(ForPublishAll(texts)), texts, nil, by)
+	alike(rt, "publish all", p, needed, problems, found)
+	w.decided(rt, p.Changes, problems)
+	if len(problems) > 0 {
+		return
+	}
+	if p.Changes.robots() > 0 || len(p.Results) != len(texts) {
+		rt.Fatalf("publishing all updated %d robots, with %d results", p.Changes.robots(), len(p.Results))
+	}
+	again, problems := PublishAll(w.rows(), texts, nil, w.by("ready"))
+	if len(problems) > 0 || !again.Changes.Empty() {
+		rt.Fatalf("publishing the same again: %v, changes %+v", problems, again.Changes)
+	}
+}
+
 func (w *world) assign(rt *rapid.T, a Assignment) {
 	by := w.by("")
 	assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, by)
@@ -121,7 +139,7 @@ func (w *world) request(rt *rapid.T) {
 	case 2:
 		kind, id = KindActivity, activity
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "activity", "set", "set", "publish", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "activity", "set", "set", "publish", "folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "mood")))
 	case "story":
@@ -139,6 +157,13 @@ func (w *world) request(rt *rapid.T) {
 		w.assignSet(rt, SetAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id)
+	case "folder":
+		w.publishAll(rt, []Text{
+			{KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(rt, "acts"))},
+			{KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink+gong", "wrong", "performs:a", "performs:b"}).Draw(rt, "mood"))},
+			{KindAct, actText(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "another act"), "wink")},
+			{KindActivity, activityText(activity, []string{act})},
+		}[rapid.IntRange(0, 2).Draw(rt, "from"):])
 	case "assign":
 		a := Assignment{Story: story, Rev: int64(rapid.IntRange(0, 3).Draw(rt, "rev")), Robots: rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}), 0, 3).Draw(rt, "robots")}
 		if rapid.IntRange(0, 9).Draw(rt, "take back") == 0 {
