@@ -183,9 +183,12 @@ func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
 	case "auto_changed":
 		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused
 	case "act_started":
+		if d.Lane == "story" { // the act that was interrupted is not resumed
+			h.goesOn = ""
+		}
 		return h.focus != "" && d.Lane == "activity"
-	case "act_ended":
-		return d.Lane == "activity" || strings.HasPrefix(d.Lane, "handler-")
+	case "act_ended", "act_warning":
+		return true
 	case "life_state", "life_next", "life_suggestion", "life_completed":
 		return true
 	case "life_focused":
@@ -336,7 +339,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_failed":
 		return kindAlert, fmt.Sprintf("cannot perform %s: %s", n.named(d.ID), reasonText(d))
 	case "act_warning":
-		if n.warned == d.ID {
+		if n.warned == d.ID || d.Reason == "" { // what was interrupted and is not resumed was told
 			return "", ""
 		}
 		n.warned = d.ID

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,53 @@ func (a actText) or(id string) actText {
 		a.name = id
 	}
 	return a
+}
+
+func TestLinesThatBelongTogetherAreOne(t *testing.T) {
+	const (
+		paused = `0 auto_changed auto - {"from":"idle","to":"paused"}`
+		idle   = `0 auto_changed auto - {"from":"paused","to":"idle"}`
+		focus  = `0 life_focused life launchpad {"activity":"hum","nature":"solitary"}`
+		first  = `0 act_started act - {"act":"hum","lane":"activity"}`
+	)
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"an activity and its act":  {[]string{focus, paused, first}, `turns to hum (solitary): performs "hum"`},
+		"its act comes later":      {[]string{focus, paused, `9 act_started act - {"act":"hum","lane":"activity"}`}, `turns to hum (solitary)|performs "hum"`},
+		"the story after it":       {[]string{`0 life_completed life - {"activity":"hum","outcome":"finished"}`, idle}, "goes on with its story"},
+		"another one after it":     {[]string{`0 life_completed life - {"activity":"bow","outcome":"stopped","reason":"superseded"}`, focus, first}, `leaves bow and turns to hum (solitary): performs "hum"`},
+		"the story for a moment":   {[]string{idle, focus, first}, `turns to hum (solitary): performs "hum"`},
+		"an act that is skipped":   {[]string{idle, `0 act_warning act missed {"id":"bow","detail":"is not resumed"}`, `0 act_started act - {"act":"nod","lane":"story"}`}, `performs "nod"`},
+		"a handler and the story":  {[]string{`0 interrupt_finished touch - {"handler":"attend","outcome":"finished"}`, idle}, "has attended; goes on with its story"},
+		"a handler and no story":   {[]string{`0 interrupt_finished touch - {"handler":"attend","outcome":"finished"}`, `9 life_suggestion life - {}`}, "has attended"},
+		"an interrupt":             {[]string{`0 interrupt_started touch attend {}`, paused, `0 act_started act - {"act":"attend","lane":"handler-attend"}`}, "somebody touches it: it attends"},
+		"an intent":                {[]string{`0 intent asr ask {"name":"ask","reaction":{"interrupt":"attend"}}`, `0 interrupt_started ai attend {}`}, "understands ask: it attends"},
+		"a push":                   {[]string{`0 alert_raised pushed safeguard {"detail":"somebody pushes the robot"}`, paused, `0 life_state life - {"from":"solitary","to":"safeguard"}`}, "nothing moves: somebody pushes the robot"},
+		"a pause of its own":       {[]string{paused}, "pauses its story"},
+		"a stop":                   {[]string{`0 safety_changed safety hot {"from":"ENABLED","to":"SOFT_STOP"}`, paused, `0 act_started act - {"act":"heads-to-rest","lane":"safety"}`, `1 safety_changed safety hot {"from":"SOFT_STOP","to":"STOP"}`}, "comes to rest: hot"},
+		"the mode":                 {[]string{`0 auto_changed auto leave {"from":"idle","to":"halt"}`, `0 act_ended act - {"act":"bow","lane":"story","outcome":"cancelled","reason":"stopped"}`, `0 mode_changed mode started {"from":"ato","to":"mnl"}`}, "is in mode mnl (manual) now, after ato (automatic); its story and its life end"},
+		"what is performed partly": {[]string{`0 act_warning act - {"id":"bow","reason":"timeout"}`, `9 act_warning act - {"id":"bow","reason":"timeout"}`}, `performs "bow" only in part: it took longer than allowed`},
+	} {
+		n := &narrator{act: func(_, id string) actText { return actText{name: id} }}
+		var got []string
+		add := func(lines []told) {
+			for _, l := range lines {
+				got = append(got, l.Text)
+			}
+		}
+		for _, line := range c.events {
+			f := strings.SplitN(line, " ", 5)
+			seconds, _ := strconv.Atoi(f[0])
+			add(n.tell(schema.Event{TS: schema.TimeOf(time.Unix(1000+int64(seconds), 0)), Type: f[1], Level: schema.EventOf(f[1]).Level, Source: f[2], Cause: strings.Trim(f[3], "-"), Data: []byte(f[4])}))
+		}
+		n.flush(time.Unix(1, 0))
+		add(n.flush(time.Unix(2, 0)))
+		if text := strings.Join(got, "|"); text != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, text, c.want)
+		}
+	}
 }
 
 func tellOne(t *testing.T, e schema.Event) string {
