@@ -533,6 +533,8 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		case d.Reason == string(schema.ReasonSuperseded): // another activity follows
 			n.left = d.Activity
 			return "", ""
+		case e.TS.Sub(n.paused) < together: // the line before says why
+			return "", ""
 		}
 		return kindLife, fmt.Sprintf("%s was %s: %s", d.Activity, d.Outcome, reasonText(d))
 	}
@@ -544,7 +546,7 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		if d.From == string(schema.LifeInteractive) { // the activity has ended
 			return "", ""
 		}
-		return kindLife, "lives: it does small things by itself now"
+		return kindLife, "is solitary: it may do small things by itself"
 	case schema.LifeInteractive:
 		return "", "" // the focus says what it does
 	case schema.LifeSafeguard:
@@ -648,6 +650,7 @@ func controlText(e schema.Event, d eventFields) string {
 // reasonText says why, in words.
 func reasonText(d eventFields) string {
 	text := ""
+	d.Detail = strings.TrimPrefix(d.Detail, ": ") // a detail without a place
 	if d.Reason != "" {
 		text = schema.Reason(d.Reason).Describe().Text
 		if text == "" {

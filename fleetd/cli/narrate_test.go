@@ -27,7 +27,18 @@ func tellEvents(t *testing.T, path string) string {
 	}
 	defer f.Close()
 	n := &narrator{story: "museum-welcome", act: func(_, id string) actText {
-		return map[string]actText{"welcome": {"Welcome", "Good morning, and welcome to the museum."}}[id].or(id)
+		return map[string]actText{
+			"welcome":         {"Welcome", "Good morning, and welcome to the museum."},
+			"hello-there":     {"Hello there", "Oh, hello there! How nice that you look in."},
+			"look-around":     {"Look around", ""},
+			"museum-tale":     {"A tale from the fountain", "Do you hear the water?"},
+			"look-closer":     {"A closer look", "Look at the hand of the figure over there."},
+			"thank-you":       {"Thanks for a touch", "Oh! That was friendly. Thank you."},
+			"come-along":      {"Come along", "The next tour begins here, beside me. Would you like to come along?"},
+			"hum":             {"Humming", ""},
+			"inline":          {"inline", ""},
+			"tour-invitation": {"Invitation to the tour", "Shall we? Please follow me, and mind the little ones. I drive slowly."},
+		}[id].or(id)
 	}}
 	var out strings.Builder
 	var lines []told
@@ -74,6 +85,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 		"a handler and no story":   {[]string{`0 interrupt_finished touch - {"handler":"attend","outcome":"finished"}`, `9 life_suggestion life - {}`}, "has attended"},
 		"an interrupt":             {[]string{`0 interrupt_started touch attend {}`, paused, `0 act_started act - {"act":"attend","lane":"handler-attend"}`}, "somebody touches it: it attends"},
 		"an intent":                {[]string{`0 intent asr ask {"name":"ask","reaction":{"interrupt":"attend"}}`, `0 interrupt_started ai attend {}`}, "understands ask: it attends"},
+		"an activity it leaves":    {[]string{`0 interrupt_started power power {}`, `0 life_completed life - {"activity":"hum","outcome":"stopped","reason":"busy"}`}, "its battery is low: it goes to its charger"},
 		"a push":                   {[]string{`0 alert_raised pushed safeguard {"detail":"somebody pushes the robot"}`, paused, `0 life_state life - {"from":"solitary","to":"safeguard"}`}, "nothing moves: somebody pushes the robot"},
 		"a pause of its own":       {[]string{paused}, "pauses its story"},
 		"a stop":                   {[]string{`0 safety_changed safety hot {"from":"ENABLED","to":"SOFT_STOP"}`, paused, `0 act_started act - {"act":"heads-to-rest","lane":"safety"}`, `1 safety_changed safety hot {"from":"SOFT_STOP","to":"STOP"}`}, "comes to rest: hot"},
