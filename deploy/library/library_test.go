@@ -191,6 +191,14 @@ func TestEveryTextIsInAllLanguages(t *testing.T) {
 			t.Errorf("%s: languages %v", d.Path, s.Languages)
 		}
 	}
+	activities, _ := Activities()
+	for _, d := range activities {
+		a, _ := score.ParseActivity(d.Text)
+		complete(d.Path, "its name", a.Name)
+		if !slices.Equal(a.Languages, languages) {
+			t.Errorf("%s: languages %v", d.Path, a.Languages)
+		}
+	}
 }
 
 func markUsed(used map[score.ActionType]bool, list []score.Action) {
