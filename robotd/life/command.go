@@ -2,16 +2,18 @@ package life
 
 import (
 	"slices"
+	"strings"
 
 	"troupe/robotd/effect"
 	"troupe/schema"
+	"troupe/schema/cond"
 	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
 func isCommand(args verb.Args) bool {
 	switch args.(type) {
-	case verb.SetLife, verb.FocusActivity, verb.StopFocus, verb.StopActivities, verb.SetSafeguard, verb.SetLaunchpad, verb.SetPlugin:
+	case verb.SetLife, verb.FocusActivity, verb.StopFocus, verb.StopActivities, verb.SetSafeguard, verb.SetLaunchpad, verb.SetPlugin, verb.ExplainCondition:
 		return true
 	}
 	return false
@@ -34,6 +36,8 @@ func (t Step) command(args verb.Args, who string) schema.Verdict {
 		return t.askLaunchpad(a.On)
 	case verb.SetPlugin:
 		return t.setPlugin(a)
+	case verb.ExplainCondition:
+		return t.explainCondition(string(a.Condition))
 	}
 	return refused(schema.ReasonUnknownVerb, "")
 }
@@ -192,6 +196,37 @@ func (t Step) askLaunchpad(on bool) schema.Verdict {
 	}
 	return succeeded("")
 }
+
+// explainCondition says whether a condition is true now, and if not, why.
+func (t Step) explainCondition(text string) schema.Verdict {
+	a := t.named(text)
+	if a != nil && a.when == nil {
+		return succeeded(a.ID + " has no condition; it starts on request")
+	}
+	if a != nil {
+		if truth, why := t.explain(a); truth {
+			return succeeded(strings.TrimSuffix("true; "+why, "; "))
+		}
+		return succeeded(shorten(t.untrue(a.when, a.watch.Facts(t.Now.Mono, &t.Signals.Values), "; "), maxExplained))
+	}
+	c, problems := cond.Parse(text)
+	switch {
+	case len(problems) == 0:
+	case problems[0].Code == "unknown_key" && schema.ValidID(text):
+		return refused(schema.ReasonUnknownActivity, "the robot has no activity "+text+", and conditions have no key of this name")
+	default:
+		v := refused(schema.ReasonBadRequest, strings.TrimSuffix(problems[0].Detail+"; "+problems[0].Hint, "; "))
+		v.Pointer = "/args/condition"
+		return v
+	}
+	if facts := t.Signals.Facts(t.Now.Mono); !c.Eval(facts) {
+		return succeeded(shorten(t.untrue(c, facts, "; "), maxExplained))
+	}
+	return succeeded("true")
+}
+
+// maxExplained bounds an explanation in an answer, in bytes.
+const maxExplained = 1000
 
 // setPlugin switches a plug-in until a state is entered.
 func (t Step) setPlugin(a verb.SetPlugin) schema.Verdict {

@@ -69,9 +69,11 @@ func (s *State) byName() []*activity {
 func (t Step) explain(a *activity) (truth bool, why string) {
 	facts := a.watch.Facts(t.Now.Mono, &t.Signals.Values)
 	if truth = a.when.Eval(facts); !truth {
-		return false, t.untrue(a.when, facts)
+		return false, t.untrue(a.when, facts, "")
 	}
 	switch r := cmp.Or(keeps(Candidates, t, a), keeps(Permissions, t, a), keeps(Launches, t, a)); {
+	case a.ID == t.focus.activity:
+		return true, "it has the focus"
 	case !t.on:
 		return true, "the launchpad is off"
 	case !a.held:
@@ -85,17 +87,10 @@ func (t Step) explain(a *activity) (truth bool, why string) {
 	}
 }
 
-// Explain says why a condition is not true now: its first part that is not, with the values of
-// the keys that it names, and since when they have them. It is empty if the condition is true.
-func (t Step) Explain(c *cond.Condition) string {
-	facts := t.Signals.Facts(t.Now.Mono)
-	if c.Eval(facts) {
-		return ""
-	}
-	return t.untrue(c, facts)
-}
-
-func (t Step) untrue(c *cond.Condition, facts cond.Facts) string {
+// untrue says why a condition is not true: its parts that are not, with the values of the keys
+// that they name, and since when they have them. Without a separator it is the first part alone.
+func (t Step) untrue(c *cond.Condition, facts cond.Facts, separator string) string {
+	var parts []string
 	for _, p := range c.Explain(facts) {
 		if p.True {
 			continue
@@ -114,13 +109,15 @@ func (t Step) untrue(c *cond.Condition, facts cond.Facts) string {
 		} else if p.Error != "" {
 			values = append(values, p.Error)
 		}
-		part := shorten(strings.Join(strings.Fields(p.Text), " "), maxPart)
-		if len(values) == 0 {
-			return part + " is not true"
+		part := shorten(strings.Join(strings.Fields(p.Text), " "), maxPart) + " is not true"
+		if len(values) > 0 {
+			part += ": " + strings.Join(values, ", ")
 		}
-		return part + " is not true: " + strings.Join(values, ", ")
+		if parts = append(parts, part); separator == "" {
+			break
+		}
 	}
-	return "it is not true"
+	return strings.Join(parts, separator)
 }
 
 // noSuchKey is how cel begins the error of a since_s of what never happened.

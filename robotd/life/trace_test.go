@@ -163,6 +163,8 @@ func (w *world) play(line string) string {
 		w.ask(verb.SetLaunchpad{On: arg(0) == "on"})
 	case "plugin":
 		w.ask(verb.SetPlugin{Name: arg(0), Enabled: arg(1) == "on"})
+	case "explain":
+		w.ask(verb.ExplainCondition{Condition: verb.Text(strings.Join(words, " "))})
 	case "ended":
 		w.s.Ended(effect.ActivityEnded{Run: arg(0), Outcome: effect.Outcome(arg(1)), Reason: schema.Reason(arg(2))})
 	case "wait", "document":

@@ -151,6 +151,12 @@ type SetPlugin struct {
 	Enabled bool   `json:"enabled" doc:"whether conditions know its values; false if left out"`
 }
 
+// ExplainCondition is for life/explain.
+type ExplainCondition struct {
+	sealed
+	Condition Text `json:"condition" verb:"required" doc:"a condition as in launch.when, or the activity whose condition is meant"`
+}
+
 // Acquire is for control/acquire.
 type Acquire struct {
 	sealed
