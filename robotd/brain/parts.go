@@ -191,7 +191,8 @@ func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 
 func (t *step) toIntent(do func(intent.Step)) {
 	from := t.list.Len()
-	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot()}})
+	m := (*others)(t.State).ModeFacts()
+	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), Others: m.Others, Detail: m.Detail}})
 	t.settle(from)
 }
 

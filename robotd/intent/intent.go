@@ -53,6 +53,10 @@ type Step struct {
 type Facts struct {
 	Session string
 	Boot    string
+	// Others is why only an operator changes the mode now: for others it is like a desired
+	// mode.
+	Others schema.Reason
+	Detail string
 }
 
 // body is the source of intents that no client posted. No client has the prefix of its keys,
@@ -180,6 +184,9 @@ func (t Step) react(o request.Perform, u schema.Utterance, d decision) {
 		o.Verb, o.Args = verb.Must("act", "perform"), a
 	case does.Interrupt != "":
 		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: asks}
+	case does.Mode != "" && t.Others != "":
+		t.Out.Refuse(o.Key, t.Others, "", t.Detail)
+		return
 	case does.Mode != "":
 		o.Verb, o.Args = verb.Must("mode", "set"), verb.SetMode{Mode: does.Mode}
 	default:
