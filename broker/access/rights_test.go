@@ -307,3 +307,36 @@ func TestUnknownRolesHaveNoRights(t *testing.T) {
 		}
 	}
 }
+
+// What people said is for those who answer them, and only the robot says what it heard.
+func TestIntentsAreReadByThoseWhoAnswerThem(t *testing.T) {
+	intent, post := ns.Topic(schema.TopicIntent, "r1"), func(client string) string { return ns.Topic(schema.TopicCmd, "r1", client, "intent", "post") }
+	for role, reads := range map[schema.Role]bool{
+		schema.RoleFleetd: true, schema.RoleAdmin: true, schema.RoleOperator: true, schema.RoleResponder: true,
+		schema.RoleObserver: false, schema.RoleStop: false, schema.RoleRobot: false,
+	} {
+		r := rightsOf(role, "x")
+		if r.MayRead(intent) != reads {
+			t.Errorf("%s may read intents: %v", role, !reads)
+		}
+		if r.Judge(Publish{Topic: intent}).Decision != Refuse {
+			t.Errorf("%s may publish what r1 heard", role)
+		}
+		if posts := r.Judge(Publish{Topic: post("x")}).Decision == Pass; posts != reads {
+			t.Errorf("%s may post intents: %v", role, posts)
+		}
+	}
+	responder := rightsOf(schema.RoleResponder, "x")
+	for what, p := range map[string]Publish{
+		"a retained intent":          {Topic: post("x"), Retain: true},
+		"an intent in another name":  {Topic: post("y")},
+		"an intent that is too long": {Topic: post("x"), Size: 8<<10 + 1},
+	} {
+		if responder.Judge(p).Decision != Refuse {
+			t.Errorf("a responder may publish %s", what)
+		}
+	}
+	if r := rightsOf(schema.RoleRobot, "r1"); r.Judge(Publish{Topic: intent}).Decision != Pass || r.Judge(Publish{Topic: intent, Retain: true}).Decision == Pass {
+		t.Error("r1 publishes what it heard, and never retained")
+	}
+}
