@@ -174,15 +174,17 @@ func TestStalledHandshakeIsCut(t *testing.T) {
 			c.Close()
 		}
 	}
-	// Connections in the handshake count as waiting for CONNECT.
-	for range 3 {
-		c, err := net.Dial("tcp", b.AddrOf("mqtts"))
-		if err != nil {
-			t.Fatal(err)
+	// Connections in the handshake count as waiting for CONNECT, until they are cut.
+	brokertest.Eventually(t, "a connection refused for the limit", func() bool {
+		for range 3 {
+			c, err := net.Dial("tcp", b.AddrOf("mqtts"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Close() })
 		}
-		defer c.Close()
-	}
-	brokertest.Eventually(t, "a connection refused for the limit", func() bool { return b.Status()["connections_over_cap"] > 0 })
+		return b.Status()["connections_over_cap"] > 0
+	})
 }
 
 func isTimeout(err error) bool {
