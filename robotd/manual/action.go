@@ -33,7 +33,7 @@ func (t Step) performAction(o request.Perform, asked verb.Action, do score.Actio
 	row, _ := score.RowOf(do.Type)
 	class := classOf(&do, unit)
 	elsewhere := t.Body.Elsewhere(do.Point)
-	switch found := schema.Errors(append(score.ValidateAct(a), score.Fit(a, t.capabilities())...)); {
+	switch found := schema.Errors(score.ValidateAndFit(a, t.capabilities())); {
 	case elsewhere != "":
 		t.refuse(o, schema.ReasonPrecondition, "/args/point", elsewhere)
 		return

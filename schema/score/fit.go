@@ -39,6 +39,16 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 	return c.found
 }
 
+// ValidateAndFit returns the problems of an act in general and for this robot. A number beyond
+// the limits of both has only the problem of the robot's, which are the narrower ones.
+func ValidateAndFit(a Act, caps schema.Caps) []schema.Problem {
+	fits := Fit(a, caps)
+	general := slices.DeleteFunc(ValidateAct(a), func(p schema.Problem) bool {
+		return p.Code == CodeOutOfRange && slices.ContainsFunc(fits, func(f schema.Problem) bool { return f.Code == CodeBeyondUnit && f.Pointer == p.Pointer })
+	})
+	return append(general, fits...)
+}
+
 // namingUnits returns a copy of list in which each action names the unit that performs it.
 func namingUnits(list []Action, units []schema.Unit) []Action {
 	out := slices.Clone(list)

@@ -31,6 +31,8 @@ func errorsOf(kind, text string) []schema.Problem {
 		_, _, found = score.CheckAct([]byte(text), library)
 	case "story":
 		_, _, found = score.CheckStory([]byte(text), library)
+	case "activity":
+		_, _, found = score.CheckActivity([]byte(text), library)
 	}
 	return schema.Errors(found)
 }
@@ -70,11 +72,13 @@ func complete(t *testing.T, where string, f score.Field) {
 	}
 }
 
+const activity = "activity: s\nname: {en: S}\nrepeat: once\nnature: solitary\nacts: [{act: bow}]"
+
 // An example of a field is one: the act with it is valid, and the schema of editors accepts
 // it.
 func TestExamplesAreValid(t *testing.T) {
 	editors := schemas(t)
-	acts, stories := []string{}, []string{}
+	acts, stories, activities := []string{}, []string{}, []string{}
 	for _, row := range score.Table {
 		acts = append(acts, action(row.Example))
 		for _, f := range row.Fields {
@@ -90,12 +94,18 @@ func TestExamplesAreValid(t *testing.T) {
 				stories = append(stories, set(t, "story: s\nname: {en: S}\nrepeat: once\nacts: [{act: bow}]", f.Name, f.Example))
 			case "step":
 				stories = append(stories, set(t, "story: s\nname: {en: S}\nrepeat: once", "acts", "["+set(t, "{act: bow}", f.Name, f.Example)+"]"))
+			case "activity":
+				activities = append(activities, set(t, activity, f.Name, f.Example))
+			case "launch":
+				activities = append(activities, set(t, activity, "launch", set(t, "{when: touch}", f.Name, f.Example)))
+			case "parameter":
+				acts = append(acts, set(t, "act: a\nactions: [{type: wait, end_ms: 9}]", "parameters", "{p: "+set(t, "{type: string}", f.Name, f.Example)+"}"))
 			case "choice":
 				acts = append(acts, action(set(t, "{type: screen, timeout_ms: 900}", "choices", "["+set(t, "{id: a, text: {en: A}}", f.Name, f.Example)+"]")))
 			}
 		}
 	}
-	for kind, texts := range map[string][]string{"act": acts, "story": stories} {
+	for kind, texts := range map[string][]string{"act": acts, "story": stories, "activity": activities} {
 		for _, text := range texts {
 			found := slices.DeleteFunc(errorsOf(kind, text), func(p schema.Problem) bool { return p.Code == score.CodeUnknownParameter })
 			if len(found) > 0 {

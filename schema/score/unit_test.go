@@ -83,3 +83,12 @@ func TestActUsesTheUnitsThatItNames(t *testing.T) {
 		}
 	}
 }
+
+// Whoever follows the advice about a number is not refused again.
+func TestRefusedNumberHasTheRangeOfTheRobot(t *testing.T) {
+	far := 9.0
+	found := ValidateAndFit(Act{ID: "a", Actions: []Action{{Type: TypeHead, TimeoutMS: ms(900), YawRad: &far, PitchRad: &far}}}, small)
+	if len(found) != 2 || found[0].Code != CodeOutOfRange || found[0].Pointer != "/actions/0/pitch_rad" || found[1].Detail != "9 rad is outside this robot's -1 to 1" {
+		t.Errorf("%q", found)
+	}
+}
