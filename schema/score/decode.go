@@ -129,7 +129,9 @@ func explain(p schema.Problem, root reflect.Type, tree, value any) schema.Proble
 		}
 		name := pointer.LastToken()
 		p.Detail = what + " has no field " + name
-		p.Hint = unknownFieldHint(name, known, value)
+		if p.Hint = durationHint(name, known, value, valueAt(tree, pointer.Parent())); p.Hint == "" {
+			p.Hint = unknownFieldHint(name, known, value)
+		}
 		return p
 	}
 	t := typeAt(root, pointer)
@@ -243,8 +245,32 @@ var otherNames = map[string][]string{
 	"steps": {"acts", "actions"}, "sequence": {"acts", "actions"}, "actions": {"acts"}, "acts": {"actions"}, "loop": {"repeat"}, "times": {"repeat"},
 	"message": {"text"}, "say": {"text"}, "speech": {"text"}, "content": {"text"}, "en": {"text"}, "de": {"text"},
 	"pan": {"yaw_rad"}, "tilt": {"pitch_rad"}, "angle": {"yaw_rad"}, "file": {"sound", "image"}, "picture": {"image"}, "options": {"choices"},
-	"begin": {"start_ms"}, "at": {"start_ms"}, "delay": {"start_ms"}, "duration": {"end_ms", "timeout_ms"}, "length": {"end_ms", "timeout_ms"},
+	"begin": {"start_ms"}, "at": {"start_ms"}, "delay": {"start_ms"},
 	"to": {"point"}, "target": {"point"}, "condition": {"when"}, "params": {"with", "parameters"}, "args": {"with"}, "on_error": {"on_act_error"},
+}
+
+// durationHint returns how to write a duration, which is no field: an action has the time of
+// its end, or the longest time that it may take.
+func durationHint(name string, known []string, value, object any) string {
+	base, from, ok := cutUnit(name)
+	if !ok {
+		from, _ = unitNamed("ms")
+	}
+	lasts, isNumber := value.(float64)
+	ms, _ := unitNamed("ms")
+	switch {
+	case base != "duration" && base != "length" && base != "dur":
+		return ""
+	case !slices.Contains(known, "end_ms"):
+		return "write timeout_ms: how long it takes at most"
+	case !isNumber || from.kind != ms.kind:
+		return "write end_ms: when it ends, from the start of the group"
+	}
+	start := 0.0
+	if fields, ok := object.(map[string]any); ok {
+		start, _ = fields["start_ms"].(float64)
+	}
+	return fmt.Sprintf("write end_ms: %v, the time at which it ends: start_ms and what it lasts", start+math.Round(lasts*from.factor))
 }
 
 // unknownFieldHint returns how to correct the name of a field.
@@ -270,14 +296,7 @@ func unknownFieldHint(name string, known []string, value any) string {
 	}
 	for _, other := range otherNames[bare] {
 		if slices.Contains(known, other) {
-			hint := "write " + other
-			if bare == "duration" || bare == "length" {
-				hint += ": the time since the start of the group at which it ends"
-				if other == "timeout_ms" {
-					hint = "write timeout_ms: how long it takes at most"
-				}
-			}
-			return hint
+			return "write " + other
 		}
 	}
 	if bare == "description" || bare == "comment" || bare == "note" {

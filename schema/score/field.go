@@ -104,7 +104,11 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		c.texts(at(p, "text"), x.Text, MaxText)
 	case TypeSound:
 		if x.Loop && x.EndMS == nil {
-			c.add(at(p, "end_ms"), CodeNeedsEnd, "a sound that loops never ends by itself", "give it end_ms")
+			hint := "add end_ms"
+			if x.TimeoutMS != nil {
+				hint = "write end_ms in place of timeout_ms"
+			}
+			c.add(at(p, "end_ms"), CodeNeedsEnd, "a sound that loops never ends by itself", hint)
 		}
 	case TypeLED:
 		if !given["colour"] && x.Pattern != "rainbow" {

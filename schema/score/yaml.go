@@ -69,7 +69,7 @@ func fromYAML(data []byte) ([]byte, []schema.Problem) {
 	found := refusedNodes(&first, "")
 	switch err := reader.Decode(&second); {
 	case err == nil:
-		p := schema.Fault("", CodeTrailingData, "a second document starts here", "one act, story or activity a file")
+		p := schema.Fault("", CodeTrailingData, "a second document starts here", "keep one act, story or activity here, and put the other into a file of its own")
 		p.Line, p.Column = second.Line, second.Column
 		found = append(found, p)
 	case !errors.Is(err, io.EOF):
