@@ -59,7 +59,7 @@ type narrator struct {
 
 // heldLine is a line that the next event of the same step may make superfluous or complete.
 type heldLine struct {
-	at     schema.Time
+	event  *schema.Event
 	looked time.Time // when it was first found without a next event
 	done   string    // what has ended, which is told in any case
 	goesOn string    // what follows, unless something else does at once
@@ -94,7 +94,7 @@ func (n *narrator) flush(now time.Time) []told {
 	if !ok {
 		return nil
 	}
-	return []told{{n.at(h.at), line}}
+	return []told{{h.event, n.at(h.event.TS), line}}
 }
 
 // moment is a time by the wall clock, and by that of the scenario, if there is one.
@@ -152,9 +152,10 @@ func dataOf(e schema.Event) (d eventFields) {
 	return d
 }
 
-// told is a line and its time.
+// told is a line, its time and its event.
 type told struct {
-	at moment
+	event *schema.Event
+	at    moment
 	happening
 }
 
@@ -163,20 +164,20 @@ func (n *narrator) tell(e schema.Event) (lines []told) {
 	d := dataOf(e)
 	if h := n.held; h != nil && !n.completes(h, e, d) {
 		n.held = nil
-		if line, ok := h.happening(e.TS.Sub(h.at) >= together || !holdsStory(e, d)); ok {
-			lines = append(lines, told{n.at(h.at), line})
+		if line, ok := h.happening(e.TS.Sub(h.event.TS) >= together || !holdsStory(e, d)); ok {
+			lines = append(lines, told{h.event, n.at(h.event.TS), line})
 		}
 	}
 	if kind, text := n.line(e, d); text != "" {
 		text = strings.TrimSuffix(strings.TrimSpace(text), ":") // a reason may be missing
-		lines = append(lines, told{n.at(e.TS), happening{kind, text}})
+		lines = append(lines, told{&e, n.at(e.TS), happening{kind, text}})
 	}
 	return lines
 }
 
 // completes reports whether an event continues the line that is held.
 func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
-	if e.TS.Sub(h.at) >= together {
+	if e.TS.Sub(h.event.TS) >= together {
 		return false
 	}
 	switch e.Type {
@@ -373,7 +374,7 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 			goesOn = "goes on with " + n.named(n.current)
 		}
 		if n.held == nil {
-			n.held = &heldLine{at: e.TS}
+			n.held = &heldLine{event: &e}
 		}
 		n.held.goesOn = goesOn
 		return "", ""
@@ -462,7 +463,7 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 		return kindReact, orElse(why[e.Source], e.Source+" asks for it") + ": it " + does
 	case "interrupt_finished":
 		if d.Outcome == "finished" {
-			n.held = &heldLine{at: e.TS, done: doneText(d.Handler)}
+			n.held = &heldLine{event: &e, done: doneText(d.Handler)}
 			return "", ""
 		}
 		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "), reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
@@ -524,7 +525,7 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		if e.Cause != "" && e.Cause != "stack" && e.Cause != "launchpad" {
 			by = ", asked by " + e.Cause
 		}
-		n.held = &heldLine{at: e.TS, focus: fmt.Sprintf("%s %s (%s%s)", turns, d.Activity, d.Nature, by)}
+		n.held = &heldLine{event: &e, focus: fmt.Sprintf("%s %s (%s%s)", turns, d.Activity, d.Nature, by)}
 		return "", ""
 	case "life_completed":
 		switch {

@@ -198,21 +198,21 @@ func (w *watcher) look(ctx context.Context) error {
 	})
 	for _, e := range fresh {
 		n := w.robots[e.Robot]
-		if err := w.printAll(e.Robot, n.tell(e.Event), &e); err != nil {
+		if err := w.printAll(e.Robot, n.tell(e.Event)); err != nil {
 			return err
 		}
 	}
 	for id, n := range w.robots {
-		if err := w.printAll(id, n.flush(time.Now()), nil); err != nil {
+		if err := w.printAll(id, n.flush(time.Now())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *watcher) printAll(robot string, lines []told, e *api.Event) error {
+func (w *watcher) printAll(robot string, lines []told) error {
 	for _, l := range lines {
-		if err := w.print(l.at, robot, l.happening, e); err != nil {
+		if err := w.print(l.at, robot, l.happening, l.event); err != nil {
 			return err
 		}
 	}
@@ -228,10 +228,10 @@ type watched struct {
 	Scenario string      `json:"scenario,omitempty"` // time by the clock of the scenario that the robot plays
 	Robot    string      `json:"robot"`
 	happening
-	Event *api.Event `json:"event,omitempty"` // absent for what fleetd itself noticed
+	Event *schema.Event `json:"event,omitempty"` // absent for what fleetd itself noticed
 }
 
-func (w *watcher) print(at moment, robot string, line happening, e *api.Event) error {
+func (w *watcher) print(at moment, robot string, line happening, e *schema.Event) error {
 	if w.sh.output == "json" {
 		return json.NewEncoder(w.sh.Out).Encode(watched{at.wall, at.scenario, robot, line, e})
 	}
