@@ -59,14 +59,6 @@ func BlobOf(kind Kind, body []byte) (score.Blob, []schema.Problem) {
 	return b.Blob, problems
 }
 
-// validate returns the errors and warnings about s.
-func (s sequence) validate(lookup func(string) (score.Act, bool)) []schema.Problem {
-	if s.activity != nil {
-		return score.ValidateActivity(*s.activity, lookup)
-	}
-	return score.ValidateStory(s.Story, lookup)
-}
-
 // source encodes s as a draft.
 func (s sequence) source() []byte {
 	if s.activity != nil {
