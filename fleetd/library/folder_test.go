@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"troupe/schema"
 	"troupe/schema/score"
 )
 
@@ -37,5 +38,24 @@ func TestFolderIsPublishedAsAWhole(t *testing.T) {
 	}
 	if !slices.Equal(order, []string{"bow", "encore", "evening", "idle"}) || done.Results[0].Revision.ID != "evening" || done.Results[0].Revision.Rev != 1 {
 		t.Errorf("published %q; the first result is %+v", order, done.Results[0].Revision)
+	}
+}
+
+// Acts of a folder make drafts of others right, which the plan needs to see.
+func TestFolderMakesOtherDraftsRight(t *testing.T) {
+	w := newWorld()
+	saved, problems := Save(w.rows(), KindAct, actText("encore", "performs:bow"), nil, w.by(""))
+	if len(problems) > 0 || len(saved.Entry.Problems) == 0 {
+		t.Fatalf("the draft without its act: %v, %+v", problems, saved.Entry.Problems)
+	}
+	w.apply(t, saved.Changes)
+	bow := []Text{{KindAct, actText("bow", "smile")}}
+	done, problems := PublishAll(w.need(ForPublishAll(bow)), bow, nil, w.by(""))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	i := slices.IndexFunc(done.Changes.Entries, func(e Entry) bool { return e.ID == "encore" })
+	if i < 0 || slices.ContainsFunc(done.Changes.Entries[i].Problems, func(p schema.Problem) bool { return p.Code == score.CodeUnknownAct }) {
+		t.Errorf("changed entries %+v", done.Changes.Entries)
 	}
 }
