@@ -87,7 +87,7 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 	}
 	results := make([]fileValidity, len(all))
 	for i, s := range all {
-		problems := append(found[i].Problems, twice(all, i)...)
+		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
 		for _, p := range problems {
 			if sh.output != "json" {
