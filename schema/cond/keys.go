@@ -38,7 +38,8 @@ type Key struct {
 
 // Keys lists the facts that a condition may name, in the order of the documentation.
 // The function since_s("name") stands beside them: the seconds since the robot's
-// event or signal of that name; missing if there was none since robotd started.
+// event or signal of that name, or since the end of the activity NAME if it is
+// activity:NAME; missing if there was none since robotd started.
 var Keys = []Key{
 	{"people", Int, "people that the robot sees"},
 	{"touch", Bool, "someone touches the robot"},

@@ -143,7 +143,7 @@ func keyTable() string {
 	for _, k := range cond.Keys {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, k.Type, k.Doc)
 	}
-	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name; missing if there was none since robotd started |\n")
+	b.WriteString("| `since_s(\"name\")` | double | seconds since the robot's event or signal of that name, or since the end of the activity NAME if it is activity:NAME; missing if there was none since robotd started |\n")
 	return b.String()
 }
 
