@@ -16,7 +16,7 @@ import (
 type PostedIntent struct {
 	Name       string            `json:"name" minLength:"1" maxLength:"64" doc:"the intent" example:"greet"`
 	Slots      map[string]string `json:"slots,omitempty" maxProperties:"16" doc:"its details by name"`
-	Text       string            `json:"text,omitempty" maxLength:"1000" doc:"what the person said"`
+	Text       string            `json:"text,omitempty" maxLength:"1000" doc:"what the person said; fleetd keeps it with the command, clients that post over MQTT keep it to the robot"`
 	Emotion    string            `json:"emotion,omitempty" maxLength:"64" doc:"the emotion in which the robot shall answer; its own if left out"`
 	Confidence *float64          `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"certain if left out"`
 }
