@@ -71,7 +71,6 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 // Unknown clients that guess passwords must keep no other client out, least of all a stop
 // button: neither from other addresses nor from their own.
 func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
-	t.Parallel()
 	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
 	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
 	var let, refused atomic.Int64

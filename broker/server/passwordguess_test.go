@@ -12,7 +12,6 @@ import (
 // One address may be the NAT of a whole building, with one guesser in it. A client with
 // the right password is accepted even while others guess at its name.
 func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
-	t.Parallel()
 	const names, guesses, free, address = 8, 7, 5, "127.0.0.2" // free of delay
 	cheap := access.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}    // no queue for hashes: this is about the delays
 	var users string
