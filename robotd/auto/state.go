@@ -71,6 +71,12 @@ type State struct {
 // Boot returns the state of ato after boot, when it is not the active mode.
 func Boot() State { return State{Status: schema.AutoHalt} }
 
+// StoppedByRequest reports whether somebody stopped the story. One that ended, failed or was
+// withdrawn was not stopped by a person.
+func (s *State) StoppedByRequest() bool {
+	return s.Status == schema.AutoStopped && s.Reason == schema.ReasonStopped
+}
+
 // Hold is a condition of the robot that pauses ato.
 type Hold struct {
 	Held   bool

@@ -166,6 +166,10 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
 				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no operator can reach the robot", e.Unit)
+				case s.modes.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
+					a.fail("the %s is started by %s although ato is frozen by %v", e.Unit, s.lanes.Owner(e.Unit), s.perform.Auto().Held())
+				case s.perform.Auto().StoppedByRequest() && (s.lanes.Owner(e.Unit) == "activity" || perform.IsAbility(s.lanes.Owner(e.Unit))):
+					a.fail("the %s is started by %s although somebody stopped the story", e.Unit, s.lanes.Owner(e.Unit))
 				}
 			}
 		case effect.Publish:

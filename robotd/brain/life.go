@@ -25,8 +25,9 @@ func (t *step) toLife(do func(life.Step)) {
 	t.settle(from)
 }
 
-// stopReason is why the safety core keeps the robot from living: a stop, a latched one, or one
-// after which only auto/continue lets it go on.
+// stopReason is why a stop keeps the robot from living: one of the safety core, a latched one,
+// one after which only auto/continue lets it go on, or that somebody stopped the story: then
+// nothing begins by itself before auto/start.
 func (t *step) stopReason() schema.Reason {
 	switch at := t.safety.At; {
 	case safety.Latched(at):
@@ -37,6 +38,8 @@ func (t *step) stopReason() schema.Reason {
 		return schema.ReasonLatched
 	case t.perform.Auto().NeedsContinueAfter(auto.BySafety):
 		return schema.ReasonNeedsContinue
+	case t.perform.Auto().StoppedByRequest():
+		return schema.ReasonNeedsStart
 	}
 	return ""
 }

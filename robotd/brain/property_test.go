@@ -405,7 +405,7 @@ func TestWhateverHappensToALivingRobot(t *testing.T) {
 		some["focus"], some["focus again"], some["time again"] = all["focus"], all["focus"], all["time"]
 		some["back"] = func(t *rapid.T) {
 			w.r.beats = true
-			for _, c := range []string{"safety/reset", "safety/enable", `mode/set "mode":"ato"`, "auto/continue", "life/set \"state\":\"solitary\""} {
+			for _, c := range []string{"safety/reset", "safety/enable", `mode/set "mode":"ato"`, "auto/start", "auto/continue", "life/set \"state\":\"solitary\""} {
 				what, args, _ := strings.Cut(c, " ")
 				w.command(what, args)
 				w.r.until(w.r.now + 300*time.Millisecond)
