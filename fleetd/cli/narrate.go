@@ -182,7 +182,7 @@ func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
 	}
 	switch e.Type {
 	case "auto_changed":
-		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused
+		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused || schema.AutoStatus(d.To) == schema.AutoIdle
 	case "act_started":
 		if d.Lane == "story" { // the act that was interrupted is not resumed
 			h.goesOn = ""
@@ -368,6 +368,9 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 		if d.From != string(schema.AutoPaused) {
 			n.current = ""
 			return kindStory, "begins its story " + n.story
+		}
+		if n.held != nil && n.held.focus != "" { // for a moment only: the activity follows
+			return "", ""
 		}
 		goesOn := "goes on with its story"
 		if n.current != "" {

@@ -76,6 +76,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 		want   string
 	}{
 		"an activity and its act":  {[]string{focus, paused, first}, `turns to hum (solitary): performs "hum"`},
+		"a handler before it":      {[]string{`0 interrupt_finished touch - {"handler":"attend","outcome":"finished"}`, focus, idle, paused, first}, `has attended|turns to hum (solitary): performs "hum"`},
 		"its act comes later":      {[]string{focus, paused, `9 act_started act - {"act":"hum","lane":"activity"}`}, `turns to hum (solitary)|performs "hum"`},
 		"the story after it":       {[]string{`0 life_completed life - {"activity":"hum","outcome":"finished"}`, idle}, "goes on with its story"},
 		"another one after it":     {[]string{`0 life_completed life - {"activity":"bow","outcome":"stopped","reason":"superseded"}`, focus, first}, `leaves bow and turns to hum (solitary): performs "hum"`},
