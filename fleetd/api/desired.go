@@ -29,15 +29,14 @@ type Desired interface {
 	Places(ctx context.Context, robot string) (score.Places, error)
 }
 
-// DesiredRequest changes desired documents of robots, except the story: exactly one of
-// config, mode, places, points and activities.
+// DesiredRequest changes desired documents of robots, except the story and the activities:
+// exactly one of config, mode, places and points.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
 	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings"`
 	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
 	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
 	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have"`
-	Activities    *DesiredSet       `json:"activities,omitempty" doc:"activities of autonomous life"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	Signed
@@ -55,11 +54,11 @@ type DesiredMode struct {
 	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"boot: after start-up; now: also once when the robot receives it; default boot"`
 }
 
-// DesiredSet is a published set; without a body the desired set is cleared.
+// DesiredSet is published places; without a body the desired places are cleared.
 type DesiredSet struct {
 	ID   string         `json:"id,omitempty"`
 	Rev  int64          `json:"rev,omitempty" minimum:"0"`
-	Body jsontext.Value `json:"body,omitempty" doc:"the set, as JSON"`
+	Body jsontext.Value `json:"body,omitempty" doc:"the places, as JSON"`
 }
 
 // DesiredPoints adds points to the places that robots have. It is refused for places with
@@ -101,7 +100,7 @@ type desiredList struct {
 }
 
 func (s *server) desired(h huma.API) {
-	register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode, places or activities of robots",
+	register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode or places of robots",
 		"Robots that are offline get the document when they connect. Each robot reports the result. A desired mode never ends a stop, a lost link or somebody's control of the robot."), auth.Assign,
 		func(ctx context.Context, in *struct {
 			caller
@@ -138,12 +137,8 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 			a.Points.Points[name] = score.Point(q)
 		}
 	}
-	if p := w.Activities; p != nil {
-		parts++
-		a.Activities = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
-	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and activities", parts), "send exactly one")}
+		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places and points", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil

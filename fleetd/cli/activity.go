@@ -7,12 +7,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/cond"
+	"troupe/schema/score"
 )
 
 func (sh *shell) assignActivitiesCommand() *cobra.Command {
@@ -103,4 +106,141 @@ func activitiesText(a view.DesiredActivities) string {
 		text += " (" + strings.TrimSpace(string(a.Reason)+" "+a.Detail) + ")"
 	}
 	return text
+}
+
+// listOfRobot makes list take a robot, whose activities it shows then.
+func (sh *shell) listOfRobot(list *cobra.Command) {
+	all := list.RunE
+	list.Use, list.Short, list.Args = "list [ROBOT]", "list activities, or those of one robot", cobra.MaximumNArgs(1)
+	list.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return all(cmd, args)
+		}
+		return run(func(cmd *cobra.Command, args []string) error {
+			got, err := sh.activitiesOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { robotActivitiesTable(w, got) })
+		})(cmd, args)
+	}
+}
+
+func (sh *shell) activitiesOf(ctx context.Context, robot string) (got api.RobotActivities, err error) {
+	return got, sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(robot, "activities")}, &got)
+}
+
+func robotActivitiesTable(out io.Writer, got api.RobotActivities) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW")
+	for _, a := range got.Activities {
+		body := "fits"
+		if errs := schema.Errors(a.Fit); len(errs) > 0 {
+			body = "lacks: " + errs[0].Detail
+		}
+		writeRow(w, a.ID, a.Rev, string(a.Nature), body, nowText(a))
+	}
+	_ = w.Flush() // a write error shows at the next write
+	if !got.Converged && got.DesiredRev > 0 {
+		fmt.Fprintln(out, "the robot does not have this set:", activitiesText(got.DesiredActivities))
+	}
+}
+
+// nowText says whether an activity has the focus, or why it does not start.
+func nowText(a api.RobotActivity) string {
+	switch {
+	case a.Focused:
+		return "focused"
+	case a.Why == "":
+		return "may start"
+	}
+	return a.Why
+}
+
+func (sh *shell) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain ROBOT ACTIVITY", Short: "say why a robot does not start an activity now",
+		Long: `Say why a robot does not start an activity now: the part of its condition that is not true, with
+the values that it names and their age, or what else keeps it, and what the body lacks for it.`,
+		Example: "  fleetd activity explain r1 greet",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("write %s ROBOT ACTIVITY", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			got, err := sh.activitiesOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			i := slices.IndexFunc(got.Activities, func(a api.RobotActivity) bool { return a.ID == args[1] })
+			if i < 0 {
+				return fmt.Errorf("%s has no activity %s; it has %s", args[0], args[1], orElse(assignedText(got.Assigned), "none"))
+			}
+			a := got.Activities[i]
+			return sh.show(a, func(out io.Writer) {
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				writeRow(w, "activity", fmt.Sprintf("%s revision %d, %s", a.ID, a.Rev, a.Nature))
+				writeRow(w, "condition", dash(launchText(a.Launch)))
+				writeRow(w, "now", nowText(a))
+				if got.At != 0 {
+					writeRow(w, "at", got.At.String())
+				}
+				for _, p := range a.Fit {
+					writeRow(w, "body", p.String())
+				}
+				_ = w.Flush() // a write error shows at the next write
+			})
+		}),
+	}
+}
+
+func launchText(l score.Launch) string {
+	text := l.When
+	if l.For != "" {
+		text += ", for " + l.For
+	}
+	if l.Cooldown != "" {
+		text += ", cooldown " + l.Cooldown
+	}
+	return text
+}
+
+func (sh *shell) conditionCommand() *cobra.Command {
+	check := &cobra.Command{
+		Use: "check CONDITION", Short: "check a condition, without a server", Args: exactlyOne,
+		Example: `  fleetd condition check 'people > 0 && since_s("touch") > 30.0'`,
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			c, problems := cond.Parse(args[0])
+			for _, p := range problems {
+				fmt.Fprintln(sh.Err, p)
+			}
+			if len(problems) > 0 {
+				return &failure{exitError, fmt.Errorf("%q is not a condition", args[0])}
+			}
+			uses := c.Keys()
+			for _, s := range c.Sinces() {
+				uses = append(uses, fmt.Sprintf("since_s(%q)", s.Name))
+			}
+			return sh.show(map[string]any{"condition": args[0], "uses": uses}, func(w io.Writer) {
+				fmt.Fprintln(w, "valid; it depends on", orElse(strings.Join(slices.Compact(uses), ", "), "nothing"))
+			})
+		}),
+	}
+	keys := &cobra.Command{
+		Use: "keys", Short: "list what conditions may name", Args: cobra.NoArgs,
+		RunE: run(func(_ *cobra.Command, _ []string) error {
+			return sh.show(cond.Keys, func(out io.Writer) {
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "KEY\tTYPE\tIT SAYS")
+				for _, k := range cond.Keys {
+					writeRow(w, k.Name, string(k.Type), k.Doc)
+				}
+				writeRow(w, `since_s("name")`, "double", "seconds since the robot's event or signal of that name")
+				_ = w.Flush() // a write error shows at the next write
+			})
+		}),
+	}
+	return group("condition", "conditions of activities and handlers: check, keys", check, keys)
 }

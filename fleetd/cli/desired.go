@@ -41,10 +41,8 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 
 // desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "desired state of robots: config, mode, places, activities, get",
-		sh.desiredConfig(), sh.desiredMode(),
-		sh.desiredSet("places", "the desired map and named points", "Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians."),
-		sh.desiredSet("activities", "the desired activities of autonomous life", "Robots store and report them; handlers of interrupts perform them, and nothing starts them by itself yet."), sh.desiredGet())
+	return group("desired", "desired state of robots: config, mode, places, get",
+		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
@@ -110,15 +108,18 @@ once, when it receives the document. It never ends a stop, a lost link or somebo
 	return c
 }
 
-func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
+func (sh *shell) desiredPlaces() *cobra.Command {
 	var w desiredFlags
 	var path, id string
 	var none bool
 	var taught pointFlags
 	c := &cobra.Command{
-		Use: what + " ROBOT...", Short: "set " + short,
-		Long:    "Set " + short + ", from a file in YAML or JSON in the published form; --none clears it.\n" + form,
-		Example: "  fleetd desired " + what + " -f ground-floor.yaml --id ground-floor -l site=museum",
+		Use: "places ROBOT...", Short: "set the desired map and named points",
+		Long: `Set the desired map and named points, from a file in YAML or JSON in the published form; --none
+clears it.
+Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians.
+` + pointsHelp,
+		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.DesiredSet{ID: id}
 			switch {
@@ -138,23 +139,15 @@ func (sh *shell) desiredSet(what, short, form string) *cobra.Command {
 				}
 				set.Body = body
 			}
-			request := api.DesiredRequest{Places: &set}
-			if what == "activities" {
-				request = api.DesiredRequest{Activities: &set}
-			}
-			return sh.setDesired(cmd.Context(), args, w, request)
+			return sh.setDesired(cmd.Context(), args, w, api.DesiredRequest{Places: &set})
 		}),
 	}
 	w.flags(c)
 	f := c.Flags()
 	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
-	f.StringVar(&id, "id", what, "name of the set")
+	f.StringVar(&id, "id", "places", "name of the set")
 	f.BoolVar(&none, "none", false, "clear it")
-	if what == "places" {
-		c.Long += "\n" + pointsHelp
-		c.Example += "\n  fleetd desired places --from r1 --point window r1 r2"
-		taught.flags(c)
-	}
+	taught.flags(c)
 	return c
 }
 

@@ -77,8 +77,9 @@ With -f the timeline is that of files, and no server is asked.`,
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
 		return group("story", "stories: list, get, publish, assign, withdraw, delete, recover", verbs...)
 	case "activity":
-		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand())
-		return group("activity", "activities: list, get, publish, assign, withdraw, delete, recover", verbs...)
+		sh.listOfRobot(list)
+		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand(), sh.explainCommand())
+		return group("activity", "activities: list, get, publish, assign, withdraw, explain, delete, recover", verbs...)
 	}
 	return group("act", "acts: list, get, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
 }

@@ -1,5 +1,5 @@
-// Package desired plans changes of the desired documents of robots, except the story:
-// settings, mode, places and activities. A plan is a function of rows; the caller applies
+// Package desired plans changes of the desired documents of robots, except the story and the
+// activities: settings, mode and places. A plan is a function of rows; the caller applies
 // the changes in the transaction in which it read the rows.
 //
 // The document of settings always has all settings. A request changes some of them, and
@@ -55,15 +55,14 @@ type Rows struct {
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Ask is a request: exactly one of Config, Mode, Places, Activities and Points. Plan takes no
+// Ask is a request: exactly one of Config, Mode, Places and Points. Plan takes no
 // Points: Parts makes Places of them.
 type Ask struct {
-	Config     *Config
-	Mode       *Mode
-	Places     *Set
-	Activities *Set
-	Points     *Points
-	Expected   *int // number of robots that the caller expects; nil = any
+	Config   *Config
+	Mode     *Mode
+	Places   *Set
+	Points   *Points
+	Expected *int // number of robots that the caller expects; nil = any
 }
 
 // Mode is the mode after start-up, and also once now with Apply now.
@@ -100,10 +99,8 @@ func (a Ask) Topic() schema.TopicKind {
 		return schema.TopicDesiredConfig
 	case a.Mode != nil:
 		return schema.TopicDesiredMode
-	case a.Places != nil, a.Points != nil:
-		return schema.TopicDesiredPlaces
 	}
-	return schema.TopicDesiredActivities
+	return schema.TopicDesiredPlaces
 }
 
 // Plan returns the changes for a request, or problems.
@@ -166,11 +163,7 @@ func (p *plan) check(a Ask) []schema.Problem {
 	case a.Mode != nil:
 		return a.Mode.check()
 	}
-	set, judge, pointer := a.Places, parsePlaces, "/places"
-	if set == nil {
-		set, judge, pointer = a.Activities, parseActivities, "/activities"
-	}
-	return p.pinSet(set, judge, pointer)
+	return p.pinPlaces(a.Places)
 }
 
 func (m *Mode) check() []schema.Problem {
@@ -197,10 +190,8 @@ func (p *plan) document(a Ask, r Robot) (Document, bool, error) {
 		return p.config(*a.Config, r)
 	case a.Mode != nil:
 		return p.mode(*a.Mode, r)
-	case a.Places != nil:
-		return p.set(sign.Places, r)
 	}
-	return p.set(sign.Activities, r)
+	return p.set(sign.Places, r)
 }
 
 func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
@@ -242,12 +233,8 @@ func (p *plan) describe(a Ask) string {
 		return text
 	case a.Mode != nil:
 		return "mode " + string(a.Mode.Mode) + " " + string(a.Mode.Apply)
-	case p.pin == nil && a.Places != nil:
-		return "no places"
 	case p.pin == nil:
-		return "no activities"
-	case a.Places != nil:
-		return strings.TrimSuffix("places "+p.pin.ID+" with "+strings.Join(a.Places.Added, " "), " with ")
+		return "no places"
 	}
-	return "activities " + p.pin.ID
+	return strings.TrimSuffix("places "+p.pin.ID+" with "+strings.Join(a.Places.Added, " "), " with ")
 }

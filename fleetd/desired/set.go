@@ -10,7 +10,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// Set is a published set; without a Body the desired set is cleared.
+// Set is published places; without a Body the desired places are cleared.
 type Set struct {
 	ID    string
 	Rev   int64 // revision by its author; 0 = 1
@@ -36,19 +36,8 @@ func parsePlaces(body []byte) ([]file, []schema.Problem) {
 	return files, score.ValidatePlaces(v)
 }
 
-func parseActivities(body []byte) ([]file, []schema.Problem) {
-	v, found := score.ParseActivities(body)
-	if len(schema.Errors(found)) > 0 {
-		return nil, found
-	}
-	var files []file
-	for i, a := range v.Assets {
-		files = append(files, file{fmt.Sprintf("/assets/%d", i), a})
-	}
-	return files, score.ValidateActivities(v)
-}
-
-func (p *plan) pinSet(set *Set, judge func([]byte) ([]file, []schema.Problem), pointer string) []schema.Problem {
+func (p *plan) pinPlaces(set *Set) []schema.Problem {
+	const pointer = "/places"
 	if len(set.Body) == 0 {
 		return nil
 	}
@@ -58,7 +47,7 @@ func (p *plan) pinSet(set *Set, judge func([]byte) ([]file, []schema.Problem), p
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(set.Body) > limit {
 		return []schema.Problem{schema.Fault(pointer+"/body", "too_long", fmt.Sprintf("it has %d bytes, robots accept at most %d", len(set.Body), limit), "make it smaller")}
 	}
-	files, problems := judge(set.Body)
+	files, problems := parsePlaces(set.Body)
 	found := schema.Errors(problems)
 	if len(found) > 0 {
 		files = nil // check files only if there are no other errors
@@ -92,6 +81,9 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	}
 	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
 	var err error
+	if d.Released, err = p.seal.SignContent(kind, p.pin); err != nil {
+		return Document{}, false, err
+	}
 	d.Sig, err = p.seal.Sign(kind, r.ID, d)
 	return newDocument(d.Rev, d, err)
 }
