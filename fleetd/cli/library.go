@@ -71,17 +71,17 @@ With -f the timeline is that of files, and no server is asked.`,
 		}),
 	}
 	timeline.add(get)
-	verbs := []*cobra.Command{list, get, sh.publishCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
+	verbs := []*cobra.Command{list, get, sh.publishCommand(kind), sh.diffCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
 	switch kind {
 	case "story":
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
-		return group("story", "stories: list, get, publish, assign, withdraw, delete, recover", verbs...)
+		return group("story", "stories: list, get, publish, diff, assign, withdraw, delete, recover", verbs...)
 	case "activity":
 		sh.listOfRobot(list)
 		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand(), sh.explainCommand())
-		return group("activity", "activities: list, get, publish, assign, withdraw, explain, delete, recover", verbs...)
+		return group("activity", "activities: list, get, publish, diff, assign, withdraw, explain, delete, recover", verbs...)
 	}
-	return group("act", "acts: list, get, publish, delete, recover; perform", append(verbs, sh.performCommand())...)
+	return group("act", "acts: list, get, publish, diff, delete, recover; perform", append(verbs, sh.performCommand())...)
 }
 
 func entryTable(out io.Writer, kind string, entries []api.Entry) {
