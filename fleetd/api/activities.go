@@ -111,6 +111,8 @@ func whyNot(d view.Detail, a score.Activity) (focused, truth bool, why string) {
 		return false, truth, text
 	case a.Launch.When == "":
 		return false, false, "it has no condition (launch.when), so it starts only on request: life/focus"
+	case i < 0 && len(life.Conditions) < schema.MaxLifeConditions:
+		return false, false, "the robot has not evaluated its condition yet"
 	case i < 0:
 		return false, false, fmt.Sprintf("the state of the robot has room for %d conditions, and this one is not among them", schema.MaxLifeConditions)
 	case !truth && why == "":

@@ -39,7 +39,8 @@ func TestWhyAnActivityDoesNotStart(t *testing.T) {
 		{"life is disabled", has, life(schema.LifeDisabled), greet, false, false, "life is disabled"},
 		{"the robot protects itself", has, held, greet, false, false, "life is safeguard (safety_disabled); people > 0 is not true: people is 0 for 12s"},
 		{"no condition", has, life(schema.LifeSolitary), score.Activity{ID: "greet"}, false, false, "it has no condition (launch.when), so it starts only on request: life/focus"},
-		{"no room for the condition", has, life(schema.LifeSolitary), greet, false, false, "the state of the robot has room for 24 conditions, and this one is not among them"},
+		{"not evaluated", has, life(schema.LifeSolitary), greet, false, false, "the robot has not evaluated its condition yet"},
+		{"no room for the condition", has, life(schema.LifeSolitary, make([]schema.LifeCondition, schema.MaxLifeConditions)...), greet, false, false, "the state of the robot has room for 24 conditions, and this one is not among them"},
 		{"no room for the reason", has, life(schema.LifeSolitary, schema.LifeCondition{Activity: "greet"}), greet, false, false, "its condition is not true, and the robot's state has no room to say why"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
