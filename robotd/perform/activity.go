@@ -66,7 +66,11 @@ func (t Step) endFocus(how effect.Outcome, why schema.Reason) {
 // between two activities.
 func (t Step) Activity() {
 	f := &t.focus
-	if f.run != t.heldBy {
+	switch {
+	case f.run == "" && t.heldBy != "" && !t.ending: // another activity may get the focus in the next step
+		t.ending = true
+	case f.run != t.heldBy:
+		t.ending = false
 		if f.run != "" {
 			t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByActivity, Key: f.run, Why: f.id}})
 		}

@@ -122,6 +122,8 @@ func TestStoryStaysPausedBetweenTwoActivities(t *testing.T) {
 	w := living(t, score.Repeat{Loop: true}, score.ActError{})
 	w.focus("greet", "greet-1")
 	w.stopFocus("greet-1")
+	w.part().Activity() // life gives the focus to the next one a step later
+	w.part().StepAuto()
 	w.focus("joke", "joke-2")
 	if want := []schema.AutoStatus{schema.AutoPaused}; !slices.Equal(w.statuses, want) || !slices.Equal(w.tokens(), []string{"activity:joke-2"}) {
 		t.Errorf("ato was %v, and is held by %v", w.statuses, w.tokens())

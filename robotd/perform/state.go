@@ -35,6 +35,7 @@ type State struct {
 
 	focus       focus
 	heldBy      string // performance of an activity whose pause token is held
+	ending      bool   // that performance has ended, and its token is released in the next step
 	frozenFocus auto.Freeze
 	abilities   abilities
 
