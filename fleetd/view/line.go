@@ -33,6 +33,9 @@ func (e *entry) makeLine(id, fleetID string) Robot {
 	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
 	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
+	if l := s.Life; l != nil {
+		r.Life = &Life{l.State, l.Reason, l.Focused, l.Stack, l.Next}
+	}
 	r.Alerts = append(r.Alerts, s.Alerts...)
 	r.Latches = append(r.Latches, s.Safety.Latches...)
 	if h := e.heartbeat; e.outdated && h != nil { // mode and safety of the heartbeat are newer than the state

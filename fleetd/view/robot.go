@@ -33,6 +33,7 @@ type Robot struct {
 	ActIndex     int                `json:"act_index,omitempty"`
 	PauseHolders []schema.Pause     `json:"pause_holders"`
 	Interrupts   []schema.Interrupt `json:"interrupts"`
+	Life         *Life              `json:"life,omitempty" doc:"autonomous life; a robot of an earlier release has none"`
 
 	Skew string `json:"skew,omitempty" doc:"how its protocol version differs from fleetd's"`
 
@@ -43,6 +44,16 @@ type Robot struct {
 	LastEvent  *schema.Event      `json:"last_event,omitempty"`
 
 	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed"`
+}
+
+// Life is the state of a robot's autonomous life, with what has the focus. The robot's state
+// has the rest.
+type Life struct {
+	State   schema.LifeState `json:"state" enum:"disabled,solitary,interactive,safeguard"`
+	Reason  schema.Reason    `json:"reason,omitempty" doc:"why it is disabled or in safeguard"`
+	Focused string           `json:"focused,omitempty" doc:"the activity that it performs"`
+	Stack   []string         `json:"stack,omitempty" doc:"activities that start again afterwards, the next one first"`
+	Next    string           `json:"next,omitempty" doc:"the activity that gets the focus next"`
 }
 
 // Presence is whether fleetd considers a robot connected.

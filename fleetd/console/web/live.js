@@ -48,6 +48,15 @@ function storyText(r) {
   return r.story.id + ' rev ' + r.story.rev + (r.act ? ', act ' + r.act : '');
 }
 
+function lifeText(l) {
+  let s = l.state;
+  if (l.reason) s += ' (' + l.reason.replaceAll('_', ' ') + ')';
+  if (l.focused) s += ': ' + l.focused;
+  if (l.stack) s += ', then again ' + l.stack.join(', ');
+  if (l.next) s += ', next ' + l.next;
+  return s;
+}
+
 function convergenceText(r) {
   const w = r.desired;
   if (!w.story || w.converged) return '';
@@ -115,6 +124,7 @@ function draw(r) {
   if (r.auto_reason) auto += ' (' + (r.auto_reason === 'needs_start' ? 'needs auto/start' : r.auto_reason.replaceAll('_', ' ')) + ')';
   say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
+  say(at('.life'), r.life ? lifeText(r.life) : '', r.life?.state === 'safeguard' ? 'warn' : r.life?.focused ? 'ok' : '');
   say(at('.control'), r.control ? controlText(r.control) : '', 'warn');
   say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
   say(at('.latches'), r.latches.map(latchText).join('; '), 'bad');
@@ -122,7 +132,7 @@ function draw(r) {
   say(at('.desired'), convergenceText(r), r.desired.reason ? 'bad' : 'warn');
   say(at('.labels'), Object.entries(r.labels).map(([k, v]) => k + '=' + v).join(' '));
   say(at('.event'), r.last_event ? clock(r.last_event.ts) + ' ' + r.last_event.type.replaceAll('_', ' ') : 'none yet', r.last_event ? LEVEL[r.last_event.level] : '');
-  for (const what of ['latches', 'pauses', 'control', 'interrupts', 'desired', 'labels']) {
+  for (const what of ['life', 'latches', 'pauses', 'control', 'interrupts', 'desired', 'labels']) {
     at('.if-' + what).hidden = at('.' + what).textContent === '';
   }
   const list = at('.alerts');
