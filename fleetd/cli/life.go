@@ -105,7 +105,7 @@ func lifeTable(out io.Writer, now schema.Time, l *schema.StateLife) {
 		writeRow(w, "safeguard", string(s.Name)+": "+onOff(s.Enabled))
 	}
 	for _, s := range l.Statistics {
-		writeRow(w, "started", fmt.Sprintf("%s: %d times, %v in all, last %s ago", s.Activity, s.Starts, (time.Duration(s.TotalMS)*time.Millisecond).Round(time.Second), ago(now, s.LastStart)))
+		writeRow(w, "statistics", fmt.Sprintf("%s: starts %d, %v in all, last %s ago", s.Activity, s.Starts, (time.Duration(s.TotalMS)*time.Millisecond).Round(time.Second), ago(now, s.LastStart)))
 	}
 	for _, f := range l.Focuses {
 		writeRow(w, "focus", f.Since.String()+" "+orElse(f.Activity, "none"))
