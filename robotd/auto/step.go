@@ -132,13 +132,13 @@ func (s *State) stop(now time.Duration, d *Decision) {
 	switch {
 	case s.Status == schema.AutoHalt:
 		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no story to stop")
+	case s.StoppedByRequest():
+		d.Answer = unchanged("the story is stopped")
 	case s.take(now, d, OnStop):
 		s.cancel(d)
 		s.rewind(now, s.Story)
 		s.Reason = schema.ReasonStopped
 		d.Answer = succeeded("")
-	default:
-		d.Answer = unchanged("the story is stopped")
 	}
 }
 

@@ -40,6 +40,7 @@ var Table = fsm.Table[schema.AutoStatus, Event]{
 	{From: fsm.In(schema.AutoPaused), On: OnFree, To: schema.AutoIdle, Why: "the last pause was released"},
 
 	{From: performing, On: OnStop, To: schema.AutoStopped, Why: "somebody stopped the story; it rewinds"},
+	{From: fsm.In(schema.AutoStopped), On: OnStop, To: schema.AutoStopped, Why: "the story had ended already; now somebody stopped it, and nothing begins by itself"},
 	{From: fsm.In(schema.AutoStopped), On: OnStart, To: schema.AutoIdle, Why: "somebody started the story from its first act"},
 	{From: fsm.In(schema.AutoStopped), On: OnStartHeld, To: schema.AutoPaused, Why: "somebody started the story while a pause is held"},
 

@@ -171,11 +171,8 @@ func (t Step) proceed() bool {
 		if a != nil && a.Nature == score.NatureSolitary {
 			on = OnNextAlone
 		}
-		if a != nil && !t.can(on) {
-			return false
-		}
 		t.stack = t.stack[:last]
-		if a == nil || keeps(Permissions, t, a) != nil {
+		if a == nil || !t.can(on) || keeps(Permissions, t, a) != nil { // it is another one in a set that came meanwhile, or lost its permission
 			t.Out.Changed(effect.FlushSoon)
 			continue
 		}

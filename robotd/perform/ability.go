@@ -24,15 +24,16 @@ var abilityLanes = [...]struct {
 func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), "ability-") }
 
 const (
-	breath     = 4 * time.Second // a breath of the LEDs
-	breathing  = time.Minute     // so long the LEDs breathe until they are told again
-	blink      = 200 * time.Millisecond
-	swayEvery  = 5 * time.Second
-	swayRad    = 0.08
-	swaySpeed  = 0.1
-	lookSpeed  = 0.4
-	lookAgain  = 0.05 // rad by which a person has to move for the head to follow
-	headWithin = 5 * time.Second
+	breath       = 4 * time.Second // a breath of the LEDs
+	breathing    = time.Minute     // so long the LEDs breathe until they are told again
+	breatheAgain = time.Second     // at the earliest: LEDs that refuse get no storm of commands
+	blink        = 200 * time.Millisecond
+	swayEvery    = 5 * time.Second
+	swayRad      = 0.08
+	swaySpeed    = 0.1
+	lookSpeed    = 0.4
+	lookAgain    = 0.05 // rad by which a person has to move for the head to follow
+	headWithin   = 5 * time.Second
 )
 
 // blinkEvery are the pauses between blinks, in turn.
@@ -43,14 +44,15 @@ var blinkFaces = []string{"blink", "sleepy"}
 
 // abilities is what the robot does by itself beside its acts, on units that nothing else uses.
 type abilities struct {
-	wanted  []schema.Ability
-	running []schema.Ability
-	now     []schema.Ability // running in this step, to compare
-	blinks  int
-	sways   int
-	blinkAt time.Duration
-	swayAt  time.Duration
-	yaw     float64 // where the head was told to look; anywhere = it may look elsewhere now
+	wanted    []schema.Ability
+	running   []schema.Ability
+	now       []schema.Ability // running in this step, to compare
+	blinks    int
+	sways     int
+	blinkAt   time.Duration
+	breatheAt time.Duration
+	swayAt    time.Duration
+	yaw       float64 // where the head was told to look; anywhere = it may look elsewhere now
 }
 
 // anywhere is the yaw of a head that something else has used.
@@ -116,10 +118,12 @@ func (t Step) isFree(l act.Lane, u *schema.Unit) bool {
 }
 
 func (t Step) breathe(l act.Lane, u *schema.Unit) {
+	s := &t.abilities
 	switch {
 	case !t.has(schema.AbilityBreathing):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
-	case t.Lanes.Idle(l):
+	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
+		s.breatheAt = t.Now.Mono + breatheAgain
 		t.small(l, score.Action{Type: score.TypeLED, Unit: u.ID, Pattern: "breathe", PeriodMS: breath.Milliseconds(), EndMS: new(breathing.Milliseconds())})
 	}
 }

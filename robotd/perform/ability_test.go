@@ -123,6 +123,22 @@ func TestFaceBlinksNowAndThen(t *testing.T) {
 	}
 }
 
+// LEDs that refuse every command get one a second, not one in each step.
+func TestFailingLEDsGetNoStorm(t *testing.T) {
+	w := alive(t, talk)
+	w.started = nil
+	for range 200 {
+		if key := w.keys["led"]; key != 0 {
+			delete(w.keys, "led")
+			w.lanes.Done(key, schema.ReasonUnitError, "refused", w.now)
+		}
+		w.pass(20 * time.Millisecond)
+	}
+	if n := count(w.started, "led"); n < 3 || n > 5 {
+		t.Errorf("in 4 s the LEDs were told %d times", n)
+	}
+}
+
 func TestHeadTurnsToPeopleAndSwaysWithoutThem(t *testing.T) {
 	w := alive(t, talk)
 	look := func(people int, bearing float64) (yaws []float64) {
