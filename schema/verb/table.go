@@ -87,7 +87,7 @@ var All = []Verb{
 	takes[SetLife](Verb{Group: "life", Name: "set", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
 		Purpose:  "let the robot live, or only perform its story",
 		Examples: []string{"disabled", `{"args":{"state":"solitary"}}`}}),
-	takes[FocusActivity](Verb{Group: "life", Name: "focus", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
+	takes[FocusActivity](Verb{Group: "life", Name: "focus", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife, Need: NeedNoOtherHolder,
 		Purpose:  "start an activity; in ato only, and solitary ones not while an interactive one has the focus",
 		Examples: []string{"greet", `{"args":{"activity":"tell-a-joke","flags":"stop_and_stack_current"}}`}}),
 	takes[StopFocus](Verb{Group: "life", Name: "stop-focus", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
