@@ -186,6 +186,10 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
+		case effect.Exit:
+			if a.r.diskStuck {
+				clear(a.asked) // answers that wait for the disk; their senders see that the robot is offline
+			}
 		case effect.SaveRequests:
 			for _, rec := range e.Put {
 				a.unsaved[rec.Key()] = a.unsaved[rec.Key()] || a.r.diskFull
