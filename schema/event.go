@@ -86,7 +86,7 @@ var Events = []EventRow{
 	{Type: "life_suggestion", Level: EventInfo, Data: "activities", Text: "the activities whose conditions are true, the first choice first; at most one event in 1 s", Routine: true},
 	{Type: "intent", Level: EventInfo, Data: "name, confidence, emotion, reaction, resulting_emotion, reason", Text: "the robot received an intent; source is the client, or `body`, cause its name. `robots/{rid}/intent` has what the person said"},
 	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause as above"},
-	{Type: "intent_refused", Level: EventWarn, Data: "name, reaction, reason, detail", Text: "the robot could not do what an intent that its body heard asks for; whoever posts one is told in the answer"},
+	{Type: "intent_refused", Level: EventWarn, Data: "name, reaction, reason, detail", Text: "the robot could not do what an intent that its body heard asks for; the client that posts one gets the reason in the answer"},
 
 	{Type: "control_held", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
 	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},

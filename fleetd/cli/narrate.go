@@ -49,11 +49,11 @@ type narrator struct {
 
 	note    string      // what happened last in the scenario
 	current string      // act of the story that is performed or paused
-	paused  schema.Time // when an event was told that pauses the story
+	paused  schema.Time // when an event was printed that pauses the story
 	left    string      // activity that was stopped for another one
 	resting string      // why it came to rest
-	warned  string      // act about which was told that it is performed in part
-	asked   schema.Time // when an intent was told
+	warned  string      // act of which was printed that it is performed in part
+	asked   schema.Time // when an intent was printed
 	held    *heldLine
 }
 
@@ -61,7 +61,7 @@ type narrator struct {
 type heldLine struct {
 	event  *schema.Event
 	looked time.Time // when it was first found without a next event
-	done   string    // what has ended, which is told in any case
+	done   string    // what has ended, which is printed in any case
 	goesOn string    // what follows, unless something else does at once
 	focus  string    // activity that has the focus: its first act completes the line
 }
@@ -81,7 +81,7 @@ func (h *heldLine) happening(completed bool) (happening, bool) {
 
 // flush returns the line that is held, when its step is over. now is this computer's time,
 // which may differ from the robot's.
-func (n *narrator) flush(now time.Time) []told {
+func (n *narrator) flush(now time.Time) []narrated {
 	h := n.held
 	if h != nil && h.looked.IsZero() {
 		h.looked = now
@@ -94,7 +94,7 @@ func (n *narrator) flush(now time.Time) []told {
 	if !ok {
 		return nil
 	}
-	return []told{{h.event, n.at(h.event.TS), line}}
+	return []narrated{{h.event, n.at(h.event.TS), line}}
 }
 
 // moment is a time by the wall clock, and by that of the scenario, if there is one.
@@ -121,7 +121,7 @@ func (n *narrator) setClock(e schema.Event) {
 	n.clock, n.scenario, n.speed = e, at, d.Speed
 }
 
-// eventData has the fields of the data of all types of events that are told.
+// eventData has the fields of the data of all types of events that are printed.
 type eventFields struct {
 	From, To, Reason, Detail, ID, By, Why   string
 	Act, Entry, Lane, Outcome, Story        string
@@ -152,25 +152,25 @@ func dataOf(e schema.Event) (d eventFields) {
 	return d
 }
 
-// told is a line, its time and its event.
-type told struct {
+// narrated is a line, its time and its event.
+type narrated struct {
 	event *schema.Event
 	at    moment
 	happening
 }
 
 // tell returns the lines that an event makes, with those that were held for it.
-func (n *narrator) tell(e schema.Event) (lines []told) {
+func (n *narrator) narrate(e schema.Event) (lines []narrated) {
 	d := dataOf(e)
 	if h := n.held; h != nil && !n.completes(h, e, d) {
 		n.held = nil
 		if line, ok := h.happening(e.TS.Sub(h.event.TS) >= together || !holdsStory(e, d)); ok {
-			lines = append(lines, told{h.event, n.at(h.event.TS), line})
+			lines = append(lines, narrated{h.event, n.at(h.event.TS), line})
 		}
 	}
 	if kind, text := n.line(e, d); text != "" {
 		text = strings.TrimSuffix(strings.TrimSpace(text), ":") // a reason may be missing
-		lines = append(lines, told{&e, n.at(e.TS), happening{kind, text}})
+		lines = append(lines, narrated{&e, n.at(e.TS), happening{kind, text}})
 	}
 	return lines
 }
@@ -248,7 +248,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	return n.other(e, d)
 }
 
-// quiet lists types of events that are told by other lines, or that do not concern who watches.
+// quiet lists types of events that other lines report, or that do not concern a person who watches.
 var quiet = []string{
 	"life_next", "life_suggestion", // the focus follows, or does not
 	"deadline_missed", "set_point_limited", "teleop_refused", // about the computer and the body
@@ -340,7 +340,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_failed":
 		return kindAlert, fmt.Sprintf("cannot perform %s: %s", n.named(d.ID), reasonText(d))
 	case "act_warning":
-		if n.warned == d.ID || d.Reason == "" { // what was interrupted and is not resumed was told
+		if n.warned == d.ID || d.Reason == "" { // what was interrupted and is not resumed was printed
 			return "", ""
 		}
 		n.warned = d.ID
@@ -599,9 +599,9 @@ func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 func (n *narrator) causeText(cause string) string {
 	if by, ok := strings.CutPrefix(cause, "operator by "); ok {
 		if who, reason, _ := strings.Cut(by, ": "); reason == n.note {
-			return "told by " + who
+			return "asked by " + who
 		}
-		return "told by " + by
+		return "asked by " + by
 	}
 	if rest, ok := strings.CutPrefix(cause, "unit "); ok { // unit battery: it is hot; let it cool
 		unit, what, _ := strings.Cut(rest, ": it ")

@@ -41,13 +41,13 @@ func tellEvents(t *testing.T, path string) string {
 		}[id].or(id)
 	}}
 	var out strings.Builder
-	var lines []told
+	var lines []narrated
 	for read := bufio.NewScanner(f); read.Scan(); {
 		var e schema.Event
 		if err := json.Unmarshal(read.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, n.tell(e)...)
+		lines = append(lines, n.narrate(e)...)
 	}
 	n.flush(time.Unix(1, 0))
 	lines = append(lines, n.flush(time.Unix(2, 0))...)
@@ -95,7 +95,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 	} {
 		n := &narrator{act: func(_, id string) actText { return actText{name: id} }}
 		var got []string
-		add := func(lines []told) {
+		add := func(lines []narrated) {
 			for _, l := range lines {
 				got = append(got, l.Text)
 			}
@@ -103,7 +103,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 		for _, line := range c.events {
 			f := strings.SplitN(line, " ", 5)
 			seconds, _ := strconv.Atoi(f[0])
-			add(n.tell(schema.Event{TS: schema.TimeOf(time.Unix(1000+int64(seconds), 0)), Type: f[1], Level: schema.EventOf(f[1]).Level, Source: f[2], Cause: strings.Trim(f[3], "-"), Data: []byte(f[4])}))
+			add(n.narrate(schema.Event{TS: schema.TimeOf(time.Unix(1000+int64(seconds), 0)), Type: f[1], Level: schema.EventOf(f[1]).Level, Source: f[2], Cause: strings.Trim(f[3], "-"), Data: []byte(f[4])}))
 		}
 		n.flush(time.Unix(1, 0))
 		add(n.flush(time.Unix(2, 0)))
@@ -116,7 +116,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 func tellOne(t *testing.T, e schema.Event) string {
 	t.Helper()
 	n := &narrator{story: "tour", act: func(_, id string) actText { return actText{name: id} }}
-	lines := n.tell(e)
+	lines := n.narrate(e)
 	n.flush(time.Unix(1, 0))
 	var texts []string
 	for _, l := range append(lines, n.flush(time.Unix(2, 0))...) {
@@ -129,7 +129,7 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 	for _, c := range []struct{ kind, source, cause, data, want string }{
 		{"stop_latched", "stops", "", `{"id":"stop-1","by":"ann","why":"a child"}`, "safety: is held by the stop stop-1 of ann until that is released: a child"},
 		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann"}`, "safety: the stop stop-1 is released by ann"},
-		{"safety_changed", "safety", "operator by ann: lunch", `{"from":"ENABLED","to":"STOP"}`, "safety: stops (STOP): told by ann: lunch"},
+		{"safety_changed", "safety", "operator by ann: lunch", `{"from":"ENABLED","to":"STOP"}`, "safety: stops (STOP): asked by ann: lunch"},
 		{"safety_changed", "safety", "unit drive: it is in error; see to it", `{"from":"ENABLED","to":"E_STOP"}`, "safety: stops (E_STOP): its drive is in error"},
 		{"safety_changed", "safety", "operator by ann", `{"from":"STOP","to":"DISABLED"}`, "safety: stands, and may not move until somebody enables it"},
 		{"mode_changed", "mode", "asked", `{"from":"ato","to":"mnl"}`, "mode: is in mode mnl (manual) now, after ato (automatic); its story and its life end"},
@@ -178,7 +178,7 @@ func TestEveryEventCanBeToldWithoutItsData(t *testing.T) {
 		}
 	}
 	if warned == 0 {
-		t.Error("no event of level error is told")
+		t.Error("no event of level error is printed")
 	}
 }
 
@@ -186,15 +186,15 @@ func TestClockOfTheScenarioRunsBetweenItsEntries(t *testing.T) {
 	n := &narrator{act: func(_, id string) actText { return actText{name: id} }}
 	start := time.Unix(1000, 0)
 	at := func(d time.Duration) schema.Time { return schema.TimeOf(start.Add(d)) }
-	n.tell(schema.Event{TS: at(0), Type: "sim_scenario", Data: []byte(`{"at":"10:00:00","speed":20,"note":"open"}`)})
+	n.narrate(schema.Event{TS: at(0), Type: "sim_scenario", Data: []byte(`{"at":"10:00:00","speed":20,"note":"open"}`)})
 	if got := n.at(at(3 * time.Second)).scenario; got != "10:01:00" {
 		t.Errorf("after 3 s: %s", got)
 	}
-	n.tell(schema.Event{TS: at(3 * time.Second), Type: "sim_input", Data: []byte(`{"name":"people","fields":{"count":1},"at":"10:01:02","speed":40}`)})
+	n.narrate(schema.Event{TS: at(3 * time.Second), Type: "sim_input", Data: []byte(`{"name":"people","fields":{"count":1},"at":"10:01:02","speed":40}`)})
 	if got := n.at(at(4 * time.Second)).scenario; got != "10:01:42" {
 		t.Errorf("after the next entry: %s", got)
 	}
-	n.tell(schema.Event{TS: at(5 * time.Second), Type: "booted"})
+	n.narrate(schema.Event{TS: at(5 * time.Second), Type: "booted"})
 	if got := n.at(at(6 * time.Second)); got.scenario != "" || got.wall != at(6*time.Second) {
 		t.Errorf("after a restart: %+v", got)
 	}

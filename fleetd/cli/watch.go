@@ -28,7 +28,7 @@ type watcher struct {
 	only    string // the one robot that is watched; empty = several
 	colours bool
 
-	start     time.Time        // events that fleetd received earlier are not told
+	start     time.Time        // events that fleetd received earlier are not printed
 	since     time.Time        // those until then have been read
 	seen      map[eventID]bool // events of the last look
 	robots    map[string]*narrator
@@ -55,10 +55,10 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 	if f, ok := unsanitized(sh.Out).(*os.File); ok && sh.Env("NO_COLOR") == "" {
 		w.colours = term.IsTerminal(int(f.Fd()))
 	}
-	told := "" // what keeps it from reading; once
+	reported := "" // what keeps it from reading; once
 	for {
 		err := sh.readStream(ctx, query, func(event string, data []byte) error {
-			told = ""
+			reported = ""
 			return w.read(ctx, event, data)
 		})
 		var f *failure
@@ -68,8 +68,8 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 		case errors.As(err, &f):
 			return err
 		}
-		if err.Error() != told {
-			told = err.Error()
+		if err.Error() != reported {
+			reported = err.Error()
 			fmt.Fprintln(sh.Err, "fleetd:", err, "- trying again")
 		}
 		select {
@@ -198,7 +198,7 @@ func (w *watcher) look(ctx context.Context) error {
 	})
 	for _, e := range fresh {
 		n := w.robots[e.Robot]
-		if err := w.printAll(e.Robot, n.tell(e.Event)); err != nil {
+		if err := w.printAll(e.Robot, n.narrate(e.Event)); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func (w *watcher) look(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) printAll(robot string, lines []told) error {
+func (w *watcher) printAll(robot string, lines []narrated) error {
 	for _, l := range lines {
 		if err := w.print(l.at, robot, l.happening, l.event); err != nil {
 			return err
@@ -252,7 +252,7 @@ func (w *watcher) print(at moment, robot string, line happening, e *schema.Event
 }
 
 // writeColoured writes a line. Only the colour passes the sanitizing writer: events contain
-// what strangers wrote.
+// what other programs wrote.
 func writeColoured(out io.Writer, colour, text string) error {
 	if colour == "" {
 		_, err := io.WriteString(out, text+"\n")

@@ -14,7 +14,7 @@ import (
 )
 
 // authoring has files as authors write them by mistake, the same files corrected, and the acts
-// that they name. messages.txt has what validate says about each wrong file: whoever sees
+// that they name. messages.txt has what validate says about each wrong file: a person who sees
 // only the file and its messages must be able to write the corrected one.
 const authoring = "../../testdata/authoring"
 

@@ -1,6 +1,6 @@
 // Package intent answers intents: it publishes each, keeps the robot's emotion, and turns an
 // intent into the command that the setting intents names for it. That command goes the way of
-// every other one, so all checks apply and every refusal reaches whoever posted the intent.
+// every other one, so all checks apply and every refusal reaches the client that posted the intent.
 package intent
 
 import (

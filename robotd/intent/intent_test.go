@@ -68,8 +68,8 @@ func TestIntentIsPublishedWithinASession(t *testing.T) {
 	}
 }
 
-// TestRefusalOfEachReactionIsTold also lets many reactions wait: the newest ones are told.
-func TestRefusalOfEachReactionIsTold(t *testing.T) {
+// TestRefusalOfEachReactionIsReported also lets many reactions wait: the newest ones are reported.
+func TestRefusalOfEachReactionIsReported(t *testing.T) {
 	b := newBench()
 	var keys []request.Key
 	for range 2 * maxReacting {
@@ -84,18 +84,18 @@ func TestRefusalOfEachReactionIsTold(t *testing.T) {
 	if len(keys) != 2*maxReacting || len(b.reacting) != maxReacting || !FromBody(keys[0]) || FromBody("op1/x") {
 		t.Fatalf("%d commands, %d remembered", len(keys), len(b.reacting))
 	}
-	told := 0
+	reported := 0
 	for _, k := range keys {
 		b.part("s").Answered(k, schema.Verdict{Status: schema.StatusAccepted})
 		b.part("s").Answered(k, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonNotInAto})
 		if got := b.events(); got == fmt.Sprint("intent_refused ", schema.ReasonNotInAto) {
-			told++
+			reported++
 		}
 	}
 	b.part("s").Heard(schema.Utterance{Name: "go"})
 	b.events()
 	b.part("s").Answered(b.reacting[0].key, schema.Verdict{Status: schema.StatusSucceeded})
-	if got := b.events(); told != maxReacting || got != "" || len(b.reacting) != 0 {
-		t.Errorf("%d refusals were told; success says %q; %d are remembered", told, got, len(b.reacting))
+	if got := b.events(); reported != maxReacting || got != "" || len(b.reacting) != 0 {
+		t.Errorf("%d refusals were reported; success says %q; %d are remembered", reported, got, len(b.reacting))
 	}
 }

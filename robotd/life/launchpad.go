@@ -17,8 +17,8 @@ type seen struct {
 	frozen, interrupts, preempts, charging, moving, guarded bool
 }
 
-// told is the newest event about suggestions.
-type told struct {
+// announced is the newest event about suggestions.
+type announced struct {
 	names []string
 	at    time.Duration
 	any   bool
@@ -120,20 +120,20 @@ func (t Step) setNext(id string) {
 // suggest reports the candidates when they are others, at most once in suggestEvery.
 func (t Step) suggest() {
 	n := min(len(t.chosen), schema.MaxLifeSuggestions)
-	same := n == len(t.told.names)
+	same := n == len(t.announced.names)
 	for i := 0; same && i < n; i++ {
-		same = t.activities[t.chosen[i]].ID == t.told.names[i]
+		same = t.activities[t.chosen[i]].ID == t.announced.names[i]
 	}
 	if same {
 		return
 	}
-	if at := t.told.at + suggestEvery; t.told.any && t.Now.Mono < at {
+	if at := t.announced.at + suggestEvery; t.announced.any && t.Now.Mono < at {
 		t.due = sooner(t.due, at)
 		return
 	}
-	t.told = told{t.suggestions(), t.Now.Mono, true}
+	t.announced = announced{t.suggestions(), t.Now.Mono, true}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Event("life_suggestion", "life", "launchpad", "", suggested{t.told.names})
+	t.Out.Event("life_suggestion", "life", "launchpad", "", suggested{t.announced.names})
 }
 
 // suggestions names the candidates, the first choice first.

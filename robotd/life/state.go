@@ -50,7 +50,7 @@ type State struct {
 	activities []activity
 	chosen     []int // candidates of the launchpad, the first choice first: places in activities
 	next       string
-	told       told
+	announced  announced
 	seen       seen
 	due        time.Duration // when time alone changes what the launchpad chooses; 0 = never
 	dirty      bool          // something else has changed that
