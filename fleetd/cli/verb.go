@@ -108,7 +108,7 @@ func (sh *shell) autoCommand() *cobra.Command {
 	again.Flags().StringVar(&token, "token", "", "which pause to release, from robot get")
 	return group("auto", "the performance in mode ato: start, stop, pause, continue",
 		sh.withoutArgs("start", "auto/start", "start a stopped story at its first act"),
-		sh.withoutArgs("stop", "auto/stop", "end the act and rewind the story; nothing begins by itself before auto start"),
+		sh.withoutArgs("stop", "auto/stop", "end the act and rewind the story; no activity begins before auto start"),
 		sh.withoutArgs("pause", "auto/pause", "pause; the story goes on when every pause is released"),
 		again)
 }

@@ -27,7 +27,7 @@ func (t *step) toLife(do func(life.Step)) {
 
 // stopReason is why a stop keeps the robot from living: one of the safety core, a latched one,
 // one after which only auto/continue lets it go on, or that somebody stopped the story: then
-// nothing begins by itself before auto/start.
+// neither activity nor ability begins before auto/start; handlers of interrupts do.
 func (t *step) stopReason() schema.Reason {
 	switch at := t.safety.At; {
 	case safety.Latched(at):

@@ -64,7 +64,7 @@ var All = []Verb{
 		Purpose:  "start the stopped story at its first act",
 		Examples: []string{""}}),
 	takes[StopStory](Verb{Group: "auto", Name: "stop", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
-		Purpose:  "cancel the running act, and rewind the story to its first act; nothing begins by itself before auto/start, also no activity and no ability of life",
+		Purpose:  "cancel the running act, and rewind the story to its first act; before auto/start no activity and no ability of life begins, only handlers of interrupts",
 		Examples: []string{""}}),
 	takes[PauseStory](Verb{Group: "auto", Name: "pause", Class: ClassAuto, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartStory,
 		Purpose:  "pause the story: each request holds a pause token of its own",
