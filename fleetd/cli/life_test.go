@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -39,5 +40,16 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())
 		}
+	}
+}
+
+func TestRobotThatPerformsAnActivityIsNotShownAsPaused(t *testing.T) {
+	r := view.Robot{ID: "r1", Auto: schema.AutoPaused, Life: &view.Life{State: schema.LifeInteractive, Focused: "greet"}, PauseHolders: []schema.Pause{{Token: "activity:greet-1", By: "greet"}}}
+	if got, want := autoText(r), "performing greet"; got != want {
+		t.Errorf("ato: %q, want %q", got, want)
+	}
+	r.PauseHolders = append(r.PauseHolders, schema.Pause{Token: "operator:ann", By: "ann"})
+	if got := autoText(r); !strings.HasPrefix(got, "paused by ") {
+		t.Errorf("ato: %q although a person pauses it", got)
 	}
 }

@@ -111,6 +111,8 @@ func autoText(r view.Robot) string {
 		s = "off (not in ato)"
 	}
 	switch {
+	case performsActivity(r):
+		return "performing " + r.Life.Focused
 	case len(r.PauseHolders) > 0:
 		s += " by " + holdersText(r.PauseHolders)
 		if slices.ContainsFunc(r.PauseHolders, needsContinue) {
@@ -122,6 +124,12 @@ func autoText(r view.Robot) string {
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s
+}
+
+// performsActivity reports whether only the focused activity pauses the story.
+func performsActivity(r view.Robot) bool {
+	others := func(p schema.Pause) bool { return !strings.HasPrefix(p.Token, "activity:") }
+	return r.Auto == schema.AutoPaused && r.Life != nil && r.Life.Focused != "" && !slices.ContainsFunc(r.PauseHolders, others)
 }
 
 // needsContinue reports whether the cause of a pause is gone, and only auto/continue ends it.

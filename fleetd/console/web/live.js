@@ -48,6 +48,12 @@ function storyText(r) {
   return r.story.id + ' rev ' + r.story.rev + (r.act ? ', act ' + r.act : '');
 }
 
+// ofActivity reports whether the focused activity holds a pause.
+const ofActivity = (p) => p.token.startsWith('activity:');
+
+// performsActivity reports whether only the focused activity pauses the story.
+const performsActivity = (r) => r.auto === 'paused' && !!r.life?.focused && r.pause_holders.every(ofActivity);
+
 function lifeText(l) {
   let s = l.state;
   if (l.reason) s += ' (' + l.reason.replaceAll('_', ' ') + ')';
@@ -122,11 +128,12 @@ function draw(r) {
   say(at('.safety'), safety, r.state_outdated ? 'bad' : r.safety ? safetyTone(r.safety) : '');
   let auto = AUTO[r.auto] || r.auto || 'not reported yet';
   if (r.auto_reason) auto += ' (' + (r.auto_reason === 'needs_start' ? 'needs auto/start' : r.auto_reason.replaceAll('_', ' ')) + ')';
-  say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
+  if (performsActivity(r)) say(at('.auto'), 'performing ' + r.life.focused, 'ok');
+  else say(at('.auto'), auto, r.auto === 'idle' ? 'ok' : r.auto === 'paused' ? 'warn' : '');
   say(at('.story'), storyText(r));
   say(at('.life'), r.life ? lifeText(r.life) : '', r.life?.state === 'safeguard' ? 'warn' : r.life?.focused ? 'ok' : '');
   say(at('.control'), r.control ? controlText(r.control) : '', 'warn');
-  say(at('.pauses'), r.pause_holders.map(holderText).join('; '), 'warn');
+  say(at('.pauses'), r.pause_holders.filter((p) => !ofActivity(p)).map(holderText).join('; '), 'warn');
   say(at('.latches'), r.latches.map(latchText).join('; '), 'bad');
   say(at('.interrupts'), r.interrupts.map((i) => i.handler + ' for ' + i.interrupter).join(', '), 'warn');
   say(at('.desired'), convergenceText(r), r.desired.reason ? 'bad' : 'warn');
@@ -242,7 +249,7 @@ function drawSummary() {
   let held = 0;
   for (const r of rows.values()) {
     count[r.presence.view] = (count[r.presence.view] || 0) + 1;
-    if (r.auto === 'idle' && (r.presence.view === 'online' || r.presence.view === 'degraded')) performing++;
+    if ((r.auto === 'idle' || performsActivity(r)) && (r.presence.view === 'online' || r.presence.view === 'degraded')) performing++;
     if (r.latches.length > 0) held++;
   }
   const parts = Object.keys(MARK).filter((v) => count[v]).map((v) => count[v] + ' ' + v);
