@@ -87,7 +87,7 @@ func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
 // change.
 func comparableState(s schema.State) string {
 	s.TS, s.StateSeq, s.LastReq = 0, 0, nil
-	s.Link.Since = 0 // computed from two clocks, which sometimes differ by a millisecond
+	s.Link.Since, s.Life.Since = 0, 0 // computed from two clocks, which sometimes differ by a millisecond
 	return jsonText(s)
 }
 

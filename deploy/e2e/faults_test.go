@@ -76,6 +76,8 @@ func faultTable() []faultRow {
 		{"screen", "a person presses a button of it in ato: the robot serves",
 			[]string{"cmd mode/set ato", "auto idle", `sim press {"choice":"help"}`, "interrupt service screen"},
 			[]string{`sim press {"choice":"done"}`, "event screen_choice done", "calm", "auto idle", "cmd mode/set mnl"}},
+		{"light sensor", "it gets dark", []string{`sim dark {"on":true}`, "signal dark"}, []string{`sim dark {"on":false}`, "calm"}},
+		{"microphone", "a person wants something for which the robot has no reaction", []string{`sim intent {"name":"sing","confidence":0.9}`, `event intent "name":"sing"`}, []string{"calm"}},
 		{"camera", "persons are near", []string{`sim people {"count":2}`, "signal people"}, []string{`sim people {"count":0}`, "calm"}},
 		{"microphone", "noise", []string{`sim sound {"on":true,"noise_db":62}`, "signal sound"}, []string{`sim sound {"on":false}`, "calm"}},
 	}

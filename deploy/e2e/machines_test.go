@@ -134,11 +134,11 @@ func TestEStopWinsInEverySafetyState(t *testing.T) {
 			w.t.Helper()
 			w.awaitState("r1", string(want), func(s schema.State) bool { return s.Safety.State == want })
 		}
-		// send does not wait for the answer, which is not op1's: request takes the first one.
+		// send does not wait for the answer, nor reset for the final one. Neither is op1's: request takes the first answer.
 		send := func(verb string) { w.publish("op2", robotTopic("r1", "cmd/op2/safety/"+verb), "") }
 		reset := func() { // which is refused for a second after the stop
 			w.t.Helper()
-			w.until("a reset to be granted", func() bool { return w.request("op1", "r1", "safety/reset", "").Status != schema.StatusRejected })
+			w.until("a reset to be granted", func() bool { return w.request("op3", "r1", "safety/reset", "").Status != schema.StatusRejected })
 		}
 		// drive has the robot turn with brakes that take long.
 		drive := func() {

@@ -30,7 +30,7 @@ func TestRobotIsTaughtAnActAndAPoint(t *testing.T) {
 		w.mustRequest("op1", "r1", "manual/head-motion", "nod")
 		w.mustRequest("op1", "r1", "manual/say", "Hi")
 		mark = w.observer.mark()
-		if a := w.mustRequest("op1", "r1", "manual/act-record", "stop"); !strings.Contains(a.Detail, "3 actions") {
+		if a := w.mustRequest("op1", "r1", "manual/act-record", "stop"); !strings.Contains(a.Detail, "actions of my-bow: 3") {
 			t.Errorf("the recording was answered %s", jsonText(a))
 		}
 		awaitDocumentAfter(w, mark, robotTopic("r1", "acts"), "the taught act", func(a schema.Acts) bool {
