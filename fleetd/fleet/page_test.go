@@ -37,7 +37,7 @@ func TestPageReadsOnlyFieldsOfTheStream(t *testing.T) {
 		w.Handler().ServeHTTP(answer, r)
 		script := answer.Body.String()
 		for prefix, of := range map[string]reflect.Type{
-			"r": reflect.TypeFor[view.Robot](), "w": reflect.TypeFor[view.DesiredStory](), "r.presence": reflect.TypeFor[view.Presence](),
+			"r": reflect.TypeFor[view.Robot](), "w": reflect.TypeFor[view.DesiredStory](), "r.presence": reflect.TypeFor[view.Presence](), "life": reflect.TypeFor[view.Life](),
 			"fleetd": reflect.TypeFor[api.Status](), "batch": reflect.TypeFor[api.Batch](),
 			"h": reflect.TypeFor[latch.LatchedStop](), "led": reflect.TypeFor[api.Leadership](), "l": reflect.TypeFor[schema.StopLatch](),
 		} {

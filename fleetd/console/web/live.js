@@ -54,12 +54,12 @@ const ofActivity = (p) => p.token.startsWith('activity:');
 // performsActivity reports whether only the focused activity pauses the story.
 const performsActivity = (r) => r.auto === 'paused' && !!r.life?.focused && r.pause_holders.every(ofActivity);
 
-function lifeText(l) {
-  let s = l.state;
-  if (l.reason) s += ' (' + l.reason.replaceAll('_', ' ') + ')';
-  if (l.focused) s += ': ' + l.focused;
-  if (l.stack) s += ', then again ' + l.stack.join(', ');
-  if (l.next) s += ', next ' + l.next;
+function lifeText(life) {
+  let s = life.state;
+  if (life.reason) s += ' (' + life.reason.replaceAll('_', ' ') + ')';
+  if (life.focused) s += ': ' + life.focused;
+  if (life.stack) s += ', then again ' + life.stack.join(', ');
+  if (life.next) s += ', next ' + life.next;
   return s;
 }
 
