@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
@@ -22,10 +23,19 @@ type State struct {
 	cfg      *config.Config
 	emotion  string // empty = none since robotd started
 	since    schema.Time
-	newest   *schema.NewIntent // that it was confident of; never changed
-	n        int64             // intents that the body heard
-	reacting []reacting        // those of them that are not answered
+	newest   *schema.NewIntent       // that it was confident of; never changed
+	n        int64                   // intents that the body heard
+	reacting []reacting              // those of them that are not answered
+	heard    [maxHeard]time.Duration // when the newest of them came; n is the number of the next
+	dropping bool                    // the newest one came too soon
 }
+
+// A body that misunderstands a noise must not crowd out what else the robot publishes: of more
+// than maxHeard intents within heardWithin it drops the later ones, and reports that once.
+const (
+	maxHeard    = 10
+	heardWithin = 10 * time.Second
+)
 
 // reacting is an intent of the body whose reaction has not ended.
 type reacting struct {
@@ -88,6 +98,17 @@ func (t Step) Heard(u schema.Utterance) {
 		})
 		return
 	}
+	if at := t.heard[t.n%maxHeard]; t.n >= maxHeard && t.Now.Mono < at+heardWithin {
+		if !t.dropping {
+			t.Out.Event("intent_refused", body, string(schema.ReasonBusy), "", refused{
+				Name: u.Name, Reason: schema.ReasonBusy, Detail: fmt.Sprintf("the body heard %d intents within %v; more are dropped", maxHeard, heardWithin),
+			})
+		}
+		t.dropping = true
+		return
+	}
+	t.dropping = false
+	t.heard[t.n%maxHeard] = t.Now.Mono
 	t.n++
 	key := request.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
 	t.take(request.Perform{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)

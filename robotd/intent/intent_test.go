@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
@@ -72,8 +73,15 @@ func TestIntentIsPublishedWithinASession(t *testing.T) {
 func TestRefusalOfEachReactionIsReported(t *testing.T) {
 	b := newBench()
 	var keys []request.Key
+	heard := 0
+	hear := func() {
+		heard++
+		p := b.part("s")
+		p.Now.Mono = time.Duration(heard) * heardWithin
+		p.Heard(schema.Utterance{Name: "go"})
+	}
 	for range 2 * maxReacting {
-		b.part("s").Heard(schema.Utterance{Name: "go"})
+		hear()
 		for i := range b.out.Len() {
 			if p, ok := b.out.At(i).(effect.Perform); ok {
 				keys = append(keys, p.Key)
@@ -92,10 +100,30 @@ func TestRefusalOfEachReactionIsReported(t *testing.T) {
 			reported++
 		}
 	}
-	b.part("s").Heard(schema.Utterance{Name: "go"})
+	hear()
 	b.events()
 	b.part("s").Answered(b.reacting[0].key, schema.Verdict{Status: schema.StatusSucceeded})
 	if got := b.events(); reported != maxReacting || got != "" || len(b.reacting) != 0 {
 		t.Errorf("%d refusals were reported; success says %q; %d are remembered", reported, got, len(b.reacting))
+	}
+}
+
+// TestBodyThatHearsTooMuchIsCutOff lets the body hear an intent every 10 ms for a minute.
+func TestBodyThatHearsTooMuchIsCutOff(t *testing.T) {
+	b := newBench()
+	taken, refused := 0, 0
+	for ms := range 6000 {
+		p := b.part("s")
+		p.Now.Mono = time.Duration(ms) * 10 * time.Millisecond
+		p.Heard(schema.Utterance{Name: "cheer-up"})
+		switch b.events() {
+		case "intent cheer-up":
+			taken++
+		case "intent_refused busy":
+			refused++
+		}
+	}
+	if taken != 6*maxHeard || refused != 6 {
+		t.Errorf("of a minute %d intents were taken and %d events say that more are dropped, want %d and 6", taken, refused, 6*maxHeard)
 	}
 }
