@@ -135,7 +135,7 @@ func ofNoKind(problems []schema.Problem) []schema.Problem {
 	if len(problems) > 0 && problems[0].Pointer == "" {
 		return problems
 	}
-	p := schema.Fault("", score.CodeMissing, "the file names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and its name")
+	p := schema.Fault("", score.CodeMissing, "the file names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome")
 	p.Line, p.Column = 1, 1
 	return []schema.Problem{p}
 }

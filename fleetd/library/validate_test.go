@@ -42,7 +42,7 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 		{"a sound of the folder in an act", []Text{story("new"), act("new", "smile+gong")}, []Asset{gong}, nil},
 		{"an act before the one that it performs", []Text{act("new", "smile"), act("encore", "performs:last"), act("last", "smile"), story("encore"), act("encore", "performs:last")}, nil, []string{"not_in_catalogue /actions/1/face: put it as an asset of this name"}},
 		{"an act with one that has errors", []Text{act("new", "wrong"), act("encore", "performs:new")}, nil, []string{"unknown_act /actions/0/act: correct its errors first", "not_in_catalogue /actions/1/face: put it as an asset of this name"}},
-		{"an act that performs itself by way of another", []Text{act("new", "performs:encore"), act("encore", "performs:new")}, nil, []string{"cycle /actions/0/act: leave one of these actions out", "not_in_catalogue /actions/1/face: put it as an asset of this name"}},
+		{"an act that performs itself by way of another", []Text{act("new", "performs:encore"), act("encore", "performs:new")}, nil, []string{"cycle /actions/0/act: name another act here, or leave one of these actions out", "not_in_catalogue /actions/1/face: put it as an asset of this name"}},
 		{"an image of the folder for a sound", []Text{act("new", "smile+gong")}, []Asset{{Name: "gong", Media: MediaPNG}}, []string{"not_in_catalogue /actions/1/sound: put it as an asset of this name"}},
 	} {
 		for from, rows := range map[string]Rows{"all rows": w.rows(), "what it needs": w.need(ForValidate(row.texts))} {

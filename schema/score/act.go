@@ -77,7 +77,7 @@ func spoilsTimes(p schema.Problem) bool {
 
 func (c *checks) actions(a Act) {
 	if len(a.Actions) == 0 {
-		c.add("/actions", CodeZeroLength, "the act has no action", "add actions: [{type: face, start_ms: 0, face: smile}]")
+		c.add("/actions", CodeZeroLength, "the act has no action", "add actions: [{type: wait, start_ms: 0, end_ms: 2000}], with your own actions")
 		return
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}

@@ -132,7 +132,7 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	}
 	c.addUnder("", story)
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
-		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), nearWord(string(a.Nature), []string{"solitary", "interactive"}, "write solitary or interactive"))
+		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), nearWord(string(a.Nature), []string{"solitary", "interactive"}, "write solitary (it may start while the robot is alone) or interactive (it is for people)"))
 	}
 	if a.Launch.When != "" {
 		_, problems := cond.Parse(a.Launch.When)

@@ -231,7 +231,7 @@ func typeHint(t reflect.Type, pointer jsontext.Pointer, value any) string {
 		return "write a number, such as 1"
 	case t.Kind() == reflect.String:
 		if _, is := value.(bool); is {
-			return "quote it: without quotes, YAML takes yes, no, on, off, true and false for truth values"
+			return "quote it: without quotes, YAML takes y, n, yes, no, on, off, true and false for truth values"
 		}
 		if isNumber {
 			return fmt.Sprintf("quote it: %q", written(value))

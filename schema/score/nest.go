@@ -182,7 +182,7 @@ func (e *expansion) nest(p string, x *Action, depth int) {
 	inner, ok := e.lookup(x.Act)
 	switch {
 	case slices.Contains(e.path, x.Act):
-		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "leave one of these actions out")
+		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "name another act here, or leave one of these actions out")
 		return
 	case !ok:
 		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+x.Act, UnknownActHint)

@@ -84,7 +84,7 @@ func parse[T any](data []byte) (T, []schema.Problem) {
 		}
 	}
 	if text[0] != '{' && bytes.TrimLeft(text, " \t\r\n")[0] != '{' {
-		return none, []schema.Problem{schema.Fault("", CodeNotObject, "the file holds no fields", "begin it with act:, story: or activity: and a name")}
+		return none, []schema.Problem{schema.Fault("", CodeNotObject, "the file holds no fields", "begin it with act:, story: or activity: and an id, such as act: welcome")}
 	}
 	v, found := decodeAll[T](text)
 	return v, Locate(data, found)

@@ -48,7 +48,7 @@ func (c *checks) timeline(a Act) {
 		c.add("/actions", CodeTooLong, fmt.Sprintf("the act may take %d s, over one hour", length.hi/1000), "split it in two, or allow less with timeout_ms")
 	}
 	if length.hi == 0 && c.errors == 0 {
-		c.warn("/actions", CodeZeroLength, "nothing in the act lasts", "add a wait, or put its actions into another act")
+		c.warn("/actions", CodeZeroLength, "nothing in the act lasts", "add {type: wait, start_ms: 0, end_ms: 2000}, or put its actions into another act")
 	}
 }
 

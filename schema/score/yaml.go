@@ -28,7 +28,7 @@ func unreadable(data []byte) []schema.Problem {
 		p := tooBig(len(data))
 		return whole(p.Code, p.Detail, p.Hint)
 	case len(bytes.TrimSpace(data)) == 0:
-		return whole(CodeEmpty, "the file is empty", "begin it with act:, story: or activity: and a name")
+		return whole(CodeEmpty, "the file is empty", "begin it with act:, story: or activity: and an id, such as act: welcome")
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return whole(CodeNotUTF8, "the file is UTF-16 text", "save it as UTF-8")
 	case !utf8.Valid(data):
