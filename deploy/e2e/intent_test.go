@@ -94,7 +94,7 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 		})
 		said("perform: SUCCEEDED")
 
-		// The fleet's table applies at once. A refusal reaches whoever posted the intent.
+		// The fleet's table applies at once. A refusal reaches the client that posted the intent.
 		w.setIntents(2, `[{"intent":"greet","act":"unheard"}]`)
 		if a := w.request("op1", "r1", "intent/post", "greet"); a.Status != schema.StatusRejected || a.Reason != schema.ReasonUnknownID {
 			w.t.Errorf("the answer to an intent for an act that the robot lacks is %s", jsonText(a))

@@ -27,7 +27,7 @@ func keeps(rules []Rule, t Step, a *activity) *Rule {
 	return nil
 }
 
-// Blocks keep an activity for a while, whoever asks for it. One of the stack waits for their end.
+// Blocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
 var Blocks = []Rule{
 	{"frozen", schema.ReasonIgnoredGlobal, "ato is frozen by a pause", func(t Step, _ *activity) bool { return t.Frozen }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
@@ -35,7 +35,7 @@ var Blocks = []Rule{
 	}},
 }
 
-// Permissions are what an activity needs in some circumstances, whoever asks for it.
+// Permissions are what an activity needs in some circumstances, also if a person asks for it.
 var Permissions = []Rule{
 	{string(score.PermitNature), schema.ReasonNature, "an interactive activity has the focus or is stacked", func(t Step, a *activity) bool {
 		return a.Nature == score.NatureSolitary && t.interacts()

@@ -2,7 +2,7 @@
 // ones start again after it, what the launchpad starts, which abilities the robot has, and when
 // it protects itself.
 //
-// Its model is ALAutonomousLife of NAOqi, with four states in a table. Whoever enters a state
+// Its model is ALAutonomousLife of NAOqi, with four states in a table. A robot that enters a state
 // gets it as configured, so that nothing of one activity reaches the next.
 //
 // It decides only: it performs nothing and knows neither lanes nor units. That an activity has

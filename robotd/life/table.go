@@ -37,7 +37,7 @@ const (
 	safeguard   = schema.LifeSafeguard
 )
 
-// Table lists the transitions of autonomous life. Whoever enters a state, also from itself,
+// Table lists the transitions of autonomous life. A robot that enters a state, also from itself,
 // gets its abilities, launchpad and plug-ins as the tables below have them: what an activity
 // leaves behind does not reach the next one.
 var Table = fsm.Table[schema.LifeState, Event]{

@@ -25,7 +25,7 @@ func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), "ability-"
 
 const (
 	breath       = 4 * time.Second // a breath of the LEDs
-	breathing    = time.Minute     // so long the LEDs breathe until they are told again
+	breathing    = time.Minute     // how long the LEDs breathe for one command
 	breatheAgain = time.Second     // at the earliest: LEDs that refuse get no storm of commands
 	blink        = 200 * time.Millisecond
 	swayEvery    = 5 * time.Second
@@ -52,7 +52,7 @@ type abilities struct {
 	blinkAt   time.Duration
 	breatheAt time.Duration
 	swayAt    time.Duration
-	yaw       float64 // where the head was told to look; anywhere = it may look elsewhere now
+	yaw       float64 // where the head was sent; anywhere = it may look elsewhere now
 }
 
 // anywhere is the yaw of a head that something else has used.
@@ -64,7 +64,7 @@ func (s *State) SetAbilities(names []schema.Ability) { s.abilities.wanted = name
 // Performs reports whether an ability is performed.
 func (s *State) Performs(a schema.Ability) bool { return slices.Contains(s.abilities.running, a) }
 
-// Abilities performs the abilities. It comes last, so that each unit goes to whoever else
+// Abilities performs the abilities. It comes last, so that each unit goes first to whatever else
 // wants it in this step.
 func (t Step) Abilities() {
 	s := &t.abilities

@@ -119,7 +119,7 @@ func TestFaceBlinksNowAndThen(t *testing.T) {
 		t.Errorf("it blinked %d times in a minute", n)
 	}
 	if n := count(w.started, "led"); n > 2 {
-		t.Errorf("the LEDs were told %d times in a minute", n)
+		t.Errorf("the LEDs got %d commands in a minute", n)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestFailingLEDsGetNoStorm(t *testing.T) {
 		w.pass(20 * time.Millisecond)
 	}
 	if n := count(w.started, "led"); n < 3 || n > 5 {
-		t.Errorf("in 4 s the LEDs were told %d times", n)
+		t.Errorf("in 4 s the LEDs got %d commands", n)
 	}
 }
 

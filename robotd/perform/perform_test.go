@@ -53,7 +53,7 @@ type world struct {
 
 	ended    []effect.ActivityEnded
 	statuses []schema.AutoStatus // of ato, one after the other
-	yaws     []float64           // to which heads were told to turn
+	yaws     []float64           // to which heads were sent
 }
 
 // healthy is a diagnosis that found nothing.

@@ -84,7 +84,7 @@ func TestActUsesTheUnitsThatItNames(t *testing.T) {
 	}
 }
 
-// Whoever follows the advice about a number is not refused again.
+// An author who follows the advice about a number is not refused again.
 func TestRefusedNumberHasTheRangeOfTheRobot(t *testing.T) {
 	far := 9.0
 	found := ValidateAndFit(Act{ID: "a", Actions: []Action{{Type: TypeHead, TimeoutMS: ms(900), YawRad: &far, PitchRad: &far}}}, small)
