@@ -94,6 +94,7 @@ func TestDemoPerformsAndContinuesAfterRestart(t *testing.T) {
 				t.Error("the demo does not print that it is unprotected")
 			}
 			w.expectPage()
+			w.expectGreeting("r1")
 			w.runPrintedLine(p, "-m mnl")
 			w.awaitState("r1", "in mnl", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl })
 			w.runPrintedLine(p, "-m ato")
@@ -121,6 +122,15 @@ func (w *world) runPrintedLine(p *process, with string) {
 	if err != nil || !strings.Contains(string(out), `"status":"SUCCEEDED"`) {
 		w.t.Errorf("%s: %v\n%s", line, err, out)
 	}
+}
+
+// expectGreeting plays people in and waits until the robot greets them.
+func (w *world) expectGreeting(rid string) {
+	w.t.Helper()
+	w.recorder.Allow(robotTopic(rid, "sim/#"))
+	w.simInput(rid, "people", `{"count":2}`)
+	w.awaitState(rid, "greeting people", func(s schema.State) bool { return s.Life != nil && s.Life.Focused == "greet-visitor" })
+	w.simInput(rid, "people", `{"count":0}`)
 }
 
 func (w *world) expectPage() {

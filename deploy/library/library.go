@@ -8,9 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema"
+	"troupe/schema/intents"
 	"troupe/schema/score"
 )
 
@@ -87,10 +92,20 @@ func documents(folder string, id func([]byte) (string, []schema.Problem)) ([]Doc
 	return out, nil
 }
 
-// Intents is what the robots that have the activities do about intents: the value of their
+// AnySite is the label site of what suits robots anywhere.
+const AnySite = "any"
+
+// Intents returns what robots with these activities do about intents: the value of their
 // setting intents. They attend to a person whose intent they do not know.
-const Intents = `[
-	{"intent": "greet", "activity": "greet-visitor"},
-	{"intent": "ask-tour", "activity": "invite-to-tour"},
-	{"interrupt": "attend"}
-]`
+func Intents(activities []string) jsontext.Value {
+	rows := slices.DeleteFunc([]intents.Row{
+		{Intent: "greet", Activity: "greet-visitor"},
+		{Intent: "ask-tour", Activity: "invite-to-tour"},
+		{Interrupt: "attend"},
+	}, func(r intents.Row) bool { return r.Activity != "" && !slices.Contains(activities, r.Activity) })
+	text, err := json.Marshal(rows)
+	if err != nil {
+		panic(err) // impossible: rows are strings
+	}
+	return text
+}

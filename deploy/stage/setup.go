@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -196,9 +197,8 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 	return err
 }
 
-// assignActivities gives the robots of a site its activities, and what they do about intents,
-// unless they have had activities before. Activities are for robots whose labels include
-// theirs.
+// assignActivities gives robots the activities of their site, and what they do about intents,
+// unless they have had activities before.
 func (o *operatorSetup) assignActivities(ctx context.Context) error {
 	documents, err := library.Activities()
 	if err != nil {
@@ -208,27 +208,21 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sets := map[string][]string{} // by site
-	for _, d := range documents {
-		a, problems := score.ParseActivity(d.Text)
-		if len(problems) > 0 {
-			return fmt.Errorf("%s: %v", d.Path, problems[0])
+	bySite := map[string][]string{}
+	for _, r := range robots {
+		if r.Desired.Story != nil && r.Activities == nil {
+			bySite[r.Labels["site"]] = append(bySite[r.Labels["site"]], r.ID)
 		}
-		sets[a.Labels["site"]] = append(sets[a.Labels["site"]], a.ID)
 	}
-	for site, set := range sets {
-		var ids []string
-		for _, r := range robots {
-			if r.Labels["site"] == site && r.Desired.Story != nil && r.Activities == nil {
-				ids = append(ids, r.ID)
-			}
+	for _, site := range slices.Sorted(maps.Keys(bySite)) {
+		set, err := activitiesOf(documents, site)
+		if err != nil {
+			return err
 		}
-		if len(ids) == 0 {
-			continue
-		}
-		_, err := request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
+		ids := bySite[site]
+		_, err = request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
 			Selector: selector.IDs(ids...), Signed: api.Signed{By: operator},
-			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: jsontext.Value(library.Intents)}},
+			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: library.Intents(set)}},
 		})
 		if err != nil {
 			return err
@@ -239,10 +233,24 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.cfg.Say(fmt.Sprintf("%s live with the activities %s", joinIDs(assigned.Updated), strings.Join(set, ", ")))
+		o.cfg.Say(fmt.Sprintf("the activities of %s: %s", joinIDs(assigned.Updated), strings.Join(set, ", ")))
 	}
 	_, err = o.awaitEach(ctx, func(r view.Robot) bool { return r.Activities == nil || r.Activities.Converged })
 	return err
+}
+
+// activitiesOf returns the activities that are for robots of a site.
+func activitiesOf(documents []library.Document, site string) (set []string, err error) {
+	for _, d := range documents {
+		a, problems := score.ParseActivity(d.Text)
+		if len(problems) > 0 {
+			return nil, fmt.Errorf("%s: %v", d.Path, problems[0])
+		}
+		if of := a.Labels["site"]; of == library.AnySite || of == site {
+			set = append(set, a.ID)
+		}
+	}
+	return set, nil
 }
 
 // enableRobots enables the robots. They never do that by themselves; here the
@@ -305,7 +313,8 @@ func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, appl
 // of each other robot why it does not.
 func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 	performs := func(r view.Robot) bool {
-		return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle && r.Act != ""
+		lives := r.Life != nil && r.Life.Focused != "" // the story continues after the activity
+		return r.Mode == schema.ModeAto && (lives || r.Auto == schema.AutoIdle && r.Act != "")
 	}
 	if _, err := o.awaitEach(ctx, func(r view.Robot) bool { return r.Desired.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
 		return err

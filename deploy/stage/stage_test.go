@@ -80,6 +80,13 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 			if r.Story == nil || r.Story.ID != want.ID || r.Auto != "idle" || r.Mode != "ato" || r.Safety != "ENABLED" {
 				t.Errorf("%s: mode %s, auto %s, safety %s, story %v, want %s", r.ID, r.Mode, r.Auto, r.Safety, r.Story, want.ID)
 			}
+			activities := 5
+			if want.Labels["site"] == "museum" {
+				activities++ // invites people to the tour
+			}
+			if a := r.Activities; a == nil || !a.Converged || len(a.Assigned) != activities {
+				t.Errorf("%s has the activities %+v, want %d", r.ID, a, activities)
+			}
 			for key, value := range want.Labels {
 				if r.Labels[key] != value {
 					t.Errorf("%s has labels %v, want %v", r.ID, r.Labels, want.Labels)
