@@ -18,7 +18,7 @@ SEED     ?= 0
 FOR      ?= 10m
 FILES    ?= 500
 
-.PHONY: help demo test quick check gen build worlds fuzz soak flaky damage setup
+.PHONY: help demo test quick check gen web build worlds fuzz soak flaky damage setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -51,9 +51,14 @@ check: setup ## gofmt, go vet, staticcheck, and generated files as they would be
 	@echo "staticcheck: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"
+	@deploy/setup/web.sh
+	@echo "console: ok"
 
 gen: ## generate the tables, schemas and diagrams
 	@go generate ./...
+
+web: setup ## build the console into the tree, after changes in fleetd/console/web
+	@cd fleetd/console/web && npm run --silent types && npm run --silent build
 
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
@@ -73,6 +78,6 @@ flaky: ## break every connection again and again and measure stops (FOR=10m)
 damage: ## start robotd on damaged copies of its data (FILES=500)
 	@TROUPE_DAMAGED=$(FILES) go test -count=1 -timeout=0 -v -run RobotOnDamagedData ./deploy/e2e | grep -v '^ *\(===\|--- PASS\)'
 
-setup: ## install what tests need and this machine lacks: Debian packages, MQTT.js
+setup: ## install what tests need and this machine lacks: Debian packages, packages of npm
 	@deploy/setup/debian.sh
 	@deploy/setup/npm.sh

@@ -2,6 +2,12 @@ module troupe
 
 go 1.26.0
 
+// Packages of npm can have Go files.
+ignore (
+	./deploy/mqttjs/node_modules
+	./fleetd/console/web/node_modules
+)
+
 // The newest goose and sqlite ask for pseudo-versions of these two that the
 // module proxy no longer serves; both are used only by their tests and tools.
 replace golang.org/x/exp => golang.org/x/exp v0.0.0-20250620022241-b7579e27df2b

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Brings MQTT.js into deploy/mqttjs, in the version that its lock file names, for
-# the tests that talk to the broker as a JavaScript program would. Costs nothing
-# when it is there.
+# Brings the packages of npm, in the versions that the lock files name: MQTT.js, with
+# which tests talk to the broker as a JavaScript program would, and what builds and tests
+# the console. Costs nothing when they are there.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../mqttjs"
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-fi
+for folder in deploy/mqttjs fleetd/console/web; do
+	if [ ! "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ]; then
+		(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+	fi
+done

@@ -49,8 +49,11 @@ type server struct {
 	health     health
 }
 
-// Register adds the API, its description and its health to mux.
-func Register(mux *http.ServeMux, deps Deps) { routes(mux, deps) }
+// Lists of answers are never null, and a request with null for a list is refused.
+func init() { huma.DefaultArrayNullable = false }
+
+// Register adds the API, its description and its health to mux, and returns the description.
+func Register(mux *http.ServeMux, deps Deps) *huma.OpenAPI { return routes(mux, deps).OpenAPI() }
 
 // routes is Register, and returns the operations.
 func routes(mux *http.ServeMux, deps Deps) huma.API {

@@ -117,7 +117,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.sysCommand(), sh.logCommand(), sh.adoptCommand(), sh.desiredCommand(), sh.keyCommand(),
 		sh.commandCommand(), sh.eventCommand(), sh.auditCommand(), sh.versionCommand(),
 	)
-	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.schemaCommand())
+	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.schemaCommand(), sh.openapiCommand())
 	return root
 }
 

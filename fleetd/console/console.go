@@ -1,35 +1,114 @@
-// Package console is the live page: it shows every robot, and has a software stop for
-// each robot and for all.
+// Package console serves the web console: a program of static files, which runs in the
+// browser and does everything through the API. The API decides what is allowed.
 //
-// The page consists of static files. It reads the API's event stream, and posts stops and
-// releases; it has no login and holds no secret. The API decides what is allowed.
+// Its sources are in web, their build in web/dist. With the build tag noweb there is a
+// notice instead.
 package console
 
 import (
-	"embed"
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
 	"io/fs"
+	"mime"
 	"net/http"
+	"path"
+	"strings"
 )
 
-//go:embed web
-var web embed.FS
+// nonceMark stands in the built page wherever each request gets a nonce of its own.
+const nonceMark = "CSP_NONCE"
 
-// Policy is the content security policy of the page: only files and requests of its own
-// origin, nothing inline, no framing.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy is the content security policy of a page with this nonce: files and requests of
+// its own origin only, no inline script, no framing. The nonce is for the style elements
+// that the console makes.
+func policy(nonce string) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; connect-src 'self'; " +
+		"img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
 
-// Handler serves the page at / and its files beside it.
+// file is one file of the console in memory.
+type file struct {
+	kind         string
+	plain, small []byte // small: compressed with gzip; nil if that does not help
+}
+
+// Handler serves the files of the console, and its page for every other path: which
+// screen a path means is decided in the browser.
 func Handler() http.Handler {
-	files, err := fs.Sub(web, "web")
+	built, err := load()
 	if err != nil {
-		panic(err) // the folder is embedded above
+		panic(err) // the folder is embedded
 	}
-	server := http.FileServerFS(files)
+	page := built["index.html"]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", Policy)
-		h.Set("Cache-Control", "no-cache")
-		server.ServeHTTP(w, r)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.Error(w, "the console has nothing to change here", http.StatusMethodNotAllowed)
+			return
+		}
+		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+		f, found := built[name]
+		switch {
+		case found && name != "index.html":
+			// The names of these files contain a hash of their contents.
+			cache := "no-cache"
+			if strings.HasPrefix(name, "assets/") {
+				cache = "public, max-age=31536000, immutable"
+			}
+			serve(w, r, f, cache)
+		case strings.HasPrefix(name, "assets/"):
+			http.NotFound(w, r) // a page of another release asks for its own files
+		default:
+			nonce := rand.Text()
+			w.Header().Set("Content-Security-Policy", policy(nonce))
+			page := file{kind: page.kind, plain: bytes.ReplaceAll(page.plain, []byte(nonceMark), []byte(nonce))}
+			serve(w, r, page, "no-store")
+		}
 	})
+}
+
+func serve(w http.ResponseWriter, r *http.Request, f file, cache string) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", cache)
+	h.Set("Vary", "Accept-Encoding")
+	body := f.plain
+	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.small
+	}
+	_, _ = w.Write(body) // an error means that the client is gone; net/http drops the body of HEAD
+}
+
+// load reads the embedded files and compresses those that become smaller by it.
+func load() (map[string]file, error) {
+	root, err := fs.Sub(files, folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]file{}
+	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		plain, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		f := file{kind: mime.TypeByExtension(path.Ext(name)), plain: plain}
+		var small bytes.Buffer
+		zip := gzip.NewWriter(&small)
+		if _, err := zip.Write(plain); err != nil {
+			return err
+		}
+		if err := zip.Close(); err != nil {
+			return err
+		}
+		if small.Len() < len(plain) {
+			f.small = small.Bytes()
+		}
+		out[name] = f
+		return nil
+	})
+	return out, err
 }

@@ -1,26 +1,37 @@
 package console
 
 import (
-	"io/fs"
+	"io"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-func page(t *testing.T, path string) (body, policy string) {
+func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	answer := httptest.NewRecorder()
-	Handler().ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
-	if answer.Code != 200 {
-		t.Fatalf("GET %s: %d", path, answer.Code)
+	r := httptest.NewRequest("GET", path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
 	}
-	return answer.Body.String(), answer.Header().Get("Content-Security-Policy")
+	answer := httptest.NewRecorder()
+	Handler().ServeHTTP(answer, r)
+	return answer
 }
 
-func TestPageWorksUnderItsContentSecurityPolicy(t *testing.T) {
-	html, policy := page(t, "/")
-	if policy != Policy || strings.Contains(policy, "unsafe") {
+func TestEveryPathOfAScreenIsThePage(t *testing.T) {
+	for _, path := range []string{"/", "/robots", "/robots/r1/events", "/index.html"} {
+		answer := get(t, path)
+		if answer.Code != 200 || !strings.Contains(answer.Body.String(), `id="root"`) {
+			t.Errorf("GET %s: %d %s", path, answer.Code, answer.Body)
+		}
+	}
+}
+
+func TestPageAllowsNoScriptInlineAndNothingOfAnotherOrigin(t *testing.T) {
+	answer := get(t, "/")
+	html, policy := answer.Body.String(), answer.Header().Get("Content-Security-Policy")
+	if policy == "" || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
 	for what, pattern := range map[string]string{
@@ -33,148 +44,76 @@ func TestPageWorksUnderItsContentSecurityPolicy(t *testing.T) {
 			t.Errorf("the page has %s: %s", what, found)
 		}
 	}
-	for _, file := range regexp.MustCompile(`(?:src|href)="([^"]+\.(?:js|css|svg))"`).FindAllStringSubmatch(html, -1) {
-		page(t, "/"+file[1])
+	files := regexp.MustCompile(`(?:src|href)="(/[^"]+)"`).FindAllStringSubmatch(html, -1)
+	if len(files) < 3 {
+		t.Errorf("the page names %d files:\n%s", len(files), html)
 	}
-}
-
-func TestScriptNeverWritesMarkup(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"} {
-		if strings.Contains(script, way) {
-			t.Errorf("the script uses %s: text of a robot would become markup of the page", way)
-		}
-	}
-	html, _ := page(t, "/")
-	for _, id := range regexp.MustCompile(`byID\('([a-z-]+)'\)`).FindAllStringSubmatch(script, -1) {
-		if !strings.Contains(html, `id="`+id[1]+`"`) {
-			t.Errorf("the script looks for #%s, which the page does not have", id[1])
-		}
-	}
-	for _, class := range regexp.MustCompile(`at\('\.([a-z-]+)'\)`).FindAllStringSubmatch(script, -1) {
-		if !regexp.MustCompile(`class="[^"]*\b` + class[1] + `\b`).MatchString(html) {
-			t.Errorf("the script looks for .%s, which the page does not have", class[1])
+	for _, file := range files {
+		if answer := get(t, file[1]); answer.Code != 200 || strings.Contains(answer.Body.String(), `id="root"`) {
+			t.Errorf("GET %s: %d", file[1], answer.Code)
 		}
 	}
 }
 
-func TestFailedStopIsExplained(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	for _, want := range []string{"errorText(err)", "fleetd cannot be reached", "AbortSignal.timeout"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script lacks %s", want)
+func TestEachPageHasANonceOfItsOwn(t *testing.T) {
+	of := func() string {
+		answer := get(t, "/")
+		nonce := regexp.MustCompile(`'nonce-([^']{16,})'`).FindStringSubmatch(answer.Header().Get("Content-Security-Policy"))
+		if nonce == nil || !strings.Contains(answer.Body.String(), nonce[1]) || strings.Contains(answer.Body.String(), nonceMark) {
+			t.Fatalf("nonce %q in the page:\n%s", nonce, answer.Body)
 		}
+		return nonce[1]
 	}
-	if strings.Contains(script, "STOP FAILED: ' + err.message") {
-		t.Error("the browser's error message is shown to people")
+	if first := of(); first == of() {
+		t.Errorf("two pages have the nonce %s", first)
 	}
 }
 
-func TestPageShowsDisputedNames(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	for what, want := range map[string]string{
-		"why a robot that is online is disputed":    "p.view === 'online' && !p.disputed ? '' : p.why",
-		"that another instance has this one's name": "fleetd.disputed + ': two fleetd instances with the same name",
-	} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script does not show %s", what)
-		}
+func TestFilesAreCompressedAndCached(t *testing.T) {
+	script := regexp.MustCompile(`src="(/assets/[^"]+\.js)"`).FindStringSubmatch(get(t, "/").Body.String())
+	if script == nil {
+		t.Fatal("the page has no script")
+	}
+	plain, small := get(t, script[1]), get(t, script[1], "Accept-Encoding", "br, gzip")
+	if small.Header().Get("Content-Encoding") != "gzip" || small.Body.Len()*2 > plain.Body.Len() {
+		t.Errorf("%d bytes as they are, %d compressed", plain.Body.Len(), small.Body.Len())
+	}
+	if cache := plain.Header().Get("Cache-Control"); !strings.Contains(cache, "immutable") {
+		t.Errorf("a file whose name has its hash is cached as %q", cache)
+	}
+	if kind := plain.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/javascript") {
+		t.Errorf("a script is served as %q", kind)
+	}
+	if cache := get(t, "/").Header().Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("the page is cached as %q", cache)
 	}
 }
 
-func TestPageShowsWhichRobotsAreStopped(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	style, _ := page(t, "/live.css")
-	for what, there := range map[string]bool{
-		"mark the card": strings.Contains(script, "dataset.latched = r.latches.length > 0") && strings.Contains(style, "article[data-latched=true]"),
-		"count them":    strings.Contains(script, "' stopped by a latched stop'"),
-	} {
-		if !there {
-			t.Errorf("the page does not %s", what)
+// A first load fetches the page and what it names; other screens are fetched when they are opened.
+func TestFirstLoadIsUnderOneMegabyte(t *testing.T) {
+	total := 0
+	for _, file := range regexp.MustCompile(`(?:src|href)="(/[^"]+)"`).FindAllStringSubmatch(get(t, "/").Body.String(), -1) {
+		body, err := io.ReadAll(get(t, file[1], "Accept-Encoding", "gzip").Result().Body)
+		if err != nil {
+			t.Fatal(err)
 		}
+		total += len(body)
+	}
+	if total == 0 || total > 1<<20 {
+		t.Errorf("the first load has %d bytes", total)
 	}
 }
 
-func TestPageDropsRemovedRobotsAndNamesOrphans(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	for what, want := range map[string]string{
-		"drop a robot that was removed from the fleet": "if (r.gone) forget(r.id)",
-		"name the command that lists orphans":          "fleetd robot orphans",
-	} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script does not %s", what)
-		}
+func TestFileOfAnotherReleaseIsNotThePage(t *testing.T) {
+	if answer := get(t, "/assets/index-00000000.js"); answer.Code != 404 {
+		t.Errorf("a missing file: %d %s", answer.Code, answer.Body)
 	}
 }
 
-func TestStopIsNeverCalledEmergencyStop(t *testing.T) {
-	html, _ := page(t, "/")
-	if !strings.Contains(html, "software stop - not an emergency stop") {
-		t.Error("the page does not say that its stop is not an emergency stop")
-	}
-	err := fs.WalkDir(web, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(web, path)
-		for _, line := range strings.Split(string(text), "\n") {
-			if strings.Contains(strings.ToLower(line), "emergency stop") && !regexp.MustCompile(`not an emergency stop|robot's own emergency stop`).MatchString(line) {
-				t.Errorf("%s: %s", path, strings.TrimSpace(line))
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestReleaseFormNamesTheStopAndItsEffect(t *testing.T) {
-	html, _ := page(t, "/")
-	script, _ := page(t, "/live.js")
-	for _, want := range []string{"robots that hold no other stop are DISABLED", "why robots may move again"} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
-	for _, want := range []string{"'api/v1/stops'", "'api/v1/stops/release'", "askerText(h)", "h.why", "h.id"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script lacks %s", want)
-		}
-	}
-}
-
-func TestPageShowsLeader(t *testing.T) {
-	script, _ := page(t, "/live.js")
-	for _, want := range []string{"fleetd.version + ', ' + leaderText()", "led.leads", "led.leader", "led.why"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script lacks %s", want)
-		}
-	}
-}
-
-func TestPageShowsRetainedCommands(t *testing.T) {
-	html, _ := page(t, "/")
-	script, _ := page(t, "/live.js")
-	if !strings.Contains(html, `id="retained-list"`) || !strings.Contains(html, "without the retain flag") {
-		t.Error("the page has no element for it")
-	}
-	for _, want := range []string{"fleetd.retained_commands", "k.topic", "k.client", "k.why", "clock(k.at)"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script lacks %s", want)
-		}
-	}
-}
-
-func TestPageShowsThatStopsMayBeMissing(t *testing.T) {
-	html, _ := page(t, "/")
-	script, _ := page(t, "/live.js")
-	if !strings.Contains(html, `id="latched-incomplete" hidden>More stops may be latched`) {
-		t.Error("the page has no element for it")
-	}
-	for _, want := range []string{"byID('latched-incomplete').hidden = fleetd.latched_complete", "latchedRows.size === 0 && fleetd.latched_complete"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("the script lacks %s", want)
-		}
+func TestConsoleTakesNoPost(t *testing.T) {
+	answer := httptest.NewRecorder()
+	Handler().ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
+	if answer.Code != 405 {
+		t.Errorf("POST /: %d", answer.Code)
 	}
 }

@@ -1,0 +1,215 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"troupe/schema"
+)
+
+const webFolder = "../../fleetd/console/web"
+
+// Every file of specs gets a world of its own: three robots in two sites, which perform
+// stories of the shipped library. Each spec becomes a subtest.
+func TestWebConsole(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("list the specs: %d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".spec.ts"), func(t *testing.T) {
+			w := newWorld(t, ownBroker)
+			w.startFleetd()
+			w.runRobotsIn(schema.ModeMnl, "", "r1", "r2", "r3")
+			w.awaitAdopted("r1", "r2", "r3")
+			w.mustRunCLI("robot", "label", "r1", "site=museum")
+			w.mustRunCLI("robot", "label", "r2", "site=museum")
+			w.mustRunCLI("robot", "label", "r3", "site=stage")
+			w.mustRunCLI("publish", "-f", "../library")
+			w.mustRunCLI("story", "assign", "museum-welcome", "r1", "r2", "r3", "--wait")
+			w.mustRunCLI("safety", "enable", "r1", "r2", "r3", "--wait")
+			w.mustRunCLI("mode", "set", "ato", "r1", "r2", "r3", "--wait")
+			runSpecs(t, w, filepath.Base(file))
+		})
+	}
+}
+
+// runSpecs runs one file of specs in a browser.
+func runSpecs(t *testing.T, w *world, file string) {
+	t.Helper()
+	page := newWebPage(w)
+	control := httptest.NewServer(page.control())
+	defer control.Close()
+	browser, err := findBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(w.folder, "report.json")
+	cmd := exec.Command("node_modules/.bin/playwright", "test", "e2e/"+file, "--reporter=json", "--output="+filepath.Join(w.folder, "playwright"))
+	cmd.Dir = webFolder
+	cmd.Env = append(processEnv(), "TROUPE_URL="+page.server.URL, "TROUPE_WORLD="+control.URL, "CHROMIUM="+browser, "PLAYWRIGHT_JSON_OUTPUT_NAME="+report)
+	output, runErr := cmd.CombinedOutput()
+	text, err := os.ReadFile(report)
+	var all suite
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil || all.count() == 0 {
+		t.Fatalf("run the specs of %s: %v, %v\n%s", file, runErr, err, output)
+	}
+	all.report(t)
+}
+
+func findBrowser() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("no chromium is in the PATH: run make setup")
+}
+
+// suite is a part of the report of Playwright.
+type suite struct {
+	Title  string  `json:"title"`
+	Suites []suite `json:"suites"`
+	Specs  []struct {
+		Title string `json:"title"`
+		OK    bool   `json:"ok"`
+		Tests []struct {
+			Status  string `json:"status"`
+			Results []struct {
+				Errors []struct {
+					Message string `json:"message"`
+				} `json:"errors"`
+			} `json:"results"`
+		} `json:"tests"`
+	} `json:"specs"`
+}
+
+func (s suite) count() int {
+	n := len(s.Specs)
+	for _, inner := range s.Suites {
+		n += inner.count()
+	}
+	return n
+}
+
+// report makes a subtest of each spec. A skipped spec failed.
+func (s suite) report(t *testing.T) {
+	for _, spec := range s.Specs {
+		t.Run(spec.Title, func(t *testing.T) {
+			for _, test := range spec.Tests {
+				if spec.OK && test.Status == "expected" {
+					continue
+				}
+				t.Errorf("the spec is %s", test.Status)
+				for _, result := range test.Results {
+					for _, e := range result.Errors {
+						t.Error(e.Message)
+					}
+				}
+			}
+		})
+	}
+	for _, inner := range s.Suites {
+		inner.report(t)
+	}
+}
+
+// webPage is the address at which browsers find fleetd, which stays the same when fleetd
+// starts again.
+type webPage struct {
+	w      *world
+	server *httptest.Server
+	target atomic.Pointer[url.URL] // nil: nobody answers
+}
+
+func newWebPage(w *world) *webPage {
+	p := &webPage{w: w}
+	p.follow()
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(p.target.Load())
+			r.Out.Host = r.In.Host // fleetd compares it with the origin
+		},
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:      log.New(io.Discard, "", 0), // a browser aborts its stream when it ends
+	}
+	p.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if p.target.Load() == nil {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(rw, r)
+	}))
+	p.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	p.server.Start()
+	w.t.Cleanup(func() { p.server.CloseClientConnections(); p.server.Close() })
+	return p
+}
+
+func (p *webPage) follow() {
+	to, err := url.Parse(p.w.http)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	p.target.Store(to)
+}
+
+// control lets specs change the world: POST /WHAT?robot=r1 and so on. An answer of 200 means
+// that it is done.
+func (p *webPage) control() http.Handler {
+	w, mux := p.w, http.NewServeMux()
+	on := func(what string, do func(r *http.Request) (string, error)) {
+		mux.HandleFunc("POST /"+what, func(rw http.ResponseWriter, r *http.Request) {
+			text, err := do(r)
+			if err != nil {
+				http.Error(rw, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			fmt.Fprint(rw, text)
+		})
+	}
+	done := func(do func()) func(*http.Request) (string, error) {
+		return func(*http.Request) (string, error) { do(); return "", nil }
+	}
+	on("fleetd/kill", done(func() { p.target.Store(nil); w.fleetd.kill(); p.server.CloseClientConnections() }))
+	on("fleetd/start", done(func() { w.startFleetd(); p.follow() }))
+	on("broker/cut", done(func() { w.fleetdProxy.connectTo("") }))
+	on("broker/join", done(func() { w.fleetdProxy.connectTo(w.address) }))
+	on("robot/cut", func(r *http.Request) (string, error) {
+		w.robotProxies[r.URL.Query().Get("robot")].connectTo("")
+		return "", nil
+	})
+	on("robot/join", func(r *http.Request) (string, error) {
+		w.robotProxies[r.URL.Query().Get("robot")].connectTo(w.address)
+		return "", nil
+	})
+	// The body is a JSON list of arguments of fleetd's command line.
+	on("cli", func(r *http.Request) (string, error) {
+		var args []string
+		if err := json.NewDecoder(r.Body).Decode(&args); err != nil {
+			return "", err
+		}
+		result := w.runCLI(args...)
+		if result.code != 0 {
+			return "", fmt.Errorf("fleetd %s: exit %d: %s", strings.Join(args, " "), result.code, result.err)
+		}
+		return result.out, nil
+	})
+	return mux
+}

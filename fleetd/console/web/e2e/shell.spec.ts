@@ -1,0 +1,77 @@
+import { accessible, colors, expect, live, test } from './world';
+
+test('a stop from the page of a robot holds it, and a release with a reason frees it', async ({ page }) => {
+  await page.goto('/robots/r1');
+  await live(page);
+  await page.getByRole('button', { name: 'Stop (software)' }).click();
+  const latched = page.getByTestId('latched');
+  await expect(latched).toContainText('r1');
+  await expect(page.getByText('stopped: waiting for release').first()).toBeVisible();
+  await latched.getByRole('button', { name: 'Release…' }).click();
+  await page.getByLabel('Why may the robots move again?').fill('the child has left the stage');
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
+  await expect(latched).toBeHidden();
+  await expect(page.getByText('waiting to be enabled').first()).toBeVisible();
+});
+
+test('the stop of all robots is held for a second: a click alone stops nobody', async ({ page }) => {
+  await page.goto('/');
+  await live(page);
+  const button = page.getByRole('button', { name: 'Stop (software)' });
+  const box = (await button.boundingBox())!;
+  await page.mouse.move(box.x + 20, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect(page.getByTestId('latched')).toBeHidden();
+  await button.focus();
+  await page.keyboard.down('Enter');
+  await expect(page.getByTestId('latched')).toContainText('all robots');
+  await page.keyboard.up('Enter');
+});
+
+test('the page says when it has lost fleetd, and heals by itself', async ({ page, world }) => {
+  await page.goto('/robots');
+  await live(page);
+  await world.control('fleetd/kill');
+  await expect(page.getByTestId('connection')).toContainText('Reconnecting');
+  await world.control('fleetd/start');
+  await live(page);
+  await expect(page.getByRole('link', { name: 'r1', exact: true })).toHaveCount(1);
+});
+
+test('the page says when fleetd has lost its broker', async ({ page, world }) => {
+  await page.goto('/');
+  await live(page);
+  await world.control('broker/cut');
+  await expect(page.getByTestId('broker-lost')).toBeVisible();
+  await world.control('broker/join');
+  await expect(page.getByTestId('broker-lost')).toBeHidden();
+});
+
+test('nothing inline and nothing of another origin is loaded', async ({ page, baseURL }) => {
+  const foreign: string[] = [];
+  const refused: string[] = [];
+  page.on('request', (r) => {
+    if (!r.url().startsWith(baseURL!) && !r.url().startsWith('data:')) foreign.push(r.url());
+  });
+  page.on('console', (m) => {
+    if (m.text().includes('Content Security Policy')) refused.push(m.text());
+  });
+  await page.goto('/');
+  await live(page);
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Robot, page or command').fill('r2');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/robots\/r2$/);
+  expect(foreign).toEqual([]);
+  expect(refused).toEqual([]);
+});
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`the frame is accessible in ${scheme} colours`, async ({ page }) => {
+    await colors(page, scheme);
+    await page.goto('/');
+    await live(page);
+    await accessible(page);
+  });
+}

@@ -1,0 +1,44 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect, type Page } from '@playwright/test';
+
+/** Changes the world that the specs run in; see webPage.control in deploy/e2e. */
+export interface World {
+  /** Does one thing, such as "fleetd/kill" or "robot/cut?robot=r1", and returns what it printed. */
+  control(what: string): Promise<string>;
+  /** Runs fleetd's command line and returns its output. */
+  cli(...args: string[]): Promise<string>;
+}
+
+async function post(what: string, body?: string): Promise<string> {
+  const at = process.env.TROUPE_WORLD;
+  if (!at) throw new Error('this spec changes the world: run it with go test ./deploy/e2e -run TestWebConsole');
+  const answer = await fetch(`${at}/${what}`, { method: 'POST', body });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${what}: ${text}`);
+  return text;
+}
+
+export const test = base.extend<{ world: World }>({
+  world: async ({}, use) => {
+    await use({ control: (what) => post(what), cli: (...args) => post('cli', JSON.stringify(args)) });
+  },
+});
+
+export { expect };
+
+/** Waits until the console shows the robots of the world. */
+export async function live(page: Page): Promise<void> {
+  await expect(page.getByTestId('connection')).toHaveText('Live');
+}
+
+/** Fails if axe finds something serious or critical on the page. */
+export async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const bad = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
+  expect(bad.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html).slice(0, 3).join(' | ')}`)).toEqual([]);
+}
+
+/** Chooses the colours of the page, before it is opened. */
+export async function colors(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+  await page.addInitScript((s) => localStorage.setItem('troupe.colors', s), scheme);
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from '@playwright/test';
+
+// A test of Go starts the world that the specs run in (deploy/e2e, TestWebConsole). Against a
+// demo they run with TROUPE_URL=http://127.0.0.1:8080, but for those that break the world.
+export default defineConfig({
+  testDir: 'e2e',
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 20_000 },
+  forbidOnly: true,
+  use: {
+    baseURL: process.env.TROUPE_URL ?? 'http://127.0.0.1:8080',
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-GB',
+    launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] },
+  },
+});

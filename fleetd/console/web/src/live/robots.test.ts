@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+
+import type { Robot } from '../api/client';
+import { RobotMap } from './robots';
+
+const robot = (id: string, more: Partial<Robot> = {}) => ({ id, ...more }) as Robot;
+
+test('a change tells only those who watch that robot, and those who watch all', () => {
+  const map = new RobotMap();
+  map.reset([robot('r1'), robot('r2')]);
+  const [one, other, all] = [vi.fn(), vi.fn(), vi.fn()];
+  map.subscribe('r1', one);
+  map.subscribe('r2', other);
+  map.subscribe(undefined, all);
+  map.apply([robot('r1', { mode: 'mnl' })]);
+  expect(one).toHaveBeenCalledTimes(1);
+  expect(other).not.toHaveBeenCalled();
+  expect(all).toHaveBeenCalledTimes(1);
+  expect(map.get('r1')?.mode).toBe('mnl');
+});
+
+test('a removed robot leaves the list, and whoever shows it is told', () => {
+  const map = new RobotMap();
+  map.reset([robot('r1'), robot('r2')]);
+  const tell = vi.fn();
+  map.subscribe('r2', tell);
+  map.apply([robot('r2', { gone: true })]);
+  expect(tell).toHaveBeenCalled();
+  expect(map.everything().map((r) => r.id)).toEqual(['r1']);
+  map.reset([]);
+  expect(map.get('r1')).toBeUndefined();
+});
+
+test('the list is the same array until something changes', () => {
+  const map = new RobotMap();
+  map.reset([robot('r1')]);
+  expect(map.everything()).toBe(map.everything());
+  const before = map.everything();
+  map.apply([robot('r1')]);
+  expect(map.everything()).not.toBe(before);
+});

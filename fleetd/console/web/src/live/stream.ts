@@ -1,0 +1,100 @@
+import { create } from 'zustand';
+
+import { api, type Robot, type Status } from '../api/client';
+import { problemOf } from '../api/problem';
+import { robots } from './robots';
+
+/** ms without a message from fleetd until the connection counts as lost; fleetd sends its status every 2 s. */
+const silence = 8000;
+/** ms until a lost connection is opened again. */
+const pause = 1500;
+
+export type Connection = 'connecting' | 'live' | 'lost';
+
+interface Live {
+  connection: Connection;
+  /** When the connection was lost, by this machine's clock; 0 while it is live. */
+  lostAt: number;
+  /** The newest status of fleetd, and when it arrived by this machine's clock. */
+  fleetd?: Status;
+  fleetdAt: number;
+  /** fleetd asks for a sign-in. */
+  signInRequired: boolean;
+}
+
+/** What the console knows of fleetd and of its own connection to it. */
+export const useLive = create<Live>()(() => ({ connection: 'connecting', lostAt: 0, fleetdAt: 0, signInRequired: false }));
+
+/** fleetd's clock, extrapolated, so that ages do not depend on this machine's clock. */
+export function fleetdNow(): number {
+  const { fleetd, fleetdAt } = useLive.getState();
+  return fleetd ? Date.parse(fleetd.ts) + (Date.now() - fleetdAt) : Date.now();
+}
+
+let source: EventSource | undefined;
+let watchdog: number | undefined;
+let retry: number | undefined;
+
+function lost(): void {
+  source?.close();
+  source = undefined;
+  clearTimeout(watchdog);
+  const { connection, lostAt } = useLive.getState();
+  if (connection === 'live' || lostAt === 0) useLive.setState({ lostAt: Date.now() });
+  if (connection === 'live') useLive.setState({ connection: 'lost' });
+  clearTimeout(retry);
+  retry = window.setTimeout(() => void reopen(), pause);
+}
+
+// An EventSource does not say why it failed, so fleetd is asked whether it wants a sign-in.
+async function reopen(): Promise<void> {
+  try {
+    await api.GET('/api/v1/version');
+  } catch (thrown) {
+    if (problemOf(thrown).signInRequired) {
+      useLive.setState({ signInRequired: true });
+      return;
+    }
+    useLive.setState({ connection: 'lost' });
+  }
+  open();
+}
+
+function heard(): void {
+  clearTimeout(watchdog);
+  watchdog = window.setTimeout(lost, silence);
+}
+
+function open(): void {
+  const s = new EventSource('/api/v1/stream');
+  source = s;
+  heard();
+  const on = <T>(name: string, take: (body: T) => void) =>
+    s.addEventListener(name, (e) => {
+      heard();
+      take(JSON.parse((e as MessageEvent<string>).data) as T);
+    });
+  on<Status>('fleetd', (fleetd) => useLive.setState({ fleetd, fleetdAt: Date.now() }));
+  on<{ robots: Robot[] }>('robots', (body) => {
+    robots.reset(body.robots);
+    useLive.setState({ connection: 'live', lostAt: 0 });
+  });
+  on<{ robots: Robot[] }>('changes', (body) => robots.apply(body.robots));
+  s.onerror = lost;
+}
+
+/** Opens the one stream of this tab. Every connection begins with all robots, so nothing survives a lost one. */
+export function startStream(): void {
+  useLive.setState({ signInRequired: false });
+  if (!source) open();
+}
+
+/** Closes the stream, such as at sign-out. */
+export function stopStream(): void {
+  clearTimeout(retry);
+  clearTimeout(watchdog);
+  source?.close();
+  source = undefined;
+  robots.reset([]);
+  useLive.setState({ connection: 'connecting', lostAt: 0, fleetd: undefined });
+}

@@ -1,0 +1,45 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import '@mantine/spotlight/styles.css';
+import './main.css';
+
+import { DirectionProvider, MantineProvider } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { setNonce } from 'get-nonce';
+import { createRoot } from 'react-dom/client';
+import { createBrowserRouter, RouterProvider } from 'react-router';
+
+import { problemOf } from './api/problem';
+import { routes } from './screens/table';
+import { colorSchemes, contrast, theme } from './theme';
+
+// fleetd puts a nonce of its own into each page; the style elements that Mantine makes carry it.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
+// ... as do those that keep the page from scrolling behind a dialog.
+if (nonce) setNonce(nonce);
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // A refusal stays a refusal; only a fleetd that does not answer is asked again.
+      retry: (count, error) => problemOf(error).status === 0 && count < 3,
+    },
+  },
+});
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <DirectionProvider><MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorSchemes} getStyleNonce={() => nonce ?? ''} cssVariablesResolver={contrast}>
+      <QueryClientProvider client={queries}>
+        <ModalsProvider>
+          <Notifications position="bottom-left" />
+          <RouterProvider router={createBrowserRouter(routes)} />
+        </ModalsProvider>
+      </QueryClientProvider>
+    </MantineProvider></DirectionProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,133 @@
+import { ActionIcon, AppShell, Badge, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { spotlight } from '@mantine/spotlight';
+import { IconBell, IconSearch } from '@tabler/icons-react';
+import { Suspense, useEffect, useRef } from 'react';
+import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
+
+import { useMe } from '../api/me';
+import { useRobots } from '../live/robots';
+import { startStream, useLive } from '../live/stream';
+import { screens } from '../screens/table';
+import { ConnectionBanners, ConnectionPill } from './Connection';
+import { Latched } from './Latched';
+import { Palette } from './Palette';
+import { useScope } from './scope';
+import { Shortcuts } from './shortcuts';
+import { StopButton } from './StopButton';
+import { useShellTexts } from './text';
+import { UserMenu } from './UserMenu';
+
+/** The frame of every screen: navigation, connection, stop, latched stops. */
+export function Shell() {
+  const t = useShellTexts();
+  const [menu, { toggle, close }] = useDisclosure();
+  const location = useLocation();
+  const navigate = useNavigate();
+  const signInRequired = useLive((s) => s.signInRequired);
+  const main = useRef<HTMLElement>(null);
+
+  useEffect(startStream, []);
+  useEffect(() => {
+    if (signInRequired) void navigate(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+  }, [signInRequired]);
+  useEffect(close, [location.pathname]);
+
+  return (
+    <AppShell header={{ height: 64 }} navbar={{ width: 210, breakpoint: 'md', collapsed: { mobile: !menu } }} padding="md">
+      <a className="skip-link" href="#main" onClick={() => main.current?.focus()}>
+        {t.skip}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="sm" gap="xs" wrap="nowrap" justify="space-between">
+          <Group gap="xs" wrap="nowrap" style={{ minWidth: 0 }}>
+            <Burger opened={menu} onClick={toggle} hiddenFrom="md" size="sm" aria-label={t.menu} />
+            <Text fw={700} visibleFrom="sm">
+              Troupe
+            </Text>
+            <ScopeSelect />
+            <ConnectionPill />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Tooltip label={`${t.search} (Ctrl K)`}>
+              <ActionIcon variant="default" size={36} aria-label={t.search} onClick={spotlight.open}>
+                <IconSearch size={20} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+            <AlertsBell />
+            <UserMenu />
+            <StopButton />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={t.navigation}>
+        <AppShell.Section grow component={ScrollArea}>
+          <Navigation />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} id="main" tabIndex={-1}>
+        <Stack gap="md">
+          <Stack gap={0}>
+            <ConnectionBanners />
+            <Latched />
+          </Stack>
+          <Suspense fallback={<Loader aria-label={t.loading} />}>
+            <Outlet />
+          </Suspense>
+        </Stack>
+      </AppShell.Main>
+      <Palette />
+      <Shortcuts />
+    </AppShell>
+  );
+}
+
+function Navigation() {
+  const t = useShellTexts();
+  const me = useMe();
+  return screens
+    .filter((s) => s.nav && me?.rights.includes(s.right))
+    .map((s) => {
+      const Icon = s.icon!;
+      return <NavLink key={s.path} component={RouterLink} to={s.path} end={s.path === '/'} label={t.nav[s.nav!]} leftSection={<Icon size={18} />} />;
+    });
+}
+
+/** Which site's robots are shown and stopped. */
+function ScopeSelect() {
+  const t = useShellTexts();
+  const { site, choose } = useScope();
+  const sites = [...new Set(useRobots().map((r) => r.labels.site).filter((s) => s !== undefined))].sort();
+  if (sites.length === 0) return null;
+  return (
+    <Select
+      aria-label={t.scope}
+      size="xs"
+      w={{ base: 104, sm: 150 }}
+      value={site}
+      onChange={(v) => choose(v ?? '')}
+      allowDeselect={false}
+      comboboxProps={{ width: 200, position: 'bottom-start' }}
+      data={[{ value: '', label: t.allSites }, ...sites.map((s) => ({ value: s, label: s }))]}
+    />
+  );
+}
+
+function AlertsBell() {
+  const t = useShellTexts();
+  const navigate = useNavigate();
+  const count = useRobots().reduce((n, r) => n + r.alerts.length, 0);
+  const label = count === 0 ? t.noAlerts : t.alerts(count);
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="default" size={36} aria-label={label} pos="relative" visibleFrom="xs" onClick={() => void navigate('/events')}>
+        <IconBell size={20} aria-hidden />
+        {count > 0 && (
+          <Badge size="xs" circle={count < 10} color="red.8" pos="absolute" top={-6} right={-6}>
+            {count}
+          </Badge>
+        )}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,76 @@
+import { Kbd, Modal, Table, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useNavigate } from 'react-router';
+
+import { screens } from '../screens/table';
+import { useShellTexts } from './text';
+
+/** ms within which the second key of "g r" follows. */
+const sequence = 1500;
+
+const typing = (e: KeyboardEvent) => e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
+
+/** Keys of the whole console: "g" and a letter opens a page, "s" goes to the stop, "?" lists them. */
+export function Shortcuts() {
+  const t = useShellTexts();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    let goUntil = 0;
+    const onKey = (e: KeyboardEvent) => {
+      if (typing(e) || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.timeStamp < goUntil) {
+        goUntil = 0;
+        const screen = screens.find((s) => s.shortcut === e.key);
+        if (screen) {
+          e.preventDefault();
+          void navigate(screen.path);
+        }
+      } else if (e.key === 'g') goUntil = e.timeStamp + sequence;
+      else if (e.key === 's') document.getElementById('software-stop')?.focus();
+      else if (e.key === '?') setOpen(true);
+      else if (e.key === '/') {
+        const filter = document.querySelector<HTMLInputElement>('[data-filter]');
+        if (filter) {
+          e.preventDefault();
+          filter.focus();
+        }
+      }
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [navigate]);
+  return (
+    <Modal opened={open} onClose={() => setOpen(false)} title={t.shortcuts} closeButtonProps={{ 'aria-label': t.close }}>
+      <Table>
+        <Table.Tbody>
+          <Row keys={['Ctrl', 'K']} text={t.search} />
+          <Row keys={['s']} text={t.shortcutStop} />
+          {screens
+            .filter((s) => s.shortcut && s.nav)
+            .map((s) => (
+              <Row key={s.path} keys={['g', s.shortcut!]} text={`${t.shortcutGo} ${t.nav[s.nav!]}`} />
+            ))}
+          <Row keys={['?']} text={t.shortcuts} />
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}
+
+function Row({ keys, text }: { keys: string[]; text: string }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {keys.map((k) => (
+          <Kbd key={k} mr={4}>
+            {k}
+          </Kbd>
+        ))}
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm">{text}</Text>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

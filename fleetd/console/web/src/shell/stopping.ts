@@ -1,0 +1,23 @@
+import { api, type Batch, type Robot } from '../api/client';
+
+/** Whom a stop means. */
+export type Whom = { robot: string } | { site: string } | 'all';
+
+const why = 'Stop pressed in the console';
+
+/** Stops robots and latches the stop. fleetd sends it before it stores anything. */
+export async function stop(whom: Whom): Promise<Batch> {
+  const selector = whom === 'all' ? { all: true } : 'robot' in whom ? { ids: [whom.robot] } : { labels: [{ key: 'site', value: whom.site }] };
+  const answer = await api.POST('/api/v1/stops', { params: { header: { Prefer: 'wait=2' } }, body: { selector, why } });
+  return answer.data!;
+}
+
+/** Releases latched stops. Robots then still need to be enabled. */
+export async function release(ids: string[], reason: string): Promise<void> {
+  await api.POST('/api/v1/stops/release', { body: { ids, why: reason } });
+}
+
+/** The ids of the robots that a latched stop holds, as far as robots report it. */
+export function heldBy(id: string, robots: readonly Robot[]): string[] {
+  return robots.filter((r) => r.latches.some((l) => l.id === id)).map((r) => r.id);
+}

@@ -1,0 +1,28 @@
+import { createTheme, type CSSVariablesResolver, localStorageColorSchemeManager } from '@mantine/core';
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  defaultRadius: 'md',
+  autoContrast: true,
+  respectReducedMotion: true,
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  components: {
+    Tooltip: { defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } } },
+    Button: { defaultProps: { size: 'sm' } },
+  },
+});
+
+export const colorSchemes = localStorageColorSchemeManager({ key: 'troupe.colors' });
+
+const colors = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange', 'gray'];
+
+/** Text in the light variant of each color, and dimmed text, with a contrast of at least 4.5:1 in both schemes. */
+export const contrast: CSSVariablesResolver = () => {
+  const light: Record<string, string> = { '--mantine-color-dimmed': 'var(--mantine-color-gray-8)' };
+  const dark: Record<string, string> = { '--mantine-color-dimmed': 'var(--mantine-color-dark-0)' };
+  for (const c of colors) {
+    light[`--mantine-color-${c}-light-color`] = `color-mix(in srgb, var(--mantine-color-${c}-9) 65%, black)`;
+    dark[`--mantine-color-${c}-light-color`] = `var(--mantine-color-${c}-2)`;
+  }
+  return { variables: {}, light, dark };
+};
