@@ -31,6 +31,7 @@ func prepareDatabase(t *testing.T, database string) {
 		r := httptest.NewRequest(method, api.Prefix+path, strings.NewReader(text))
 		r.Host = "127.0.0.1:8080"
 		r.Header.Set("Content-Type", kind)
+		r.Header.Set("If-Match", "*")
 		answer := httptest.NewRecorder()
 		f.Handler().ServeHTTP(answer, r)
 		if answer.Code >= http.StatusBadRequest {

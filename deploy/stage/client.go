@@ -56,6 +56,9 @@ func request[T any](ctx context.Context, d *fleetdClient, method, path string, q
 	}
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("Prefer", "wait=20")
+	if _, draft := body.(yamlBody); draft {
+		request.Header.Set("If-Match", "*") // publishDocuments leaves out what others have changed
+	}
 	response, err := d.client.Do(request)
 	if err != nil {
 		return result, fmt.Errorf("ask fleetd: %w", err)

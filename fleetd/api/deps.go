@@ -22,6 +22,7 @@ type Deps struct {
 	Stops         Stops
 	Library       Library
 	Entries       Entries
+	Drafts        Drafts
 	Assets        Assets
 	Desired       Desired
 	Labels        Labels

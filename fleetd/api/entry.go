@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -23,8 +25,13 @@ type Entry struct {
 	DeletedBy  string      `json:"deleted_by,omitempty"`
 	DeletedWhy string      `json:"deleted_why,omitempty"`
 
-	Draft     string     `json:"draft,omitempty" doc:"as its author wrote it; left out in lists"`
-	Revisions []Revision `json:"revisions,omitempty"`
+	LengthMS  int64    `json:"length_ms,omitempty" doc:"of one round, estimated; left out if the draft has errors"`
+	Languages []string `json:"languages,omitempty" doc:"that it declares, or else those of its texts"`
+	Steps     int      `json:"steps,omitempty" doc:"actions of an act, acts of a story or an activity"`
+
+	Draft     string          `json:"draft,omitempty" doc:"as its author wrote it; left out in lists"`
+	Content   json.RawMessage `json:"content,omitempty" doc:"the draft as JSON; left out in lists"`
+	Revisions []Revision      `json:"revisions,omitempty"`
 }
 
 // Revision is one published revision of an entry.
@@ -140,6 +147,9 @@ func entryOf(e library.Entry) Entry {
 		ChangedAt: timeOf(e.ChangedAt), ChangedBy: e.ChangedBy, DeletedAt: timeOf(e.DeletedAt), DeletedBy: e.DeletedBy, DeletedWhy: e.DeletedWhy,
 		Draft: string(e.Draft),
 	}
+	if content, problems := library.Content(e.Kind, e.Draft); len(problems) == 0 {
+		out.Content = content
+	}
 	switch e.Kind {
 	case library.KindAct:
 		a, _ := score.ParseAct(e.Draft)
@@ -152,6 +162,11 @@ func entryOf(e library.Entry) Entry {
 		out.Name = a.Name.In(a.Languages...)
 	}
 	return out
+}
+
+// summarise adds what a list shows.
+func (e *Entry) summarise(s library.Summary) {
+	e.Edited, e.LengthMS, e.Languages, e.Steps = s.Edited, s.LengthMS, s.Languages, s.Steps
 }
 
 func revisionOf(v library.Revision) Revision {

@@ -18,7 +18,6 @@ import (
 
 // Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
-	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
 	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
 	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by change.Person) (library.Published, []schema.Problem, error)
 	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.PublishedAll, []schema.Problem, error)
@@ -78,20 +77,6 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			Body        []byte
 		}{"application/json", v.Body}, nil
 	})
-	register(h, at("save", http.MethodPut, "/{id}", "Save a draft",
-		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			One
-			Text
-			By      string `query:"by" maxLength:"63"`
-			IfMatch string `header:"If-Match"`
-		}) (*answer[Saved], error) {
-			over, err := draftOf(in.IfMatch)
-			if err != nil {
-				return nil, err
-			}
-			return s.save(ctx, in.principal, kind, in.ID, in.RawBody, over, in.By)
-		})
 	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
 		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."), auth.Edit,
 		func(ctx context.Context, in *struct {
@@ -127,7 +112,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		func(ctx context.Context, in *struct {
 			One
 			Body Signed
-		}) (*answer[Saved], error) {
+		}) (*savedAnswer, error) {
 			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 		})
 }
@@ -184,11 +169,16 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
+	summaries, err := s.summaries(ctx, kind, rows...)
+	if err != nil {
+		return nil, err
+	}
 	robots := s.robotsWith(kind)
 	out := entryList{Entries: []Entry{}}
 	for _, row := range rows {
 		e := entryOf(row)
-		e.Robots, e.Draft = robots[e.ID], ""
+		e.Robots, e.Draft, e.Content = robots[e.ID], "", nil
+		e.summarise(summaries[e.ID])
 		out.Entries = append(out.Entries, e)
 	}
 	return &answer[entryList]{out}, nil
@@ -216,33 +206,38 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
+	summaries, err := s.summaries(ctx, kind, row)
+	if err != nil {
+		return nil, err
+	}
 	e := entryOf(row)
 	e.Robots = s.robotsWith(kind)[id]
+	e.summarise(summaries[id])
 	e.Revisions = make([]Revision, len(revisions))
 	for i, v := range revisions {
 		e.Revisions[i] = revisionOf(v)
 	}
-	return &entryAnswer{ETag: strconv.Quote(strconv.FormatInt(row.DraftRev, 10)), Body: e}, nil
+	return &entryAnswer{ETag: etag(row.DraftRev), Body: e}, nil
 }
 
-func (s *server) save(ctx context.Context, p auth.Principal, kind library.Kind, id string, body []byte, over *int64, by string) (*answer[Saved], error) {
-	saved, problems, err := s.Library.Save(ctx, p, kind, id, body, over, change.Person{Name: by})
-	return s.saved(saved, problems, err, string(kind)+" "+id)
-}
-
-func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Signed) (*answer[Saved], error) {
-	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person())
-	return s.saved(saved, problems, err, string(kind)+" "+id)
-}
-
-func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*answer[Saved], error) {
+func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...library.Entry) (map[string]library.Summary, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	all, problems, err := s.Drafts.Summaries(ctx, kind, ids)
 	if err != nil {
-		return nil, s.fail(err, what)
+		return nil, s.fail(err, "library")
 	}
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	return &answer[Saved]{Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
+	return all, nil
+}
+
+func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Signed) (*savedAnswer, error) {
+	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person())
+	return s.saved(saved, problems, err, string(kind)+" "+id)
 }
 
 // rows returns the texts and assets of a request.

@@ -55,6 +55,7 @@ var (
 	KindConfirm      = Kind{"needs-confirmation", http.StatusConflict, "This needs a confirmation", "The request removes something. Send the count, and where needed the names, that a dry run shows."}
 	KindUnpublished  = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be assigned to robots. Publish it first."}
 	KindStale        = Kind{"precondition-failed", http.StatusPreconditionFailed, "It was changed since you read it", "If-Match names another revision than the stored one. Get it again, then decide again."}
+	KindNoMatch      = Kind{"precondition-required", http.StatusPreconditionRequired, "If-Match is missing", "The request overwrites a draft. If-Match names the draft revision that you read, so that nobody overwrites somebody else's change unknowingly."}
 	KindTooLarge     = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, an act or story 64 KiB, an uploaded asset 16 MiB."}
 	KindMedia        = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may also be YAML."}
 	KindNotAllowed   = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or is forbidden."}
@@ -82,7 +83,7 @@ var (
 // Kinds lists every kind of problem.
 func Kinds() []Kind {
 	return []Kind{
-		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale,
+		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale, KindNoMatch,
 		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindEnding, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}

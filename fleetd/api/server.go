@@ -77,12 +77,15 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.enrolments(h)
 	s.decommissions(h)
 	s.stream(h)
-	s.library(h, library.KindAct, "acts")
-	s.library(h, library.KindStory, "stories")
-	s.timeline(h, library.KindAct, "acts")
-	s.timeline(h, library.KindStory, "stories")
-	s.timeline(h, library.KindActivity, "activities")
-	s.library(h, library.KindActivity, "activities")
+	for _, of := range []struct {
+		kind   library.Kind
+		plural string
+	}{{library.KindAct, "acts"}, {library.KindStory, "stories"}, {library.KindActivity, "activities"}} {
+		s.library(h, of.kind, of.plural)
+		s.drafts(h, of.kind, of.plural)
+		s.timeline(h, of.kind, of.plural)
+	}
+	s.draftTimeline(h)
 	s.validation(h)
 	s.publication(h)
 	s.assets(h)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,6 +20,13 @@ type Timeline struct {
 	ID   string `json:"id"`
 	Rev  int64  `json:"rev,omitempty" doc:"the published revision; 0 = the draft"`
 	score.Timeline
+	Conflicts []schema.Problem `json:"conflicts,omitempty" doc:"actions that cannot run at the same time"`
+}
+
+// TimelineText is a text to draw.
+type TimelineText struct {
+	SourceText
+	Lang string `json:"lang,omitempty" maxLength:"35" doc:"language of the texts, such as de"`
 }
 
 // timeline registers the request for the timeline of an act or story.
@@ -41,35 +49,72 @@ func (s *server) timeline(h huma.API, kind library.Kind, plural string) {
 	})
 }
 
+// draftTimeline registers the request for the timeline of a text that is not saved.
+func (s *server) draftTimeline(h huma.API) {
+	register(h, op("get-timeline-of-text", http.MethodPost, "/library/timeline", "library", "Get what each unit of a text does by time, in bars to draw",
+		"Nothing is saved. If the only errors are of times, such as two actions that overlap on one unit, the timeline shows them as robots would perform them, and conflicts names them."), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Body TimelineText
+		}) (*answer[Timeline], error) {
+			t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), s.lookup(ctx), in.Body.Lang)
+			out := Timeline{Kind: in.Body.Kind, Timeline: t}
+			for _, p := range schema.Errors(problems) {
+				if !ofTimes(p) {
+					return nil, refusal(inDocument(schema.Errors(problems)))
+				}
+				out.Conflicts = append(out.Conflicts, p)
+			}
+			return &answer[Timeline]{out}, nil
+		})
+}
+
+// ofTimes reports whether an act with this error still has a timeline.
+func ofTimes(p schema.Problem) bool {
+	return p.Code == score.CodeOverlap || p.Code == score.CodeStarvation
+}
+
 // timelineOf returns a timeline, or the problems because of which there is none.
 func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, rev int64, lang string) (t score.Timeline, found []schema.Problem, err error) {
 	text, err := s.source(ctx, kind, id, rev)
 	if err != nil {
 		return t, nil, err
 	}
-	lookup := s.lookup(ctx)
-	if kind == library.KindAct {
-		a, found := score.ParseAct(text)
-		if len(found) == 0 {
-			found = schema.Errors(score.ValidateActWith(a, lookup))
-		}
-		if len(found) == 0 {
-			t, found = score.ActTimeline(a, lookup, lang)
-		}
+	if kind == library.KindAct || rev == 0 {
+		t, found = textTimeline(kind, text, s.lookup(ctx), lang)
 		return t, found, nil
 	}
-	var story score.Story
-	if rev > 0 {
-		var b score.Blob
-		b, found = library.BlobOf(kind, text)
-		story, lookup = b.Story, score.In(b.Acts)
-	} else if story, found = library.StoryOf(kind, text); len(found) == 0 {
-		found = schema.Errors(score.ValidateStory(story, lookup))
-	}
+	b, found := library.BlobOf(kind, text)
 	if len(found) == 0 {
-		t, found = score.StoryTimeline(story, lookup, lang)
+		t, found = score.StoryTimeline(b.Story, score.In(b.Acts), lang)
 	}
 	return t, found, nil
+}
+
+// textTimeline returns the timeline of a text and its problems. With errors that are not of its
+// times there is no timeline.
+func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, lang string) (t score.Timeline, found []schema.Problem) {
+	none := score.Timeline{Acts: []score.ActSpan{}, Lanes: []score.Lane{}, Frozen: []score.Freeze{}}
+	drawable := func() bool {
+		return !slices.ContainsFunc(schema.Errors(found), func(p schema.Problem) bool { return !ofTimes(p) })
+	}
+	if kind == library.KindAct {
+		a, readable, problems := score.CheckAct(text, lookup)
+		if found = problems; !readable || !drawable() {
+			return none, found
+		}
+		t, problems = score.ActTimeline(a, lookup, lang)
+		return t, append(found, problems...)
+	}
+	story, problems := library.StoryOf(kind, text)
+	if found = problems; len(found) == 0 {
+		found = score.Locate(text, schema.Errors(score.ValidateStory(story, lookup)))
+	}
+	if !drawable() {
+		return none, found
+	}
+	t, problems = score.StoryTimeline(story, lookup, lang)
+	return t, append(found, problems...)
 }
 
 // source returns the text of a draft, or the bytes of a revision.

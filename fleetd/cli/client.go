@@ -27,6 +27,7 @@ type apiRequest struct {
 	body    any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
 	onSent  func(n int)   // called with the number of body bytes sent so far; may be nil
 	prefer  string        // header Prefer: how long fleetd waits for the result
+	match   string        // header If-Match: the draft revision that the request overwrites
 	file    string        // file that the body was read from, for problems
 	timeout time.Duration // timeout for the whole answer; 0 = answerTimeout
 	hint    string        // what to do when fleetd does not answer
@@ -100,6 +101,9 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	}
 	if a.prefer != "" {
 		request.Header.Set("Prefer", a.prefer)
+	}
+	if a.match != "" {
+		request.Header.Set("If-Match", a.match)
 	}
 	if token := sh.Env("TROUPE_TOKEN"); token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)

@@ -72,16 +72,17 @@ With -f the timeline is that of files, and no server is asked.`,
 	}
 	timeline.add(get)
 	verbs := []*cobra.Command{list, get, sh.publishCommand(kind), sh.diffCommand(kind), sh.deleteCommand(kind), sh.recoverCommand(kind)}
+	verbs = append(verbs, sh.draftCommands(kind)...)
 	switch kind {
 	case "story":
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
-		return group("story", "stories: list, get, publish, diff, assign, withdraw, delete, recover", verbs...)
+		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, delete, recover", verbs...)
 	case "activity":
 		sh.listOfRobot(list)
 		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand(), sh.explainCommand())
-		return group("activity", "activities: list, get, publish, diff, assign, withdraw, explain, delete, recover", verbs...)
+		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, explain, delete, recover", verbs...)
 	}
-	return group("act", "acts: list, get, publish, diff, delete, recover; perform", append(verbs, sh.performCommand())...)
+	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, delete, recover; perform", append(verbs, sh.performCommand())...)
 }
 
 func entryTable(out io.Writer, kind string, entries []api.Entry) {
@@ -128,6 +129,7 @@ func (sh *shell) entryDetail(out io.Writer, e api.Entry) {
 	if !strings.HasSuffix(e.Draft, "\n") {
 		fmt.Fprintln(out)
 	}
+	fmt.Fprintf(sh.Err, "draft revision %d  %s %s\n", e.DraftRev, formatTime(e.ChangedAt), e.ChangedBy)
 	for _, v := range e.Revisions {
 		fmt.Fprintf(sh.Err, "revision %d  %s  %s  %d bytes  %s %s\n", v.Rev, formatTime(v.At), v.SHA256[:12], v.Size, v.By, v.Why)
 	}

@@ -60,12 +60,12 @@ func furnished(w *world) *fleettest.Robot {
 	w.publish()
 	w.assign("museum", "r1")
 	w.converged("r1")
-	w.must("PUT", "/acts/broken", "act: broken\nactions:\n- {type: fly, start_ms: 0}\n", nil)
-	w.must("PUT", "/stories/draft", strings.Replace(museum, "museum", "draft", 1), nil)
+	w.must("PUT", "/acts/broken", "act: broken\nactions:\n- {type: fly, start_ms: 0}\n", nil, "If-Match", "*")
+	w.must("PUT", "/stories/draft", strings.Replace(museum, "museum", "draft", 1), nil, "If-Match", "*")
 	// A revision that holds an act which was deleted since.
-	w.must("PUT", "/acts/wave", strings.Replace(bow, "bow", "wave", 1), nil)
+	w.must("PUT", "/acts/wave", strings.Replace(bow, "bow", "wave", 1), nil, "If-Match", "*")
 	w.must("POST", "/acts/wave/publish", api.Signed{}, nil)
-	w.must("PUT", "/stories/waving", strings.NewReplacer("museum", "waving", "act: bow", "act: wave").Replace(museum), nil)
+	w.must("PUT", "/stories/waving", strings.NewReplacer("museum", "waving", "act: bow", "act: wave").Replace(museum), nil, "If-Match", "*")
 	w.must("POST", "/stories/waving/publish", api.Signed{}, nil)
 	w.must("DELETE", "/acts/wave?expected_stories=1", nil, nil)
 	w.ring("ringing", soundOf("gong", 100))
@@ -140,8 +140,9 @@ var refusals = []refusal{
 	{"the timeline of an act nobody wrote", "GET", "/acts/nothing/timeline", nil, nil, api.KindNotFound, "", "nothing"},
 	{"the timeline of a revision that does not exist", "GET", "/stories/museum/timeline?rev=9", nil, nil, api.KindNotFound, "", "museum"},
 	{"the timeline of a draft with errors", "GET", "/acts/broken/timeline", nil, nil, api.KindInvalid, "/actions/0/type", "fly"},
-	{"a text that cannot be read", "PUT", "/acts/x", "act: [", nil, api.KindInvalid, "", ""},
-	{"a text of another name", "PUT", "/acts/x", welcome, nil, api.KindInvalid, "/act", "welcome"},
+	{"a text that cannot be read", "PUT", "/acts/x", "act: [", []string{"If-Match", "*"}, api.KindInvalid, "", ""},
+	{"a text of another name", "PUT", "/acts/x", welcome, []string{"If-Match", "*"}, api.KindInvalid, "/act", "welcome"},
+	{"a draft over one that nobody names", "PUT", "/acts/welcome", welcome, nil, api.KindNoMatch, "", "If-Match"},
 	{"somebody else's change", "PUT", "/acts/welcome", strings.Replace(welcome, "smile", "calm", 1), []string{"If-Match", `"7"`}, api.KindStale, "", "revision 1"},
 	{"a state that is none", "PUT", "/acts/welcome", welcome, []string{"If-Match", `"x"`}, api.KindStale, "", "ETag"},
 	{"an error in the draft", "POST", "/acts/broken/publish", api.Signed{}, nil, api.KindInvalid, "/actions/0/type", "fly"},
@@ -257,7 +258,7 @@ func TestLibraryOverTheAPI(t *testing.T) {
 		if !p.Unchanged || p.Revision.Rev != 1 {
 			w.Errorf("the same draft again: %+v", p)
 		}
-		w.must("PUT", "/acts/bow", strings.Replace(bow, "calm", "shy", 1), nil)
+		w.must("PUT", "/acts/bow", strings.Replace(bow, "calm", "shy", 1), nil, "If-Match", "*")
 		for query, face := range map[string]string{"": "shy", "?rev=1": "calm"} {
 			var t api.Timeline
 			w.must("GET", "/acts/bow/timeline"+query, nil, &t)

@@ -35,9 +35,9 @@ func digestOf(body string) string {
 func (w *world) ring(story, body string) (up api.Uploaded) {
 	w.Helper()
 	w.must("PUT", "/assets/gong?by=ann", body, &up)
-	w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil)
+	w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
 	w.must("POST", "/acts/ring/publish", api.Signed{}, nil)
-	w.must("PUT", "/stories/"+story, "story: "+story+"\nname: {en: Ring}\nrepeat: loop\nacts:\n- {act: ring}\n", nil)
+	w.must("PUT", "/stories/"+story, "story: "+story+"\nname: {en: Ring}\nrepeat: loop\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
 	w.must("POST", "/stories/"+story+"/publish", api.Signed{}, nil)
 	return up
 }

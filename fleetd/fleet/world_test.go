@@ -268,10 +268,10 @@ const (
 func (w *world) publish() {
 	w.Helper()
 	for path, text := range map[string]string{"/acts/welcome": welcome, "/acts/bow": bow} {
-		w.must("PUT", path, text, nil)
+		w.must("PUT", path, text, nil, "If-Match", "*")
 		w.must("POST", path+"/publish", api.Signed{By: "ann"}, nil)
 	}
-	w.must("PUT", "/stories/museum", museum, nil)
+	w.must("PUT", "/stories/museum", museum, nil, "If-Match", "*")
 	w.must("POST", "/stories/museum/publish", api.Signed{By: "ann"}, nil)
 }
 

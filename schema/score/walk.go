@@ -110,6 +110,19 @@ func (x *Action) texts(p string, visit func(pointer string, t Text)) {
 	}
 }
 
+// Languages lists the languages of the texts of a, sorted.
+func (a Act) Languages() []string {
+	found := map[string]bool{}
+	a.walk(func(p string, x *Action, _ int) {
+		x.texts(p, func(_ string, t Text) {
+			for lang := range t {
+				found[lang] = true
+			}
+		})
+	})
+	return slices.Sorted(maps.Keys(found))
+}
+
 // UsesUnit reports whether u, one of units, performs an action of a.
 func (a Act) UsesUnit(u schema.Unit, units []schema.Unit) bool {
 	uses := false

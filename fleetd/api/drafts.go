@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+// Drafts changes and describes drafts. Problems refuse a change.
+type Drafts interface {
+	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
+	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
+	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by change.Person) (library.Saved, []schema.Problem, error)
+	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
+	// Users lists what performs an act.
+	Users(ctx context.Context, act string) ([]library.User, []schema.Problem, error)
+}
+
+// Copy names the copy of an entry.
+type Copy struct {
+	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -"`
+	Signed
+}
+
+type savedAnswer struct {
+	ETag string `header:"ETag" doc:"the draft revision, for If-Match"`
+	Body Saved
+}
+
+// DraftMatch is the header that prevents overwriting somebody else's change.
+type DraftMatch struct {
+	IfMatch string `header:"If-Match" doc:"the draft revision that you read, as the ETag has it; \"0\" for a new draft; * for any"`
+}
+
+// over returns the draft revision to save over; nil = any.
+func (m DraftMatch) over() (*int64, error) {
+	if m.IfMatch == "" {
+		return nil, KindNoMatch.Problem("If-Match is missing: fleetd cannot tell whether somebody else changed the draft meanwhile", `send the ETag that you got, "0" for a new draft, or * to overwrite any`)
+	}
+	return draftOf(m.IfMatch)
+}
+
+// drafts registers the requests that save drafts, and the one that says who uses an entry.
+func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
+	at := func(id, method, path, summary string, description ...string) huma.Operation {
+		return op(id+"-"+string(kind), method, "/"+plural+"/{id}"+path, plural, summary, description...)
+	}
+	register(h, at("save", http.MethodPut, "", "Save a draft",
+		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments."), auth.Edit,
+		func(ctx context.Context, in *struct {
+			One
+			Text
+			DraftMatch
+			By     string `query:"by" maxLength:"63"`
+			Format string `query:"format" enum:"yaml"`
+		}) (*savedAnswer, error) {
+			over, err := in.over()
+			if err != nil {
+				return nil, err
+			}
+			text := in.RawBody
+			if in.Format != "" {
+				var problems []schema.Problem
+				if text, problems = library.Formatted(kind, text); len(problems) > 0 {
+					return nil, refusal(inDocument(problems))
+				}
+			}
+			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, change.Person{Name: in.By})
+			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
+		})
+	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
+		"Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions."), auth.Edit,
+		func(ctx context.Context, in *struct {
+			One
+			DraftMatch
+			Rev  int64 `path:"rev" minimum:"1"`
+			Body Signed
+		}) (*savedAnswer, error) {
+			over, err := in.over()
+			if err != nil {
+				return nil, err
+			}
+			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, in.Body.person())
+			return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
+		})
+	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,
+		func(ctx context.Context, in *struct {
+			One
+			Body Copy
+		}) (*savedAnswer, error) {
+			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, in.Body.person())
+			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
+		})
+	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,
+		func(ctx context.Context, in *One) (*answer[Uses], error) { return s.uses(ctx, kind, in.ID) })
+}
+
+func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*savedAnswer, error) {
+	if err != nil {
+		return nil, s.fail(err, what)
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	return &savedAnswer{etag(saved.Entry.DraftRev), Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
+}
+
+func etag(rev int64) string { return strconv.Quote(strconv.FormatInt(rev, 10)) }
+
+// Uses is what uses an entry.
+type Uses struct {
+	Users  []User   `json:"users" doc:"of an act: the stories, activities and acts that perform it"`
+	Robots []Holder `json:"robots" doc:"of a story or an activity: the robots to which it is assigned, or that have it"`
+}
+
+// User is something that performs an act.
+type User struct {
+	Kind   string   `json:"kind" enum:"act,story,activity"`
+	ID     string   `json:"id"`
+	Draft  bool     `json:"draft" doc:"in its draft"`
+	Rev    int64    `json:"rev,omitempty" doc:"its newest revision, if that performs it"`
+	Robots []string `json:"robots" doc:"robots with a revision of it that performs the act"`
+}
+
+// Holder is a robot with a story or an activity.
+type Holder struct {
+	Robot  string `json:"robot"`
+	Rev    int64  `json:"rev,omitempty" doc:"the assigned revision; left out if it is not assigned any more"`
+	Active int64  `json:"active,omitempty" doc:"the revision that the robot has"`
+	Newest bool   `json:"newest" doc:"the assigned revision is the newest one"`
+	Done   bool   `json:"converged" doc:"the robot has what is assigned"`
+}
+
+func (s *server) uses(ctx context.Context, kind library.Kind, id string) (*answer[Uses], error) {
+	what := string(kind) + " " + id
+	e, _, err := s.Entries.Entry(ctx, kind, id)
+	if err != nil {
+		return nil, s.fail(err, what)
+	}
+	out := Uses{Users: []User{}, Robots: []Holder{}}
+	if kind != library.KindAct {
+		out.Robots = s.holders(kind, id, e.Rev)
+		return &answer[Uses]{out}, nil
+	}
+	users, problems, err := s.Drafts.Users(ctx, id)
+	if err != nil {
+		return nil, s.fail(err, what)
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	for _, u := range users {
+		out.Users = append(out.Users, User{string(u.Of.Kind), u.Of.ID, u.Draft, u.Rev, nonNil(u.Robots)})
+	}
+	return &answer[Uses]{out}, nil
+}
+
+// holders lists the robots to which a story or an activity is assigned, or that have it.
+func (s *server) holders(kind library.Kind, id string, newest int64) []Holder {
+	out := []Holder{}
+	for _, r := range s.Robots.Robots() {
+		h := Holder{Robot: r.ID}
+		if kind == library.KindStory {
+			if d := r.Desired; d.Story != nil && d.Story.ID == id {
+				h.Rev, h.Done = d.Story.Rev, d.Converged
+			}
+			if a := r.Desired.Active; a != nil && a.ID == id {
+				h.Active = a.Rev
+			}
+		} else if r.Activities != nil {
+			for _, a := range r.Activities.Assigned {
+				if a.ID == id {
+					h.Rev, h.Done = a.Rev, r.Activities.Converged
+				}
+			}
+			if h.Done {
+				h.Active = h.Rev
+			}
+		}
+		if h.Rev > 0 || h.Active > 0 {
+			h.Newest = h.Rev == newest
+			out = append(out, h)
+		}
+	}
+	return out
+}

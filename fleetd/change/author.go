@@ -1,0 +1,63 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/schema"
+)
+
+// Restore saves the content of a published revision as the draft. over is the draft revision
+// that the caller read; nil overwrites any.
+func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by Person) (library.Saved, []schema.Problem, error) {
+	v, err := l.Revision(ctx, kind, id, rev)
+	if err != nil {
+		return library.Saved{}, nil, err
+	}
+	text, err := library.SourceOf(v)
+	if err != nil {
+		return library.Saved{}, nil, err
+	}
+	if by.Why == "" {
+		by.Why = fmt.Sprintf("restored revision %d", rev)
+	}
+	return l.Save(ctx, p, kind, id, text, over, by)
+}
+
+// Duplicate saves a copy of a draft under another id, which must be free.
+func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by Person) (library.Saved, []schema.Problem, error) {
+	e, _, err := l.Entry(ctx, kind, id)
+	if err != nil {
+		return library.Saved{}, nil, err
+	}
+	text, problems := library.Renamed(kind, e.Draft, to)
+	if len(problems) > 0 {
+		return library.Saved{}, problems, nil
+	}
+	if by.Why == "" {
+		by.Why = "copied from " + id
+	}
+	isNew := int64(0)
+	return l.Save(ctx, p, kind, to, text, &isNew, by)
+}
+
+// Summaries summarises entries of a kind, by id.
+func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string) (all map[string]library.Summary, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, auth.Principal{}, library.ForSummaries(kind, ids), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+		all, found = library.Summaries(rows, kind)
+		return library.Changes{}, found
+	})
+	return all, found, err
+}
+
+// Users lists what performs an act.
+func (l *Library) Users(ctx context.Context, act string) (users []library.User, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, auth.Principal{}, library.ForUsers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+		users, found = library.Users(rows, act)
+		return library.Changes{}, found
+	})
+	return users, found, err
+}
