@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Badge, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, AppShell, Badge, Box, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
 import { IconBell, IconSearch } from '@tabler/icons-react';
@@ -45,22 +45,30 @@ export function Shell() {
             <Text fw={700} visibleFrom="sm">
               Troupe
             </Text>
-            <ScopeSelect />
+            <Box visibleFrom="sm">
+              <ScopeSelect />
+            </Box>
             <ConnectionPill />
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <Tooltip label={`${t.search} (Ctrl K)`}>
-              <ActionIcon variant="default" size={36} aria-label={t.search} onClick={spotlight.open}>
-                <IconSearch size={20} aria-hidden />
-              </ActionIcon>
-            </Tooltip>
-            <AlertsBell />
-            <UserMenu />
+            <Group gap="xs" wrap="nowrap" visibleFrom="sm">
+              <SearchButton />
+              <AlertsBell />
+              <UserMenu />
+            </Group>
             <StopButton />
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label={t.navigation}>
+        <AppShell.Section hiddenFrom="sm" pb="xs">
+          <Group gap="xs" wrap="nowrap">
+            <ScopeSelect />
+            <SearchButton />
+            <AlertsBell />
+            <UserMenu />
+          </Group>
+        </AppShell.Section>
         <AppShell.Section grow component={ScrollArea}>
           <Navigation />
         </AppShell.Section>
@@ -79,6 +87,17 @@ export function Shell() {
       <Palette />
       <Shortcuts />
     </AppShell>
+  );
+}
+
+function SearchButton() {
+  const t = useShellTexts();
+  return (
+    <Tooltip label={`${t.search} (Ctrl K)`}>
+      <ActionIcon variant="default" size={36} aria-label={t.search} onClick={spotlight.open}>
+        <IconSearch size={20} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
@@ -103,7 +122,7 @@ function ScopeSelect() {
     <Select
       aria-label={t.scope}
       size="xs"
-      w={{ base: 104, sm: 150 }}
+      w={150}
       value={site}
       onChange={(v) => choose(v ?? '')}
       allowDeselect={false}
@@ -120,7 +139,7 @@ function AlertsBell() {
   const label = count === 0 ? t.noAlerts : t.alerts(count);
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="default" size={36} aria-label={label} pos="relative" visibleFrom="xs" onClick={() => void navigate('/events')}>
+      <ActionIcon variant="default" size={36} aria-label={label} pos="relative" onClick={() => void navigate('/events')}>
         <IconBell size={20} aria-hidden />
         {count > 0 && (
           <Badge size="xs" circle={count < 10} color="red.8" pos="absolute" top={-6} right={-6}>
