@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +130,7 @@ func (sh *shell) activitiesOf(ctx context.Context, robot string) (got api.RobotA
 }
 
 func robotActivitiesTable(out io.Writer, got api.RobotActivities) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW")
 	for _, a := range got.Activities {
 		body := "fits"
@@ -180,7 +179,7 @@ the values that it names and their age, or what else keeps it, and what the body
 			}
 			a := got.Activities[i]
 			return sh.show(a, func(out io.Writer) {
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				w := newFacts(out)
 				writeRow(w, "activity", fmt.Sprintf("%s revision %d, %s", a.ID, a.Rev, a.Nature))
 				writeRow(w, "condition", dash(launchText(a.Launch)))
 				writeRow(w, "now", nowText(a))
@@ -232,7 +231,7 @@ func (sh *shell) conditionCommand() *cobra.Command {
 		Use: "keys", Short: "list what conditions may name", Args: cobra.NoArgs,
 		RunE: run(func(_ *cobra.Command, _ []string) error {
 			return sh.show(cond.Keys, func(out io.Writer) {
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				w := newTable(out)
 				fmt.Fprintln(w, "KEY\tTYPE\tIT SAYS")
 				for _, k := range cond.Keys {
 					writeRow(w, k.Name, string(k.Type), k.Doc)

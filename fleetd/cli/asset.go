@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -184,7 +183,7 @@ func assetTable(out io.Writer, assets []api.Asset) {
 		fmt.Fprintln(out, "no assets")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "ASSET\tMEDIA\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
 	for _, a := range assets {
 		var users []string

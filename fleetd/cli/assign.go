@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,7 +173,7 @@ func hasRefused(w view.DesiredStory) bool {
 }
 
 func convergenceTable(out io.Writer, robots []view.Robot) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tWHY")
 	for _, r := range robots {
 		has := "-"

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ as whom fleetd authenticated the request. Velocity frames of manual driving are 
 				return err
 			}
 			return sh.show(got, func(out io.Writer) {
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				w := newTable(out)
 				fmt.Fprintln(w, "AT\tWHO\tPRINCIPAL\tWHAT\tTARGET\tDETAIL")
 				for _, n := range got.Notes {
 					writeRow(w, formatTime(n.At), dash(n.Who), dash(n.Principal), n.What, n.Target, n.Detail)

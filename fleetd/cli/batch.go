@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -133,7 +132,7 @@ func seenOf(b api.Batch) []api.Command {
 }
 
 func batchTable(out io.Writer, b api.Batch) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	if b.DryRun {
 		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", countText(b.Total, "robot"), b.Verb)
 		for _, c := range b.Commands {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,7 @@ func (sh *shell) caList() *cobra.Command {
 				return err
 			}
 			return sh.show(s, func(out io.Writer) {
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				w := newTable(out)
 				fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
 				for _, c := range s.Services {
 					writeRow(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,17 +98,18 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
   fleetd mode set ato r1 r2 --wait
   fleetd stop --all`,
 		SilenceUsage: true, SilenceErrors: true,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version: version,
+		Args:    commandsOnly,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); TROUPE_TOKEN is sent as bearer token if set")
 	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
-	f.StringVarP(&sh.output, "output", "o", "table", "table or json")
+	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name, for the audit (TROUPE_BY)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if sh.output != "table" && sh.output != "json" {
-			return usage("-o %s: write table or json", sh.output)
+		if !slices.Contains(outputs, sh.output) {
+			return usage("-o %s: write %s", sh.output, anyOf(outputs))
 		}
 		return nil
 	}
@@ -118,20 +120,26 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.commandCommand(), sh.eventCommand(), sh.auditCommand(), sh.versionCommand(),
 	)
 	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.schemaCommand(), sh.openapiCommand())
+	root.SetVersionTemplate("fleetd {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	nameAlternatives(root)
 	return root
 }
 
 // group makes the command of a noun. Without a subcommand it prints its help, with an
 // unknown one it fails.
 func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usage("%s has no command %q; it has %s", use, args[0], strings.Join(names(verbs), ", "))
-		}
-		return nil
-	}, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c := &cobra.Command{Use: use, Short: short, Args: commandsOnly, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(verbs...)
 	return c
+}
+
+// commandsOnly refuses the arguments of a command that has only commands below it.
+func commandsOnly(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(cmd, args[0])
+	}
+	return nil
 }
 
 // run gives every error of a command an exit code.
@@ -144,14 +152,6 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 		}
 		return &failure{exitError, err}
 	}
-}
-
-func names(verbs []*cobra.Command) []string {
-	var all []string
-	for _, v := range verbs {
-		all = append(all, v.Name())
-	}
-	return all
 }
 
 // isTerminal reports whether w is a terminal, so that progress may be drawn.

@@ -213,14 +213,3 @@ func (sh *shell) readStream(ctx context.Context, query url.Values, each func(eve
 const streamTimeout = 10 * time.Second
 
 var errStreamEnded = errors.New("the connection to fleetd is lost")
-
-// show prints an answer as JSON with -o json, and otherwise with table.
-func (sh *shell) show(v any, table func(w io.Writer)) error {
-	if sh.output == "json" {
-		e := json.NewEncoder(sh.Out)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	}
-	table(sh.Out)
-	return nil
-}

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +43,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands", query: query}, &got); err != nil {
 				return err
 			}
-			return sh.show(got, func(w io.Writer) { commandTable(w, got.Commands) })
+			return sh.show(got, func(w io.Writer) { sh.commandTable(w, got.Commands) })
 		}),
 	}
 	f := list.Flags()
@@ -65,7 +64,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands/" + id}, &c); err != nil {
 				return err
 			}
-			return sh.show(c, func(w io.Writer) { commandTable(w, []api.Command{c}) })
+			return sh.show(c, func(w io.Writer) { sh.commandTable(w, []api.Command{c}) })
 		}),
 	}
 	var wait time.Duration
@@ -79,7 +78,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 				return err
 			}
 			if got.Cancel == nil {
-				return sh.show(got, func(w io.Writer) { commandTable(w, []api.Command{got.Command}) })
+				return sh.show(got, func(w io.Writer) { sh.commandTable(w, []api.Command{got.Command}) })
 			}
 			if *got.Cancel, err = sh.await(cmd.Context(), *got.Cancel, wait); err != nil {
 				return err
@@ -94,11 +93,12 @@ func (sh *shell) commandCommand() *cobra.Command {
 	return group("command", "commands sent to robots: list, get, cancel", list, get, off)
 }
 
-func commandTable(out io.Writer, commands []api.Command) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID")
+func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
+	w := newTable(out)
+	fmt.Fprintln(w, sh.header("AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID", "BATCH"))
 	for _, c := range commands {
-		writeRow(w, formatTime(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID)
+		cells := []any{formatTime(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID}
+		writeRow(w, append(cells, sh.wide(c.Batch)...)...)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,7 +137,7 @@ func orphanTable(out io.Writer, all []view.Orphan) {
 		fmt.Fprintln(out, "no documents of unknown robots")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "ROBOT\tVIEW\tSEEN\tTOPICS")
 	for _, o := range all {
 		var last []string

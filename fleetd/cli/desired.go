@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -212,7 +211,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 				return err
 			}
 			return sh.show(list, func(out io.Writer) {
-				t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				t := newTable(out)
 				defer t.Flush()
 				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tWHY")
 				for _, w := range list.Desired {

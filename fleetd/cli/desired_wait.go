@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"troupe/fleetd/api"
@@ -97,7 +96,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	}
 	_ = bar.Exit() // clears the line for the table
 	if err := sh.show(map[string]any{"desired": all}, func(out io.Writer) {
-		t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		t := newTable(out)
 		defer t.Flush()
 		fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tWHY")
 		for _, r := range all {

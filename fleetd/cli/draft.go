@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -145,7 +144,7 @@ func usesTable(out io.Writer, kind string, uses api.Uses) {
 		fmt.Fprintln(out, "nothing uses it")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	if kind == "act" {
 		fmt.Fprintln(w, "USED BY\tREVISION\tDRAFT\tROBOTS")
 		for _, u := range uses.Users {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +69,7 @@ topics.md lists the types of events.`,
 }
 
 func eventTable(out io.Writer, events []api.Event) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "AT\tROBOT\tLEVEL\tTYPE\tSOURCE\tCAUSE\tDATA")
 	for _, e := range events {
 		writeRow(w, formatTime(e.Received), e.Robot, dash(string(e.Level)), e.Type, e.Source, dash(e.Cause), eventData(e.Event))

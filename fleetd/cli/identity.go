@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func identityTable(out io.Writer, i api.Identity) {
 	if i.Revoked != 0 {
 		fmt.Fprintf(out, "robot %s was revoked at %s; fleetd robot enrol %s enrols it again\n", i.Robot, i.Revoked, i.Robot)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "CERTIFICATE\tBY\tISSUED\tEXPIRES\tREVOKED")
 	for _, c := range i.Certificates {
 		writeRow(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))

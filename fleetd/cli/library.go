@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -43,19 +42,19 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	list.Flags().BoolVar(&deleted, "deleted", false, "also list deleted ones")
 	var timeline timelineFlags
 	get := &cobra.Command{
-		Use: "get (NAME | --timeline -f FILE... [NAME...])", Aliases: []string{"show"}, Short: "show a draft, its problems and revisions, or its timeline",
+		Use: "get (NAME | --timeline -f FILE... [NAME...])", Short: "show a draft, its problems and revisions, or its timeline",
 		Long: `Show a draft, its problems and revisions.
 
 With --timeline, draw what each unit does by time: a row for each, ticks above, and below them
 the times in figures. ~ marks estimates: a robot speaks, turns and drives for as long as it takes.
 With -f the timeline is that of files, and no server is asked.`,
 		Example: "  fleetd " + kind + " show welcome --timeline\n  fleetd " + kind + " show -f museum/ welcome --timeline",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(timeline.files) > 0 && !timeline.on:
 				return usage("-f needs --timeline")
 			case len(timeline.files) == 0 && len(args) != 1:
-				return exactlyOne(nil, args)
+				return exactlyOne(cmd, args)
 			}
 			return nil
 		},
@@ -90,7 +89,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 		fmt.Fprintln(out, "no", plural(kind))
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	robots := "ROBOTS\t"
 	if kind == "act" {
 		robots = "" // acts are not assigned to robots

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +71,7 @@ func waitingText(l *schema.StateLife) string {
 
 // lifeTable shows everything of a life, as it was at now.
 func lifeTable(out io.Writer, now schema.Time, l *schema.StateLife) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newFacts(out)
 	onOff := func(on bool) string {
 		if on {
 			return "on"

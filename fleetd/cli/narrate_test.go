@@ -203,11 +203,11 @@ func TestClockOfTheScenarioRunsBetweenItsEntries(t *testing.T) {
 func TestColourIsTheOnlyControlSequenceOfALine(t *testing.T) {
 	var terminal strings.Builder
 	for _, colour := range []string{"", colours[kindSafety]} {
-		if err := writeColoured(sanitizingWriter{&terminal}, colour, "r1 says \x1b[2Jhello"); err != nil {
+		if err := writeInColour(sanitizingWriter{&terminal}, colour, "r1 says \x1b[2Jhello"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := "r1 says \\u001b[2Jhello\n\x1b[1;31mr1 says \\u001b[2Jhello\x1b[0m\n"; terminal.String() != want {
+	if want := "r1 says \\u001b[2Jhello\x1b[1;31mr1 says \\u001b[2Jhello\x1b[0m"; terminal.String() != want {
 		t.Errorf("%q", terminal.String())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ func pointTable(out io.Writer, l api.RobotPoints) {
 		fmt.Fprintln(out, "no points")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	defer w.Flush()
 	fmt.Fprintln(w, "POINT\tX\tY\tHEADING\tFROM")
 	metres := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +38,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 			if got.Disputed != "" {
 				fmt.Fprintln(sh.Err, "fleetd: warning: "+disputeText(got.Disputed))
 			}
-			return sh.show(got, func(w io.Writer) { robotTable(w, got) })
+			return sh.show(got, func(w io.Writer) { sh.robotTable(w, got) })
 		}),
 	}
 	listed.flags(list)
@@ -126,22 +125,23 @@ func (sh *shell) label(ctx context.Context, robot string, changes []string) erro
 	return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, r.ID, labelText(r.Labels)) })
 }
 
-func robotTable(out io.Writer, l robotList) {
+func (sh *shell) robotTable(out io.Writer, l robotList) {
 	if len(l.Robots) == 0 {
 		fmt.Fprintln(out, "no robots")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS")
+	w := newTable(out)
+	fmt.Fprintln(w, sh.header("ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS", "ROUND TRIP", "CONTROL", "LIFE"))
 	for _, r := range l.Robots {
-		writeRow(w, r.ID, viewText(r), age(l.TS, r.Presence.LastSeen),
-			dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)), dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels)))
+		cells := []any{r.ID, viewText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)),
+			dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels))}
+		writeRow(w, append(cells, sh.wide(roundTripText(r), dash(controllerText(r)), dash(lifeState(r)))...)...)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
 
 func robotDetail(out io.Writer, d view.Detail) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newFacts(out)
 	line := func(name, value string) {
 		if value != "" {
 			writeRow(w, name, value)

@@ -227,6 +227,29 @@ func labelText(labels map[string]string) string {
 
 func dash(s string) string { return orElse(cell(s), "-") }
 
+// roundTripText formats how long a message to the robot and back takes.
+func roundTripText(r view.Robot) string {
+	if r.Presence.RoundTripMS == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d ms", r.Presence.RoundTripMS)
+}
+
+// controllerText names who has control of a robot.
+func controllerText(r view.Robot) string {
+	if r.Control == nil {
+		return ""
+	}
+	return schema.Asker(r.Control.Holder, r.Control.By)
+}
+
+func lifeState(r view.Robot) string {
+	if r.Life == nil {
+		return ""
+	}
+	return string(r.Life.State)
+}
+
 // age formats the age of an instant, by fleetd's clock.
 func age(now, then schema.Time) string {
 	switch d := now.Sub(then); {

@@ -32,9 +32,12 @@ func (p sanitizingWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unsanitized returns the writer below a sanitizingWriter, for progress bars.
+// unsanitized returns the writer below a sanitizingWriter, for progress bars and colours.
 func unsanitized(w io.Writer) io.Writer {
-	if p, ok := w.(sanitizingWriter); ok {
+	switch p := w.(type) {
+	case screen:
+		return unsanitized(p.Writer)
+	case sanitizingWriter:
 		return p.Writer
 	}
 	return w

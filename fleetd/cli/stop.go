@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +151,7 @@ func stopTable(out io.Writer, stops []latch.LatchedStop) {
 		fmt.Fprintln(out, "no latched stops")
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "ID\tSINCE\tLEVEL\tON\tBY\tWHY")
 	for _, h := range stops {
 		on := strings.Join(h.Robots, " ")

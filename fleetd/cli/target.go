@@ -69,6 +69,6 @@ func atLeastOne(cmd *cobra.Command, args []string) error {
 // firstArg returns the name of the first argument in Use.
 func firstArg(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
-	first, _, _ := strings.Cut(rest, " ")
+	first, _, _ := strings.Cut(strings.TrimLeft(rest, "("), " ")
 	return strings.TrimSuffix(first, "...")
 }

@@ -90,7 +90,7 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
 		for _, p := range problems {
-			if sh.output != "json" {
+			if sh.forPeople() {
 				fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
 			}
 		}

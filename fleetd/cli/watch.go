@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"time"
-
-	"golang.org/x/term"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/view"
@@ -52,9 +48,8 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 	if len(robots) == 1 {
 		w.only = robots[0]
 	}
-	if f, ok := unsanitized(sh.Out).(*os.File); ok && sh.Env("NO_COLOR") == "" {
-		w.colours = term.IsTerminal(int(f.Fd()))
-	}
+	s, ok := sh.screenOf(sh.Out).(screen)
+	w.colours = ok && s.colours
 	reported := "" // what keeps it from reading; once
 	for {
 		err := sh.readStream(ctx, query, func(event string, data []byte) error {
@@ -232,8 +227,8 @@ type watched struct {
 }
 
 func (w *watcher) print(at moment, robot string, line happening, e *schema.Event) error {
-	if w.sh.output == "json" {
-		return json.NewEncoder(w.sh.Out).Encode(watched{at.wall, at.scenario, robot, line, e})
+	if !w.sh.forPeople() {
+		return w.sh.showNext(watched{at.wall, at.scenario, robot, line, e})
 	}
 	clock := at.scenario
 	if clock == "" {
@@ -248,23 +243,10 @@ func (w *watcher) print(at moment, robot string, line happening, e *schema.Event
 	if w.colours {
 		colour = colours[line.Kind]
 	}
-	return writeColoured(w.sh.Out, colour, text)
-}
-
-// writeColoured writes a line. Only the colour passes the sanitizing writer: events contain
-// what other programs wrote.
-func writeColoured(out io.Writer, colour, text string) error {
-	if colour == "" {
-		_, err := io.WriteString(out, text+"\n")
+	if err := writeInColour(w.sh.Out, colour, text); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(unsanitized(out), "\x1b["+colour+"m"); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(out, text); err != nil {
-		return err
-	}
-	_, err := io.WriteString(unsanitized(out), "\x1b[0m\n")
+	_, err := fmt.Fprintln(w.sh.Out)
 	return err
 }
 

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// aliases are other names of commands, by their name, wherever they are.
+var aliases = map[string][]string{
+	"robot": {"robots"}, "act": {"acts"}, "story": {"stories"}, "activity": {"activities"}, "asset": {"assets"}, "command": {"commands"},
+	"event": {"events"}, "mode": {"modes"}, "condition": {"conditions"}, "key": {"keys"}, "alert": {"alerts"}, "user": {"users"}, "token": {"tokens"},
+	"list": {"ls"}, "get": {"show"}, "delete": {"rm"},
+}
+
+// meanings are words of people that no edit distance leads from to the command.
+var meanings = map[string][]string{
+	"acquire": {"take", "lease"}, "release": {"clear", "give"}, "enable": {"start", "on"}, "withdraw": {"unassign", "remove"}, "assign": {"set"},
+	"robot": {"ps"}, "safety": {"enable"}, "serve": {"server", "run"}, "get": {"describe"}, "publish": {"save", "put", "apply"}, "watch": {"follow", "tail"},
+}
+
+// nameAlternatives gives every command its aliases, and the words for which it is suggested.
+func nameAlternatives(c *cobra.Command) {
+	c.Aliases = append(c.Aliases, aliases[c.Name()]...)
+	c.SuggestFor = append(c.SuggestFor, meanings[c.Name()]...)
+	c.SuggestionsMinimumDistance = suggestionDistance
+	for _, below := range c.Commands() {
+		nameAlternatives(below)
+	}
+}
+
+// suggestionDistance is how many letters a word may be off.
+const suggestionDistance = 2
+
+// unknownCommand is the error for a word that is none of the commands below c.
+func unknownCommand(c *cobra.Command, word string) error {
+	c.SuggestionsMinimumDistance = suggestionDistance
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		return usage("%s has no command %q; did you mean %s?", c.CommandPath(), word, anyOf(near))
+	}
+	var all []string
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() {
+			all = append(all, below.Name())
+		}
+	}
+	return usage("%s has no command %q; it has %s", c.CommandPath(), word, strings.Join(all, ", "))
+}
+
+// flagError adds to pflag's error the flags that may have been meant, or those that there
+// are.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return &failure{exitUsage, err}
+	}
+	var own, all []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if all = append(all, f.Name); c.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help" {
+			own = append(own, "--"+f.Name)
+		}
+	})
+	name := "--" + unknown.GetSpecifiedName()
+	if near := closest(unknown.GetSpecifiedName(), all); len(near) > 0 {
+		return usage("%s has no flag %s; did you mean --%s?", c.CommandPath(), name, strings.Join(near, " or --"))
+	}
+	return usage("%s has no flag %s; it has %s", c.CommandPath(), name, orElse(strings.Join(own, ", "), "none of its own"))
+}
+
+// closest returns the choices that a misspelt word may mean, as cobra finds commands.
+func closest(word string, choices []string) []string {
+	parent := &cobra.Command{SuggestionsMinimumDistance: suggestionDistance}
+	for _, choice := range choices {
+		parent.AddCommand(&cobra.Command{Use: choice, Run: func(*cobra.Command, []string) {}})
+	}
+	return parent.SuggestionsFor(word)
+}
