@@ -156,6 +156,19 @@ type ReportedSet struct {
 	Progress   *int        `json:"progress,omitzero"` // of fetching, in per cent of the bytes
 	Active     *StoryRef   `json:"active" jsonschema:"nullable"`
 	Previous   *StoryRef   `json:"previous" jsonschema:"nullable"`
+
+	// Refused are the parts of the active set that this robot leaves out. The others are in use.
+	Refused   []RefusedPart `json:"refused,omitempty"`
+	Truncated bool          `json:"truncated,omitempty"` // some of Refused, or their details, are left out
+}
+
+// RefusedPart is a part of a set that a robot leaves out, such as an activity that its body
+// cannot perform.
+type RefusedPart struct {
+	ID      string `json:"id"`
+	Reason  Reason `json:"reason"`
+	Pointer string `json:"pointer,omitempty"`
+	Detail  string `json:"detail,omitempty"`
 }
 
 // Validate reports missing or invalid fields.

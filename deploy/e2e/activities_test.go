@@ -61,6 +61,34 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 		w.runRobot("r1", "")
 		awaitDocumentAfter(w, mark, robotTopic("r1", "reported/activities"), "the same after a restart", active(2))
 
+		// An activity that the body cannot perform is left out, and the others are in use.
+		lacking := filepath.Join(w.folder, "lacking")
+		if err := os.Mkdir(lacking, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"walk.yaml": "act: walk\nactions: [{type: goto, start_ms: 0, point: attic, timeout_ms: 60000}]\n",
+			"show.yaml": "activity: show\nname: {en: Show}\nrepeat: once\nnature: interactive\nacts: [{act: walk}]\n",
+		} {
+			if err := os.WriteFile(filepath.Join(lacking, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.mustRunCLI("activity", "publish", "-f", lacking)
+		if out := w.mustRunCLI("activity", "assign", "greet,show", "r1", "--dry-run"); !strings.Contains(out, `warning: r1 cannot perform show: /acts/walk/actions/0/point: this robot has no point "attic"`) {
+			t.Errorf("the dry run: %s", out)
+		}
+		if r := w.runCLI("activity", "assign", "greet,show", "r1", "--wait"); r.code != 1 || !strings.Contains(r.out, "without show: ") {
+			t.Errorf("an activity that r1 cannot perform: %+v", r)
+		}
+		partly := awaitDocument(w, robotTopic("r1", "reported/activities"), "one of them", active(3))
+		if len(partly.Refused) != 1 || partly.Refused[0].ID != "show" || partly.Refused[0].Reason != schema.ReasonStoryInvalid {
+			t.Errorf("left out: %+v", partly.Refused)
+		}
+		if out := w.mustRunCLI("activity", "explain", "r1", "show"); !strings.Contains(out, "its body cannot perform it") {
+			t.Errorf("explained: %s", out)
+		}
+
 		w.mustRunCLI("activity", "withdraw", "r1", "--wait")
 		awaitDocument(w, robotTopic("r1", "reported/activities"), "none", func(r schema.ReportedSet) bool { return r.Phase == schema.DeployWithdrawn && r.Active == nil })
 	})

@@ -89,6 +89,8 @@ func whyNot(d view.Detail, a score.Activity) (focused, truth bool, why string) {
 		return false, false, fmt.Sprintf("the robot does not have this revision: %s %s", d.Activities.Phase, d.Activities.Reason)
 	case !d.Activities.Converged:
 		return false, false, "the robot does not have this revision yet"
+	case slices.ContainsFunc(d.Activities.Refused, func(r schema.RefusedPart) bool { return r.ID == a.ID }):
+		return false, false, "the robot leaves it out, because its body cannot perform it"
 	case d.State == nil || d.State.Life == nil:
 		return false, false, "the robot reports no autonomous life; its release may be too old"
 	}

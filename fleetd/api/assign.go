@@ -9,6 +9,7 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -33,6 +34,23 @@ type Assigned struct {
 	Total     int      `json:"total" doc:"robots selected"`
 	Updated   []string `json:"updated" doc:"robots that get a new desired story"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
+	Misfits   []Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for the story"`
+}
+
+// Misfit is what the bodies of robots lack for a story or an activity. Each robot itself
+// decides what it can perform.
+type Misfit struct {
+	ID       string           `json:"id" doc:"the story or activity"`
+	Robots   []string         `json:"robots"`
+	Problems []schema.Problem `json:"problems"`
+}
+
+func misfits(all []library.Misfit) []Misfit {
+	out := make([]Misfit, len(all))
+	for i, m := range all {
+		out[i] = Misfit(m)
+	}
+	return out
 }
 
 // SetAssignment sets the activities of robots, instead of those that they have.
@@ -51,6 +69,7 @@ type SetAssigned struct {
 	Total      int             `json:"total" doc:"robots selected"`
 	Updated    []string        `json:"updated" doc:"robots that get these activities"`
 	Unchanged  []string        `json:"unchanged" doc:"robots that had them already"`
+	Misfits    []Misfit        `json:"misfits" doc:"warnings: what bodies of updated robots lack for an activity, which these robots leave out"`
 }
 
 func (s *server) assignments(h huma.API) {
@@ -84,7 +103,8 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 	if len(problems) > 0 {
 		return nil, refusal(inBody("", problems)).withCount(total)
 	}
-	out := SetAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total, Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged)}
+	out := SetAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
+		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: misfits(done.Misfits)}
 	for _, pin := range done.Activities {
 		out.Activities = append(out.Activities, view.Activity(pin))
 	}
@@ -104,7 +124,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 		return nil, refusal(inBody("", problems)).withCount(total)
 	}
 	return &answer[Assigned]{Assigned{
-		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total, Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged),
+		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total, Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: misfits(done.Misfits),
 	}}, nil
 }
 

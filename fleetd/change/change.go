@@ -33,6 +33,8 @@ type Deps struct {
 	Changed func(ctx context.Context, touched []string)
 	// Catalogue lists the sounds and faces that the fleet's robots have.
 	Catalogue func() library.Catalogue
+	// Caps returns the capabilities that a robot has published; nil = none yet.
+	Caps library.CapsOf
 	// TakenBy says who uses a name, so that a robot cannot; empty = nobody.
 	TakenBy func(name string) string
 }

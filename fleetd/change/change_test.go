@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 			w.commits++
 			w.touched = append(w.touched, touched)
 		},
-		Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
 		TakenBy: func(name string) string {
 			if name == "fleetd" {
 				return "this instance"

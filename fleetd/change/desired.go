@@ -37,7 +37,7 @@ func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by
 			return library.Changes{}, err
 		}
 		total = len(robots)
-		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.Expected}
+		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.Expected, Caps: d.Caps}
 		if a.DryRun {
 			ask.Expected = nil
 		}
@@ -68,7 +68,7 @@ func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetA
 			return library.Changes{}, err
 		}
 		total = len(robots)
-		ask := library.SetAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected}
+		ask := library.SetAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected, Caps: d.Caps}
 		if a.DryRun {
 			ask.Expected = nil
 		}

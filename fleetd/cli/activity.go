@@ -76,6 +76,25 @@ func (sh *shell) assignActivities(ctx context.Context, activities, robots []stri
 func setAssignedLine(out io.Writer, done api.SetAssigned) {
 	fmt.Fprintf(out, "%s: ", orElse(assignedText(done.Activities), "no activities"))
 	desiredResultLine(out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
+	misfitLines(out, done.Misfits)
+}
+
+// misfitLines says what bodies lack for what is assigned to them.
+func misfitLines(out io.Writer, all []api.Misfit) {
+	for _, m := range all {
+		for _, p := range m.Problems {
+			fmt.Fprintf(out, "warning: %s cannot perform %s: %s\n", robotsText(m.Robots), m.ID, p)
+		}
+	}
+}
+
+// robotsText names robots, of many only some.
+func robotsText(robots []string) string {
+	const most = 8
+	if len(robots) <= most {
+		return strings.Join(robots, " ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(robots[:most], " "), len(robots)-most)
 }
 
 // assignedText formats activities with their revisions: greet@3, look@1.
@@ -90,6 +109,9 @@ func assignedText(all []view.Activity) string {
 // activitiesText formats the activities of a robot, and whether it has them.
 func activitiesText(a view.DesiredActivities) string {
 	text := orElse(assignedText(a.Assigned), "none")
+	for _, r := range a.Refused {
+		text += fmt.Sprintf("; without %s: %s", r.ID, orElse(r.Detail, string(r.Reason)))
+	}
 	if a.Converged {
 		return text
 	}

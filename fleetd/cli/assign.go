@@ -103,6 +103,7 @@ func assignedLines(w io.Writer, d api.Assigned) {
 		what = "no default story"
 	}
 	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, countText(len(d.Updated), "robot"), word, len(d.Unchanged))
+	misfitLines(w, d.Misfits)
 }
 
 // countText formats a number of things: 1 robot, 2 robots.

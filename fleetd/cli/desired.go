@@ -230,6 +230,8 @@ func desiredLine(w api.DesiredState) []any {
 		Phase      schema.DeployPhase `json:"phase"`
 		Reason     schema.Reason      `json:"reason"`
 		Detail     string             `json:"detail"`
+
+		Refused []schema.RefusedPart `json:"refused"`
 	}
 	desired, _ := schema.Decode[common](w.Desired)
 	says := "nothing yet"
@@ -237,6 +239,9 @@ func desiredLine(w api.DesiredState) []any {
 	if reported, problems := schema.Decode[common](w.Reported); len(problems) == 0 {
 		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
 		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
+		for _, r := range reported.Refused {
+			why = strings.TrimPrefix(fmt.Sprintf("%s; without %s: %s", why, r.ID, orElse(r.Detail, string(r.Reason))), "; ")
+		}
 	}
 	if w.Overtaken != "" {
 		why = w.Overtaken

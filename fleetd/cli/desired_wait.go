@@ -29,6 +29,7 @@ func outcomeOf(w api.DesiredState) outcome {
 		Phase      schema.DeployPhase   `json:"phase"`
 		Reason     schema.Reason        `json:"reason"`
 		Rejected   []schema.RejectedKey `json:"rejected"`
+		Refused    []schema.RefusedPart `json:"refused"`
 	}
 	desired, _ := schema.Decode[common](w.Desired)
 	reported, problems := schema.Decode[common](w.Reported)
@@ -37,7 +38,7 @@ func outcomeOf(w api.DesiredState) outcome {
 		return refused
 	case w.Overtaken != "" || len(problems) > 0 || reported.DesiredRev != desired.Rev:
 		return undecided
-	case len(reported.Rejected) > 0:
+	case len(reported.Rejected) > 0 || len(reported.Refused) > 0:
 		return refused
 	}
 	switch reported.Phase {

@@ -19,7 +19,7 @@ import (
 
 // changes is what the changes of the database need of the fleet.
 func (f *Fleet) changes() change.Deps {
-	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.view.Catalogue, TakenBy: f.TakenBy}
+	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.view.Catalogue, Caps: f.view.Caps, TakenBy: f.TakenBy}
 }
 
 // deps is what the API needs of the fleet.

@@ -19,6 +19,7 @@ type SetAssignment struct {
 	Activities []string // the whole set, in the order in which people see it; empty = none
 	Robots     []string
 	Expected   *int // number of robots that the caller expects; nil = any
+	Caps       CapsOf
 }
 
 // SetAssigned is the result of a SetAssignment.
@@ -26,6 +27,7 @@ type SetAssigned struct {
 	Activities []Pin    // the revisions that are assigned, the newest of each
 	Updated    []string // robots that get a new desired document
 	Unchanged  []string // robots that had this set already
+	Misfits    []Misfit // what robots in Updated lack for activities
 	Changes    Changes
 }
 
@@ -72,6 +74,12 @@ func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.
 	if len(out.Updated) == 0 {
 		return out, nil
 	}
+	var contents []score.Blob
+	for _, p := range out.Activities {
+		b := s.blobs[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+		contents = append(contents, score.Blob{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
+	}
+	out.Misfits = misfits(out.Updated, a.Caps, contents...)
 	for _, robot := range out.Updated {
 		s.setActivities(robot, out.Activities, set, by)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"troupe/schema"
-	"troupe/schema/score"
 )
 
 // Assignment sets the default story of robots.
@@ -17,17 +16,15 @@ type Assignment struct {
 	Apply    schema.Apply // empty = next_act
 	Expected *int         // number of robots that the caller expects; nil = any
 
-	// Caps of robots that have published theirs, to warn about parts of the story that a
-	// robot cannot perform. The robot itself decides.
-	Caps map[string]schema.Caps
+	Caps CapsOf
 }
 
 // Assigned is the result of an assignment.
 type Assigned struct {
-	Revision  Revision                    // zero without a story
-	Updated   []string                    // robots that get a new desired document
-	Unchanged []string                    // robots that had this desired story already
-	Misfits   map[string][]schema.Problem // by robot in Updated: what it lacks for the story
+	Revision  Revision // zero without a story
+	Updated   []string // robots that get a new desired document
+	Unchanged []string // robots that had this desired story already
+	Misfits   []Misfit // what robots in Updated lack for the story
 	Changes   Changes
 }
 
@@ -70,7 +67,9 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	if len(out.Updated) == 0 {
 		return out, nil
 	}
-	out.Misfits = s.misfits(out.Updated, a)
+	if b, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
+		out.Misfits = misfits(out.Updated, a.Caps, b.Blob)
+	}
 	s.setDefault(out.Updated, a.Story, a.Rev, a.Apply, by)
 	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
@@ -121,22 +120,6 @@ func (s *snapshot) outdated(d Default) bool {
 	}
 	was, _ := schema.Decode[schema.DesiredStory](d.Document)
 	return s.seal.Outdated(was.Sig)
-}
-
-// misfits lists what robots lack for the story.
-func (s *snapshot) misfits(robots []string, a Assignment) map[string][]schema.Problem {
-	found := map[string][]schema.Problem{}
-	blob, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]
-	for _, robot := range robots {
-		caps, known := a.Caps[robot]
-		if !known || !published {
-			continue
-		}
-		if _, problems := score.FitStory(blob.Blob, caps, nil); len(schema.Errors(problems)) > 0 {
-			found[robot] = problems
-		}
-	}
-	return found
 }
 
 // assignable returns a revision that may be assigned; rev 0 = the newest.

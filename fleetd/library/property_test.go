@@ -340,13 +340,12 @@ func TestAssignListsRobotsThatCannotPerformTheStory(t *testing.T) {
 		w.apply(t, plan())
 	}
 	face := schema.Unit{ID: "face", Kind: schema.UnitFace}
-	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3"}, Caps: map[string]schema.Caps{
-		"r1": {Units: []schema.Unit{face}}, "r2": {},
-	}}, w.by(""))
-	if len(problems) > 0 || fmt.Sprint(out.Updated) != "[r1 r2 r3]" {
+	caps := map[string]*schema.Caps{"r1": {Units: []schema.Unit{face}}, "r2": {}, "r4": {Session: "another"}}
+	out, problems := Assign(w.rows(), Assignment{Story: "x", Robots: []string{"r1", "r2", "r3", "r4"}, Caps: func(robot string) *schema.Caps { return caps[robot] }}, w.by(""))
+	if len(problems) > 0 || fmt.Sprint(out.Updated) != "[r1 r2 r3 r4]" {
 		t.Fatalf("updated %v, %v", out.Updated, problems)
 	}
-	if len(out.Misfits) != 1 || len(out.Misfits["r2"]) == 0 || out.Misfits["r2"][0].Code != "no_unit" {
+	if len(out.Misfits) != 1 || out.Misfits[0].ID != "x" || fmt.Sprint(out.Misfits[0].Robots) != "[r2 r4]" || out.Misfits[0].Problems[0].Code != "no_unit" {
 		t.Fatalf("misfits %+v", out.Misfits)
 	}
 }

@@ -113,6 +113,7 @@ func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
 		w.Converged = r.Active == nil
 	default:
 		w.Converged = r.Active != nil && r.Active.SHA256 == e.kept.ActivitiesSHA256 && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+		w.Refused = r.Refused
 	}
 	return w
 }

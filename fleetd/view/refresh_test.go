@@ -141,7 +141,7 @@ func newShow(t testing.TB, robots, stored int) *show {
 	s := &show{fleet: newFleet(t, robots)}
 	s.others = s.robots[stored:]
 	deps := change.Deps{
-		Now: time.Now, Store: func() (*store.Store, error) { return db, nil }, Catalogue: func() library.Catalogue { return library.Catalogue{} },
+		Now: time.Now, Store: func() (*store.Store, error) { return db, nil }, Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
 		Changed: func(ctx context.Context, touched []string) { check(nil, nil, s.Refresh(ctx, s, touched)) },
 	}
 	s.desired = change.Desired{Deps: deps}

@@ -91,7 +91,9 @@ type DesiredActivities struct {
 	Reason      schema.Reason      `json:"reason,omitempty"`
 	Detail      string             `json:"detail,omitempty"`
 	Progress    *int               `json:"progress,omitempty" doc:"while it downloads: per cent of the bytes of the set and its files"`
-	Converged   bool               `json:"converged" doc:"the robot has exactly these activities"`
+	Converged   bool               `json:"converged" doc:"the robot has this set"`
+
+	Refused []schema.RefusedPart `json:"refused,omitempty" doc:"activities of the set that the robot leaves out because its body cannot perform them"`
 }
 
 // Activity is one assigned activity.

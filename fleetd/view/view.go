@@ -95,6 +95,16 @@ func (v *View) Document(id string, kind schema.TopicKind) []byte {
 	return nil
 }
 
+// Caps returns the capabilities that a robot has published; nil = none yet.
+func (v *View) Caps(id string) *schema.Caps {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e := v.robots[id]; e != nil {
+		return e.caps
+	}
+	return nil
+}
+
 // Catalogue joins the sounds and faces that robots' capabilities list. A kind is nil if some
 // robot accepts any name, or if no robot lists any.
 func (v *View) Catalogue() library.Catalogue {

@@ -87,9 +87,19 @@ func publishSets() {
 		"wave": wave,
 		"nod":  {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
 		"chat": {ID: "chat", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "How are you?"}, TimeoutMS: ptr[int64](4000)}}},
-		"jump": {ID: "jump", Actions: []score.Action{{Type: score.TypeMotion, Motion: "unknown", TimeoutMS: ptr[int64](1000)}}},
+		"jump": {ID: "jump", Actions: []score.Action{{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](1)}}}, // takes longer
 	})
 	publishSet("company", data, sum, err)
+	data, sum, err = score.EncodeActivities([]score.Activity{
+		living("greeting", score.NatureInteractive, score.Launch{}, 1, "wave"),
+		living("dance", score.NatureInteractive, score.Launch{}, 1, "spin"),
+		living("show-yard", score.NatureInteractive, score.Launch{}, 1, "walk-out"),
+	}, map[string]score.Act{
+		"wave":     wave,
+		"spin":     {ID: "spin", Actions: []score.Action{{Type: score.TypeMotion, Motion: "unknown", TimeoutMS: ptr[int64](1000)}}},
+		"walk-out": {ID: "walk-out", Actions: []score.Action{{Type: score.TypeGoto, Point: "yard", TimeoutMS: ptr[int64](60000)}}},
+	})
+	publishSet("guides", data, sum, err)
 }
 
 // seal signs a document for this robot as the script says.

@@ -234,6 +234,9 @@ func (p *player) formatPublish(e effect.Publish) string {
 		if r.Active != nil {
 			line += "; active " + r.Active.ID
 		}
+		for _, part := range r.Refused {
+			line += fmt.Sprintf("; without %s: %s %s", part.ID, part.Reason, part.Detail)
+		}
 		return line
 	}
 	return "publish: " + string(e.Topic)

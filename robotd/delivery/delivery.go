@@ -76,9 +76,10 @@ func (j *Judge[C]) mismatch(c *C, pin *schema.StoryPin) cause {
 
 // Fit is the usable part of a content. Reason is set if nothing is usable.
 type Fit[C any] struct {
-	Content *C       // without what was left out
-	Names   []string // the parts that are used, as reports list them
-	Pruned  []string // the parts that were left out
+	Content *C                   // without what was left out
+	Names   []string             // the parts that are used, as reports list them
+	Pruned  []string             // the parts that were left out because they do not exist here
+	Refused []schema.RefusedPart // the parts that were left out because this robot cannot use them
 	Reason  schema.Reason
 	Pointer string
 	Detail  string
@@ -271,7 +272,7 @@ type (
 		Why      string
 		Report   Report
 	}
-	// RecordEvent is recorded as an event: something was ignored, or acts were left out.
+	// RecordEvent is recorded as an event: something was ignored, or parts were left out.
 	RecordEvent struct {
 		Reason schema.Reason
 		Detail string

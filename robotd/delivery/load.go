@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -230,15 +231,24 @@ func (s *State[C]) written(now Now, c *Config[C], w Written, out []Effect) []Eff
 		return s.fail(now, c, OnDiskRefused, cause{reason: w.Refused, detail: "it could not be written to the robot's disk"}, out)
 	}
 	s.staged = l
-	if len(l.Fit.Pruned) > 0 {
+	if len(l.Fit.Pruned) > 0 || len(l.Fit.Refused) > 0 {
 		out = append(out, pruned(l))
 	}
 	return s.take(OnWritten, out)
 }
 
 func pruned[C any](l *Loaded[C]) RecordEvent {
-	if l.Fit.Reason != "" {
+	switch refused := l.Fit.Refused; {
+	case l.Fit.Reason != "":
 		return RecordEvent{Reason: l.Fit.Reason, Detail: l.Fit.Detail}
+	case len(refused) > 0:
+		parts := make([]string, len(refused))
+		for i, r := range refused {
+			parts[i] = r.ID + ": " + r.Detail
+		}
+		return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: "left out: " + strings.Join(parts, "; ")}
+	case len(l.Fit.Pruned) == 0:
+		return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: "nothing of " + l.Story.ID + " is left out any more"}
 	}
 	return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Story.ID, l.Fit.Pruned)}
 }

@@ -21,7 +21,8 @@ type Report struct {
 	Active     *Accepted
 	Names      []string // the parts of the active content that are used
 	Pruned     []string // the parts that are left out
-	Unfit      bool     // there is an active content, but no part of it can be used
+	Refused    []schema.RefusedPart
+	Unfit      bool // there is an active content, but no part of it can be used
 	Previous   *Accepted
 	Staged     *Accepted // on disk, waiting to become active
 	ActsDigest string
@@ -56,7 +57,7 @@ func (s *State[C]) Report() Report {
 		r.Staged = &s.staged.Accepted
 	}
 	if a := s.active; a != nil && a.Fit.Reason == "" {
-		r.Active, r.Names, r.Pruned = &a.Accepted, a.Fit.Names, a.Fit.Pruned
+		r.Active, r.Names, r.Pruned, r.Refused = &a.Accepted, a.Fit.Names, a.Fit.Pruned, a.Fit.Refused
 	} else {
 		r.Unfit = a != nil
 	}
@@ -84,7 +85,7 @@ func (r Report) Story() schema.ReportedStory {
 func (r Report) Set() schema.ReportedSet {
 	return schema.ReportedSet{
 		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
-		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Active: ref(r.Active), Previous: ref(r.Previous),
+		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Active: ref(r.Active), Previous: ref(r.Previous), Refused: r.Refused,
 	}
 }
 

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/schema"
@@ -174,8 +175,8 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
 			s.why = cause{}
 			out = s.takeSaved(OnRefilled, out)
-		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || before.Reason != l.Fit.Reason:
-			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the acts of the story that can be performed have changed", Report: s.Report()})
+		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || !slices.Equal(before.Refused, l.Fit.Refused) || before.Reason != l.Fit.Reason:
+			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the parts that can be performed have changed", Report: s.Report()})
 		}
 	}
 	if s.staged != nil {

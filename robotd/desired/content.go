@@ -21,7 +21,7 @@ type content[C any] struct {
 // one.
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
-	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: fitAll[score.Activities]})
+	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
 	t.placed, _ = t.places.Playing()
 	t.toPlaces()
 	restore(t, &t.story, m, sign.Story, t.judge())

@@ -2,10 +2,12 @@ package desired
 
 import (
 	"fmt"
+	"slices"
 
 	"troupe/robotd/delivery"
 	"troupe/schema"
 	"troupe/schema/score"
+	"troupe/schema/sign"
 )
 
 // judge decides whether this robot can perform a story.
@@ -43,29 +45,60 @@ func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
 	for _, step := range e.Steps {
 		f.Names = append(f.Names, step.Act)
 	}
-	switch errs := schema.Errors(problems); {
-	case len(e.Steps) == 0:
+	if len(e.Steps) == 0 {
 		f.Reason, f.Detail = schema.ReasonStoryEmpty, fmt.Sprintf("none of its acts can be found here: %v", e.Pruned)
-	case len(errs) > 0:
-		f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()
-	default:
-		s.selfCheck(e.Acts, &f)
+		return f
 	}
+	f.Reason, f.Pointer, f.Detail = s.refuse(e, problems)
 	return f
 }
 
-// selfCheck lets the executor check every act.
-func (s *State) selfCheck(acts []score.Act, f *delivery.Fit[score.Blob]) {
-	for i := range acts {
-		if no := s.robot.Check(&acts[i]); no != nil {
-			f.Reason, f.Pointer, f.Detail = schema.ReasonStoryInvalid, "/acts/"+acts[i].ID, "the self-check of "+acts[i].ID+" failed: "+no.Detail
-			return
+// refuse says why this robot cannot perform a story or an activity: its body lacks something,
+// or the executor refuses an act. The reason is empty if it can.
+func (s *State) refuse(e score.Effective, problems []schema.Problem) (_ schema.Reason, pointer, detail string) {
+	if errs := schema.Errors(problems); len(errs) > 0 {
+		return schema.ReasonStoryInvalid, errs[0].Pointer, errs[0].String()
+	}
+	for i := range e.Acts {
+		if no := s.robot.Check(&e.Acts[i]); no != nil {
+			return schema.ReasonStoryInvalid, "/acts/" + e.Acts[i].ID, "the self-check of " + e.Acts[i].ID + " failed: " + no.Detail
 		}
 	}
+	return "", "", ""
 }
 
-// RobotChanged fits the story again, because the robot's points or taught acts changed.
-func (t Step) RobotChanged() { t.stepStory(delivery.RobotChanged{ActsDigest: t.actsDigest()}) }
+// fitted is the last set of activities that was fitted to the body.
+type fitted struct {
+	from, to *score.Activities
+	refused  []schema.RefusedPart
+}
+
+// fitActivities leaves out the activities that this robot cannot perform. The same ones of a
+// set give the same content: another one would end the activity that has the focus.
+func (s *State) fitActivities(a *score.Activities) delivery.Fit[score.Activities] {
+	own, refused := *a, []schema.RefusedPart(nil)
+	own.Activities = nil
+	for _, one := range a.Activities {
+		e, problems := score.FitStory(score.Blob{Story: one.Story(), Acts: a.Acts, Assets: a.Assets}, s.robot.Capabilities(), nil)
+		if reason, pointer, detail := s.refuse(e, problems); reason != "" {
+			refused = append(refused, schema.RefusedPart{ID: one.ID, Reason: reason, Pointer: pointer, Detail: detail})
+		} else {
+			own.Activities = append(own.Activities, one)
+		}
+	}
+	if s.fitted.from != a || !slices.Equal(s.fitted.refused, refused) {
+		s.fitted = fitted{a, &own, refused}
+	}
+	return delivery.Fit[score.Activities]{Content: s.fitted.to, Refused: refused}
+}
+
+// RobotChanged fits the story and the activities again, because the robot's points or taught
+// acts changed.
+func (t Step) RobotChanged() {
+	changed := delivery.RobotChanged{ActsDigest: t.actsDigest()}
+	t.stepSet(sign.Activities, changed)
+	t.stepStory(changed)
+}
 
 // actsDigest is the digest of the acts that the robot was taught.
 func (s *State) actsDigest() string {

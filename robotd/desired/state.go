@@ -25,6 +25,7 @@ type State struct {
 
 	story      content[score.Blob]
 	activities content[score.Activities]
+	fitted     fitted
 	places     content[score.Places]
 	placed     *delivery.Loaded[score.Places] // the fleet's places that goto can use
 

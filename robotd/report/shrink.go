@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/effect"
@@ -190,8 +192,19 @@ func shrinkStory(d *schema.ReportedStory, step int) bool {
 }
 
 func shrinkSet(d *schema.ReportedSet, step int) bool {
-	d.Detail, d.Pointer, d.FleetID = "", "", schema.SanitizeText(d.FleetID)
-	return step < 1
+	switch step {
+	case 0:
+		d.Refused, d.Truncated = slices.Clone(d.Refused), true
+		for i := range d.Refused {
+			d.Refused[i].Pointer, d.Refused[i].Detail = "", ""
+		}
+	case 1:
+		d.Refused = d.Refused[:min(len(d.Refused), 8)]
+		d.Detail, d.Pointer, d.FleetID = "", "", schema.SanitizeText(d.FleetID)
+	default:
+		return false
+	}
+	return true
 }
 
 func shrinkMode(d *schema.ReportedMode, step int) bool {

@@ -1,0 +1,62 @@
+package library
+
+import (
+	"slices"
+
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// CapsOf returns the capabilities that a robot has published; nil = none yet. Without it no
+// robot is judged.
+type CapsOf func(robot string) *schema.Caps
+
+// Misfit is what robots lack for a story or an activity. It is a warning: each robot itself
+// decides what it can perform.
+type Misfit struct {
+	ID       string // of the story or activity
+	Robots   []string
+	Problems []schema.Problem
+}
+
+// misfits lists what robots lack. Robots with equal bodies are judged once.
+func misfits(robots []string, capsOf CapsOf, contents ...score.Blob) (all []Misfit) {
+	type body struct {
+		caps   schema.Caps
+		robots []string
+	}
+	if capsOf == nil {
+		return nil
+	}
+	var bodies []*body
+	byBody := map[string]*body{}
+	for _, robot := range robots {
+		c := capsOf(robot)
+		if c == nil {
+			continue
+		}
+		caps := schema.Caps{Units: c.Units, Points: c.Points, Languages: c.Languages, Actions: c.Actions, Truncated: c.Truncated} // what FitStory reads
+		key := string(encode(caps))
+		if byBody[key] == nil {
+			byBody[key] = &body{caps: caps}
+			bodies = append(bodies, byBody[key])
+		}
+		byBody[key].robots = append(byBody[key].robots, robot)
+	}
+	for _, content := range contents {
+		for _, b := range bodies {
+			_, problems := score.FitStory(content, b.caps, nil)
+			problems = schema.Errors(problems)
+			if len(problems) == 0 {
+				continue
+			}
+			id := content.Story.ID
+			i := slices.IndexFunc(all, func(m Misfit) bool { return m.ID == id && slices.Equal(m.Problems, problems) })
+			if i < 0 {
+				i, all = len(all), append(all, Misfit{ID: id, Problems: problems})
+			}
+			all[i].Robots = append(all[i].Robots, b.robots...)
+		}
+	}
+	return all
+}
