@@ -31,7 +31,7 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 
 # Every test, every time: some start programs that Go's cache does not see.
 test: setup ## install what is missing, then run every test under the race detector (PKG)
-	@deploy/setup/test.sh -race -count=1 -timeout=15m $(PKG)
+	@deploy/setup/test.sh -race -count=1 -timeout=40m $(PKG)
 
 # Left out: tests of the whole (deploy, the scripts of fleetd/cli), and those of
 # fleetd's assembly and of PostgreSQL. Several packages wait for timers, so more of

@@ -12,10 +12,20 @@ if (!folder || paths.length === 0) {
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+});
 for (const scheme of ['light', 'dark']) {
-  for (const [width, height] of [[390, 844], [1280, 800], [1920, 1080]]) {
-    const context = await browser.newContext({ viewport: { width, height }, baseURL: process.env.TROUPE_URL ?? 'http://127.0.0.1:8080' });
+  for (const [width, height] of [
+    [390, 844],
+    [1280, 800],
+    [1920, 1080],
+  ]) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      baseURL: process.env.TROUPE_URL ?? 'http://127.0.0.1:8080',
+    });
     await context.addInitScript((s) => localStorage.setItem('troupe.colors', s), scheme);
     for (const path of paths) {
       const page = await context.newPage();

@@ -33,13 +33,21 @@ const queries = new QueryClient({
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <DirectionProvider><MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorSchemes} getStyleNonce={() => nonce ?? ''} cssVariablesResolver={contrast}>
-      <QueryClientProvider client={queries}>
-        <ModalsProvider>
-          <Notifications position="bottom-left" />
-          <RouterProvider router={createBrowserRouter(routes)} />
-        </ModalsProvider>
-      </QueryClientProvider>
-    </MantineProvider></DirectionProvider>
+    <DirectionProvider>
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        colorSchemeManager={colorSchemes}
+        getStyleNonce={() => nonce ?? ''}
+        cssVariablesResolver={contrast}
+      >
+        <QueryClientProvider client={queries}>
+          <ModalsProvider>
+            <Notifications position="bottom-left" />
+            <RouterProvider router={createBrowserRouter(routes)} />
+          </ModalsProvider>
+        </QueryClientProvider>
+      </MantineProvider>
+    </DirectionProvider>
   </StrictMode>,
 );

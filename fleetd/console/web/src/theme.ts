@@ -7,14 +7,30 @@ export const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   components: {
-    Tooltip: { defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } } },
+    Tooltip: {
+      defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } },
+    },
     Button: { defaultProps: { size: 'sm' } },
   },
 });
 
 export const colorSchemes = localStorageColorSchemeManager({ key: 'troupe.colors' });
 
-const colors = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange', 'gray'];
+const colors = [
+  'red',
+  'pink',
+  'grape',
+  'violet',
+  'indigo',
+  'blue',
+  'cyan',
+  'teal',
+  'green',
+  'lime',
+  'yellow',
+  'orange',
+  'gray',
+];
 
 /** Text in the light variant of each color, and dimmed text, with a contrast of at least 4.5:1 in both schemes. */
 export const contrast: CSSVariablesResolver = () => {

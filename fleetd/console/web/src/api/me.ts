@@ -20,7 +20,8 @@ export function useMe(): Me | undefined {
     queryKey: ['me'],
     queryFn: async (): Promise<Me> => {
       const answer = await fetch('/api/v1/me');
-      if (answer.status === 404) return { id: 'local', name: '', kind: 'local', roles: [], rights: everything, sites: [], dev: true };
+      if (answer.status === 404)
+        return { id: 'local', name: '', kind: 'local', roles: [], rights: everything, sites: [], dev: true };
       if (!answer.ok) throw new Error(`fleetd answered ${answer.status}`);
       return (await answer.json()) as Me;
     },

@@ -41,17 +41,30 @@ export class Problem extends Error {
     try {
       const body = (await response.clone().json()) as Body;
       const kind = (body.type ?? '').split('/').pop() ?? '';
-      return new Problem(response.status, kind, body.detail || body.title || response.statusText, body.hint ?? '', body.errors ?? [], {
-        count: body.count,
-        confirm: body.confirm,
-      });
+      return new Problem(
+        response.status,
+        kind,
+        body.detail || body.title || response.statusText,
+        body.hint ?? '',
+        body.errors ?? [],
+        {
+          count: body.count,
+          confirm: body.confirm,
+        },
+      );
     } catch {
       return new Problem(response.status, '', `fleetd answered ${response.status} ${response.statusText}`, '', []);
     }
   }
 
   static unreachable(): Problem {
-    return new Problem(0, 'unreachable', 'fleetd does not answer', 'check the network, and whether fleetd runs; robots continue without it', []);
+    return new Problem(
+      0,
+      'unreachable',
+      'fleetd does not answer',
+      'check the network, and whether fleetd runs; robots continue without it',
+      [],
+    );
   }
 
   get signInRequired(): boolean {

@@ -56,7 +56,13 @@ export const usePerformingTexts = texts(
   },
 );
 
-export const toneColor: Record<Tone, string> = { good: 'green', waiting: 'blue', attention: 'yellow', stopped: 'red', away: 'gray' };
+export const toneColor: Record<Tone, string> = {
+  good: 'green',
+  waiting: 'blue',
+  attention: 'yellow',
+  stopped: 'red',
+  away: 'gray',
+};
 
 const icons: Record<Tone, typeof IconClock> = {
   good: IconPlayerPlay,
@@ -74,7 +80,13 @@ export function PerformingBadge({ robot, of: given, terms }: { robot: Robot; of?
   return (
     <Tooltip label={p.term} openDelay={300}>
       <span>
-        <Badge color={toneColor[p.tone]} variant="light" leftSection={<Icon size={12} aria-hidden />} tt="none" fw={600}>
+        <Badge
+          color={toneColor[p.tone]}
+          variant="light"
+          leftSection={<Icon size={12} aria-hidden />}
+          tt="none"
+          fw={600}
+        >
           {t[p.key]}
         </Badge>
         {terms && (

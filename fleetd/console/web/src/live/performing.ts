@@ -59,7 +59,8 @@ export function performing(r: Robot): Performing {
     case '':
       return { key: 'notReported', tone: 'away', term: 'no state' };
   }
-  if (r.mode_phase && r.mode_phase !== 'running') return { key: 'switching', tone: 'waiting', term: `${r.mode ?? ''} ${r.mode_phase}`, of: r.intended };
+  if (r.mode_phase && r.mode_phase !== 'running')
+    return { key: 'switching', tone: 'waiting', term: `${r.mode ?? ''} ${r.mode_phase}`, of: r.intended };
   switch (r.mode) {
     case 'ato':
       return inAutomatic(r);
@@ -79,13 +80,20 @@ function inAutomatic(r: Robot): Performing {
   if (r.auto === 'idle') return { key: 'performing', tone: 'good', term: 'ato, idle', of: act };
   if (r.auto === 'paused') {
     const handler = r.interrupts[0];
-    if (handler) return { key: 'interrupt', tone: 'good', term: 'ato, paused', of: `${handler.handler} (${handler.interrupter})` };
+    if (handler)
+      return { key: 'interrupt', tone: 'good', term: 'ato, paused', of: `${handler.handler} (${handler.interrupter})` };
     if (r.life?.focused && r.pause_holders.every((p) => p.token.startsWith('activity:'))) {
       return { key: 'activity', tone: 'good', term: 'ato, paused', of: r.life.focused };
     }
     const holder = r.pause_holders[0];
-    if (holder?.token === 'safety') return { key: 'pausedBySafety', tone: 'attention', term: 'ato, paused', of: holder.why };
-    return { key: 'paused', tone: 'waiting', term: 'ato, paused', of: holder && (holder.by || holder.why || holder.token) };
+    if (holder?.token === 'safety')
+      return { key: 'pausedBySafety', tone: 'attention', term: 'ato, paused', of: holder.why };
+    return {
+      key: 'paused',
+      tone: 'waiting',
+      term: 'ato, paused',
+      of: holder && (holder.by || holder.why || holder.token),
+    };
   }
   if (r.life?.focused) return { key: 'activity', tone: 'good', term: `ato, ${r.auto ?? ''}`, of: r.life.focused };
   if (!r.story) return { key: 'noStory', tone: 'attention', term: 'ato, stopped' };

@@ -23,7 +23,12 @@ interface Live {
 }
 
 /** What the console knows of fleetd and of its own connection to it. */
-export const useLive = create<Live>()(() => ({ connection: 'connecting', lostAt: 0, fleetdAt: 0, signInRequired: false }));
+export const useLive = create<Live>()(() => ({
+  connection: 'connecting',
+  lostAt: 0,
+  fleetdAt: 0,
+  signInRequired: false,
+}));
 
 /** fleetd's clock, extrapolated, so that ages do not depend on this machine's clock. */
 export function fleetdNow(): number {

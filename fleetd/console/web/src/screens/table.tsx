@@ -9,7 +9,19 @@ import { NotFound } from './NotFound';
 export interface Screen {
   path: string;
   /** Key of its name in the texts of the navigation; screens without one have no entry there. */
-  nav?: 'overview' | 'robots' | 'stories' | 'acts' | 'activities' | 'places' | 'assets' | 'assign' | 'commands' | 'events' | 'audit' | 'admin';
+  nav?:
+    | 'overview'
+    | 'robots'
+    | 'stories'
+    | 'acts'
+    | 'activities'
+    | 'places'
+    | 'assets'
+    | 'assign'
+    | 'commands'
+    | 'events'
+    | 'audit'
+    | 'admin';
   icon?: ComponentType<{ size?: number }>;
   /** Keys that open it after g, as in "g r". */
   shortcut?: string;
@@ -19,15 +31,32 @@ export interface Screen {
 
 /** Every screen, in the order of the navigation. */
 export const screens: readonly Screen[] = [
-  { path: '/', nav: 'overview', icon: IconLayoutDashboard, shortcut: 'o', right: 'view', load: () => import('./overview/Overview') },
-  { path: '/robots', nav: 'robots', icon: IconRobot, shortcut: 'r', right: 'view', load: () => import('./robots/Robots') },
+  {
+    path: '/',
+    nav: 'overview',
+    icon: IconLayoutDashboard,
+    shortcut: 'o',
+    right: 'view',
+    load: () => import('./overview/Overview'),
+  },
+  {
+    path: '/robots',
+    nav: 'robots',
+    icon: IconRobot,
+    shortcut: 'r',
+    right: 'view',
+    load: () => import('./robots/Robots'),
+  },
   { path: '/robots/:id', right: 'view', load: () => import('./robot/Robot') },
 ];
 
 /** Screens without the frame, such as the sign-in. */
 export const bare: readonly Screen[] = [];
 
-const routeOf = (s: Screen): RouteObject => ({ path: s.path, lazy: async () => ({ Component: (await s.load()).default }) });
+const routeOf = (s: Screen): RouteObject => ({
+  path: s.path,
+  lazy: async () => ({ Component: (await s.load()).default }),
+});
 
 export const routes: RouteObject[] = [
   ...bare.map(routeOf),

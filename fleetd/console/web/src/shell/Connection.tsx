@@ -24,7 +24,8 @@ export function ConnectionPill() {
   let text = t.live;
   if (connection === 'connecting') [color, text] = ['gray', t.connecting];
   else if (connection === 'lost') [color, text] = ['red', t.reconnecting(ago(Date.now() - lostAt))];
-  else if (fleetd && !fleetd.broker.ok) [color, text] = ['red', t.noBroker(fleetd.broker.since ? clock(fleetd.broker.since) : '?')];
+  else if (fleetd && !fleetd.broker.ok)
+    [color, text] = ['red', t.noBroker(fleetd.broker.since ? clock(fleetd.broker.since) : '?')];
   else if (fleetd && !fleetd.database.ok) [color, text] = ['yellow', t.noDatabase];
   return (
     <Tooltip label={t.connectionHelp}>
@@ -43,11 +44,28 @@ export function ConnectionBanners() {
   return (
     <Stack gap={0}>
       {me?.dev && (
-        <Alert p="4px 12px" radius={0} color="violet" variant="light" icon={<IconUserExclamation aria-hidden />} title={t.dev} data-testid="dev" />
+        <Alert
+          p="4px 12px"
+          radius={0}
+          color="violet"
+          variant="light"
+          icon={<IconUserExclamation aria-hidden />}
+          title={t.dev}
+          data-testid="dev"
+        />
       )}
-      {connection === 'lost' && <Alert p="xs" radius={0} color="red" icon={<IconWifiOff aria-hidden />} title={t.streamLost} />}
+      {connection === 'lost' && (
+        <Alert p="xs" radius={0} color="red" icon={<IconWifiOff aria-hidden />} title={t.streamLost} />
+      )}
       {connection === 'live' && fleetd && !fleetd.broker.ok && (
-        <Alert p="xs" radius={0} color="red" icon={<IconPlugConnectedX aria-hidden />} title={t.brokerLost} data-testid="broker-lost">
+        <Alert
+          p="xs"
+          radius={0}
+          color="red"
+          icon={<IconPlugConnectedX aria-hidden />}
+          title={t.brokerLost}
+          data-testid="broker-lost"
+        >
           {fleetd.broker.why}
         </Alert>
       )}

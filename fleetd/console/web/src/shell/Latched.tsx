@@ -22,7 +22,15 @@ export function Latched() {
   const [chosen, choose] = useState<LatchedStop>();
   if (!fleetd || (fleetd.latched.length === 0 && fleetd.latched_complete)) return null;
   return (
-    <Alert color="red" variant="light" icon={<IconHandStop aria-hidden />} title={t.latched(fleetd.latched.length)} role="region" aria-label={t.latched(fleetd.latched.length)} data-testid="latched">
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconHandStop aria-hidden />}
+      title={t.latched(fleetd.latched.length)}
+      role="region"
+      aria-label={t.latched(fleetd.latched.length)}
+      data-testid="latched"
+    >
       <Stack gap={6}>
         {fleetd.latched.map((stop) => (
           <Row key={stop.id} stop={stop} onRelease={() => choose(stop)} />
@@ -38,8 +46,15 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
   const t = useShellTexts();
   const allowed = useMay('release');
   const held = heldBy(stop.id, useRobots()).sort();
-  const whom = stop.all ? t.allRobots : stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
-  const who = stop.client && stop.by && stop.by !== stop.client ? `${stop.by} (${stop.client})` : stop.by || stop.client || t.somebody;
+  const whom = stop.all
+    ? t.allRobots
+    : stop.count <= named && held.length === stop.count
+      ? held.join(', ')
+      : t.robots(stop.count);
+  const who =
+    stop.client && stop.by && stop.by !== stop.client
+      ? `${stop.by} (${stop.client})`
+      : stop.by || stop.client || t.somebody;
   return (
     <Group gap="sm" wrap="wrap">
       <Text fw={600} size="sm">
@@ -51,7 +66,13 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
       </Text>
       {!stop.persisted && <Badge color="yellow">{t.notPersisted}</Badge>}
       <Tooltip label={t.releaseForbidden} disabled={allowed}>
-        <Button size="compact-sm" variant="default" data-disabled={!allowed || undefined} aria-disabled={!allowed} onClick={() => allowed && onRelease()}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          data-disabled={!allowed || undefined}
+          aria-disabled={!allowed}
+          onClick={() => allowed && onRelease()}
+        >
           {t.release}
         </Button>
       </Tooltip>
@@ -91,7 +112,15 @@ function Release({ stop, onClose }: { stop: LatchedStop; onClose: () => void }) 
           <Text size="sm" fw={600}>
             {stop.id}
           </Text>
-          <TextInput label={t.releaseWhy} value={why} maxLength={256} required data-autofocus error={refused || undefined} onChange={(e) => setWhy(e.currentTarget.value)} />
+          <TextInput
+            label={t.releaseWhy}
+            value={why}
+            maxLength={256}
+            required
+            data-autofocus
+            error={refused || undefined}
+            onChange={(e) => setWhy(e.currentTarget.value)}
+          />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t.cancel}

@@ -27,7 +27,12 @@ export function Palette() {
     .filter((s) => s.nav && me?.rights.includes(s.right))
     .map((s) => {
       const Icon = s.icon!;
-      return { id: s.path, label: t.nav[s.nav!], leftSection: <Icon size={18} />, onClick: () => void navigate(s.path) };
+      return {
+        id: s.path,
+        label: t.nav[s.nav!],
+        leftSection: <Icon size={18} />,
+        onClick: () => void navigate(s.path),
+      };
     })
     .filter((a) => a.label.toLowerCase().includes(wanted));
   const found: SpotlightActionData[] = fleet
@@ -49,7 +54,11 @@ export function Palette() {
       shortcut={['mod + K']}
       nothingFound={t.nothingFound}
       highlightQuery
-      searchProps={{ leftSection: <IconSearch size={18} aria-hidden />, placeholder: t.searchHint, 'aria-label': t.search }}
+      searchProps={{
+        leftSection: <IconSearch size={18} aria-hidden />,
+        placeholder: t.searchHint,
+        'aria-label': t.search,
+      }}
     />
   );
 }

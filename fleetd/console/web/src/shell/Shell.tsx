@@ -1,4 +1,18 @@
-import { ActionIcon, AppShell, Badge, Box, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  AppShell,
+  Badge,
+  Box,
+  Burger,
+  Group,
+  Loader,
+  NavLink,
+  ScrollArea,
+  Select,
+  Stack,
+  Text,
+  Tooltip,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
 import { IconBell, IconSearch } from '@tabler/icons-react';
@@ -34,7 +48,11 @@ export function Shell() {
   useEffect(close, [location.pathname]);
 
   return (
-    <AppShell header={{ height: 64 }} navbar={{ width: 210, breakpoint: 'md', collapsed: { mobile: !menu } }} padding="md">
+    <AppShell
+      header={{ height: 64 }}
+      navbar={{ width: 210, breakpoint: 'md', collapsed: { mobile: !menu } }}
+      padding="md"
+    >
       <a className="skip-link" href="#main" onClick={() => main.current?.focus()}>
         {t.skip}
       </a>
@@ -108,7 +126,16 @@ function Navigation() {
     .filter((s) => s.nav && me?.rights.includes(s.right))
     .map((s) => {
       const Icon = s.icon!;
-      return <NavLink key={s.path} component={RouterLink} to={s.path} end={s.path === '/'} label={t.nav[s.nav!]} leftSection={<Icon size={18} />} />;
+      return (
+        <NavLink
+          key={s.path}
+          component={RouterLink}
+          to={s.path}
+          end={s.path === '/'}
+          label={t.nav[s.nav!]}
+          leftSection={<Icon size={18} />}
+        />
+      );
     });
 }
 
@@ -116,7 +143,13 @@ function Navigation() {
 function ScopeSelect() {
   const t = useShellTexts();
   const { site, choose } = useScope();
-  const sites = [...new Set(useRobots().map((r) => r.labels.site).filter((s) => s !== undefined))].sort();
+  const sites = [
+    ...new Set(
+      useRobots()
+        .map((r) => r.labels.site)
+        .filter((s) => s !== undefined),
+    ),
+  ].sort();
   if (sites.length === 0) return null;
   return (
     <Select
@@ -139,7 +172,13 @@ function AlertsBell() {
   const label = count === 0 ? t.noAlerts : t.alerts(count);
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="default" size={36} aria-label={label} pos="relative" onClick={() => void navigate('/events')}>
+      <ActionIcon
+        variant="default"
+        size={36}
+        aria-label={label}
+        pos="relative"
+        onClick={() => void navigate('/events')}
+      >
         <IconBell size={20} aria-hidden />
         {count > 0 && (
           <Badge size="xs" circle={count < 10} color="red.8" pos="absolute" top={-6} right={-6}>

@@ -40,7 +40,12 @@ export function StopButton() {
       notifications.show({ color: 'red', title: t.stopSent(batch.total), message: batch.latch, autoClose: 8000 });
     } catch (thrown) {
       const p = problemOf(thrown);
-      notifications.show({ color: 'red', title: t.stopFailed, message: `${p.message}. ${t.stopFailedHelp}`, autoClose: false });
+      notifications.show({
+        color: 'red',
+        title: t.stopFailed,
+        message: `${p.message}. ${t.stopFailedHelp}`,
+        autoClose: false,
+      });
     }
   };
   const begin = () => {

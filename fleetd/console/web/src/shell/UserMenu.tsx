@@ -1,4 +1,13 @@
-import { ActionIcon, Menu, SegmentedControl, Stack, Text, Tooltip, useDirection, useMantineColorScheme } from '@mantine/core';
+import {
+  ActionIcon,
+  Menu,
+  SegmentedControl,
+  Stack,
+  Text,
+  Tooltip,
+  useDirection,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { IconLogout, IconUser } from '@tabler/icons-react';
 
 import { api } from '../api/client';

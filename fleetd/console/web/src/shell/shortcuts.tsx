@@ -8,7 +8,8 @@ import { useShellTexts } from './text';
 /** ms within which the second key of "g r" follows. */
 const sequence = 1500;
 
-const typing = (e: KeyboardEvent) => e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
+const typing = (e: KeyboardEvent) =>
+  e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
 
 /** Keys of the whole console: "g" and a letter opens a page, "s" goes to the stop, "?" lists them. */
 export function Shortcuts() {
@@ -41,7 +42,12 @@ export function Shortcuts() {
     return () => window.removeEventListener('keydown', onKey);
   }, [navigate]);
   return (
-    <Modal opened={open} onClose={() => setOpen(false)} title={t.shortcuts} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal
+      opened={open}
+      onClose={() => setOpen(false)}
+      title={t.shortcuts}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
       <Table>
         <Table.Tbody>
           <Row keys={['Ctrl', 'K']} text={t.search} />

@@ -7,7 +7,12 @@ const why = 'Stop pressed in the console';
 
 /** Stops robots and latches the stop. fleetd sends it before it stores anything. */
 export async function stop(whom: Whom): Promise<Batch> {
-  const selector = whom === 'all' ? { all: true } : 'robot' in whom ? { ids: [whom.robot] } : { labels: [{ key: 'site', value: whom.site }] };
+  const selector =
+    whom === 'all'
+      ? { all: true }
+      : 'robot' in whom
+        ? { ids: [whom.robot] }
+        : { labels: [{ key: 'site', value: whom.site }] };
   const answer = await api.POST('/api/v1/stops', { params: { header: { Prefer: 'wait=2' } }, body: { selector, why } });
   return answer.data!;
 }

@@ -47,7 +47,8 @@ export const useShellTexts = texts(
     allRobots: 'all robots',
     robots: (n: number) => (n === 1 ? '1 robot' : `${n} robots`),
     notPersisted: 'not stored yet',
-    incomplete: 'More stops may be latched: fleetd has not read its database yet, or a robot reports one that is not stored.',
+    incomplete:
+      'More stops may be latched: fleetd has not read its database yet, or a robot reports one that is not stored.',
     release: 'Release…',
     releaseTitle: 'Release this stop',
     releaseWhy: 'Why may the robots move again?',
@@ -56,7 +57,8 @@ export const useShellTexts = texts(
     releaseForbidden: 'You do not have the right to release stops.',
     released: 'Release accepted. The robots still need to be enabled.',
     cancel: 'Cancel',
-    brokerLost: 'fleetd has lost its broker: what robots do is unknown since then. Stops are sent as soon as it is back; stop robots at the robots.',
+    brokerLost:
+      'fleetd has lost its broker: what robots do is unknown since then. Stops are sent as soon as it is back; stop robots at the robots.',
     databaseLost: 'The database does not answer. Robots continue and stops work; changes do not.',
     streamLost: 'This page has lost fleetd. What it shows is old.',
     dev: 'Started with --dev: everybody on this machine may do everything.',
@@ -123,7 +125,8 @@ export const useShellTexts = texts(
     allRobots: 'alle Roboter',
     robots: (n: number) => `${n} Roboter`,
     notPersisted: 'noch nicht gespeichert',
-    incomplete: 'Es können mehr Stopps gehalten sein: fleetd hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
+    incomplete:
+      'Es können mehr Stopps gehalten sein: fleetd hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
     release: 'Freigeben…',
     releaseTitle: 'Diesen Stopp freigeben',
     releaseWhy: 'Warum dürfen sich die Roboter wieder bewegen?',
@@ -132,7 +135,8 @@ export const useShellTexts = texts(
     releaseForbidden: 'Sie dürfen keine Stopps freigeben.',
     released: 'Freigabe angenommen. Die Bewegung der Roboter ist noch gesperrt.',
     cancel: 'Abbrechen',
-    brokerLost: 'fleetd hat seinen Broker verloren: was Roboter tun, ist seitdem unbekannt. Stopps werden gesendet, sobald er zurück ist; stoppen Sie an den Robotern.',
+    brokerLost:
+      'fleetd hat seinen Broker verloren: was Roboter tun, ist seitdem unbekannt. Stopps werden gesendet, sobald er zurück ist; stoppen Sie an den Robotern.',
     databaseLost: 'Die Datenbank antwortet nicht. Roboter machen weiter und Stopps wirken; Änderungen nicht.',
     streamLost: 'Diese Seite hat fleetd verloren. Was sie zeigt, ist alt.',
     dev: 'Mit --dev gestartet: wer an diesem Rechner sitzt, darf alles.',

@@ -27,7 +27,13 @@ export const useLanguage = create<Choice>()((set) => ({
 document.documentElement.lang = useLanguage.getState().language;
 
 /** The same keys, and functions of the same parameters, in another language. */
-export type Same<M> = { [K in keyof M]: M[K] extends (...p: infer P) => string ? (...p: P) => string : M[K] extends object ? Same<M[K]> : string };
+export type Same<M> = {
+  [K in keyof M]: M[K] extends (...p: infer P) => string
+    ? (...p: P) => string
+    : M[K] extends object
+      ? Same<M[K]>
+      : string;
+};
 
 /**
  * Declares the texts of a part of the console in every language, and returns a hook that

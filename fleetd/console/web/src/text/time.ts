@@ -7,7 +7,11 @@ export function clock(at: string | number): string {
 
 /** Date and time of an instant. */
 export function dateTime(at: string | number): string {
-  return new Date(at).toLocaleString(useLanguage.getState().language, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
+  return new Date(at).toLocaleString(useLanguage.getState().language, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    hour12: false,
+  });
 }
 
 /** How long ago something was, for people. */

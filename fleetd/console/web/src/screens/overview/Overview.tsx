@@ -8,8 +8,26 @@ import { useScope } from '../../shell/scope';
 import { texts } from '../../text/language';
 
 const useTexts = texts(
-  { title: 'Overview', tones: { good: 'performing', waiting: 'waiting', attention: 'need attention', stopped: 'stopped', away: 'not connected' } },
-  { title: 'Übersicht', tones: { good: 'treten auf', waiting: 'warten', attention: 'brauchen Aufmerksamkeit', stopped: 'gestoppt', away: 'nicht verbunden' } },
+  {
+    title: 'Overview',
+    tones: {
+      good: 'performing',
+      waiting: 'waiting',
+      attention: 'need attention',
+      stopped: 'stopped',
+      away: 'not connected',
+    },
+  },
+  {
+    title: 'Übersicht',
+    tones: {
+      good: 'treten auf',
+      waiting: 'warten',
+      attention: 'brauchen Aufmerksamkeit',
+      stopped: 'gestoppt',
+      away: 'nicht verbunden',
+    },
+  },
 );
 
 const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];

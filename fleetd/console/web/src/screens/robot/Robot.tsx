@@ -5,7 +5,10 @@ import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
 import { texts } from '../../text/language';
 
-const useTexts = texts({ unknown: (id: string) => `fleetd knows no robot ${id}` }, { unknown: (id: string) => `fleetd kennt keinen Roboter ${id}` });
+const useTexts = texts(
+  { unknown: (id: string) => `fleetd knows no robot ${id}` },
+  { unknown: (id: string) => `fleetd kennt keinen Roboter ${id}` },
+);
 
 /** Everything about one robot. */
 export default function Robot() {

@@ -5,7 +5,10 @@ import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobots } from '../../live/robots';
 import { texts } from '../../text/language';
 
-const useTexts = texts({ title: 'Robots', robot: 'Robot', state: 'What it does' }, { title: 'Roboter', robot: 'Roboter', state: 'Was er tut' });
+const useTexts = texts(
+  { title: 'Robots', robot: 'Robot', state: 'What it does' },
+  { title: 'Roboter', robot: 'Roboter', state: 'Was er tut' },
+);
 
 /** Every robot of the fleet. */
 export default function Robots() {
