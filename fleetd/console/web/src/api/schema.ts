@@ -52,7 +52,7 @@ export interface paths {
         get: operations["get-activity"];
         /**
          * Save a draft
-         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change.
+         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments.
          */
         put: operations["save-activity"];
         post?: never;
@@ -61,6 +61,26 @@ export interface paths {
          * @description An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story.
          */
         delete: operations["delete-activity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/activities/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a copy of the draft under another id
+         * @description Refused if the id is taken.
+         */
+        post: operations["duplicate-activity"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -123,6 +143,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/activities/{id}/revisions/{rev}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save the content of a published revision as the draft
+         * @description Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions.
+         */
+        post: operations["restore-activity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/activities/{id}/timeline": {
         parameters: {
             query?: never;
@@ -135,6 +175,23 @@ export interface paths {
          * @description Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.
          */
         get: operations["get-timeline-activity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/activities/{id}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what uses it: stories, activities and acts, and the robots that have each revision */
+        get: operations["get-uses-activity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -171,7 +228,7 @@ export interface paths {
         get: operations["get-act"];
         /**
          * Save a draft
-         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change.
+         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments.
          */
         put: operations["save-act"];
         post?: never;
@@ -180,6 +237,26 @@ export interface paths {
          * @description An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story.
          */
         delete: operations["delete-act"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/acts/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a copy of the draft under another id
+         * @description Refused if the id is taken.
+         */
+        post: operations["duplicate-act"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -242,6 +319,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/acts/{id}/revisions/{rev}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save the content of a published revision as the draft
+         * @description Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions.
+         */
+        post: operations["restore-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/acts/{id}/timeline": {
         parameters: {
             query?: never;
@@ -254,6 +351,23 @@ export interface paths {
          * @description Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.
          */
         get: operations["get-timeline-act"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/acts/{id}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what uses it: stories, activities and acts, and the robots that have each revision */
+        get: operations["get-uses-act"];
         put?: never;
         post?: never;
         delete?: never;
@@ -564,6 +678,26 @@ export interface paths {
          * @description Each text is saved as a draft and published as its next revision, in one transaction: acts before those that perform them, then the others. Refused if one has errors or two have one name. dry_run shows what would change; assets are then those that would be uploaded before.
          */
         post: operations["publish-texts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/library/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get what each unit of a text does by time, in bars to draw
+         * @description Nothing is saved. If the only errors are of times, such as two actions that overlap on one unit, the timeline shows them as robots would perform them, and conflicts names them.
+         */
+        post: operations["get-timeline-of-text"];
         delete?: never;
         options?: never;
         head?: never;
@@ -996,7 +1130,7 @@ export interface paths {
         get: operations["get-story"];
         /**
          * Save a draft
-         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match prevents overwriting somebody else's change.
+         * @description YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments.
          */
         put: operations["save-story"];
         post?: never;
@@ -1005,6 +1139,26 @@ export interface paths {
          * @description An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story.
          */
         delete: operations["delete-story"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stories/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a copy of the draft under another id
+         * @description Refused if the id is taken.
+         */
+        post: operations["duplicate-story"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1067,6 +1221,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stories/{id}/revisions/{rev}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save the content of a published revision as the draft
+         * @description Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions.
+         */
+        post: operations["restore-story"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stories/{id}/timeline": {
         parameters: {
             query?: never;
@@ -1079,6 +1253,23 @@ export interface paths {
          * @description Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.
          */
         get: operations["get-timeline-story"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stories/{id}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what uses it: stories, activities and acts, and the robots that have each revision */
+        get: operations["get-uses-story"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1353,6 +1544,13 @@ export interface components {
              */
             story_rev?: number;
         };
+        Copy: {
+            /** @description the person, for the audit */
+            by?: string;
+            /** @description id of the copy: a-z, 0-9 and - */
+            id: string;
+            why?: string;
+        };
         Decommission: {
             begun: string;
             by?: string;
@@ -1573,6 +1771,8 @@ export interface components {
         Entry: {
             changed_at: string;
             changed_by?: string;
+            /** @description the draft as JSON; left out in lists */
+            content?: unknown;
             deleted_at?: string;
             deleted_by?: string;
             deleted_why?: string;
@@ -1588,6 +1788,13 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "act" | "story" | "activity";
+            /** @description that it declares, or else those of its texts */
+            languages?: string[];
+            /**
+             * Format: int64
+             * @description of one round, estimated; left out if the draft has errors
+             */
+            length_ms?: number;
             name?: string;
             problems: components["schemas"]["SchemaProblem"][];
             /**
@@ -1601,6 +1808,11 @@ export interface components {
              * @description robots that have it as default story, or among their activities
              */
             robots: number;
+            /**
+             * Format: int64
+             * @description actions of an act, acts of a story or an activity
+             */
+            steps?: number;
         };
         EntryList: {
             entries: components["schemas"]["Entry"][];
@@ -1628,6 +1840,23 @@ export interface components {
             ok: boolean;
             since?: string;
             why?: string;
+        };
+        Holder: {
+            /**
+             * Format: int64
+             * @description the revision that the robot has
+             */
+            active?: number;
+            /** @description the robot has what is assigned */
+            converged: boolean;
+            /** @description the assigned revision is the newest one */
+            newest: boolean;
+            /**
+             * Format: int64
+             * @description the assigned revision; left out if it is not assigned any more
+             */
+            rev?: number;
+            robot: string;
         };
         Identity: {
             certificates: components["schemas"]["Certificate"][];
@@ -2735,6 +2964,8 @@ export interface components {
         Timeline: {
             /** @description of a story: its acts, one after another */
             acts: components["schemas"]["ScoreActSpan"][];
+            /** @description actions that cannot run at the same time */
+            conflicts?: components["schemas"]["SchemaProblem"][];
             /** @description when an exclusive action stops the clock of its group */
             frozen: components["schemas"]["ScoreFreeze"][];
             id: string;
@@ -2756,6 +2987,14 @@ export interface components {
              * @description the published revision; 0 = the draft
              */
             rev?: number;
+        };
+        TimelineText: {
+            /** @enum {string} */
+            kind: "act" | "story" | "activity";
+            /** @description language of the texts, such as de */
+            lang?: string;
+            /** @description YAML, or JSON if it starts with { */
+            text: string;
         };
         Token: {
             expires: string;
@@ -2795,6 +3034,26 @@ export interface components {
             stale_activities: string[];
             /** @description the asset had these bytes already */
             unchanged: boolean;
+        };
+        User: {
+            /** @description in its draft */
+            draft: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "act" | "story" | "activity";
+            /**
+             * Format: int64
+             * @description its newest revision, if that performs it
+             */
+            rev?: number;
+            /** @description robots with a revision of it that performs the act */
+            robots: string[];
+        };
+        Uses: {
+            /** @description of a story or an activity: the robots to which it is assigned, or that have it */
+            robots: components["schemas"]["Holder"][];
+            /** @description of an act: the stories, activities and acts that perform it */
+            users: components["schemas"]["User"][];
         };
         V2ErrorDetail: {
             /** @description Where the error occurred, e.g. 'body.items[3].tags' or 'path.thing-id' */
@@ -2961,8 +3220,10 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                format?: "yaml";
             };
             header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
                 "If-Match"?: string;
             };
             path: {
@@ -2979,6 +3240,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3026,6 +3288,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "duplicate-activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Copy"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
                 };
             };
             /** @description Error */
@@ -3094,6 +3392,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3144,6 +3443,46 @@ export interface operations {
             };
         };
     };
+    "restore-activity": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+                rev: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Signed"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "get-timeline-activity": {
         parameters: {
             query?: {
@@ -3167,6 +3506,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-uses-activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uses"];
                 };
             };
             /** @description Error */
@@ -3248,8 +3618,10 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                format?: "yaml";
             };
             header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
                 "If-Match"?: string;
             };
             path: {
@@ -3266,6 +3638,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3313,6 +3686,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "duplicate-act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Copy"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
                 };
             };
             /** @description Error */
@@ -3381,6 +3790,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3431,6 +3841,46 @@ export interface operations {
             };
         };
     };
+    "restore-act": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+                rev: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Signed"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "get-timeline-act": {
         parameters: {
             query?: {
@@ -3454,6 +3904,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-uses-act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uses"];
                 };
             };
             /** @description Error */
@@ -4083,6 +4564,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Publications"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-timeline-of-text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimelineText"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description Error */
@@ -4919,8 +5433,10 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                format?: "yaml";
             };
             header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
                 "If-Match"?: string;
             };
             path: {
@@ -4937,6 +5453,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4984,6 +5501,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "duplicate-story": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Copy"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
                 };
             };
             /** @description Error */
@@ -5052,6 +5605,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5102,6 +5656,46 @@ export interface operations {
             };
         };
     };
+    "restore-story": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the draft revision that you read, as the ETag has it; "0" for a new draft; * for any */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+                rev: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Signed"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Saved"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "get-timeline-story": {
         parameters: {
             query?: {
@@ -5125,6 +5719,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-uses-story": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uses"];
                 };
             };
             /** @description Error */
