@@ -70,7 +70,7 @@ func permit(o huma.Operation, rights auth.Rights) huma.Operation {
 	}
 	o.Middlewares = append(huma.Middlewares{check}, o.Middlewares...)
 	o.Metadata = map[string]any{rightKey: rights}
-	return o
+	return withCommandLine(o)
 }
 
 // forbidden says why a principal may not do something; nil = it may.

@@ -22,7 +22,7 @@ import (
 // apiRequest is one request to fleetd.
 type apiRequest struct {
 	method  string
-	path    string // below the API's prefix
+	path    string // below the API's prefix, or with a slash before it below the address
 	query   url.Values
 	body    any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
 	onSent  func(n int)   // called with the number of body bytes sent so far; may be nil
@@ -73,6 +73,9 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 		return nil, nil, usage("--server %s: write http://host:port", sh.server)
 	}
 	target := base.JoinPath(api.Prefix, a.path)
+	if strings.HasPrefix(a.path, "/") {
+		target = base.JoinPath(a.path)
+	}
 	target.RawQuery = a.query.Encode()
 	var body []byte
 	kind := "application/json"

@@ -90,7 +90,33 @@ func (sh *shell) commandCommand() *cobra.Command {
 		}),
 	}
 	waitFlag(off, &wait)
-	return group("command", "commands sent to robots: list, get, cancel", list, get, off)
+	return group("command", "commands sent to robots: list, batches, get, cancel", list, sh.batchesCommand(), get, off)
+}
+
+// batchesCommand lists requests, each of which sent a command to one robot or to many.
+func (sh *shell) batchesCommand() *cobra.Command {
+	var limit int
+	c := &cobra.Command{
+		Use: "batches", Short: "list what was sent to robots, one line for each request, the newest first", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var got struct {
+				Batches []api.Batch `json:"batches"`
+			}
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "batches", query: url.Values{"limit": {strconv.Itoa(limit)}}}, &got); err != nil {
+				return err
+			}
+			return sh.show(got, func(out io.Writer) {
+				w := newTable(out)
+				fmt.Fprintln(w, "AT\tVERB\tTO\tROBOTS\tBY\tWHY\tID")
+				for _, b := range got.Batches {
+					writeRow(w, formatTime(b.At), b.Verb, dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
+				}
+				_ = w.Flush() // a write error shows at the next write
+			})
+		}),
+	}
+	c.Flags().IntVar(&limit, "limit", 50, "at most this many, up to 1000")
+	return c
 }
 
 func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
@@ -132,6 +158,24 @@ func (sh *shell) versionCommand() *cobra.Command {
 				if s.Disputed != "" {
 					fmt.Fprintln(w, "       DISPUTED: "+disputeText(s.Disputed))
 				}
+			})
+		}),
+	}
+}
+
+// healthCommand is for probes: its exit code says whether fleetd is healthy.
+func (sh *shell) healthCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "health", Short: "check fleetd: exit code 0 if its database and disk accept writes", Args: cobra.NoArgs,
+		Long: `Check fleetd: exit code 0 if its database and its disk accept writes, 1 if not. The connection to
+the broker is shown, too; robots and stops go on without the database.`,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			var s api.Status
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "/healthz"}, &s); err != nil {
+				return err
+			}
+			return sh.show(s, func(w io.Writer) {
+				fmt.Fprintf(w, "database and disk ok, broker %s\n", healthText(s.Broker))
 			})
 		}),
 	}

@@ -21,15 +21,24 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 	var yes, status bool
 	var wait time.Duration
 	c := &cobra.Command{
-		Use: "decommission ROBOT", Short: "remove a robot from the fleet", Args: exactlyOne,
+		Use: "decommission ROBOT", Short: "remove a robot from the fleet", Args: func(cmd *cobra.Command, args []string) error {
+			if status && len(args) == 0 {
+				return nil
+			}
+			return exactlyOne(cmd, args)
+		},
 		Long: `Remove a robot from the fleet: fleetd revokes its credentials; when the robot is offline,
 fleetd deletes its retained documents at the broker, the presence first, and archives its row.
 Its history stays. Stops for all robots no longer wait for it. The removal continues in the
 background, also after a restart of fleetd.
 
-A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.`,
-		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status",
+A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.
+--status shows how far it is, without a robot of all that were removed or are being removed.`,
+		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status\n  fleetd robot decommission --status",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return sh.listDecommissions(cmd.Context())
+			}
 			var d api.Decommission
 			a := apiRequest{method: http.MethodGet, path: robotPath(args[0], "decommission")}
 			if !status {
@@ -55,9 +64,30 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 	}
 	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
 	c.Flags().BoolVar(&yes, "yes", false, "also if the robot is online")
-	c.Flags().BoolVar(&status, "status", false, "only show the progress")
+	c.Flags().BoolVar(&status, "status", false, "only show the progress, of every removal if no robot is named")
 	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait until it is done")
 	return c
+}
+
+func (sh *shell) listDecommissions(ctx context.Context) error {
+	var l struct {
+		Decommissions []api.Decommission `json:"decommissions"`
+	}
+	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "decommissions"}, &l); err != nil {
+		return err
+	}
+	return sh.show(l, func(out io.Writer) {
+		if len(l.Decommissions) == 0 {
+			fmt.Fprintln(out, "no robot was removed")
+			return
+		}
+		w := newTable(out)
+		fmt.Fprintln(w, "ROBOT\tSTEP\tBEGUN\tENDED\tBY\tWHY")
+		for _, d := range l.Decommissions {
+			writeRow(w, d.Robot, d.Step, formatTime(d.Begun), formatTime(d.Ended), dash(d.By), dash(orElse(d.Waiting, d.Why)))
+		}
+		_ = w.Flush() // a write error shows at the next write
+	})
 }
 
 // awaitDecommission waits until the robot is removed, or time is up.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -43,7 +45,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 	var timeline timelineFlags
 	get := &cobra.Command{
 		Use: "get (NAME | --timeline -f FILE... [NAME...])", Short: "show a draft, its problems and revisions, or its timeline",
-		Long: `Show a draft, its problems and revisions.
+		Long: `Show a draft, its problems and revisions; with --rev what robots get of a published revision.
 
 With --timeline, draw what each unit does by time: a row for each, ticks above, and below them
 the times in figures. ~ marks estimates: a robot speaks, turns and drives for as long as it takes.
@@ -61,6 +63,9 @@ With -f the timeline is that of files, and no server is asked.`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if timeline.on {
 				return sh.showTimeline(cmd.Context(), kind, args, &timeline)
+			}
+			if timeline.rev != 0 {
+				return sh.printRevision(cmd.Context(), kind, args[0], timeline.rev)
 			}
 			var e api.Entry
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: resource + "/" + url.PathEscape(args[0])}, &e); err != nil {
@@ -82,6 +87,15 @@ With -f the timeline is that of files, and no server is asked.`,
 		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, explain, delete, recover", verbs...)
 	}
 	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, delete, recover; perform", append(verbs, sh.performCommand())...)
+}
+
+// printRevision prints what robots get of a published revision.
+func (sh *shell) printRevision(ctx context.Context, kind, id string, rev int64) error {
+	var body json.RawMessage
+	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: fmt.Sprintf("%s/revisions/%d", entryPath(kind, id), rev)}, &body); err != nil {
+		return err
+	}
+	return sh.show(body, func(w io.Writer) { fmt.Fprintln(w, string(body)) })
 }
 
 func entryTable(out io.Writer, kind string, entries []api.Entry) {

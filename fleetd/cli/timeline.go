@@ -35,7 +35,7 @@ func (f *timelineFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "timeline", false, "draw what each unit does by time")
 	c.Flags().StringArrayVarP(&f.files, "file", "f", nil, "with --timeline: draw what these files or folders hold; asks no server")
 	c.Flags().StringVar(&f.lang, "lang", "", "with --timeline: the language of the texts, such as de")
-	c.Flags().Int64Var(&f.rev, "rev", 0, "with --timeline: a published revision, in place of the draft")
+	c.Flags().Int64Var(&f.rev, "rev", 0, "a published revision, in place of the draft")
 	c.Flags().IntVar(&f.width, "width", 0, "with --timeline: columns of the drawing; default: those of the terminal, or 80")
 	c.Flags().BoolVar(&f.ascii, "ascii", false, "with --timeline: draw with ASCII only; default: if the locale is not UTF-8")
 }
