@@ -87,14 +87,15 @@ func (h *FleetHeartbeat) Validate() []Problem {
 	return c
 }
 
-// Notice reports to a client that the broker rejected a message, or that it ends the
-// client's connection because a newer one has the same client id.
+// Notice reports to a client that the broker rejected a message, that a command reached no
+// robot, or that the broker ends the client's connection because a newer one has the same
+// client id.
 type Notice struct {
 	TS     Time   `json:"ts"`
 	Reason Reason `json:"reason"`
 	Topic  string `json:"topic,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	Count  int64  `json:"count,omitzero"` // number of refusals since the last notice
+	Count  int64  `json:"count,omitzero"` // number of refusals and undelivered commands since the last notice
 }
 
 // Validate reports missing or invalid fields.

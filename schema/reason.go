@@ -80,6 +80,7 @@ const (
 	ReasonUnknownRobot       Reason = "unknown_robot"
 	ReasonObstructed         Reason = "obstructed"
 	ReasonTakenOver          Reason = "taken_over"
+	ReasonUndelivered        Reason = "undelivered"
 	ReasonInternal           Reason = "internal"
 )
 
@@ -167,6 +168,7 @@ var Reasons = []ReasonText{
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
 	{ReasonObstructed, RetryLater, "something is in the robot's way"},
 	{ReasonTakenOver, RetryLater, "another connection with this client id ended this one"},
+	{ReasonUndelivered, RetryLater, "no robot of this name receives commands now, and the broker keeps none for later"},
 	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
 }
 

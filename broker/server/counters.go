@@ -34,6 +34,7 @@ const (
 	bytesOverRate
 	framesOverRate
 	noSpace
+	nobody
 	abuse
 	noticeSent
 	willSent
@@ -80,6 +81,7 @@ var counterNames = [events]counterName{
 	bytesOverRate:      {"publishes_over_byte_rate", "publishes_refused_total", "reason", "over_byte_rate"},
 	framesOverRate:     {"frames_over_rate", "publishes_refused_total", "reason", "frames_over_rate"},
 	noSpace:            {"publishes_without_room", "publishes_refused_total", "reason", "no_space"},
+	nobody:             {"commands_undelivered", "commands_undelivered_total", "", ""},
 	noticeSent:         {"notices_sent", "notices_sent_total", "", ""},
 	willSent:           {"wills_sent", "wills_total", "fate", "sent"},
 	willSilenced:       {"wills_silenced", "wills_total", "fate", "silenced"},
