@@ -47,7 +47,7 @@ export const screens: readonly Screen[] = [
     right: 'view',
     load: () => import('./robots/Robots'),
   },
-  { path: '/robots/:id', right: 'view', load: () => import('./robot/Robot') },
+  { path: '/robots/:id/:tab?', right: 'view', load: () => import('./robot/Robot') },
 ];
 
 /** Screens without the frame, such as the sign-in. */

@@ -1,29 +1,114 @@
-import { Group, Stack, Text, Title } from '@mantine/core';
-import { useParams } from 'react-router';
+import { Alert, Anchor, Button, Group, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
+import { IconPlugConnectedX } from '@tabler/icons-react';
+import { type ComponentType, Suspense } from 'react';
+import { Link, useNavigate, useParams } from 'react-router';
 
-import { PerformingBadge } from '../../live/PerformingBadge';
+import { problemOf } from '../../api/problem';
 import { useRobot } from '../../live/robots';
 import { texts } from '../../text/language';
+import { Header } from './Header';
+import Now from './Now';
+import { PageContext, useDetail, useStale } from './page';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
-  { unknown: (id: string) => `fleetd knows no robot ${id}` },
-  { unknown: (id: string) => `fleetd kennt keinen Roboter ${id}` },
+  {
+    unknown: (id: string) => `fleetd knows no robot ${id}`,
+    toRobots: 'All robots',
+    tabs: { now: 'Now', story: 'Story', events: 'Events', telemetry: 'Telemetry', setup: 'Setup', raw: 'Raw' },
+    tabList: 'Parts of this page',
+    away: 'The robot is not connected. What you see is the last that it reported.',
+    awayHelp:
+      'A story, settings or labels that you change now are kept, and applied when it is back. A mode command waits 30 seconds for it and then expires; other commands are not possible.',
+  },
+  {
+    unknown: (id: string) => `fleetd kennt keinen Roboter ${id}`,
+    toRobots: 'Alle Roboter',
+    tabs: {
+      now: 'Jetzt',
+      story: 'Geschichte',
+      events: 'Ereignisse',
+      telemetry: 'Messwerte',
+      setup: 'Einrichtung',
+      raw: 'Roh',
+    },
+    tabList: 'Teile dieser Seite',
+    away: 'Der Roboter ist nicht verbunden. Sie sehen, was er zuletzt gemeldet hat.',
+    awayHelp:
+      'Geschichte, Einstellungen und Labels, die Sie jetzt ändern, werden aufbewahrt und angewendet, wenn er zurück ist. Ein Modusbefehl wartet 30 Sekunden auf ihn und läuft dann ab; andere Befehle sind nicht möglich.',
+  },
 );
+
+type Tab = 'now';
+
+const parts: Record<Tab, ComponentType> = {
+  now: Now,
+};
+const tabs = Object.keys(parts) as Tab[];
 
 /** Everything about one robot. */
 export default function Robot() {
+  const { id = '', tab = 'now' } = useParams();
+  return <RobotPage key={id} id={id} tab={tabs.find((t) => t === tab) ?? 'now'} />;
+}
+
+function RobotPage({ id, tab }: { id: string; tab: Tab }) {
   const t = useTexts();
-  const { id = '' } = useParams();
-  const robot = useRobot(id);
-  if (!robot) return <Text>{t.unknown(id)}</Text>;
-  return (
-    <Stack>
-      <Group>
-        <Title order={1} size="h2">
-          {robot.id}
+  const common = useRobotTexts();
+  const navigate = useNavigate();
+  const row = useRobot(id);
+  const detail = useDetail(id);
+  const stale = useStale(id);
+  const robot = row ?? detail.data;
+  if (!robot) {
+    if (detail.isPending) return <Loader aria-label={common.loading} />;
+    const problem = problemOf(detail.error);
+    return (
+      <Stack align="flex-start">
+        <Title order={1} size="h2" dir="auto">
+          {problem.status === 404 ? t.unknown(id) : common.failed}
         </Title>
-        <PerformingBadge robot={robot} terms />
-      </Group>
-    </Stack>
+        <Text dir="auto">{[problem.message, problem.hint].filter(Boolean).join('; ')}</Text>
+        <Group>
+          <Button variant="default" onClick={() => void detail.refetch()}>
+            {common.retry}
+          </Button>
+          <Anchor component={Link} to="/robots">
+            {t.toRobots}
+          </Anchor>
+        </Group>
+      </Stack>
+    );
+  }
+  const Part = parts[tab];
+  return (
+    <PageContext value={{ id, robot, detail: detail.data, stale }}>
+      <Stack gap="md">
+        {stale === 'robot' && (
+          <Alert color="gray" icon={<IconPlugConnectedX aria-hidden />} title={t.away} data-testid="away">
+            {t.awayHelp}
+          </Alert>
+        )}
+        <Header />
+        <Tabs
+          value={tab}
+          onChange={(to) => void navigate(`/robots/${encodeURIComponent(id)}${to === 'now' ? '' : `/${to}`}`)}
+          keepMounted={false}
+        >
+          <Tabs.List aria-label={t.tabList} style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
+            {tabs.map((name) => (
+              <Tabs.Tab key={name} value={name} mih={44}>
+                {t.tabs[name]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value={tab} pt="md">
+            <Suspense fallback={<Loader aria-label={common.loading} />}>
+              <Part />
+            </Suspense>
+          </Tabs.Panel>
+        </Tabs>
+      </Stack>
+    </PageContext>
   );
 }

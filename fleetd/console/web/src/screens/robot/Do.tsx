@@ -1,0 +1,90 @@
+import { Button, type ButtonProps, Stack, Text, Tooltip } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+
+import { useMay } from '../../api/me';
+import { usePage } from './page';
+import { send } from './sending';
+import { useRobotTexts } from './text';
+
+interface Props extends ButtonProps {
+  /** Why it is not possible now; empty if it is. */
+  whyNot?: string;
+  /** Also shows why not below the button, not only on touch and hover. */
+  explain?: boolean;
+  onClick: () => unknown;
+  children: ReactNode;
+  label?: string;
+  /** It is chosen already: pressing it again does nothing. */
+  chosen?: boolean;
+}
+
+/** A button for something that may not be possible: then it says why, and stays in the order of the keyboard. */
+export function Do({ whyNot, explain, onClick, children, label, chosen, ...rest }: Props) {
+  const [busy, setBusy] = useState(false);
+  const click = async () => {
+    if (whyNot || busy) return;
+    setBusy(true);
+    try {
+      await onClick();
+    } finally {
+      setBusy(false);
+    }
+  };
+  const button = (
+    <Tooltip label={whyNot} disabled={!whyNot}>
+      <Button
+        aria-disabled={!!whyNot || undefined}
+        data-disabled={(!!whyNot && !chosen) || undefined}
+        aria-pressed={chosen}
+        aria-label={label}
+        loading={busy}
+        onClick={() => void click()}
+        variant="default"
+        style={{ flexShrink: 0 }}
+        {...rest}
+      >
+        {children}
+      </Button>
+    </Tooltip>
+  );
+  if (!explain) return button;
+  return (
+    <Stack gap={2}>
+      {button}
+      {whyNot && (
+        <Text size="xs" c="dimmed" dir="auto">
+          {whyNot}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/**
+ * Why a person cannot do something to this robot: they lack the right, or nothing would
+ * reach it. What fleetd keeps for a robot that is away is possible `later`.
+ */
+export function useWhyNot(
+  right: 'command' | 'release' | 'assign' | 'edit' | 'manual' = 'command',
+  later = false,
+): string {
+  const t = useRobotTexts();
+  const { stale } = usePage();
+  const may = useMay(right);
+  if (!may) return t.noRight(t.rights[right]);
+  if (stale === 'page') return t.noFleetd;
+  if (later) return '';
+  if (stale === 'broker') return t.noBroker;
+  return stale === 'robot' ? t.notConnected : '';
+}
+
+/** Sends commands to the robot of the page. */
+export function useSend(): (
+  verb: string,
+  args: Record<string, unknown>,
+  label: string,
+  why?: string,
+) => ReturnType<typeof send> {
+  const { id } = usePage();
+  return (verb, args, label, why) => send(id, verb, args, label, why);
+}

@@ -1,0 +1,162 @@
+import { Alert, Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { IconDeviceGamepad2, IconHandStop, IconTag } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import { performing } from '../../live/performing';
+import { PerformingBadge } from '../../live/PerformingBadge';
+import { texts } from '../../text/language';
+import { ago, dateTime } from '../../text/time';
+import { Do, useWhyNot } from './Do';
+import { Labels } from './Labels';
+import { Modes } from './Modes';
+import { useFleetdNow, usePage } from './page';
+import { useRobotTexts } from './text';
+import { WayOut } from './WayOut';
+
+const useTexts = texts(
+  {
+    views: {
+      online: 'connected',
+      degraded: 'connected, badly',
+      lost: 'connection lost',
+      offline: 'off',
+      sleeping: 'asleep',
+      unknown: 'not known',
+    },
+    seen: (since: string) => `last seen ${since}`,
+    neverSeen: 'never seen',
+    noSite: 'no site',
+    labels: 'Labels…',
+    control: (who: string, scope: string) => `${who} has control (${scope})`,
+    left: (s: number) => `${s} s left`,
+    free: 'nobody has control',
+    drive: 'Manual control',
+    stopInput: 'A stop input at the robot is pressed. It is released at the robot, not here.',
+    outdated: 'The robot has published a newer state that did not arrive: only mode and safety are current.',
+    disputed: 'Two clients connect under the name of this robot.',
+  },
+  {
+    views: {
+      online: 'verbunden',
+      degraded: 'schlecht verbunden',
+      lost: 'Verbindung verloren',
+      offline: 'aus',
+      sleeping: 'schläft',
+      unknown: 'nicht bekannt',
+    },
+    seen: (since: string) => `zuletzt gesehen ${since}`,
+    neverSeen: 'nie gesehen',
+    noSite: 'kein Standort',
+    labels: 'Labels…',
+    control: (who: string, scope: string) => `${who} hat die Kontrolle (${scope})`,
+    left: (s: number) => `noch ${s} s`,
+    free: 'niemand hat die Kontrolle',
+    drive: 'Handsteuerung',
+    stopInput: 'Ein Stopp-Eingang am Roboter ist gedrückt. Er wird am Roboter gelöst, nicht hier.',
+    outdated: 'Ein neuerer Zustand des Roboters kam nicht an: nur Modus und Sicherheit sind aktuell.',
+    disputed: 'Zwei Clients verbinden sich unter dem Namen dieses Roboters.',
+  },
+);
+
+/** Who the robot is, what it does, whether it is there, who controls it, and its modes. */
+export function Header() {
+  const t = useTexts();
+  const { id, robot, stale } = usePage();
+  const p = performing(robot);
+  return (
+    <Card withBorder padding="md">
+      <Stack gap="sm">
+        <Group gap="sm" align="center" wrap="wrap">
+          <Title order={1} size="h2" dir="auto">
+            {id}
+          </Title>
+          <PerformingBadge robot={robot} terms />
+          {p.of && (
+            <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
+              {p.of}
+            </Text>
+          )}
+        </Group>
+        <Group gap="md" wrap="wrap">
+          <Connectivity />
+          <LabelsLine />
+          <Control />
+        </Group>
+        {robot.estop_input && <Alert color="red" icon={<IconHandStop aria-hidden />} title={t.stopInput} />}
+        {robot.state_outdated && !stale && <Alert color="yellow" title={t.outdated} />}
+        {robot.presence.disputed && <Alert color="red" title={t.disputed} />}
+        <WayOut />
+        <Modes />
+      </Stack>
+    </Card>
+  );
+}
+
+function Connectivity() {
+  const t = useTexts();
+  const { robot } = usePage();
+  const now = useFleetdNow();
+  const { view, why, last_seen } = robot.presence;
+  return (
+    <Text size="sm" data-testid="connectivity" title={why}>
+      <Text span fw={600}>
+        {t.views[view as keyof typeof t.views] ?? view}
+      </Text>{' '}
+      <Text span c="dimmed">
+        ({view})
+      </Text>{' '}
+      {last_seen ? <span title={dateTime(last_seen)}>{t.seen(ago(now - Date.parse(last_seen)))}</span> : t.neverSeen}
+    </Text>
+  );
+}
+
+function LabelsLine() {
+  const t = useTexts();
+  const { robot } = usePage();
+  const whyNot = useWhyNot('edit', true);
+  const [open, setOpen] = useState(false);
+  const { site, ...others } = robot.labels;
+  return (
+    <Group gap={6} wrap="wrap">
+      <Badge variant="default" tt="none" dir="auto">
+        {site ? `site=${site}` : t.noSite}
+      </Badge>
+      {Object.entries(others).map(([key, value]) => (
+        <Badge key={key} variant="default" tt="none" dir="auto">
+          {key}={value}
+        </Badge>
+      ))}
+      <Do
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<IconTag size={14} aria-hidden />}
+        whyNot={whyNot}
+        onClick={() => setOpen(true)}
+      >
+        {t.labels}
+      </Do>
+      {open && <Labels onClose={() => setOpen(false)} />}
+    </Group>
+  );
+}
+
+function Control() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const { id, robot, detail } = usePage();
+  const c = robot.control;
+  const beat = detail?.heartbeat?.mono_ms;
+  const left = c && beat ? Math.max(0, Math.round((c.until_ms - beat) / 1000)) : undefined;
+  return (
+    <Group gap={6} wrap="wrap">
+      <Text size="sm" dir="auto" fw={c ? 600 : 400}>
+        {c ? t.control(c.by ? `${c.by} (${c.holder})` : c.holder || common.nobody, c.scope) : t.free}
+        {c && left !== undefined && `, ${t.left(left)}`}
+      </Text>
+      <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}/manual`} size="sm">
+        <IconDeviceGamepad2 size={14} aria-hidden /> {t.drive}
+      </Anchor>
+    </Group>
+  );
+}

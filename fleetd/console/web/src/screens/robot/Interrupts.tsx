@@ -1,0 +1,223 @@
+import { Group, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { useState } from 'react';
+
+import { texts } from '../../text/language';
+import { clock } from '../../text/time';
+import { Do, useSend, useWhyNot } from './Do';
+import { Nothing, Panel } from './Panel';
+import { useEvents, usePage } from './page';
+import { reasonText, useReasonTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Interrupts',
+    running: 'Running',
+    noneRunning: 'Nothing interrupts the story.',
+    one: (handler: string, interrupter: string, at: string) => `${handler} for ${interrupter}, since ${at}`,
+    end: 'End it',
+    endLabel: (handler: string) => `end the interrupt ${handler}`,
+    refused: 'Refused lately',
+    noneRefused: 'No request was refused.',
+    times: (n: number) => `${n} times`,
+    try: 'Raise a test interrupt',
+    handler: 'Handler',
+    interrupter: 'On behalf of',
+    raise: 'Raise',
+    raiseLabel: (handler: string) => `interrupt ${handler}`,
+    choose: 'choose a handler first',
+    notInAto: 'the robot is not in automatic (ato)',
+    switches: 'Who may interrupt',
+    halted: 'halted: automatic is not in charge',
+    switchLabel: (who: string, on: boolean) => `interrupter ${who} ${on ? 'on' : 'off'}`,
+    always: 'people are never switched off',
+  },
+  {
+    title: 'Unterbrechungen',
+    running: 'Laufen',
+    noneRunning: 'Nichts unterbricht die Geschichte.',
+    one: (handler: string, interrupter: string, at: string) => `${handler} für ${interrupter}, seit ${at}`,
+    end: 'Beenden',
+    endLabel: (handler: string) => `Unterbrechung ${handler} beenden`,
+    refused: 'Zuletzt abgelehnt',
+    noneRefused: 'Keine Anfrage wurde abgelehnt.',
+    times: (n: number) => `${n}-mal`,
+    try: 'Zum Test unterbrechen',
+    handler: 'Ablauf',
+    interrupter: 'Im Namen von',
+    raise: 'Unterbrechen',
+    raiseLabel: (handler: string) => `Unterbrechung ${handler}`,
+    choose: 'wählen Sie zuerst einen Ablauf',
+    notInAto: 'der Roboter ist nicht in der Automatik (ato)',
+    switches: 'Wer unterbrechen darf',
+    halted: 'ruht: die Automatik ist nicht an der Reihe',
+    switchLabel: (who: string, on: boolean) => `Auslöser ${who} ${on ? 'an' : 'aus'}`,
+    always: 'Personen werden nie abgeschaltet',
+  },
+);
+
+/** The queue of interrupts, the requests that were refused and why, and who may interrupt. */
+export function Interrupts() {
+  const t = useTexts();
+  const { robot } = usePage();
+  const send = useSend();
+  const whyNot = useWhyNot();
+  return (
+    <Panel title={t.title}>
+      <Text size="sm" fw={600}>
+        {t.running} ({robot.interrupts.length})
+      </Text>
+      {robot.interrupts.length === 0 && <Nothing>{t.noneRunning}</Nothing>}
+      {robot.interrupts.map((i) => (
+        <Group key={i.id} justify="space-between">
+          <Stack gap={0}>
+            <Text size="sm">{t.one(i.handler, i.interrupter, clock(i.since))}</Text>
+            <Text size="xs" c="dimmed">
+              {i.id}
+            </Text>
+          </Stack>
+          <Do
+            size="compact-md"
+            whyNot={whyNot}
+            onClick={() => send('interrupt/cancel', { id: i.id }, t.endLabel(i.handler))}
+          >
+            {t.end}
+          </Do>
+        </Group>
+      ))}
+      <Refused />
+      <Raise />
+      <Switches />
+    </Panel>
+  );
+}
+
+function Refused() {
+  const t = useTexts();
+  const reasons = useReasonTexts();
+  const { id } = usePage();
+  const events = useEvents(id, { type: 'interrupt_refused', limit: 5 }).data ?? [];
+  return (
+    <Stack gap={2}>
+      <Text size="sm" fw={600}>
+        {t.refused}
+      </Text>
+      {events.length === 0 && <Nothing>{t.noneRefused}</Nothing>}
+      {events.map((e) => {
+        const d = (e.data ?? {}) as {
+          handler?: string;
+          interrupter?: string;
+          reason?: string;
+          detail?: string;
+          count?: number;
+        };
+        return (
+          <Text key={`${e.boot} ${e.seq}`} size="sm" dir="auto">
+            {clock(e.received)} {d.handler}, {d.interrupter}: {reasonText(reasons, d.reason, d.detail)}
+            {(d.count ?? 1) > 1 && `, ${t.times(d.count!)}`}
+          </Text>
+        );
+      })}
+    </Stack>
+  );
+}
+
+function Raise() {
+  const t = useTexts();
+  const { robot, detail } = usePage();
+  const send = useSend();
+  const whyNot = useWhyNot();
+  const [handler, setHandler] = useState<string | null>(null);
+  const [interrupter, setInterrupter] = useState<string | null>('operator');
+  const why = whyNot || (robot.mode !== 'ato' ? t.notInAto : !handler ? t.choose : '');
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        {t.try}
+      </Text>
+      <Group align="flex-end" gap="xs">
+        <Select
+          label={t.handler}
+          data={detail?.caps?.handlers ?? []}
+          value={handler}
+          onChange={setHandler}
+          flex={1}
+          miw={110}
+        />
+        <Select
+          label={t.interrupter}
+          data={detail?.caps?.interrupters ?? ['operator']}
+          value={interrupter}
+          onChange={setInterrupter}
+          flex={1}
+          miw={110}
+          allowDeselect={false}
+        />
+        <Do
+          whyNot={why}
+          onClick={() =>
+            send('interrupt/request', { handler, interrupter: interrupter ?? undefined }, t.raiseLabel(handler ?? ''))
+          }
+        >
+          {t.raise}
+        </Do>
+      </Group>
+    </Stack>
+  );
+}
+
+function Switches() {
+  const t = useTexts();
+  const { detail } = usePage();
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={600}>
+        {t.switches}
+      </Text>
+      <Group gap="lg">
+        {(detail?.state?.interrupters ?? []).map((i) => (
+          <Toggle
+            key={i.id}
+            label={i.state === 'halted' ? `${i.id} (${t.halted})` : i.id}
+            on={i.state !== 'stopped'}
+            whyNot={i.id === 'operator' ? t.always : ''}
+            verb={i.state === 'stopped' ? 'interrupter/run' : 'interrupter/stop'}
+            args={{ interrupter: i.id }}
+            what={t.switchLabel(i.id, i.state === 'stopped')}
+          />
+        ))}
+      </Group>
+    </Stack>
+  );
+}
+
+/** A switch of the robot: it shows what the robot reports, not what was asked for. */
+export function Toggle(p: {
+  label: string;
+  on: boolean;
+  verb: string;
+  args: Record<string, unknown>;
+  what: string;
+  whyNot?: string;
+}) {
+  const send = useSend();
+  const common = useWhyNot();
+  const [busy, setBusy] = useState(false);
+  const why = common || p.whyNot || '';
+  return (
+    <Tooltip label={why} disabled={!why}>
+      <Switch
+        label={p.label}
+        checked={p.on}
+        aria-disabled={!!why || undefined}
+        styles={why ? { track: { opacity: 0.6 } } : undefined}
+        disabled={busy}
+        onChange={async () => {
+          if (why) return;
+          setBusy(true);
+          await send(p.verb, p.args, p.what);
+          setBusy(false);
+        }}
+      />
+    </Tooltip>
+  );
+}

@@ -1,0 +1,111 @@
+import { ActionIcon, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+
+import { api } from '../../api/client';
+import { problemOf } from '../../api/problem';
+import { texts } from '../../text/language';
+import { usePage } from './page';
+import { useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: (robot: string) => `Labels of ${robot}`,
+    help: 'Stops, stories and settings can be given to all robots with a label. The label site says where the robot is.',
+    key: 'Label',
+    value: 'Value',
+    add: 'Add a label',
+    remove: (key: string) => `Remove ${key}`,
+    save: 'Save',
+  },
+  {
+    title: (robot: string) => `Labels von ${robot}`,
+    help: 'Stopps, Geschichten und Einstellungen können allen Robotern mit einem Label gelten. Das Label site sagt, wo der Roboter ist.',
+    key: 'Label',
+    value: 'Wert',
+    add: 'Label hinzufügen',
+    remove: (key: string) => `${key} entfernen`,
+    save: 'Speichern',
+  },
+);
+
+/** Changes the labels of the robot. fleetd keeps them, so it need not be connected. */
+export function Labels({ onClose }: { onClose: () => void }) {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const { id, robot } = usePage();
+  const [rows, setRows] = useState<[string, string][]>(() => {
+    const { site = '', ...others } = robot.labels;
+    return [['site', site], ...Object.entries(others)];
+  });
+  const [refused, setRefused] = useState('');
+  const [busy, setBusy] = useState(false);
+  const edit = (i: number, at: 0 | 1, text: string) =>
+    setRows(rows.map((r, n) => (n === i ? (at === 0 ? [text, r[1]] : [r[0], text]) : r)));
+  const save = async () => {
+    setBusy(true);
+    try {
+      const labels = Object.fromEntries(rows.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
+      await api.PUT('/api/v1/robots/{id}/labels', { params: { path: { id } }, body: { labels } });
+      onClose();
+    } catch (thrown) {
+      const p = problemOf(thrown);
+      setRefused([p.message, p.hint].filter(Boolean).join('; '));
+    }
+    setBusy(false);
+  };
+  return (
+    <Modal opened onClose={onClose} title={t.title(id)} closeButtonProps={{ 'aria-label': common.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void save();
+        }}
+      >
+        <Stack>
+          <Text size="sm">{t.help}</Text>
+          {rows.map(([key, value], i) => (
+            <Group key={i} wrap="nowrap" align="flex-end" gap="xs">
+              <TextInput
+                label={t.key}
+                value={key}
+                readOnly={key === 'site' && i === 0}
+                flex={1}
+                onChange={(e) => edit(i, 0, e.currentTarget.value)}
+              />
+              <TextInput
+                label={t.value}
+                value={value}
+                flex={1}
+                dir="auto"
+                data-autofocus={i === 0 || undefined}
+                onChange={(e) => edit(i, 1, e.currentTarget.value)}
+              />
+              <ActionIcon
+                variant="default"
+                size={36}
+                aria-label={t.remove(key)}
+                onClick={() => setRows(rows.filter((_, n) => n !== i))}
+              >
+                <IconTrash size={16} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))}
+          {refused && (
+            <Text size="sm" c="red" role="alert">
+              {refused}
+            </Text>
+          )}
+          <Group justify="space-between">
+            <Button variant="subtle" onClick={() => setRows([...rows, ['', '']])}>
+              {t.add}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,219 @@
+import { Accordion, Badge, Group, Stack, Text } from '@mantine/core';
+
+import { texts } from '../../text/language';
+import { clock } from '../../text/time';
+import { Do, useSend, useWhyNot } from './Do';
+import { duration } from './elapsed';
+import { Explain } from './Explain';
+import { Toggle } from './Interrupts';
+import { LifeActivities } from './LifeActivities';
+import { Facts, Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Autonomous life',
+    none: 'This robot reports no autonomous life; its release may be too old.',
+    states: {
+      disabled: 'it only performs its story',
+      solitary: 'it lives by itself',
+      interactive: 'it is with somebody',
+      safeguard: 'it protects itself',
+    },
+    why: 'Why',
+    focused: 'In focus',
+    stack: 'Afterwards again',
+    next: 'Next',
+    suggestions: 'Would start',
+    let: 'Let it live',
+    stopLife: 'Only the story',
+    endFocus: 'End the activity',
+    endAll: 'End all activities',
+    noFocus: 'no activity has the focus',
+    launchpad: 'starts activities by their conditions (launchpad)',
+    lifeIs: (state: string) => `life ${state}`,
+    launchpadIs: (on: boolean) => `launchpad ${on ? 'on' : 'off'}`,
+    abilities: 'Abilities: small things it does by itself',
+    ability: { on: 'runs', ready: 'ready', off: 'off' },
+    plugins: 'Plug-ins: what conditions may know',
+    safeguards: 'Safeguards that its life reacts to',
+    safeguardsHelp: 'Whether the robot may move does not depend on these.',
+    switched: (name: string, on: boolean) => `${name} ${on ? 'on' : 'off'}`,
+    history: 'What it lived',
+    starts: (n: number, total: string) => `${n} starts, ${total} in all`,
+    free: 'nothing',
+    already: 'it is so already',
+  },
+  {
+    title: 'Eigenleben',
+    none: 'Dieser Roboter meldet kein Eigenleben; seine Version ist vielleicht zu alt.',
+    states: {
+      disabled: 'er führt nur seine Geschichte auf',
+      solitary: 'er lebt für sich',
+      interactive: 'er ist mit jemandem',
+      safeguard: 'er schützt sich',
+    },
+    why: 'Warum',
+    focused: 'Im Mittelpunkt',
+    stack: 'Danach wieder',
+    next: 'Als Nächstes',
+    suggestions: 'Würde beginnen',
+    let: 'Leben lassen',
+    stopLife: 'Nur die Geschichte',
+    endFocus: 'Aktivität beenden',
+    endAll: 'Alle Aktivitäten beenden',
+    noFocus: 'keine Aktivität steht im Mittelpunkt',
+    launchpad: 'beginnt Aktivitäten nach ihren Bedingungen (launchpad)',
+    lifeIs: (state: string) => `Eigenleben ${state}`,
+    launchpadIs: (on: boolean) => `Launchpad ${on ? 'an' : 'aus'}`,
+    abilities: 'Fähigkeiten: Kleines, das er von selbst tut',
+    ability: { on: 'läuft', ready: 'bereit', off: 'aus' },
+    plugins: 'Quellen: was Bedingungen wissen dürfen',
+    safeguards: 'Schutzfunktionen, auf die sein Leben reagiert',
+    safeguardsHelp: 'Ob der Roboter sich bewegen darf, hängt nicht davon ab.',
+    switched: (name: string, on: boolean) => `${name} ${on ? 'an' : 'aus'}`,
+    history: 'Was er erlebte',
+    starts: (n: number, total: string) => `${n}-mal begonnen, zusammen ${total}`,
+    free: 'nichts',
+    already: 'so ist es schon',
+  },
+);
+
+/** How the robot lives by itself: what has the focus, what comes next, and what does not start and why. */
+export function Life() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const send = useSend();
+  const whyNot = useWhyNot();
+  const life = usePage().detail?.state?.life;
+  if (!life)
+    return (
+      <Panel title={t.title}>
+        <Nothing>{t.none}</Nothing>
+      </Panel>
+    );
+  const focus = life.focused ? '' : t.noFocus;
+  return (
+    <Panel
+      title={t.title}
+      aside={
+        <Badge variant="light" tt="none" color={life.state === 'safeguard' ? 'red' : 'blue'}>
+          {t.states[life.state as keyof typeof t.states] ?? life.state} ({life.state})
+        </Badge>
+      }
+    >
+      <Facts
+        rows={[
+          [t.why, reasonText(reasons, life.reason)],
+          [t.focused, life.focused || common.none],
+          [t.stack, life.stack?.join(', ') ?? ''],
+          [t.next, life.next || common.none],
+          [t.suggestions, life.suggestions?.join(', ') || common.none],
+        ]}
+      />
+      <Group gap="xs">
+        <Do
+          whyNot={whyNot || (life.state !== 'disabled' ? t.already : '')}
+          onClick={() => send('life/set', { state: 'solitary' }, t.lifeIs('solitary'))}
+        >
+          {t.let}
+        </Do>
+        <Do
+          whyNot={whyNot || (life.state === 'disabled' ? t.already : '')}
+          onClick={() => send('life/set', { state: 'disabled' }, t.lifeIs('disabled'))}
+        >
+          {t.stopLife}
+        </Do>
+        <Do whyNot={whyNot || focus} onClick={() => send('life/stop-focus', {}, t.endFocus)}>
+          {t.endFocus}
+        </Do>
+        <Do
+          whyNot={whyNot || (life.focused || life.stack?.length ? '' : t.noFocus)}
+          onClick={() => send('life/stop-all', {}, t.endAll)}
+        >
+          {t.endAll}
+        </Do>
+      </Group>
+      <LifeActivities />
+      <Explain />
+      <Toggle
+        label={t.launchpad}
+        on={life.launchpad.on}
+        verb="life/launchpad"
+        args={{ on: !life.launchpad.on }}
+        what={t.launchpadIs(!life.launchpad.on)}
+      />
+      <Accordion variant="contained" multiple>
+        <Accordion.Item value="abilities">
+          <Accordion.Control>{t.abilities}</Accordion.Control>
+          <Accordion.Panel>
+            {(life.abilities ?? []).map((a) => (
+              <Text key={a.name} size="sm">
+                {a.name.replaceAll('_', ' ')}: {a.running ? t.ability.on : a.enabled ? t.ability.ready : t.ability.off}
+              </Text>
+            ))}
+          </Accordion.Panel>
+        </Accordion.Item>
+        <Accordion.Item value="plugins">
+          <Accordion.Control>{t.plugins}</Accordion.Control>
+          <Accordion.Panel>
+            <Stack gap={8}>
+              {(life.plugins ?? []).map((p) => (
+                <Toggle
+                  key={p.name}
+                  label={`${p.name} (${p.group})`}
+                  on={p.enabled}
+                  verb="life/plugin"
+                  args={{ name: p.name, enabled: !p.enabled }}
+                  what={t.switched(p.name, !p.enabled)}
+                />
+              ))}
+            </Stack>
+          </Accordion.Panel>
+        </Accordion.Item>
+        <Accordion.Item value="safeguards">
+          <Accordion.Control>{t.safeguards}</Accordion.Control>
+          <Accordion.Panel>
+            <Stack gap={8}>
+              <Text size="xs" c="dimmed">
+                {t.safeguardsHelp}
+              </Text>
+              {(life.safeguards ?? []).map((g) => (
+                <Toggle
+                  key={g.name}
+                  label={g.name.replaceAll('_', ' ')}
+                  on={g.enabled}
+                  verb="life/safeguard"
+                  args={{ name: g.name, enabled: !g.enabled }}
+                  what={t.switched(g.name, !g.enabled)}
+                />
+              ))}
+            </Stack>
+          </Accordion.Panel>
+        </Accordion.Item>
+        <Accordion.Item value="history">
+          <Accordion.Control>{t.history}</Accordion.Control>
+          <Accordion.Panel>
+            {(life.focus_history ?? []).map((f) => (
+              <Text key={f.since} size="sm">
+                {clock(f.since)} {f.activity || t.free}
+              </Text>
+            ))}
+            {(life.statistics ?? []).map((s) => (
+              <Text key={s.activity} size="sm">
+                {s.activity}: {t.starts(s.starts, duration(s.total_ms))}
+              </Text>
+            ))}
+            {(life.state_history ?? []).map((s) => (
+              <Text key={s.since} size="sm" c="dimmed">
+                {clock(s.since)} {s.state}
+              </Text>
+            ))}
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </Panel>
+  );
+}

@@ -1,0 +1,155 @@
+import { Alert, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { IconArrowRight, IconCircleCheckFilled } from '@tabler/icons-react';
+
+import type { Schemas } from '../../api/client';
+import { useMay } from '../../api/me';
+import { texts } from '../../text/language';
+import { clock } from '../../text/time';
+import { Do, useSend } from './Do';
+import { useEvents, usePage } from './page';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Mode',
+    to: (mode: string) => `Switch to ${mode}`,
+    label: (mode: string) => `mode ${mode}`,
+    active: 'in charge',
+    starting: 'is starting',
+    waitsForRobot: 'waits 30 s for the robot, then expires',
+    available: 'possible',
+    fellBack: (from: string, to: string, why: string, at: string) =>
+      `It fell back from ${from} to ${to}${at ? ` at ${at}` : ''}${why ? ` because ${why}` : ''}.`,
+    none: 'The robot has not reported its modes yet.',
+  },
+  {
+    title: 'Modus',
+    to: (mode: string) => `Wechseln: ${mode}`,
+    label: (mode: string) => `Modus ${mode}`,
+    active: 'an der Reihe',
+    starting: 'beginnt',
+    waitsForRobot: 'wartet 30 s auf den Roboter und läuft dann ab',
+    available: 'möglich',
+    fellBack: (from: string, to: string, why: string, at: string) =>
+      `Er fiel${at ? ` um ${at}` : ''} von ${from} auf ${to} zurück${why ? `, denn ${why}` : ''}.`,
+    none: 'Der Roboter hat seine Modi noch nicht gemeldet.',
+  },
+);
+
+type Mode = Schemas['SchemaMode'];
+
+/** The modes of the robot, each with why it cannot be chosen now, and what was requested beside what is reported. */
+export function Modes() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const { robot, detail, stale } = usePage();
+  const name = useModeName();
+  const modes = detail?.modes?.modes.filter((m) => m.id !== 'safe' || m.id === robot.mode) ?? [];
+  return (
+    <Stack gap="xs" role="group" aria-label={t.title} className={stale ? 'old' : undefined}>
+      <Group gap="xs" data-testid="mode">
+        <Text size="sm" c="dimmed">
+          {common.requested}:
+        </Text>
+        <Text size="sm" fw={600}>
+          {name(robot.intended || robot.mode)}
+        </Text>
+        <IconArrowRight size={14} aria-hidden />
+        <Text size="sm" c="dimmed">
+          {common.reported}:
+        </Text>
+        <Text size="sm" fw={600}>
+          {name(robot.mode)}
+          {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${robot.mode_phase}` : ''}
+        </Text>
+      </Group>
+      <FellBack />
+      {modes.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t.none}
+        </Text>
+      ) : (
+        <SimpleGrid cols={{ base: 2, sm: Math.min(3, modes.length), md: Math.min(5, modes.length) }} spacing="xs">
+          {modes.map((m) => (
+            <One key={m.id} mode={m} />
+          ))}
+        </SimpleGrid>
+      )}
+    </Stack>
+  );
+}
+
+/** The name of a mode, with the term of the contract. */
+export function useModeName(): (id?: string) => string {
+  const common = useRobotTexts();
+  const { detail } = usePage();
+  return (id) => {
+    if (!id) return '?';
+    const long = common.modes[id as keyof typeof common.modes] ?? detail?.modes?.modes.find((m) => m.id === id)?.name;
+    return long ? `${long} (${id})` : id;
+  };
+}
+
+function One({ mode }: { mode: Mode }) {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const name = useModeName();
+  const send = useSend();
+  const { robot, stale } = usePage();
+  const may = useMay('command');
+  const active = robot.mode === mode.id;
+  const why = mode.why_not[0];
+  let text = active ? t.active : mode.selectable ? t.available : reasonText(reasons, why?.reason, why?.detail);
+  if (robot.intended === mode.id && !active) text = t.starting;
+  // What a robot that is away said is old: the command may still reach it in time.
+  let whyNot = active ? t.active : stale || mode.selectable ? '' : text;
+  if (stale === 'robot' && !active) text = t.waitsForRobot;
+  if (!may) whyNot = common.noRight(common.rights.command);
+  else if (stale === 'page') whyNot = common.noFleetd;
+  return (
+    <Stack gap={2}>
+      <Do
+        whyNot={whyNot}
+        variant={active ? 'filled' : 'default'}
+        mih={44}
+        chosen={active}
+        label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
+        leftSection={active ? <IconCircleCheckFilled size={16} aria-hidden /> : undefined}
+        onClick={() => send('mode/set', { mode: mode.id }, t.label(name(mode.id)))}
+      >
+        {name(mode.id)}
+      </Do>
+      <Text size="xs" c="dimmed" dir="auto">
+        {!may && !active ? whyNot : text}
+      </Text>
+    </Stack>
+  );
+}
+
+/** Why the robot is not in the mode that was asked for. */
+function FellBack() {
+  const { detail } = usePage();
+  return detail?.state?.mode.fallback_from ? <Fallback from={detail.state.mode.fallback_from} /> : null;
+}
+
+function Fallback({ from }: { from: string }) {
+  const t = useTexts();
+  const reasons = useReasonTexts();
+  const name = useModeName();
+  const { id, robot } = usePage();
+  const last = useEvents(id, { type: 'mode_fallback', limit: 1 }, 10_000).data?.[0];
+  const data = (last?.data ?? {}) as { reason?: string; detail?: string };
+  return (
+    <Alert color="yellow" p="xs" data-testid="fell-back">
+      <Text size="sm" dir="auto">
+        {t.fellBack(
+          name(from),
+          name(robot.mode),
+          reasonText(reasons, data.reason, data.detail),
+          last ? clock(last.received) : '',
+        )}
+      </Text>
+    </Alert>
+  );
+}

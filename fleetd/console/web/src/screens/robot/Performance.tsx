@@ -1,0 +1,168 @@
+import { Badge, Group, Progress, Stack, Text } from '@mantine/core';
+
+import { texts } from '../../text/language';
+import { clock } from '../../text/time';
+import { useActing } from './acting';
+import { Do, useSend, useWhyNot } from './Do';
+import { duration } from './elapsed';
+import { Facts, Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { StoryButtons } from './StoryButtons';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Performance',
+    status: 'Status',
+    statuses: { halt: 'automatic is not in charge', idle: 'performing', paused: 'paused', stopped: 'stopped' },
+    why: 'Why',
+    story: 'Story',
+    act: 'Act',
+    of: (n: number, all: number) => `${n} of ${all}`,
+    round: 'Round',
+    noStory: 'no story',
+    newer: (rev: number, phase: string) => `revision ${rev} is desired: ${phase}`,
+    cursor: (at: string, length: string) => `${at} of about ${length}`,
+    pauses: 'Pauses',
+    noPauses: 'Nobody has paused it.',
+    holder: (who: string, at: string, why: string) => `${who}, since ${at}${why ? `: ${why}` : ''}`,
+    continueOne: 'Continue this one',
+    continueLabel: (token: string) => `continue ${token}`,
+    ownEnd: 'it ends by itself, with the interrupt or the activity',
+    kinds: {
+      safety: 'a stop',
+      safeguard: 'a safeguard',
+      link: 'a lost link',
+      operator: 'a person',
+      interrupt: 'an interrupt',
+      activity: 'an activity',
+    },
+    queue: 'Acts that wait',
+    failed: 'Acts that failed',
+    running: 'Commands that it carries out',
+  },
+  {
+    title: 'Aufführung',
+    status: 'Zustand',
+    statuses: { halt: 'die Automatik ist nicht an der Reihe', idle: 'tritt auf', paused: 'Pause', stopped: 'beendet' },
+    why: 'Warum',
+    story: 'Geschichte',
+    act: 'Akt',
+    of: (n: number, all: number) => `${n} von ${all}`,
+    round: 'Runde',
+    noStory: 'keine Geschichte',
+    newer: (rev: number, phase: string) => `Revision ${rev} ist verlangt: ${phase}`,
+    cursor: (at: string, length: string) => `${at} von etwa ${length}`,
+    pauses: 'Pausen',
+    noPauses: 'Niemand hat ihn angehalten.',
+    holder: (who: string, at: string, why: string) => `${who}, seit ${at}${why ? `: ${why}` : ''}`,
+    continueOne: 'Diese beenden',
+    continueLabel: (token: string) => `weiter: ${token}`,
+    ownEnd: 'sie endet von selbst, mit dem Ablauf oder der Aktivität',
+    kinds: {
+      safety: 'ein Stopp',
+      safeguard: 'eine Schutzfunktion',
+      link: 'eine verlorene Verbindung',
+      operator: 'eine Person',
+      interrupt: 'eine Unterbrechung',
+      activity: 'eine Aktivität',
+    },
+    queue: 'Akte, die warten',
+    failed: 'Akte, die fehlschlugen',
+    running: 'Befehle, die er ausführt',
+  },
+);
+
+/** What is performed, by whom it is paused, and what was requested beside what is reported. */
+export function Performance() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const { robot, detail } = usePage();
+  const { span, ms, spans } = useActing();
+  const s = detail?.state;
+  const ref = (r?: { id: string; rev: number }) => (r ? `${r.id}, revision ${r.rev}` : t.noStory);
+  const length = span ? span.end_ms - span.start_ms : 0;
+  return (
+    <Panel
+      title={t.title}
+      aside={
+        <Badge variant="light" tt="none" color={robot.auto === 'idle' ? 'green' : 'blue'}>
+          {t.statuses[robot.auto as keyof typeof t.statuses] ?? robot.auto ?? '?'} ({robot.auto ?? '?'})
+        </Badge>
+      }
+    >
+      <Facts
+        rows={[
+          [t.why, reasonText(reasons, robot.auto_reason)],
+          [`${t.story}: ${common.requested}`, ref(robot.desired.story)],
+          [`${t.story}: ${common.reported}`, ref(robot.story ?? robot.desired.active)],
+          [
+            '',
+            !robot.desired.converged &&
+              t.newer(
+                robot.desired.story?.rev ?? 0,
+                [robot.desired.phase, robot.desired.reason, robot.desired.detail].filter(Boolean).join(', '),
+              ),
+          ],
+          [
+            t.act,
+            robot.act && `${robot.act}${spans.length ? ` (${t.of((robot.act_index ?? 0) + 1, spans.length)})` : ''}`,
+          ],
+          [t.round, s && s.auto.status !== 'halt' && s.auto.story ? String(s.auto.loop + 1) : ''],
+          [t.queue, s?.queue.waiting.join(', ') ?? ''],
+          [t.failed, s?.queue.failed.map((f) => `${f.act} (${f.detail || f.reason})`).join(', ') ?? ''],
+          [t.running, s?.running?.map((r) => `${r.verb} (${r.client})`).join(', ') ?? ''],
+        ]}
+      />
+      {ms !== undefined && length > 0 && (
+        <Stack gap={2}>
+          <Progress value={Math.min(100, (ms / length) * 100)} aria-label={t.act} />
+          <Text size="xs" c="dimmed" data-testid="cursor">
+            {t.cursor(duration(ms), duration(length))}
+          </Text>
+        </Stack>
+      )}
+      <Pauses />
+      <StoryButtons />
+    </Panel>
+  );
+}
+
+function Pauses() {
+  const t = useTexts();
+  const { robot } = usePage();
+  const send = useSend();
+  const whyNot = useWhyNot();
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        {t.pauses} ({robot.pause_holders.length})
+      </Text>
+      {robot.pause_holders.length === 0 && <Nothing>{t.noPauses}</Nothing>}
+      {robot.pause_holders.map((p) => {
+        const kind = p.token.split(':')[0] as keyof typeof t.kinds;
+        const own = kind === 'interrupt' || kind === 'activity';
+        return (
+          <Group key={p.token} gap="xs" wrap="wrap" justify="space-between">
+            <Stack gap={0}>
+              <Text size="sm" dir="auto">
+                {t.holder([t.kinds[kind] ?? kind, p.by].filter(Boolean).join(': '), clock(p.since), p.why ?? '')}
+              </Text>
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {p.token}
+              </Text>
+            </Stack>
+            <Do
+              size="compact-md"
+              whyNot={whyNot || (own ? t.ownEnd : '')}
+              onClick={() => send('auto/continue', { token: p.token }, t.continueLabel(p.token))}
+            >
+              {t.continueOne}
+            </Do>
+          </Group>
+        );
+      })}
+    </Stack>
+  );
+}

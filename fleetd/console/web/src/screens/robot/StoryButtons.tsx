@@ -1,0 +1,84 @@
+import { Group } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay, IconPlayerStop, IconPlayerTrackNext } from '@tabler/icons-react';
+
+import { texts } from '../../text/language';
+import { Do, useSend, useWhyNot } from './Do';
+import { usePage } from './page';
+
+const useTexts = texts(
+  {
+    start: 'Start',
+    pause: 'Pause',
+    resume: 'Continue',
+    stop: 'End',
+    story: (what: string) => `story: ${what}`,
+    notInAto: 'the robot is not in automatic (ato)',
+    running: 'it is performed already',
+    noStory: 'it has no story',
+    notRunning: 'it is not performed',
+    notPaused: 'nobody has paused it',
+    otherPause: 'end that pause below "Pauses"',
+  },
+  {
+    start: 'Start',
+    pause: 'Pause',
+    resume: 'Weiter',
+    stop: 'Beenden',
+    story: (what: string) => `Geschichte: ${what}`,
+    notInAto: 'der Roboter ist nicht in der Automatik (ato)',
+    running: 'sie wird schon aufgeführt',
+    noStory: 'er hat keine Geschichte',
+    notRunning: 'sie wird nicht aufgeführt',
+    notPaused: 'niemand hat sie angehalten',
+    otherPause: 'beenden Sie diese Pause unter „Pausen“',
+  },
+);
+
+/** Start, pause, continue and end of the story, each with why it is not possible now. */
+export function StoryButtons() {
+  const t = useTexts();
+  const { robot } = usePage();
+  const send = useSend();
+  const common = useWhyNot();
+  const ato = robot.mode === 'ato' ? '' : t.notInAto;
+  const first = common || ato;
+  const { auto } = robot;
+  // The first pause that a person can end; the rest end by themselves.
+  const token = robot.pause_holders.find((p) => !/^(interrupt|activity)(:|$)/.test(p.token))?.token;
+  return (
+    <Group gap="xs" role="group" aria-label={t.story('')}>
+      <Do
+        mih={44}
+        leftSection={<IconPlayerPlay size={16} aria-hidden />}
+        whyNot={first || (auto === 'stopped' ? (robot.story ? '' : t.noStory) : t.running)}
+        onClick={() => send('auto/start', {}, t.story(t.start))}
+      >
+        {t.start}
+      </Do>
+      <Do
+        mih={44}
+        leftSection={<IconPlayerPause size={16} aria-hidden />}
+        whyNot={first || (auto === 'idle' || auto === 'paused' ? '' : t.notRunning)}
+        onClick={() => send('auto/pause', {}, t.story(t.pause))}
+      >
+        {t.pause}
+      </Do>
+      <Do
+        mih={44}
+        leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+        whyNot={first || (auto !== 'paused' ? t.notPaused : token ? '' : t.otherPause)}
+        onClick={() => send('auto/continue', { token }, t.story(t.resume))}
+      >
+        {t.resume}
+      </Do>
+      <Do
+        mih={44}
+        leftSection={<IconPlayerStop size={16} aria-hidden />}
+        whyNot={first || (auto === 'stopped' ? t.notRunning : '')}
+        onClick={() => send('auto/stop', {}, t.story(t.stop))}
+      >
+        {t.stop}
+      </Do>
+    </Group>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Schemas } from '../../api/client';
+
+type Event = Schemas['Event'];
+
+/**
+ * For how long the newest act of the story has been performed, in ms without pauses, from
+ * events of the robot, the newest first; undefined if none of them says.
+ */
+export function elapsed(events: readonly Event[], paused: boolean, now: number): number | undefined {
+  const started = events.find(
+    (e) => e.type === 'act_started' && (e.data as { lane?: string } | undefined)?.lane === 'story',
+  );
+  if (!started) return undefined;
+  let sum = 0;
+  let running: number | undefined = Date.parse(started.received);
+  const changes = events
+    .filter((e) => e.type === 'auto_changed' && e.seq > started.seq && e.boot === started.boot)
+    .sort((a, b) => a.seq - b.seq);
+  for (const e of changes) {
+    const at = Date.parse(e.received);
+    if ((e.data as { to?: string } | undefined)?.to === 'idle') running ??= at;
+    else if (running !== undefined) {
+      sum += at - running;
+      running = undefined;
+    }
+  }
+  if (running !== undefined && !paused) sum += Math.max(0, now - running);
+  return sum;
+}
+
+/** A duration as m:ss. */
+export function duration(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
+}

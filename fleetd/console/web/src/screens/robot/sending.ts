@@ -1,0 +1,131 @@
+import { notifications } from '@mantine/notifications';
+import { create } from 'zustand';
+
+import { api, type Schemas } from '../../api/client';
+import { problemOf } from '../../api/problem';
+import { useSendingTexts } from './sendingText';
+
+export type Command = Schemas['Command'];
+
+/** A command that was sent from this tab, and what became of it. */
+export interface Sent {
+  key: string;
+  /** What it is for people. */
+  label: string;
+  verb: string;
+  at: number;
+  /** A state of commands, or REFUSED if fleetd did not accept it. Empty until fleetd answers. */
+  state: string;
+  because: string;
+  id?: string;
+}
+
+/** States in which a command stays. */
+const final = new Set([
+  'SUCCEEDED',
+  'FAILED',
+  'REJECTED',
+  'CANCELLED',
+  'SUPERSEDED',
+  'EXPIRED',
+  'UNDELIVERED',
+  'UNKNOWN',
+  'REFUSED',
+]);
+
+export const ended = (s: Sent): boolean => final.has(s.state);
+export const done = (s: Sent): boolean => s.state === 'SUCCEEDED';
+
+/** So many commands of each robot are kept. */
+const most = 8;
+
+export const useSent = create<{ of: Record<string, Sent[]> }>()(() => ({ of: {} }));
+
+function put(robot: string, sent: Sent): void {
+  useSent.setState(({ of }) => {
+    const rest = (of[robot] ?? []).filter((s) => s.key !== sent.key);
+    return { of: { ...of, [robot]: [sent, ...rest].sort((a, b) => b.at - a.at).slice(0, most) } };
+  });
+  tell(robot, sent);
+}
+
+function tell(robot: string, sent: Sent): void {
+  const t = useSendingTexts.now();
+  const color = !ended(sent) ? 'blue' : done(sent) ? 'green' : 'red';
+  const note = {
+    id: sent.key,
+    color,
+    loading: !ended(sent),
+    title: `${sent.label}: ${t.states[sent.state as keyof typeof t.states] ?? sent.state}`,
+    message: sent.because || (done(sent) ? t.reportedBy(robot) : ''),
+    autoClose: !ended(sent) ? (false as const) : done(sent) ? 4000 : 15_000,
+    withCloseButton: true,
+    closeButtonProps: { 'aria-label': t.close },
+  };
+  if (notifications.update(note) && sent.state !== '') return;
+  notifications.show(note);
+}
+
+const sleep = (ms: number) => new Promise((after) => setTimeout(after, ms));
+
+/**
+ * Sends a command to one robot, and follows it until it has ended. The promise is that of
+ * the end; a refusal does not reject it.
+ */
+export async function send(
+  robot: string,
+  verb: string,
+  args: Record<string, unknown>,
+  label: string,
+  why?: string,
+): Promise<Sent & { answer?: Command['answer'] }> {
+  const key = crypto.randomUUID?.() ?? String(Math.random());
+  let sent: Sent = { key, label, verb, at: Date.now(), state: '', because: '' };
+  put(robot, sent);
+  let answer: Command['answer'];
+  const take = (c: Command) => {
+    answer = c.answer;
+    sent = { ...sent, id: c.id, state: c.state ?? '', because: c.because ?? '' };
+    put(robot, sent);
+  };
+  try {
+    const batch = await api.POST('/api/v1/commands', {
+      params: { header: { Prefer: 'wait=2' } },
+      body: { verb, args, selector: { ids: [robot] }, why },
+    });
+    const b = batch.data!;
+    if (b.commands[0]) take(b.commands[0]);
+    else {
+      const skip = b.skipped?.[0];
+      sent = { ...sent, state: 'REFUSED', because: skip?.detail || skip?.reason || '' };
+      put(robot, sent);
+    }
+  } catch (thrown) {
+    const p = problemOf(thrown);
+    sent = { ...sent, state: 'REFUSED', because: [p.message, p.hint].filter(Boolean).join('; ') };
+    put(robot, sent);
+  }
+  while (!ended(sent) && sent.id) {
+    await sleep(1000);
+    try {
+      const next = await api.GET('/api/v1/commands/{id}', { params: { path: { id: sent.id } } });
+      if (next.data!.state !== sent.state || next.data!.because !== sent.because) take(next.data!);
+    } catch (thrown) {
+      if (problemOf(thrown).status !== 0) break;
+    }
+  }
+  return { ...sent, answer };
+}
+
+/** Reports something that fleetd did itself, such as a change of desired state, or its refusal. */
+export async function change(robot: string, label: string, work: () => Promise<string | undefined>): Promise<boolean> {
+  const base = { key: crypto.randomUUID?.() ?? String(Math.random()), label, verb: '', at: Date.now() };
+  try {
+    put(robot, { ...base, state: 'SUCCEEDED', because: (await work()) ?? useSendingTexts.now().accepted });
+    return true;
+  } catch (thrown) {
+    const p = problemOf(thrown);
+    put(robot, { ...base, state: 'REFUSED', because: [p.message, p.hint].filter(Boolean).join('; ') });
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+import { texts } from '../../text/language';
+
+export const useSendingTexts = texts(
+  {
+    states: {
+      '': 'sending',
+      QUEUED: 'accepted, not sent yet',
+      SENT: 'accepted, sent to the robot',
+      ACKED: 'accepted by the robot',
+      RUNNING: 'the robot carries it out',
+      SUCCEEDED: 'done',
+      FAILED: 'failed',
+      REJECTED: 'refused by the robot',
+      CANCELLED: 'cancelled',
+      SUPERSEDED: 'replaced by a newer command',
+      EXPIRED: 'expired',
+      UNDELIVERED: 'expired, not delivered',
+      UNKNOWN: 'no answer: what the robot did is not known',
+      REFUSED: 'refused by fleetd',
+    },
+    reportedBy: (robot: string) => `${robot} has reported it`,
+    accepted: 'accepted by fleetd',
+    close: 'Close',
+  },
+  {
+    states: {
+      '': 'wird gesendet',
+      QUEUED: 'angenommen, noch nicht gesendet',
+      SENT: 'angenommen, an den Roboter gesendet',
+      ACKED: 'vom Roboter angenommen',
+      RUNNING: 'der Roboter führt es aus',
+      SUCCEEDED: 'erledigt',
+      FAILED: 'fehlgeschlagen',
+      REJECTED: 'vom Roboter abgelehnt',
+      CANCELLED: 'abgebrochen',
+      SUPERSEDED: 'durch einen neueren Befehl ersetzt',
+      EXPIRED: 'abgelaufen',
+      UNDELIVERED: 'abgelaufen, nicht zugestellt',
+      UNKNOWN: 'keine Antwort: was der Roboter tat, ist unbekannt',
+      REFUSED: 'von fleetd abgelehnt',
+    },
+    reportedBy: (robot: string) => `${robot} hat es gemeldet`,
+    accepted: 'von fleetd angenommen',
+    close: 'Schließen',
+  },
+);

@@ -1,0 +1,63 @@
+import type { Robot } from '../../api/client';
+import type { Detail } from './page';
+
+/** One thing that keeps a robot from performing, and what ends it. */
+export type Step =
+  | { key: 'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'enable' | 'story' | 'start' }
+  | { key: 'release'; latch: Robot['latches'][number] }
+  | { key: 'repair'; unit: string; fault: string; acknowledge: boolean }
+  | { key: 'mode'; whyNot: { reason: string; detail?: string }[] }
+  | { key: 'continue'; token: string; by: string; why: string };
+
+/** Tokens of ato's own: they end with the interrupt or the activity that holds them. */
+const own = /^(interrupt|activity)(:|$)/;
+
+/** Whether a robot is connected, as fleetd sees it. */
+export function reachable(robot: Robot): boolean {
+  return robot.presence.view === 'online' || robot.presence.view === 'degraded';
+}
+
+/**
+ * What has to happen until a robot performs, in that order; empty if it does. A person does
+ * the first one, then the next.
+ */
+export function wayOut(r: Robot, d?: Detail): Step[] {
+  if (!reachable(r)) return [{ key: 'connect' }];
+  if (!r.adopted) return [{ key: 'adopt' }];
+  if (!r.safety) return [{ key: 'report' }];
+  const steps: Step[] = [];
+  if (r.estop_input) steps.push({ key: 'stopInput' });
+  for (const latch of r.latches) steps.push({ key: 'release', latch });
+  switch (r.safety) {
+    case 'SOFT_STOP':
+    case 'STOP':
+      steps.push({ key: 'wait' }, { key: 'enable' });
+      break;
+    case 'HALT':
+    case 'E_STOP':
+      steps.push({ key: 'reset' }, { key: 'enable' });
+      break;
+    case 'RESET':
+    case 'DISABLED':
+      for (const u of d?.state?.diagnosis ?? []) {
+        if (u.effect !== 'rest') continue;
+        const acknowledge = !!u.unacknowledged;
+        steps.push({ key: 'repair', unit: u.id, fault: u.fault ?? u.heat ?? '', acknowledge });
+      }
+      steps.push({ key: 'enable' });
+  }
+  if (r.mode !== 'ato') {
+    const ato = d?.modes?.modes.find((m) => m.id === 'ato');
+    const whyNot = ato && !ato.selectable ? ato.why_not : [];
+    if (whyNot.some((w) => w.reason === 'no_default_story')) steps.push({ key: 'story' });
+    steps.push({ key: 'mode', whyNot });
+    return steps;
+  }
+  if (r.auto === 'stopped') steps.push(r.story ? { key: 'start' } : { key: 'story' });
+  for (const p of r.auto === 'paused' ? r.pause_holders : []) {
+    // The pause of a stop ends when the robot is enabled, but for one that waits for a person.
+    if (own.test(p.token) || (p.token === 'safety' && r.safety !== 'ENABLED')) continue;
+    steps.push({ key: 'continue', token: p.token, by: p.by ?? '', why: p.why ?? '' });
+  }
+  return steps;
+}
