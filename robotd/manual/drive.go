@@ -128,23 +128,39 @@ func (t Step) forbids(k schema.UnitKind) schema.Reason {
 type driveFigures struct {
 	VXMPS   float64 `json:"vx_mps"`
 	WZRadPS float64 `json:"wz_radps"`
+	// Frame is the seq of the newest frame that counted, of which the sender can tell the
+	// delay, and FrameAgeMS how long ago it arrived.
+	Frame      int64  `json:"frame,omitzero"`
+	FrameAgeMS *int64 `json:"frame_age_ms,omitempty"`
+	// Where it is on its map, if it knows.
+	XM       *float64 `json:"x_m,omitempty"`
+	YM       *float64 `json:"y_m,omitempty"`
+	ThetaRad *float64 `json:"theta_rad,omitempty"`
 }
 
-// Telemetry publishes the robot's speed while a client has control, with the time that
-// frames have to repeat. It depends on no save, so it does not wait for the disk.
+// Telemetry publishes the robot's speed while a client has control, and after that until the
+// robot stands, with the time that frames have to repeat. It depends on no save, so it does
+// not wait for the disk.
 func (t Step) Telemetry() {
 	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {
 		return
 	}
 	t.drive.sentAt = t.Now.Mono
 	t.drive.sent++
+	t.drive.rolls = t.drive.vx != 0 || t.drive.wz != 0
+	d := driveFigures{VXMPS: t.drive.vx, WZRadPS: t.drive.wz}
+	if seq, age := t.stick.Newest(t.Now.Mono); seq != 0 {
+		d.Frame, d.FrameAgeMS = seq, new(age.Milliseconds())
+	}
+	if at, known := t.Body.Position(); known {
+		d.XM, d.YM, d.ThetaRad = &at.XM, &at.YM, at.ThetaRad
+	}
 	t.Out.Do(effect.Publish{Topic: schema.TopicTelemetry, Param: "drive", First: true, Payload: effect.Encode(&schema.Telemetry{
-		Session: t.Session, Seq: t.drive.sent, MonoMS: t.Now.Mono.Milliseconds(),
-		Data: effect.Encode(driveFigures{t.drive.vx, t.drive.wz}),
+		Session: t.Session, Seq: t.drive.sent, MonoMS: t.Now.Mono.Milliseconds(), Data: effect.Encode(d),
 	})})
 }
 
 func (s *State) telemetryDue(b Body, session string) (time.Duration, bool) {
 	_, drives := b.First(schema.UnitDrive)
-	return s.drive.sentAt + telemetryEvery, drives && session != "" && s.control.At == control.Held
+	return s.drive.sentAt + telemetryEvery, drives && session != "" && (s.control.At == control.Held || s.drive.rolls)
 }

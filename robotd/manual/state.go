@@ -41,6 +41,7 @@ type drive struct {
 	vx, wz float64
 	sentAt time.Duration
 	sent   int64 // number of messages so far
+	rolls  bool  // by the newest message
 }
 
 // New returns the state of a robot without a holder of control, which knows what it was

@@ -46,6 +46,9 @@ type State struct {
 	lease string // whose frames are accepted
 	seq   int64  // of its newest frame
 
+	valid   int64 // the newest valid frame of the newest lease; 0 = none yet
+	validAt time.Duration
+
 	refused       schema.Reason // of the newest refused frame that is not reported yet
 	detail        string
 	client        string
@@ -56,6 +59,12 @@ type State struct {
 
 // Boot returns the state after boot.
 func Boot() State { return State{At: Barred, neverReported: true} }
+
+// Newest returns the newest valid frame of the newest lease and how long ago it arrived; 0 =
+// none yet.
+func (s *State) Newest(now time.Duration) (seq int64, age time.Duration) {
+	return s.valid, now - s.validAt
+}
 
 // Decision is the result of one step.
 type Decision struct {
@@ -93,6 +102,9 @@ func Update(s *State, now time.Duration, f Facts) Decision {
 func (s *State) look(now time.Duration, f Facts, d *Decision) {
 	if f.Lease != s.lease {
 		s.lease, s.seq = f.Lease, 0
+		if f.Lease != "" {
+			s.valid = 0
+		}
 		if s.take(OnOther, d) {
 			return
 		}
@@ -148,6 +160,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 
 // apply sets the set-point from a valid frame.
 func (s *State) apply(now time.Duration, f Facts, in schema.VelocityFrame, d *Decision) {
+	s.valid, s.validAt = in.Seq, now
 	vx, wz := limit(in.VXMPS, f.MaxMPS), limit(in.WZRadPS, f.MaxRadPS)
 	if vx == 0 && wz == 0 {
 		s.take(OnReleased, d)
