@@ -1,0 +1,222 @@
+package drive
+
+import (
+	"math"
+	"time"
+
+	"troupe/schema"
+)
+
+const (
+	// FrameGap is after how long without a frame fleetd stops the robot.
+	FrameGap = 250 * time.Millisecond
+	// KeepControl is after how long without a frame fleetd gives control back.
+	KeepControl = 2 * time.Second
+	// MaxLatency is the latency at which fleetd stops the robot, and WarnLatency the one at
+	// which people are warned.
+	MaxLatency  = 800 * time.Millisecond
+	WarnLatency = 300 * time.Millisecond
+	// RobotPatience is how old the newest speed of the robot may be: the robot ignores frames
+	// of a sender that has not heard from it for that long.
+	RobotPatience = 500 * time.Millisecond
+
+	// StandsWithin is how long after the last frame a robot stands, if its brakes allow it
+	// and frames may be as far apart as minHold.
+	StandsWithin = 400 * time.Millisecond
+	// minHold and maxHold bound how long the robot follows one frame.
+	minHold = 150 * time.Millisecond
+	maxHold = FrameGap
+	// robotTick is by how much the robot may act later than it decided.
+	robotTick = 20 * time.Millisecond
+)
+
+// Frame is one frame of a person's device.
+type Frame struct {
+	Lease string
+	Seq   int64 // rises within the connection
+	VX    float64
+	WZ    float64
+	// Latency is the round trip from the device to fleetd and back, as the device measured it.
+	Latency time.Duration
+}
+
+// Facts is what a session needs to know about the rest.
+type Facts struct {
+	// Lease is the control that the person has of the robot through this instance; empty =
+	// none, and Why says why.
+	Lease string
+	Why   string
+	// Forbidden is why the person may not drive any more; empty = they may.
+	Forbidden string
+	Ending    bool // fleetd shuts down
+	Replaced  bool // the lease is used by a newer connection
+	Linked    bool // to the broker
+
+	Limits Limits
+	// SeenMonoMS is the robot's time of the newest speed that it reported, and SeenAt when
+	// that arrived.
+	SeenMonoMS int64
+	SeenAt     time.Time
+	// RobotLatency is the round trip from fleetd to the robot and back.
+	RobotLatency time.Duration
+}
+
+// Limits are what the robot's drive can do.
+type Limits struct {
+	MPS, RadPS float64
+	Braking    float64 // m/s²; 0 = unknown
+}
+
+// State is the state of a session.
+type State struct {
+	At     Stage
+	VX, WZ float64 // what the robot was told last; zero except in Driving
+
+	lease string
+	seq   int64     // of the newest frame of the device
+	sent  int64     // of the newest frame to the robot
+	heard time.Time // when the newest frame arrived, or the session began
+}
+
+// New returns a session that begins now.
+func New(now time.Time) State { return State{At: Barred, heard: now} }
+
+// Decision is the result of one step.
+type Decision struct {
+	Changed  bool // the stage changed
+	From, To Stage
+	On       Cause
+	Why      string
+	Detail   string
+
+	Send    *schema.VelocityFrame // to the robot; nil = nothing
+	Zeroed  Cause                 // why the driving robot was stopped; empty = it was not, or by the person
+	Release bool                  // give control back
+	Refused string                // why the frame did not count
+}
+
+// Tick processes the passing of time and changed facts.
+func Tick(s *State, now time.Time, f Facts) Decision {
+	d := Decision{From: s.At, To: s.At}
+	s.look(now, f, &d)
+	return d
+}
+
+// Receive processes a frame of the person's device.
+func Receive(s *State, now time.Time, f Facts, in Frame) Decision {
+	d := Decision{From: s.At, To: s.At}
+	if s.look(now, f, &d); s.At == Ended {
+		return d
+	}
+	switch {
+	case in.Lease != f.Lease:
+		d.Refused = "the frame names another lease"
+		return d
+	case in.Seq <= s.seq:
+		d.Refused = "the frame is older than the one before"
+		return d
+	case math.IsNaN(in.VX+in.WZ) || math.IsInf(in.VX+in.WZ, 0):
+		d.Refused = "a velocity is not a number"
+		return d
+	}
+	s.seq, s.heard = in.Seq, now
+	vx, wz := limit(in.VX, f.Limits.MPS), limit(in.WZ, f.Limits.RadPS)
+	if in.Latency+f.RobotLatency > MaxLatency && (vx != 0 || wz != 0) {
+		s.take(Latency, &d)
+	}
+	switch {
+	case !f.Linked || f.SeenMonoMS == 0:
+		return d
+	case vx == 0 && wz == 0:
+		s.take(Released, &d)
+	case s.At == Barred:
+		if !d.Changed {
+			d.Refused = "release the stick first"
+		}
+		vx, wz = 0, 0
+	default:
+		s.take(Pushed, &d)
+	}
+	s.send(now, f, vx, wz, &d)
+	return d
+}
+
+// look makes the transition that the time and the facts ask for, at most one.
+func (s *State) look(now time.Time, f Facts, d *Decision) {
+	silent := now.Sub(s.heard)
+	switch {
+	case s.At == Ended:
+		return
+	case f.Forbidden != "":
+		s.end(RightLost, f.Forbidden, d)
+		d.Release = f.Lease != "" && !f.Replaced
+	case f.Replaced:
+		s.end(Replaced, "", d)
+		return // the newer session drives
+	case f.Lease == "" || s.lease != "" && f.Lease != s.lease:
+		s.end(LeaseOver, f.Why, d)
+	case f.Ending:
+		s.end(FleetdEnding, "", d)
+		d.Release = true
+	case silent >= KeepControl:
+		s.end(Silent, "", d)
+		d.Release = true
+	case !f.Linked:
+		s.take(NoBroker, d)
+	case silent >= FrameGap:
+		s.take(NoFrames, d)
+	case f.SeenMonoMS != 0 && now.Sub(f.SeenAt) > RobotPatience:
+		s.take(RobotSilent, d)
+	}
+	if s.lease == "" {
+		s.lease = f.Lease
+	}
+	if d.Changed && d.From == Driving {
+		s.send(now, f, 0, 0, d)
+	}
+}
+
+func (s *State) end(on Cause, detail string, d *Decision) {
+	s.take(on, d)
+	d.Detail = detail
+}
+
+func (s *State) take(on Cause, d *Decision) {
+	row, ok := Table.Next(s.At, on)
+	if !ok {
+		return
+	}
+	if s.At != row.To {
+		d.Changed, d.On, d.Why = true, on, row.Why
+		if s.At == Driving && on != Released {
+			d.Zeroed = on
+		}
+	}
+	d.To, s.At = row.To, row.To
+	if s.At != Driving {
+		s.VX, s.WZ = 0, 0
+	}
+}
+
+// send makes the frame to the robot. Its seq rises over all sessions of a lease, because it
+// follows the clock.
+func (s *State) send(now time.Time, f Facts, vx, wz float64, d *Decision) {
+	s.VX, s.WZ = vx, wz
+	s.sent = max(s.sent+1, now.UnixMilli())
+	d.Send = &schema.VelocityFrame{
+		Lease: s.lease, Seq: s.sent, VXMPS: vx, WZRadPS: wz,
+		TTLMS: f.Limits.hold(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1),
+	}
+}
+
+// hold is how long the robot follows a frame: so briefly that it can brake to a standstill
+// StandsWithin after the frame. How fast it can stop turning is not known.
+func (l Limits) hold(vx, wz float64) time.Duration {
+	if l.Braking <= 0 || wz != 0 {
+		return minHold
+	}
+	braking := time.Duration(math.Abs(vx) / l.Braking * float64(time.Second))
+	return min(max(StandsWithin-robotTick-braking, minHold), maxHold)
+}
+
+func limit(v, most float64) float64 { return min(max(v, -most), most) }
