@@ -32,6 +32,7 @@ type Deps struct {
 	Identities    Identities
 	Decommissions Decommissions
 	Leaving       Leaving
+	Drivers       Drivers
 }
 
 // Instance is the running fleetd instance.

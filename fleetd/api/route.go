@@ -107,7 +107,8 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 			Write(w, KindNotAllowed.Problem(err.Error(), "authenticate as this fleet requires it"))
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+		ctx := auth.WithAgain(auth.With(r.Context(), p), func() (auth.Principal, error) { return who.Authenticate(r) })
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

@@ -77,6 +77,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.enrolments(h)
 	s.decommissions(h)
 	s.stream(h)
+	s.teleop(h)
 	for _, of := range []struct {
 		kind   library.Kind
 		plural string

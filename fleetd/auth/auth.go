@@ -90,7 +90,24 @@ func (Robots) Authenticate(r *http.Request) (Principal, error) {
 	return Principal{ID: "token", Kind: KindToken, Rights: View}, nil
 }
 
-type contextKey struct{}
+type (
+	contextKey struct{}
+	againKey   struct{}
+)
+
+// WithAgain returns a context with which the request can be authenticated again, for requests
+// that last.
+func WithAgain(ctx context.Context, again func() (Principal, error)) context.Context {
+	return context.WithValue(ctx, againKey{}, again)
+}
+
+// Again authenticates the request of a context again.
+func Again(ctx context.Context) (Principal, error) {
+	if again, ok := ctx.Value(againKey{}).(func() (Principal, error)); ok {
+		return again()
+	}
+	return Principal{}, nil
+}
 
 // With returns a context that carries the principal of a request.
 func With(ctx context.Context, p Principal) context.Context {

@@ -48,6 +48,7 @@ type Facts struct {
 	Why   string
 	// Forbidden is why the person may not drive any more; empty = they may.
 	Forbidden string
+	Gone      bool // the connection to the person's device ended
 	Ending    bool // fleetd shuts down
 	Replaced  bool // the lease is used by a newer connection
 	Linked    bool // to the broker
@@ -156,13 +157,14 @@ func (s *State) look(now time.Time, f Facts, d *Decision) {
 	case f.Lease == "" || s.lease != "" && f.Lease != s.lease:
 		s.end(LeaseOver, f.Why, d)
 	case f.Ending:
-		s.end(FleetdEnding, "", d)
-		d.Release = true
+		s.end(FleetdEnding, "", d) // with this instance its control ends
 	case silent >= KeepControl:
 		s.end(Silent, "", d)
 		d.Release = true
 	case !f.Linked:
 		s.take(NoBroker, d)
+	case f.Gone:
+		s.take(Disconnected, d)
 	case silent >= FrameGap:
 		s.take(NoFrames, d)
 	case f.SeenMonoMS != 0 && now.Sub(f.SeenAt) > RobotPatience:

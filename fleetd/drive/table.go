@@ -24,10 +24,11 @@ const (
 	Pushed   Cause = "pushed"
 	Released Cause = "released"
 
-	NoFrames    Cause = "no-frames"
-	Latency     Cause = "latency"
-	RobotSilent Cause = "robot-silent"
-	NoBroker    Cause = "no-broker"
+	NoFrames     Cause = "no-frames"
+	Disconnected Cause = "disconnected"
+	Latency      Cause = "latency"
+	RobotSilent  Cause = "robot-silent"
+	NoBroker     Cause = "no-broker"
 
 	Silent       Cause = "silent"
 	LeaseOver    Cause = "lease-over"
@@ -42,6 +43,7 @@ var Table = fsm.Table[Stage, Cause]{
 	{From: fsm.In(Barred, Standing, Driving), On: Released, To: Standing, Why: "the stick is released"},
 
 	{From: fsm.In(Standing, Driving), On: NoFrames, To: Barred, Why: "no frame arrived from the person's device for a moment"},
+	{From: fsm.In(Standing, Driving), On: Disconnected, To: Barred, Why: "the connection to the person's device ended"},
 	{From: fsm.In(Standing, Driving), On: Latency, To: Barred, Why: "the connection to the robot is too slow to drive"},
 	{From: fsm.In(Standing, Driving), On: RobotSilent, To: Barred, Why: "the robot reports no speed"},
 	{From: fsm.In(Standing, Driving), On: NoBroker, To: Barred, Why: "fleetd is not connected to the broker"},

@@ -24,7 +24,7 @@ func TestTableMatchesDiagram(t *testing.T) {
 //
 //	frame VX WZ [lease= seq= latency=]
 //	speed [latency=]        the robot reports its speed
-//	lease ID, no-lease WHY, forbid WHY, linked, unlinked, replaced, ending, look
+//	lease ID, no-lease WHY, forbid WHY, linked, unlinked, gone, replaced, ending, look
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{s: New(morning), f: Facts{
@@ -63,6 +63,8 @@ func (w *world) play(t *testing.T, line string) string {
 		w.f.Forbidden = rest
 	case "linked", "unlinked":
 		w.f.Linked = word == "linked"
+	case "gone":
+		w.f.Gone = true
 	case "replaced":
 		w.f.Replaced = true
 	case "ending":

@@ -24,6 +24,7 @@ import (
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/store"
+	"troupe/fleetd/teleop"
 	"troupe/fleetd/trust"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
@@ -53,6 +54,7 @@ type Fleet struct {
 	stops       *latch.Stops
 	retained    *retained.Sweeper
 	revocations *trust.RevocationPublisher
+	drivers     *teleop.Hub
 
 	vault       *vault.Vault       // nil without the fleet's keys
 	certificate *trust.Certificate // nil without TLS
@@ -110,6 +112,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.keeper = f.newPersister()
 	f.makeDispatcher()
 	f.publisher = f.newPublisher()
+	f.drivers = f.newDrivers()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -130,6 +133,10 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // ended by Close only, after the last messages
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
+	}
+	if err := f.drivers.Open(context.WithoutCancel(ctx)); err != nil {
+		stop()
+		return nil, errors.Join(err, f.closeListeners(), f.link.Close(ctx), f.closeDatabase(), f.stops.Close())
 	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.dispatcher.Run(running) })
@@ -165,8 +172,8 @@ func (f *Fleet) Handler() http.Handler { return f.web.handler }
 func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownWithin)
 	defer cancel()
-	f.end() // this ends streams, too
-	errs := []error{f.shutdownHTTP(ctx)}
+	f.end()                                                    // this ends streams, too
+	errs := []error{f.drivers.Close(ctx), f.shutdownHTTP(ctx)} // robots that are driven stand first
 	f.running.Wait()
 	f.leadership.End()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.Close())...)

@@ -100,7 +100,11 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 	}
 	if s.Answer != nil {
+		f.drivers.Answered(id, *s.Answer) // before the person who asked for control can know it
 		f.dispatcher.Answer(id, *s.Answer)
+	}
+	if s.State != nil {
+		f.drivers.Shown(id, s.State)
 	}
 	if s.Current {
 		f.stops.Shows(id, s.Latches, s.Ahead, now)

@@ -18,6 +18,7 @@ type Seen struct {
 	Report  *Report
 	Event   *schema.Event
 	Answer  *schema.Ack
+	State   *schema.State
 }
 
 // Report is how far the robot is with a story or a set, and which blob it fetches.
@@ -50,6 +51,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 				e.ahead = now.Sub(doc.TS.Time())
 			}
 		}
+		s.State = &doc
 		s.Last, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
 	case schema.TopicModes:
 		doc, ps := schema.Decode[schema.Modes](m.Payload)

@@ -984,6 +984,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/robots/{id}/teleop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Drive a robot (WebSocket)
+         * @description For the person who has control of the robot (control/acquire). The device sends a frame, as JSON text, 10 to 20 times a second, also while the stick is at rest: {"lease", "seq", "t", "vx", "wz", "latency_ms"}: the id of the lease, a number that rises, the device's time in milliseconds, m/s forwards, rad/s to the left, and the latency that it measured. It receives {"type"}: limits {"mps", "radps"} at the beginning; echo {"seq", "t", "robot_ms"} of each frame, from which it measures the latency; robot {"mono_ms", "figures"} ten times a second; stopped {"cause", "detail"} when fleetd stopped the robot, after which the stick must be released before it counts; ended {"cause", "detail"} at the end. Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A latency above 800 ms stops the robot. A device whose connection broke has these 2 s to connect again with the same lease.
+         */
+        get: operations["drive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/robots/{id}/tokens": {
         parameters: {
             query?: never;
@@ -1402,6 +1422,8 @@ export interface components {
         };
         Assigned: {
             dry_run?: boolean;
+            /** @description warnings: what bodies of updated robots lack for the story */
+            misfits: components["schemas"]["Misfit"][];
             /** Format: int64 */
             rev?: number;
             story?: string;
@@ -1591,7 +1613,7 @@ export interface components {
         DesiredActivities: {
             /** @description in the order of the set */
             assigned: components["schemas"]["Activity"][];
-            /** @description the robot has exactly these activities */
+            /** @description the robot has this set */
             converged: boolean;
             /**
              * Format: int64
@@ -1606,6 +1628,8 @@ export interface components {
              */
             progress?: number;
             reason?: string;
+            /** @description activities of the set that the robot leaves out because its body cannot perform them */
+            refused?: components["schemas"]["SchemaRefusedPart"][];
             /**
              * Format: int64
              * @description revision of the desired document that the robot reports about
@@ -1925,6 +1949,12 @@ export interface components {
             /** @enum {string} */
             state: "disabled" | "solitary" | "interactive" | "safeguard";
         };
+        Misfit: {
+            /** @description the story or activity */
+            id: string;
+            problems: components["schemas"]["SchemaProblem"][];
+            robots: string[];
+        };
         NewAsset: {
             /** @enum {string} */
             kind: "sound" | "face";
@@ -2150,7 +2180,7 @@ export interface components {
             assigned: components["schemas"]["Activity"][];
             /** @description when the robot evaluated the conditions, by its clock */
             at?: string;
-            /** @description the robot has exactly these activities */
+            /** @description the robot has this set */
             converged: boolean;
             /**
              * Format: int64
@@ -2167,6 +2197,8 @@ export interface components {
              */
             progress?: number;
             reason?: string;
+            /** @description activities of the set that the robot leaves out because its body cannot perform them */
+            refused?: components["schemas"]["SchemaRefusedPart"][];
             /**
              * Format: int64
              * @description revision of the desired document that the robot reports about
@@ -2556,6 +2588,12 @@ export interface components {
             id: string;
             kind: string;
         };
+        SchemaRefusedPart: {
+            detail?: string;
+            id: string;
+            pointer?: string;
+            reason: string;
+        };
         SchemaRenewRequest: {
             csr: string;
         };
@@ -2863,6 +2901,8 @@ export interface components {
             /** @description with the revisions that are assigned */
             activities: components["schemas"]["Activity"][];
             dry_run?: boolean;
+            /** @description warnings: what bodies of updated robots lack for an activity, which these robots leave out */
+            misfits: components["schemas"]["Misfit"][];
             /**
              * Format: int64
              * @description robots selected
@@ -5138,6 +5178,33 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["V2ErrorModel"];
                 };
+            };
+        };
+    };
+    drive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the connection is a WebSocket now */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

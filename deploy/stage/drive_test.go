@@ -1,0 +1,172 @@
+package stage
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/drive"
+	"troupe/fleetd/teleop"
+	"troupe/schema"
+)
+
+// Whatever breaks between a person who drives and the robot, the robot's speed is zero 400 ms
+// after the last frame with a velocity: at 0.2 m/s, which this body can brake in that time.
+func TestDrivenRobotStandsWithin400msWhateverBreaks(t *testing.T) {
+	const speed = 0.2
+	for _, c := range []struct {
+		what   string
+		breaks func(p *driveTest, d *device)
+		cause  drive.Cause // that the device is told; empty = it cannot be
+		free   bool        // the robot is not controlled afterwards
+	}{
+		{"the frames cease, as from a hidden tab", func(_ *driveTest, d *device) { d.holds.Store(false) }, drive.NoFrames, true},
+		{"the stick is released", func(_ *driveTest, d *device) { d.vx.Store(0) }, "", false},
+		{"the socket closes", func(_ *driveTest, d *device) { d.holds.Store(false); _ = d.conn.Close() }, "", true},
+		{"the socket is dead and never closes", func(p *driveTest, d *device) { d.holds.Store(false); p.web.freeze() }, "", true},
+		{"the lease is given back", func(p *driveTest, _ *device) { p.mustOrder("ann", "control/release", nil) }, drive.LeaseOver, true},
+		{"another operator takes over", func(p *driveTest, _ *device) { p.mustOrder("bob", "control/takeover", nil) }, drive.LeaseOver, false},
+		{"the robot is stopped", func(p *driveTest, _ *device) { p.order("bob", "safety/stop", nil) }, "", false},
+		{"the connection is slow", func(_ *driveTest, d *device) { d.slowMS.Store(900) }, drive.Latency, false},
+		{"fleetd shuts down", func(p *driveTest, _ *device) { p.closeFleetd() }, drive.FleetdEnding, false},
+		{"fleetd loses the broker", func(p *driveTest, _ *device) { p.fleetds.Cut() }, drive.NoBroker, false},
+		{"fleetd is dead and its connections never close", func(p *driveTest, d *device) { p.fleetds.Swallow(); d.holds.Store(false) }, "", false},
+		{"the robot loses the broker", func(p *driveTest, _ *device) { p.cable.Cut() }, "", false},
+		{"the robot's connection is dead and never closes", func(p *driveTest, _ *device) {
+			p.cable.HoldExisting(brokertest.Everything)
+			p.cable.Swallow()
+		}, drive.RobotSilent, false},
+		{"the broker is gone", func(p *driveTest, _ *device) { p.fleetds.Cut(); p.cable.Cut() }, drive.NoBroker, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			inDriveTest(t, func(p *driveTest) {
+				d := p.takeControl()
+				d.drives(speed)
+				broke := time.Now()
+				c.breaks(p, d)
+				if last := d.lastFrame(); last.Before(broke) {
+					broke = last
+				}
+				p.mustStandWithin(drive.StandsWithin, broke) // no later frame reaches the robot, whatever the device still sends
+				if c.cause != "" {
+					d.mustHaveStopped(c.cause)
+				}
+				if holder := p.robotHolder(); c.free && holder != "" {
+					t.Errorf("%s still has control", holder)
+				}
+			})
+		})
+	}
+}
+
+// A fast robot cannot brake in that time. It stands as soon as it can: its time to brake after
+// the shortest time for which it follows a frame.
+func TestFastRobotBrakesAtOnceWhenTheFramesCease(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		d := p.takeControl()
+		d.drives(0.6)
+		d.holds.Store(false)
+		p.mustStandWithin(170*time.Millisecond+600*time.Millisecond, d.lastFrame())
+	})
+}
+
+// After each cause that stops the robot the stick has to be released before it counts.
+func TestStickMustBeReleasedAfterARobotWasStopped(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		d := p.takeControl()
+		d.drives(0.2)
+		d.slowMS.Store(900)
+		time.Sleep(time.Second)
+		d.slowMS.Store(0)
+		time.Sleep(time.Second)
+		if v := p.body.speed(); v.vx != 0 {
+			t.Errorf("the robot drives at %v m/s, and the stick was not released", v.vx)
+		}
+		d.vx.Store(0)
+		d.drives(0.2)
+	})
+}
+
+// A second operator gets neither control nor a session, and learns who has control; a takeover
+// is a command like every other and names both.
+func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		ann := p.takeControl()
+		ann.drives(0.2)
+		if a := p.order("bob", "control/acquire", nil); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil || a.Lease.By != "ann" {
+			t.Errorf("bob was answered %+v", a)
+		}
+		second := p.connect(ann.lease)
+		<-second.over
+		if all := second.received(teleop.TypeEnded); len(all) != 1 || all[0].Cause != teleop.Refused || !strings.Contains(all[0].Detail, "another window") {
+			t.Errorf("a second connection was told %+v", all)
+		}
+		if v := p.body.speed(); v.vx != 0.2 {
+			t.Errorf("ann drives at %v m/s", v.vx)
+		}
+		p.mustOrder("bob", "control/takeover", nil)
+		<-ann.over
+		ended := ann.received(teleop.TypeEnded)
+		if len(ended) != 1 || !strings.Contains(ended[0].Detail, "bob") {
+			t.Errorf("ann was told %+v", ended)
+		}
+		p.mustStandWithin(drive.StandsWithin, ann.lastFrame())
+		time.Sleep(2 * time.Second) // commands are written behind
+		db, err := p.fleetd.Store()
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches, err := db.Batches(context.Background(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(batches, func(b command.Batch) bool { return b.Verb == "control/takeover" && b.By == "bob" && b.Why == "test" }) {
+			t.Errorf("the takeover is not among %+v", batches)
+		}
+		if !p.hasEvent("control_lost") {
+			t.Error("the robot has not reported that control was lost")
+		}
+	})
+}
+
+// A device whose connection broke goes on with the same lease, and starts with the stick
+// released.
+func TestDeviceConnectsAgainWithTheSameLease(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		first := p.takeControl()
+		first.drives(0.2)
+		_ = first.conn.Close()
+		<-first.over
+		time.Sleep(time.Second)
+		second := p.connect(first.lease)
+		second.drives(0.2)
+		time.Sleep(5 * time.Second)
+		if holder := p.robotHolder(); holder != "ann" {
+			t.Errorf("%q has control", holder)
+		}
+		if v := p.body.speed(); v.vx != 0.2 {
+			t.Errorf("the robot has %v m/s", v.vx)
+		}
+	})
+}
+
+func TestPageOfAnotherSiteCannotDrive(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		p.mustOrder("ann", "control/acquire", nil)
+		dialer := websocket.Dialer{NetDialContext: p.web.dial}
+		for _, h := range []http.Header{{"Origin": {"http://evil.example"}}, {"Sec-Fetch-Site": {"cross-site"}}} {
+			_, answer, err := dialer.Dial("ws://localhost"+api.Prefix+"/robots/r1/teleop", h)
+			if err == nil || answer == nil || answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%v: %v %+v", h, err, answer)
+			}
+		}
+	})
+}

@@ -1,0 +1,308 @@
+package stage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"troupe/broker/brokertest"
+	"troupe/fleetd/api"
+	"troupe/fleetd/drive"
+	"troupe/fleetd/fleet"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/teleop"
+	"troupe/fleetd/view"
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/sim"
+	"troupe/robotd/robot"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// driveTest is fleetd, a broker and one robot in fake time, and a person who drives the robot
+// through fleetd's WebSocket. Everything that a test measures is exact, whatever the load of
+// the machine.
+type driveTest struct {
+	*testFleet
+	web     *memoryListener
+	fleetds *brokertest.Cable // fleetd's connections to the broker
+	body    *speedometer
+
+	closeFleetd func()
+}
+
+// speedometer notes each speed that the body reports.
+type speedometer struct {
+	driver.Driver
+	events chan driver.Event
+
+	mu    sync.Mutex
+	notes []noted
+}
+
+type noted struct {
+	at     time.Time
+	vx, wz float64
+}
+
+func newSpeedometer() *speedometer {
+	s := &speedometer{Driver: sim.New(sim.Config{}), events: make(chan driver.Event)}
+	go func() {
+		defer close(s.events)
+		for e := range s.Driver.Events() {
+			if e.Kind == driver.Speed {
+				s.mu.Lock()
+				s.notes = append(s.notes, noted{time.Now(), e.VX, e.WZ})
+				s.mu.Unlock()
+			}
+			s.events <- e
+		}
+	}()
+	return s
+}
+
+func (s *speedometer) Events() <-chan driver.Event { return s.events }
+
+// speed is the newest that the body reported.
+func (s *speedometer) speed() noted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.notes) == 0 {
+		return noted{}
+	}
+	return s.notes[len(s.notes)-1]
+}
+
+// lastMoved is when the body last reported that it moves.
+func (s *speedometer) lastMoved() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range slices.Backward(s.notes) {
+		if n.vx != 0 || n.wz != 0 {
+			return n.at
+		}
+	}
+	return time.Time{}
+}
+
+func inDriveTest(t *testing.T, test func(p *driveTest)) {
+	t.Helper()
+	folder := t.TempDir()
+	bubble.Test(t, func(t *testing.T) {
+		p := &driveTest{testFleet: &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}, web: newMemoryListener(), body: newSpeedometer()}
+		p.cable, p.fleetds = &brokertest.Cable{To: p.broker.Dial}, &brokertest.Cable{To: p.broker.Dial}
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		var err error
+		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
+			Dial: p.fleetds.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log, HTTP: "localhost:80",
+			Listen: func(context.Context, string, string) (net.Listener, error) { return p.web, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var closed sync.Once
+		p.closeFleetd = func() {
+			closed.Do(func() {
+				if err := p.fleetd.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		t.Cleanup(p.closeFleetd)
+		ctx, end := context.WithCancel(context.Background())
+		t.Cleanup(func() {
+			end()
+			if err := <-p.done; err != nil {
+				t.Error(err)
+			}
+		})
+		go func() {
+			p.done <- robot.Run(ctx, robot.Config{ID: "r1", Dial: p.cable.Dial, Data: filepath.Join(folder, "r1"), Driver: p.body, Logger: log})
+			close(p.done)
+		}()
+		p.awaitRobot("in mnl", func(d view.Detail) bool {
+			return d.Mode == schema.ModeMnl && d.Calibrated && d.Adopted && d.Caps != nil
+		})
+		p.mustOrder("ann", "safety/enable", nil)
+		test(p)
+	})
+}
+
+// order sends a command and returns the robot's answer.
+func (p *driveTest) order(by, verb string, args map[string]any) *schema.Ack {
+	p.Helper()
+	raw, err := json.Marshal(args)
+	if args == nil {
+		raw = nil
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
+	body, err := json.Marshal(api.Order{Verb: verb, Args: raw, By: by, Why: "test", Selector: selector.Selector{IDs: []string{"r1"}}})
+	if err != nil {
+		p.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, "http://localhost"+api.Prefix+"/commands", bytes.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Prefer", "wait=5")
+	client := http.Client{Transport: &http.Transport{DialContext: p.web.dial, DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var batch api.Batch
+	if err := json.NewDecoder(answer.Body).Decode(&batch); err != nil || len(batch.Commands) != 1 || batch.Commands[0].Answer == nil {
+		p.Fatalf("%s of %s: %s %+v %v", verb, by, answer.Status, batch, err)
+	}
+	return batch.Commands[0].Answer
+}
+
+func (p *driveTest) mustOrder(by, verb string, args map[string]any) *schema.Ack {
+	p.Helper()
+	a := p.order(by, verb, args)
+	if a.Status != schema.StatusSucceeded {
+		p.Fatalf("%s of %s was answered %+v", verb, by, a)
+	}
+	return a
+}
+
+// device is a person's device: it sends a frame every 50 ms, as long as it holds.
+type device struct {
+	p     *driveTest
+	conn  *websocket.Conn
+	lease string
+
+	vx     atomic.Int64 // mm/s
+	holds  atomic.Bool  // sends frames
+	sent   atomic.Int64 // when the newest frame with a velocity was sent
+	over   chan struct{}
+	slowMS atomic.Int64 // the latency that it claims
+
+	mu       sync.Mutex
+	messages []teleop.Message
+}
+
+// connect connects a device.
+func (p *driveTest) connect(lease string) *device {
+	p.Helper()
+	dialer := websocket.Dialer{NetDialContext: p.web.dial}
+	conn, answer, err := dialer.Dial("ws://localhost"+api.Prefix+"/robots/r1/teleop", nil)
+	if err != nil {
+		p.Fatalf("connect: %v %+v", err, answer)
+	}
+	d := &device{p: p, conn: conn, lease: lease, over: make(chan struct{})}
+	go func() {
+		defer close(d.over)
+		for {
+			var m teleop.Message
+			if d.conn.ReadJSON(&m) != nil {
+				return
+			}
+			d.mu.Lock()
+			d.messages = append(d.messages, m)
+			d.mu.Unlock()
+		}
+	}()
+	d.holds.Store(true)
+	go d.run()
+	p.Cleanup(func() { _ = conn.Close(); <-d.over })
+	return d
+}
+
+func (d *device) run() {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for seq := int64(1); ; seq++ {
+		select {
+		case <-d.over:
+			return
+		case <-tick.C:
+		}
+		if !d.holds.Load() {
+			continue
+		}
+		vx := float64(d.vx.Load()) / 1000
+		if d.conn.WriteJSON(teleop.Frame{Lease: d.lease, Seq: seq, T: 1, VX: vx, LatencyMS: float64(d.slowMS.Load())}) != nil {
+			return
+		}
+		if vx != 0 {
+			d.sent.Store(time.Now().UnixNano())
+		}
+	}
+}
+
+// received returns the messages of a type.
+func (d *device) received(of teleop.Type) (all []teleop.Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.messages {
+		if m.Type == of {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// takeControl takes control for ann and connects her device.
+func (p *driveTest) takeControl() *device {
+	p.Helper()
+	return p.connect(p.mustOrder("ann", "control/acquire", map[string]any{"ttl_ms": 60000}).Lease.ID)
+}
+
+// drives deflects the stick until the robot has that speed.
+func (d *device) drives(mps float64) {
+	d.p.Helper()
+	time.Sleep(300 * time.Millisecond) // the robot is heard, and frames of a released stick arrive
+	d.vx.Store(int64(mps * 1000))
+	time.Sleep(1510 * time.Millisecond) // between two frames
+	if v := d.p.body.speed(); v.vx != mps {
+		d.p.Fatalf("the robot has %v m/s, %v were asked for: %+v", v.vx, mps, d.received(teleop.TypeEnded))
+	}
+}
+
+// mustStandWithin checks that the robot stood within the time after the last frame, and
+// stands.
+func (p *driveTest) mustStandWithin(most time.Duration, last time.Time) {
+	p.Helper()
+	time.Sleep(3 * time.Second)
+	moved := p.body.lastMoved().Sub(last)
+	p.Logf("the body last reported a speed %v after the last frame", moved)
+	if v := p.body.speed(); v.vx != 0 || moved > most {
+		p.Errorf("the body reported a speed %v after the last frame, want at most %v; it has %v m/s now", moved, most, v.vx)
+	}
+}
+
+// lastFrame is when the newest frame with a velocity was sent.
+func (d *device) lastFrame() time.Time { return time.Unix(0, d.sent.Load()) }
+
+// mustHaveStopped checks that the device was told why fleetd stopped the robot.
+func (d *device) mustHaveStopped(cause drive.Cause) {
+	d.p.Helper()
+	all := append(d.received(teleop.TypeStopped), d.received(teleop.TypeEnded)...)
+	if !slices.ContainsFunc(all, func(m teleop.Message) bool { return m.Cause == cause }) {
+		d.p.Errorf("the device was not told %s: %+v", cause, all)
+	}
+}
+
+// robotHolder is who has control, as the robot reports it.
+func (p *driveTest) robotHolder() string {
+	if c := p.robot().Control; c != nil {
+		return c.By
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/gorilla/websocket"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/teleop"
+)
+
+// Drivers begins sessions of people who drive robots.
+type Drivers interface {
+	Begin(robot string, p teleop.Person) (*teleop.Session, error)
+}
+
+// deviceWithin bounds writing to a person's device.
+const deviceWithin = 2 * time.Second
+
+func (s *server) teleop(h huma.API) {
+	o := op("drive", http.MethodGet, "/robots/{id}/teleop", "robots", "Drive a robot (WebSocket)",
+		"For the person who has control of the robot (control/acquire). The device sends a frame, as JSON text, 10 to 20 times a second, also while the stick is at rest:",
+		`{"lease", "seq", "t", "vx", "wz", "latency_ms"}: the id of the lease, a number that rises, the device's time in milliseconds, m/s forwards, rad/s to the left, and the latency that it measured.`,
+		`It receives {"type"}: limits {"mps", "radps"} at the beginning; echo {"seq", "t", "robot_ms"} of each frame, from which it measures the latency; robot {"mono_ms", "figures"} ten times a second;`,
+		`stopped {"cause", "detail"} when fleetd stopped the robot, after which the stick must be released before it counts; ended {"cause", "detail"} at the end.`,
+		"Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A latency above 800 ms stops the robot.",
+		"A device whose connection broke has these 2 s to connect again with the same lease.")
+	o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
+	register(h, o, auth.Manual, func(_ context.Context, in *One) (*huma.StreamResponse, error) {
+		if _, known := s.Robots.Robot(in.ID); !known {
+			return nil, KindNotFound.Problem("there is no robot "+in.ID, "")
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			r, w := humago.Unwrap(ctx)
+			s.serveTeleop(w, r, in.ID, in.principal)
+		}}, nil
+	})
+}
+
+// serveTeleop serves one connection until it ends.
+func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot string, p auth.Principal) {
+	if !sameSite(r) {
+		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
+		return
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		Write(w, KindInvalid.Problem("this is a WebSocket: the request does not ask for an upgrade", "use a WebSocket client, such as fleetd drive"))
+		return
+	}
+	up := websocket.Upgrader{CheckOrigin: sameSite, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10}
+	ws, err := up.Upgrade(hijacker{w}, r, nil)
+	if err != nil {
+		s.Log.Warn("upgrade to WebSocket failed", "path", r.URL.Path, "error", err) // Upgrade has answered
+		return
+	}
+	ws.SetReadLimit(teleop.MaxFrame)
+	conn := &device{ws, s.Now}
+	session, err := s.Drivers.Begin(robot, teleop.Person{
+		Principal: p,
+		Owns:      func(by string) bool { return p.Kind == auth.KindLocal || by == p.ID },
+		Forbidden: func() string { return forbiddenNow(r.Context(), p, auth.Manual) },
+	})
+	if err != nil { // a page cannot read the answer to a request that is not upgraded
+		_ = conn.Write(teleop.Message{Type: teleop.TypeEnded, Cause: teleop.Refused, Detail: err.Error()})
+		conn.Close()
+		return
+	}
+	session.Run(conn)
+}
+
+// forbiddenNow returns why the principal of a long request has lost a right, or is not who it
+// was; empty = neither.
+func forbiddenNow(ctx context.Context, p auth.Principal, right auth.Rights) string {
+	switch now, err := auth.Again(ctx); {
+	case err != nil:
+		return err.Error()
+	case now.ID != p.ID:
+		return p.ID + " is signed out"
+	case !now.May(right):
+		return p.ID + " does not have the right to " + right.String() + " any more"
+	}
+	return ""
+}
+
+// sameSite applies the rule for requests that change something: a WebSocket begins with a GET,
+// which the rule lets pass.
+func sameSite(r *http.Request) bool {
+	as := r.Clone(r.Context())
+	as.Method = http.MethodPost
+	return http.NewCrossOriginProtection().Check(as) == nil
+}
+
+// hijacker finds the connection below the wrappers of middleware.
+type hijacker struct{ http.ResponseWriter }
+
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(h.ResponseWriter).Hijack()
+}
+
+// device is the connection to a person's device.
+type device struct {
+	*websocket.Conn
+	now func() time.Time
+}
+
+// Read reads one message.
+func (d *device) Read() ([]byte, error) {
+	_, text, err := d.ReadMessage()
+	return text, err
+}
+
+// Write writes one message.
+func (d *device) Write(m teleop.Message) error {
+	if err := d.SetWriteDeadline(d.now().Add(deviceWithin)); err != nil {
+		return err
+	}
+	if m.Type == teleop.TypeEnded {
+		return errors.Join(d.WriteJSON(m), d.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, string(m.Cause))))
+	}
+	return d.WriteJSON(m)
+}
+
+// Close closes the connection.
+func (d *device) Close() { _ = d.Conn.Close() }

@@ -1,0 +1,188 @@
+package teleop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/drive"
+	"troupe/fleetd/view"
+	"troupe/schema"
+)
+
+// suffix ends the client id of the connection that carries frames.
+const suffix = ".drive"
+
+// Hub has the sessions of all people who drive robots through this instance.
+type Hub struct {
+	deps   Deps
+	leases leases
+
+	link   *link.Link
+	linked atomic.Bool
+	ctx    context.Context // of the sessions; ends with the hub
+	end    context.CancelFunc
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[string]*session // the newest of each robot
+	running  sync.WaitGroup
+}
+
+// Deps is what a Hub needs.
+type Deps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Name      string // of this instance
+	Now       func() time.Time
+	// Open makes another connection of this instance, whose client id ends with suffix.
+	Open  func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	Robot func(id string) (view.Detail, bool)
+	// Release gives control of a robot back, as a command of this person.
+	Release func(ctx context.Context, p auth.Principal, robot, by, lease, why string) error
+}
+
+// New makes a hub without sessions.
+func New(d Deps) *Hub {
+	h := &Hub{deps: d, leases: leases{name: d.Name, byRobot: map[string]lease{}}, sessions: map[string]*session{}}
+	h.ctx, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// Open opens the connection that carries frames. It reconnects by itself.
+func (h *Hub) Open(ctx context.Context) (err error) {
+	h.link, err = h.deps.Open(ctx, suffix, link.Config{
+		Subscribe: []link.Subscription{{Filter: h.deps.Namespace.Topic(schema.TopicTelemetry, "+", "drive")}},
+		OnMessage: h.receive,
+		OnState:   func(s link.State) { h.linked.Store(s.Phase == link.Up) },
+		Logger:    h.deps.Log.With("connection", "drive"),
+	})
+	return err
+}
+
+// Close stops every robot that is driven, ends the sessions, and closes the connection.
+func (h *Hub) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.end()
+	h.running.Wait()
+	if h.link == nil {
+		return nil
+	}
+	return h.link.Close(ctx)
+}
+
+// Answered takes a robot's answer to a command of this instance.
+func (h *Hub) Answered(robot string, a schema.Ack) { h.leases.answered(robot, a) }
+
+// Shown takes a robot's state.
+func (h *Hub) Shown(robot string, s *schema.State) { h.leases.shown(robot, s) }
+
+// receive takes the speed of a robot. It does not block.
+func (h *Hub) receive(m link.Message) {
+	row, params, ok := h.deps.Namespace.Match(m.Topic)
+	if !ok || row.Kind != schema.TopicTelemetry {
+		return
+	}
+	h.mu.Lock()
+	s := h.sessions[params.RID]
+	h.mu.Unlock()
+	if s == nil {
+		return
+	}
+	if r, ok := decodeReport(m.Payload); ok {
+		s.reports.put(r)
+	}
+}
+
+// Refused is the cause of the only message of a session that does not begin.
+const Refused drive.Cause = "refused"
+
+// Person is who drives.
+type Person struct {
+	Principal auth.Principal
+	// Owns reports whether a lease of that person, as its answer names them, is theirs.
+	Owns func(by string) bool
+	// Forbidden returns why they may not drive any more; empty = they may. It may take a while.
+	Forbidden func() string
+}
+
+// Begin begins a session of a person who has control of a robot, or says why not and what to do.
+// The caller calls Run of it once.
+func (h *Hub) Begin(robot string, p Person) (*Session, error) {
+	l := h.leases.of(robot)
+	switch {
+	case l.ID == "":
+		return nil, fmt.Errorf("driving needs control of %s: %s; take control with control/acquire or control/takeover", robot, l.over)
+	case !p.Owns(l.By):
+		return nil, fmt.Errorf("%s has control of %s; ask them to give control back, or take it with control/takeover", l.By, robot)
+	}
+	now := h.deps.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errors.New("fleetd shuts down; try again when it runs again")
+	}
+	if old := h.sessions[robot]; old != nil && old.lease == l.ID {
+		if !old.silent(now) {
+			return nil, fmt.Errorf("%s is driven with this lease from another window or device; close it, or take control again here", robot)
+		}
+		old.replaced.Store(true)
+	}
+	s := newSession(h, robot, l, p, now)
+	h.sessions[robot] = s
+	h.running.Add(1)
+	return &Session{s}, nil
+}
+
+// limits are those of the robot's drive, by its capabilities.
+func (h *Hub) limits(robot string) drive.Limits {
+	d, _ := h.deps.Robot(robot)
+	var units []schema.Unit
+	if d.Caps != nil {
+		units = d.Caps.Units
+	}
+	u, _ := schema.FindUnit(units, schema.UnitDrive, "")
+	mps, radps := u.Speeds()
+	return drive.Limits{MPS: mps, RadPS: radps, Braking: u.BrakingMPS2}
+}
+
+// publishWithin bounds how long a frame waits for its place on the connection; after that it
+// is too old.
+const publishWithin = 100 * time.Millisecond
+
+// publish publishes a frame, as the last one of a session if it waits until it was written.
+func (h *Hub) publish(robot string, f schema.VelocityFrame, wait bool) error {
+	payload, err := schema.Encode(&f)
+	if err != nil {
+		return fmt.Errorf("encode frame: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), publishWithin)
+	defer cancel()
+	m := link.Message{Topic: h.deps.Namespace.Topic(schema.TopicTeleop, robot, h.deps.Name), Payload: payload}
+	if wait {
+		err = h.link.PublishWait(ctx, m)
+	} else {
+		err = h.link.Publish(ctx, m)
+	}
+	if errors.Is(err, link.ErrNotReady) {
+		h.linked.Store(false)
+	}
+	return err
+}
+
+// forget removes a session that ended.
+func (h *Hub) forget(s *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions[s.robot] == s {
+		delete(h.sessions, s.robot)
+	}
+}
