@@ -24,6 +24,8 @@ var commandLines = map[string]string{
 	"get-batch":      "command get 0198c0de",
 	"post-intent":    "intent post r1 --name greet",
 
+	"drive": "drive r1",
+
 	"stop":          "stop r1",
 	"list-stops":    "stop list",
 	"release-stops": "stop release stop-260517-093000-1f0c --why clear",

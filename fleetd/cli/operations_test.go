@@ -22,6 +22,7 @@ var fakeAnswers = map[string]string{
 	"get-asset":             `{"name":"gong","size":2,"sha256":"ab"}`,
 	"validate-texts":        `{"results":[{"id":"welcome","valid":true}]}`,
 	"decommission":          `{"step":"archived"}`,
+	"command":               `{"commands":[{"answer":{"status":"SUCCEEDED","lease":{"id":"a"}}}]}`,
 }
 
 // refusedFirst are the operations that refuse a command before it calls another one.

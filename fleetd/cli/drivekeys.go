@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"strings"
+	"time"
+)
+
+// key is a key of driving.
+type key byte
+
+const (
+	keyForwards  key = 'w'
+	keyBackwards key = 's'
+	keyLeft      key = 'a'
+	keyRight     key = 'd'
+	keyStand     key = ' '
+	keyQuit      key = 'q'
+)
+
+// arrows are the sequences that a terminal sends for arrow keys.
+var arrows = []struct {
+	text string
+	key  key
+}{
+	{"\x1b[A", keyForwards}, {"\x1b[B", keyBackwards}, {"\x1b[D", keyLeft}, {"\x1b[C", keyRight},
+	{"\x1bOA", keyForwards}, {"\x1bOB", keyBackwards}, {"\x1bOD", keyLeft}, {"\x1bOC", keyRight},
+}
+
+// keysOf returns the keys in what a terminal sent. A key that is not one of driving stands
+// still; Escape, Ctrl-C and Ctrl-D quit.
+func keysOf(sent []byte) (all []key) {
+next:
+	for text := string(sent); text != ""; {
+		for _, a := range arrows {
+			if rest, ok := strings.CutPrefix(text, a.text); ok {
+				all, text = append(all, a.key), rest
+				continue next
+			}
+		}
+		k := key(strings.ToLower(text[:1])[0])
+		switch k {
+		case keyForwards, keyBackwards, keyLeft, keyRight:
+		case keyQuit, 0x1b, 0x03, 0x04:
+			k = keyQuit
+		default:
+			k = keyStand
+		}
+		all, text = append(all, k), text[1:]
+	}
+	return all
+}
+
+const (
+	// firstFor is how long a key drives that was pressed once: terminals repeat a held key
+	// after at most that long.
+	firstFor = 500 * time.Millisecond
+	// repeatedFor is how long it drives after each repetition.
+	repeatedFor = 200 * time.Millisecond
+)
+
+// driveKeys is what the keys of a terminal mean for a robot. It is a dead man's switch: without
+// keys the robot stands.
+type driveKeys struct {
+	speed, turn float64 // m/s, rad/s
+
+	last  key
+	until time.Time
+}
+
+// press takes a key.
+func (d *driveKeys) press(k key, now time.Time) {
+	switch {
+	case k == keyStand || k == keyQuit:
+		d.until = time.Time{}
+	case k == d.last && now.Before(d.until):
+		d.until = now.Add(repeatedFor)
+	default:
+		d.until = now.Add(firstFor)
+	}
+	d.last = k
+}
+
+// velocity is what the robot shall do now.
+func (d *driveKeys) velocity(now time.Time) (vx, wz float64) {
+	if !now.Before(d.until) {
+		return 0, 0
+	}
+	switch d.last {
+	case keyForwards:
+		return d.speed, 0
+	case keyBackwards:
+		return -d.speed, 0
+	case keyLeft:
+		return 0, d.turn
+	case keyRight:
+		return 0, -d.turn
+	}
+	return 0, 0
+}
