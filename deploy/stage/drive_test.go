@@ -84,9 +84,9 @@ func TestStickMustBeReleasedAfterARobotWasStopped(t *testing.T) {
 		d := p.takeControl()
 		d.drives(0.2)
 		d.slowMS.Store(900)
-		time.Sleep(time.Second)
+		p.pass(time.Second)
 		d.slowMS.Store(0)
-		time.Sleep(time.Second)
+		p.pass(time.Second)
 		if v := p.body.speed(); v.vx != 0 {
 			t.Errorf("the robot drives at %v m/s, and the stick was not released", v.vx)
 		}
@@ -119,7 +119,7 @@ func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {
 			t.Errorf("ann was told %+v", ended)
 		}
 		p.mustStandWithin(drive.StandsWithin, ann.lastFrame())
-		time.Sleep(2 * time.Second) // commands are written behind
+		p.pass(2 * time.Second) // commands are written behind
 		db, err := p.fleetd.Store()
 		if err != nil {
 			t.Fatal(err)
@@ -145,10 +145,10 @@ func TestDeviceConnectsAgainWithTheSameLease(t *testing.T) {
 		first.drives(0.2)
 		_ = first.conn.Close()
 		<-first.over
-		time.Sleep(time.Second)
+		p.pass(time.Second)
 		second := p.connect(first.lease)
 		second.drives(0.2)
-		time.Sleep(5 * time.Second)
+		p.pass(5 * time.Second)
 		if holder := p.robotHolder(); holder != "ann" {
 			t.Errorf("%q has control", holder)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -267,19 +268,25 @@ func (p *driveTest) takeControl() *device {
 // drives deflects the stick until the robot has that speed.
 func (d *device) drives(mps float64) {
 	d.p.Helper()
-	time.Sleep(300 * time.Millisecond) // the robot is heard, and frames of a released stick arrive
+	d.p.pass(300 * time.Millisecond) // the robot is heard, and frames of a released stick arrive
 	d.vx.Store(int64(mps * 1000))
-	time.Sleep(1510 * time.Millisecond) // between two frames
+	d.p.pass(1510 * time.Millisecond) // between two frames
 	if v := d.p.body.speed(); v.vx != mps {
 		d.p.Fatalf("the robot has %v m/s, %v were asked for: %+v", v.vx, mps, d.received(teleop.TypeEnded))
 	}
+}
+
+// pass lets time pass, and everything happen that happens until then.
+func (p *driveTest) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // mustStandWithin checks that the robot stood within the time after the last frame, and
 // stands.
 func (p *driveTest) mustStandWithin(most time.Duration, last time.Time) {
 	p.Helper()
-	time.Sleep(3 * time.Second)
+	p.pass(3 * time.Second)
 	moved := p.body.lastMoved().Sub(last)
 	p.Logf("the body last reported a speed %v after the last frame", moved)
 	if v := p.body.speed(); v.vx != 0 || moved > most {
