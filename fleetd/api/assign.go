@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -95,7 +96,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	ask := change.SetAssignment{Activities: a.Activities, Robots: a.Selector, Expected: a.ExpectedCount, DryRun: a.DryRun}
+	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(a.Selector), Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person())
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
@@ -115,7 +116,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: a.Selector, Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
+	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(a.Selector), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.Assign(ctx, p, ask, a.person())
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)
@@ -132,6 +133,9 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 func (s *server) failSelected(err error, what string, sel selector.Selector) error {
 	var unknown *change.UnknownRobots
 	if errors.As(err, &unknown) {
+		if sel.Live() {
+			return KindConflict.Problem(strings.Join(unknown.IDs, ", ")+" left the fleet at the same time", "try again")
+		}
 		return refusal(inBody("/selector", unknownRobotProblems(sel, unknown.IDs)))
 	}
 	return s.fail(err, what)

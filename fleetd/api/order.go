@@ -27,6 +27,9 @@ type Targets interface {
 	// Targets returns the robots that match a selector, and the names in it that are no
 	// robots of the fleet. For a stop, named robots are targets even if they are unknown.
 	Targets(s selector.Selector, stop bool) (targets []command.Target, unknownRobots []string)
+	// Resolve replaces terms that the database does not know by the names of the robots for
+	// which they hold now.
+	Resolve(s selector.Selector) selector.Selector
 	// Labelled reports whether the robots' labels are known. Before the database was read
 	// they are not, and each robot checks itself whether a stop's labels match.
 	Labelled() bool

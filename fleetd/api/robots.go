@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,6 +34,8 @@ type Robots interface {
 // Labels replaces the labels of robots.
 type Labels interface {
 	Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by change.Person) error
+	// Edit changes some labels of robots. total is the number of robots that match.
+	Edit(ctx context.Context, p auth.Principal, e change.LabelEdit, by change.Person) (changed []string, total int, found []schema.Problem, err error)
 }
 
 // Adopter adds robots to the fleet.
@@ -41,23 +44,47 @@ type Adopter interface {
 	Adopt(ctx context.Context, p auth.Principal, id string, by change.Person) (added bool, err error)
 }
 
-// RobotQuery is the query parameters that select robots; without any, all are selected.
-type RobotQuery struct {
+// NameQuery is the query parameters that select robots by name or labels; without any, all are
+// selected.
+type NameQuery struct {
 	caller
 	ID    []string `query:"id,explode" doc:"robots by name"`
 	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
 
+// RobotQuery is the query parameters that select robots; without any, all are selected.
+type RobotQuery struct {
+	NameQuery
+	Text       string                `query:"text" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
+	Doing      []selector.Doing      `query:"doing,explode" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,start_up,safe_mode,other_mode,performing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now; if given several times, one of these"`
+	Mode       []schema.ModeID       `query:"mode,explode" doc:"the reported mode, one of these"`
+	Presence   []string              `query:"presence,explode" enum:"unknown,online,degraded,lost,offline,sleeping" doc:"one of these"`
+	Story      string                `query:"story" maxLength:"64" doc:"the story that they perform or that is assigned to them"`
+	StoryState []selector.StoryState `query:"story_state,explode" enum:"none,current,pending,refused" doc:"how far they are with the assigned story, one of these"`
+}
+
+func (c NameQuery) selector() (selector.Selector, error) {
+	return c.with(selector.State{})
+}
+
 func (c RobotQuery) selector() (selector.Selector, error) {
-	if len(c.ID)+len(c.Label) == 0 {
+	return c.with(selector.State{Text: c.Text, Doing: c.Doing, Modes: c.Mode, Presence: c.Presence, Story: c.Story, StoryState: c.StoryState})
+}
+
+// with is the selector of the parameters and of terms about the state of robots.
+func (c NameQuery) with(state selector.State) (selector.Selector, error) {
+	s := selector.Selector{IDs: c.ID, State: state}
+	for _, l := range c.Label {
+		key, value, ok := strings.Cut(l, "=")
+		if !ok {
+			return s, refusal(findings("query", []schema.Problem{schema.Fault("/label", "bad_value", fmt.Sprintf("%q is not a label", l), "write label=key=value")}))
+		}
+		s.Labels = append(s.Labels, selector.Label{Key: key, Value: value})
+	}
+	if len(s.IDs)+len(s.Labels) == 0 && !s.Live() {
 		return selector.All(), nil
 	}
-	words := slices.Clone(c.ID)
-	for _, l := range c.Label {
-		words = append(words, "-l", l)
-	}
-	s, problems := selector.Parse(words...)
-	if len(problems) > 0 {
+	if problems := s.Problems(); len(problems) > 0 {
 		return s, refusal(findings("query", problems))
 	}
 	return s, nil
@@ -105,6 +132,8 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[view.Robot]{d.Robot}, nil
 	})
+	s.bulkLabels(h)
+	s.export(h)
 	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
 		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
 	), auth.Edit, func(ctx context.Context, in *struct {
@@ -121,7 +150,7 @@ func robotNotFound(id string) *Problem {
 }
 
 func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
-	return slices.DeleteFunc(robots, func(r *view.Row) bool { return !sel.Match(r.ID, r.Labels) })
+	return slices.DeleteFunc(robots, func(r *view.Row) bool { return !sel.Match(r.Selectable()) })
 }
 
 func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {
@@ -143,9 +172,22 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 }
 
 // Resolve refuses an invalid selector before the answer begins.
-func (c *RobotQuery) Resolve(ctx huma.Context) []error {
+func (c *NameQuery) Resolve(ctx huma.Context) []error {
 	c.caller.Resolve(ctx)
 	_, err := c.selector()
+	return details(err)
+}
+
+// Resolve refuses an invalid selector before the answer begins.
+func (c *RobotQuery) Resolve(huma.Context) []error {
+	if _, err := c.NameQuery.selector(); err != nil {
+		return nil // huma calls that of NameQuery, too
+	}
+	_, err := c.selector()
+	return details(err)
+}
+
+func details(err error) []error {
 	var p *Problem
 	if !errors.As(err, &p) {
 		return nil

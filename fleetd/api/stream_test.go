@@ -1,9 +1,11 @@
 package api
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -158,12 +160,43 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 	})
 }
 
-// snapshot is how encoding/json writes a Snapshot or Changes of the rows.
+func TestStreamIsCompressedForThoseWhoAcceptIt(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+		mux := http.NewServeMux()
+		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Instance: instance{}, Robots: v})
+		ctx, cancel := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(auth.With(ctx, auth.Principal{Rights: auth.View}), "GET", Prefix+"/stream", nil)
+		r.Header.Set("Accept-Encoding", "gzip, deflate")
+		p := &page{header: http.Header{}}
+		var served sync.WaitGroup
+		served.Go(func() { mux.ServeHTTP(p, r) })
+		synctest.Wait()
+		zip, err := gzip.NewReader(strings.NewReader(p.sent.String()))
+		if err != nil || p.header.Get("Content-Encoding") != "gzip" {
+			t.Fatal(err, p.header)
+		}
+		begin := make([]byte, 64)
+		if _, err := io.ReadFull(zip, begin); err != nil || !strings.HasPrefix(string(begin), "event: fleetd\ndata: {") {
+			t.Errorf("before the stream ends it reads %q, %v", begin, err)
+		}
+		cancel()
+		served.Wait()
+	})
+}
+
+// snapshot is how encoding/json writes a Snapshot or Changes of the rows, without what the stream
+// leaves out.
 func snapshot(t *testing.T, rows []*view.Row) string {
 	t.Helper()
 	s := Snapshot{TS: schema.TimeOf(time.Now())}
 	for _, r := range rows {
-		s.Robots = append(s.Robots, r.Robot)
+		one := r.Robot
+		one.StateAt = 0
+		if one.Presence.View == "online" {
+			one.Presence.Why = ""
+		}
+		s.Robots = append(s.Robots, one)
 	}
 	body, err := json.Marshal(s)
 	if err != nil {

@@ -3,8 +3,10 @@ package change_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +177,47 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 	if notes := w.audit(); len(notes) > 0 || w.commits > 0 {
 		t.Errorf("a dry run is noted: %+v; %d were reported", notes, w.commits)
+	}
+}
+
+func TestLabelsOfManyRobotsAreChanged(t *testing.T) {
+	w := newWorld(t)
+	ctx, labels := t.Context(), &change.Labels{Deps: w.deps}
+	for _, id := range []string{"r2", "r3"} {
+		if _, err := w.db.AddRobot(ctx, id, storetest.Start); err != nil {
+			t.Fatal(err)
+		}
+		w.check(nil, labels.Set(ctx, anna, id, map[string]string{"hall": "a", "floor": "1"}, who))
+	}
+	noted := len(w.audit())
+	three, two := 3, 2
+	inA := selector.Labelled(selector.Label{Key: "hall", Value: "a"})
+	e := change.LabelEdit{Robots: inA, Set: map[string]string{"hall": "b"}, Unset: []string{"floor"}, Expected: &three}
+	if _, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) != 1 || found[0].Code != desired.CodeCountChanged {
+		t.Errorf("another number than expected: %d %v %v", total, found, err)
+	}
+	e.Expected, e.DryRun = &two, true
+	if changed, total, found, err := labels.Edit(ctx, anna, e, who); err != nil || total != 2 || len(found) > 0 || !slices.Equal(changed, []string{"r2", "r3"}) {
+		t.Errorf("a dry run: %v of %d, %v %v", changed, total, found, err)
+	}
+	if more := len(w.audit()) - noted; more != 0 {
+		t.Errorf("%d entries of what changed nothing", more)
+	}
+	e.DryRun = false
+	if changed, _, found, err := labels.Edit(ctx, anna, e, who); err != nil || len(found) > 0 || len(changed) != 2 {
+		t.Errorf("the change: %v, %v %v", changed, found, err)
+	}
+	for _, id := range []string{"r2", "r3"} {
+		r, err := w.db.Robot(ctx, id)
+		w.check(nil, err)
+		documents, err := w.db.DesiredOf(ctx, id)
+		w.check(nil, err)
+		if !maps.Equal(r.Labels, map[string]string{"hall": "b"}) || !strings.Contains(string(documents[schema.TopicDesiredConfig]), `"hall":"b"`) {
+			t.Errorf("%s has %v, and gets %s", id, r.Labels, documents[schema.TopicDesiredConfig])
+		}
+	}
+	if all := w.audit(); len(all) != noted+1 || all[noted].Detail != "floor- hall=b" || !strings.HasPrefix(all[noted].Target, "2 robots") {
+		t.Errorf("noted %+v", all[noted:])
 	}
 }
 

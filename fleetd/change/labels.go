@@ -2,7 +2,9 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +28,7 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 		if err := tx.SetLabels(ctx, robot, labels); err != nil {
 			return err
 		}
-		if err := publishLabels(ctx, tx, robot, desired.By{Who: by.Name, At: l.Now()}); err != nil {
+		if err := publishLabels(ctx, tx, selector.IDs(robot), desired.By{Who: by.Name, At: l.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(labels))
@@ -43,16 +45,87 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 	return nil
 }
 
-// publishLabels writes a robot's labels into its desired configuration; the robot needs
-// them to decide whether a stop selects it.
-func publishLabels(ctx context.Context, tx *store.Tx, robot string, by desired.By) error {
-	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, selector.IDs(robot))
+// LabelEdit changes some labels of the robots that match a selector, and leaves the others.
+type LabelEdit struct {
+	Robots   selector.Selector
+	Set      map[string]string
+	Unset    []string
+	Expected *int // number of robots; nil = any
+	DryRun   bool
+}
+
+// Edit changes labels of robots, and returns the robots whose labels differ from before. total
+// is the number of robots that match.
+func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by Person) (changed []string, total int, found []schema.Problem, err error) {
+	err = l.transact(ctx, p, func(tx *store.Tx) error {
+		if _, err := matching(ctx, tx, e.Robots); err != nil {
+			return err
+		}
+		rows, err := tx.Robots(ctx, e.Robots)
+		if err != nil {
+			return err
+		}
+		changed, found, total = nil, nil, len(rows)
+		if e.Expected != nil && !e.DryRun && total != *e.Expected {
+			found = []schema.Problem{schema.Fault("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total, *e.Expected), "check which robots match, then try again")}
+			return errRefused
+		}
+		for _, r := range rows {
+			next := maps.Clone(r.Labels)
+			maps.Copy(next, e.Set)
+			for _, key := range e.Unset {
+				delete(next, key)
+			}
+			if maps.Equal(next, r.Labels) {
+				continue
+			}
+			changed = append(changed, r.ID)
+			if e.DryRun {
+				continue
+			}
+			if err := tx.SetLabels(ctx, r.ID, next); err != nil {
+				return err
+			}
+		}
+		if e.DryRun || len(changed) == 0 {
+			return nil
+		}
+		if err := publishLabels(ctx, tx, selector.IDs(changed...), desired.By{Who: by.Name, Why: by.Why, At: l.Now()}); err != nil {
+			return err
+		}
+		return tx.Note(ctx, l.Now(), library.Note{Who: by.Name, What: "label", Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
+	})
+	if errors.Is(err, errRefused) {
+		return nil, total, found, nil
+	}
+	if err == nil && !e.DryRun && len(changed) > 0 {
+		l.Changed(ctx, changed)
+	}
+	return changed, total, nil, err
+}
+
+func (e LabelEdit) text() string {
+	var words []string
+	for k, v := range e.Set {
+		words = append(words, k+"="+v)
+	}
+	for _, k := range e.Unset {
+		words = append(words, k+"-")
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// publishLabels writes robots' labels into their desired configuration; robots need
+// them to decide whether a stop selects them.
+func publishLabels(ctx context.Context, tx *store.Tx, robots selector.Selector, by desired.By) error {
+	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, robots)
 	if err != nil {
 		return err
 	}
 	c, found := desired.Labels(rows, by)
 	if len(found) > 0 {
-		return fmt.Errorf("publish labels to %s: %v", robot, found[0])
+		return fmt.Errorf("publish labels to %s: %v", robots, found[0])
 	}
 	return tx.ApplyDesired(ctx, c, by)
 }

@@ -33,7 +33,7 @@ type apiRequest struct {
 	hint    string        // what to do when fleetd does not answer
 }
 
-// call sends a request to fleetd and decodes the answer. A problem becomes a failure
+// call sends a request to fleetd and decodes the answer, or copies it into a []byte. A problem becomes a failure
 // with its exit code.
 func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 	if a.timeout == 0 {
@@ -57,7 +57,11 @@ func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 		}
 		return problemError(&p, a.file, text)
 	}
-	if into == nil {
+	switch into := into.(type) {
+	case nil:
+		return nil
+	case *[]byte:
+		*into = body
 		return nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,14 +20,18 @@ type robotList struct {
 }
 
 func (sh *shell) robotCommand() *cobra.Command {
-	var listed, watched targets
+	var listed, watched, labelled targets
+	var table, dryRun bool
 	list := &cobra.Command{
 		Use: "list [ROBOT...]", Short: "list robots, all if none are named",
-		Example: "  fleetd robot list\n  fleetd robot list -l site=museum -o json",
+		Example: "  fleetd robot list\n  fleetd robot list -l site=museum -o json\n  fleetd robot list --doing=disabled,no_story --csv",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query, err := listed.query(args)
 			if err != nil {
 				return err
+			}
+			if table {
+				return sh.exportRobots(cmd.Context(), query)
 			}
 			var got robotList
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
@@ -42,6 +44,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 		}),
 	}
 	listed.flags(list)
+	list.Flags().BoolVar(&table, "csv", false, "print a table for spreadsheets, with every column")
 	get := &cobra.Command{
 		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
@@ -78,51 +81,23 @@ both times, the kind, the text, and the event from which it was made.`,
 	}
 	watched.flags(watch)
 	label := &cobra.Command{
-		Use: "label ROBOT KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one", Args: robotAndLabels,
-		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-",
-		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.label(cmd.Context(), args[0], args[1:]) }),
+		Use: "label (ROBOT | -l KEY=VALUE | --all) KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one",
+		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-\n  fleetd robot label -l site=museum floor=2 --dry-run",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if labelled.any() {
+				return sh.labelMany(cmd.Context(), &labelled, args, dryRun)
+			}
+			if err := robotAndLabels(cmd, args); err != nil {
+				return err
+			}
+			return sh.label(cmd.Context(), args[0], args[1:])
+		}),
 	}
+	labelled.flags(label)
+	label.Flags().BoolVar(&dryRun, "dry-run", false, "only show how many of the selected robots it would change")
 	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), watch, label}, sh.identityCommands()...)
 	return group("robot", "robots: list, get, points, watch, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
-}
-
-// robotAndLabels accepts the arguments of robot label.
-func robotAndLabels(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return usage("which labels? write %s %s KEY=VALUE, or KEY- to remove one", cmd.CommandPath(), args[0])
-	}
-	return atLeastOne(cmd, args)
-}
-
-func (sh *shell) label(ctx context.Context, robot string, changes []string) error {
-	var d view.Detail
-	path := "robots/" + url.PathEscape(robot)
-	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: path}, &d); err != nil {
-		return err
-	}
-	labels := maps.Clone(d.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	for _, c := range changes {
-		key, value, set := strings.Cut(c, "=")
-		gone, remove := strings.CutSuffix(c, "-")
-		switch {
-		case set:
-			labels[key] = value
-		case remove:
-			delete(labels, gone)
-		default:
-			return usage("%q is not a label: write key=value, or key- to remove one", c)
-		}
-	}
-	var r view.Robot
-	body := map[string]any{"labels": labels, "by": sh.by}
-	if err := sh.call(ctx, apiRequest{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
-		return err
-	}
-	return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, r.ID, labelText(r.Labels)) })
 }
 
 func (sh *shell) robotTable(out io.Writer, l robotList) {

@@ -13,11 +13,26 @@ import (
 type targets struct {
 	labels []string
 	all    bool
+	state  map[string]*string // terms about the present state, by the name of the flag
+}
+
+// stateFlags are the flags of a selector about the present state of robots.
+var stateFlags = []struct{ name, purpose string }{
+	{"matching", "robots with this text in their name or in the value of a label"},
+	{"doing", "robots that do one of these now, such as performing,disabled,not_connected"},
+	{"in-mode", "robots in one of these modes, such as ato,mnl"},
+	{"presence", "robots that are one of these: online, degraded, lost, offline, sleeping, unknown"},
+	{"has-story", "robots that perform this story, or to which it is assigned"},
+	{"story-state", "robots whose assigned story is one of these: none, current, pending, refused"},
 }
 
 func (t *targets) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&t.labels, "label", "l", nil, "robots with this key=value; if given several times, a robot must match all")
 	c.Flags().BoolVar(&t.all, "all", false, "every robot of the fleet")
+	t.state = map[string]*string{}
+	for _, f := range stateFlags {
+		t.state[f.name] = c.Flags().String(f.name, "", f.purpose)
+	}
 }
 
 // selector builds the selector from names and flags. An empty one is an error and never
@@ -30,6 +45,11 @@ func (t *targets) selector(names []string) (selector.Selector, error) {
 	if t.all {
 		words = append(words, "--all")
 	}
+	for _, f := range stateFlags {
+		if v := t.state[f.name]; v != nil && *v != "" {
+			words = append(words, "--"+f.name+"="+*v)
+		}
+	}
 	s, problems := selector.Parse(words...)
 	if len(problems) > 0 {
 		p := problems[0]
@@ -41,13 +61,38 @@ func (t *targets) selector(names []string) (selector.Selector, error) {
 // query returns the selector as query parameters of a list; an empty one lists all
 // robots.
 func (t *targets) query(names []string) (url.Values, error) {
-	if len(names)+len(t.labels) == 0 {
+	live := false
+	for _, v := range t.state {
+		live = live || *v != ""
+	}
+	if len(names)+len(t.labels) == 0 && !live {
 		return url.Values{}, nil
 	}
-	if _, err := t.selector(names); err != nil {
+	sel, err := t.selector(names)
+	if err != nil {
 		return nil, err
 	}
-	return url.Values{"id": names, "label": t.labels}, nil
+	query := url.Values{"id": names, "label": t.labels}
+	add := func(name, value string) {
+		if value != "" {
+			query.Add(name, value)
+		}
+	}
+	add("text", sel.Text)
+	add("story", sel.Story)
+	for _, v := range sel.Doing {
+		add("doing", string(v))
+	}
+	for _, v := range sel.Modes {
+		add("mode", string(v))
+	}
+	for _, v := range sel.Presence {
+		add("presence", v)
+	}
+	for _, v := range sel.StoryState {
+		add("story_state", string(v))
+	}
+	return query, nil
 }
 
 // exactlyOne accepts the one argument that Use names.

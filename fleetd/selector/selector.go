@@ -1,12 +1,13 @@
-// Package selector selects robots: by name, by labels, or all. Lists and bulk requests,
-// from the command line to the database, use this one type and its one text form.
+// Package selector selects robots: by name, by terms about their labels and their present
+// state, or all. Lists and bulk requests, from the command line to the database, use this one
+// type and its one text form.
 //
-// A selector has exactly one of the three forms. Names and labels together are refused,
+// A selector has exactly one of the three forms. Names and terms together are refused,
 // because readers could take the combination for "or" as well as "and". An empty selector is
 // refused too and never means all.
 //
-// The store evaluates selectors in SQL; a property test verifies that both evaluations
-// agree.
+// The store evaluates names and labels in SQL, and gets selectors with other terms as names;
+// property tests verify that all evaluations agree.
 package selector
 
 import (
@@ -36,11 +37,12 @@ type Label struct {
 
 func (l Label) String() string { return l.Key + "=" + l.Value }
 
-// Selector selects robots by id, robots that have all of some labels, or all robots.
+// Selector selects robots by id, robots for which all terms hold, or all robots.
 type Selector struct {
 	All    bool     `json:"all,omitempty"`
 	IDs    []string `json:"ids,omitempty"`
-	Labels []Label  `json:"labels,omitempty"`
+	Labels []Label  `json:"labels,omitempty" doc:"robots that have all of these"`
+	State
 }
 
 // All selects every robot.
@@ -52,26 +54,26 @@ func IDs(ids ...string) Selector { return Selector{IDs: ids} }
 // Labelled selects the robots that have every one of labels.
 func Labelled(labels ...Label) Selector { return Selector{Labels: labels} }
 
-// Match reports whether s selects a robot with this id and these labels.
-func (s Selector) Match(id string, labels map[string]string) bool {
+// Match reports whether s selects the robot.
+func (s Selector) Match(r Robot) bool {
 	switch {
 	case s.All:
 		return true
 	case len(s.IDs) > 0:
-		return slices.Contains(s.IDs, id)
-	case len(s.Labels) > 0:
+		return slices.Contains(s.IDs, r.ID)
+	case len(s.Labels) > 0 || s.Live():
 		for _, l := range s.Labels {
-			if value, ok := labels[l.Key]; !ok || value != l.Value {
+			if value, ok := r.Labels[l.Key]; !ok || value != l.Value {
 				return false
 			}
 		}
-		return true
+		return s.match(r)
 	}
 	return false
 }
 
-// Parse parses the text form, which is that of the command line: robot ids, or
-// `-l key=value` once or more, or `--all`.
+// Parse parses the text form, which is that of the command line: robot ids, or terms such as
+// `-l key=value` and `--doing=performing,paused`, or `--all`.
 func Parse(words ...string) (Selector, []schema.Problem) {
 	var s Selector
 	var problems []schema.Problem
@@ -89,6 +91,9 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 			pair, isLabel = words[i], true
 		}
 		if !isLabel {
+			if s.parse(word) {
+				continue
+			}
 			if strings.HasPrefix(word, "-") {
 				problems = append(problems, schema.Fault("", "bad_value", "unknown option "+word, written))
 				continue
@@ -108,8 +113,8 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 
 const written = "write robot ids, or -l key=value, or --all"
 
-// String returns the text form, which Parse reads back after splitting at spaces, unless
-// the value of a label contains a space.
+// String returns the text form, which Parse reads back after splitting at spaces, unless a
+// value contains a space.
 func (s Selector) String() string {
 	var words []string
 	if s.All {
@@ -119,14 +124,14 @@ func (s Selector) String() string {
 	for _, l := range s.Labels {
 		words = append(words, "-l", l.String())
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, s.words()...), " ")
 }
 
 // Problems reports why s is not valid; none if it is.
 func (s Selector) Problems() []schema.Problem {
 	var found []schema.Problem
 	shapes := 0
-	for _, used := range []bool{s.All, len(s.IDs) > 0, len(s.Labels) > 0} {
+	for _, used := range []bool{s.All, len(s.IDs) > 0, len(s.Labels) > 0 || s.Live()} {
 		if used {
 			shapes++
 		}

@@ -1,6 +1,9 @@
 package selector
 
 import (
+	"encoding/json"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +41,9 @@ func TestParse(t *testing.T) {
 		{"-l site=", Labelled(Label{"site", ""}), "/labels/0/value bad_value"},
 		{"-l Site=x", Labelled(Label{"Site", "x"}), "/labels/0/key bad_id"},
 		{"--everything", Selector{}, "bad_value, missing"},
+		{"--doing=performing,paused -l site=museum", Selector{Labels: []Label{{"site", "museum"}}, State: State{Doing: []Doing{Performing, Paused}}}, ""},
+		{"--presence=lost --all", Selector{All: true, State: State{Presence: []string{"lost"}}}, "ambiguous"},
+		{"--presence=", Selector{}, "bad_value, missing"},
 	} {
 		s, problems := Parse(strings.Fields(c.words)...)
 		if s.String() != c.want.String() || codes(problems) != c.codes {
@@ -74,7 +80,7 @@ func TestMatch(t *testing.T) {
 		{Labelled(Label{"wing", ""}), false},
 		{Selector{}, false},
 	} {
-		if got := c.s.Match("r1", museum); got != c.want {
+		if got := c.s.Match(Robot{ID: "r1", Labels: museum}); got != c.want {
 			t.Errorf("%q matches r1: %v", c.s, got)
 		}
 	}
@@ -84,7 +90,14 @@ func TestParseReadsStringBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := rapid.StringMatching(`[a-z0-9][a-z0-9-]{0,9}`)
 		var s Selector
-		switch rapid.IntRange(0, 2).Draw(rt, "shape") {
+		switch rapid.IntRange(0, 3).Draw(rt, "shape") {
+		case 3:
+			s.Text = rapid.StringMatching(`[!-~]{0,9}`).Draw(rt, "text")
+			s.Doing = rapid.SliceOfN(rapid.SampledFrom([]Doing{Performing, Paused, NoStory}), 0, 2).Draw(rt, "doing")
+			s.Presence = rapid.SliceOfN(rapid.SampledFrom([]string{"online", "lost"}), 0, 2).Draw(rt, "presence")
+			s.Modes = rapid.SliceOfN(rapid.SampledFrom([]schema.ModeID{"ato", "mnl"}), 0, 2).Draw(rt, "modes")
+			s.StoryState = rapid.SliceOfN(rapid.SampledFrom([]StoryState{StoryNone, StoryRefused}), 0, 2).Draw(rt, "story state")
+			s.Story = rapid.SampledFrom([]string{"welcome", "goodbye"}).Draw(rt, "story")
 		case 0:
 			s = All()
 		case 1:
@@ -95,10 +108,47 @@ func TestParseReadsStringBack(t *testing.T) {
 			}
 		}
 		again, problems := Parse(strings.Fields(s.String())...)
-		if len(problems) > 0 || again.String() != s.String() || again.All != s.All || !slices.Equal(again.IDs, s.IDs) || !slices.Equal(again.Labels, s.Labels) {
+		if len(problems) > 0 || again.String() != s.String() || !reflect.DeepEqual(withoutEmpty(again), withoutEmpty(s)) {
 			rt.Fatalf("%q was read back as %+v, %v", s, again, problems)
 		}
 	})
+}
+
+// withoutEmpty makes lists without values nil.
+func withoutEmpty(s Selector) Selector {
+	s.Doing, s.Modes, s.Presence, s.StoryState = append([]Doing(nil), s.Doing...), append([]schema.ModeID(nil), s.Modes...), append([]string(nil), s.Presence...), append([]StoryState(nil), s.StoryState...)
+	return s
+}
+
+// The console filters its list with the same cases, which are in a file for that reason.
+func TestMatchOfState(t *testing.T) {
+	text, err := os.ReadFile("testdata/match.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Robots map[string]Robot
+		Cases  []struct {
+			Selector Selector
+			Want     []string
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Cases) == 0 {
+		t.Fatal(err)
+	}
+	for _, c := range file.Cases {
+		got := []string{}
+		for id, r := range file.Robots {
+			r.ID = id
+			if c.Selector.Match(r) {
+				got = append(got, id)
+			}
+		}
+		slices.Sort(got)
+		if problems := c.Selector.Problems(); len(problems) > 0 || !slices.Equal(got, c.Want) {
+			t.Errorf("%q selects %v, want %v; %v", c.Selector, got, c.Want, problems)
+		}
+	}
 }
 
 func TestLabelProblems(t *testing.T) {

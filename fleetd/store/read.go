@@ -168,9 +168,11 @@ func (w *where) addIn(column string, ids []string) {
 }
 
 // addSelector adds the condition that s selects the robot r.id. An empty selector selects no
-// robot.
+// robot, and neither does one with terms that the view should have resolved.
 func (w *where) addSelector(s selector.Selector) {
 	switch {
+	case s.Live():
+		w.conditions = append(w.conditions, "1 = 0")
 	case s.All:
 	case len(s.IDs) > 0:
 		w.addIn("r.id", s.IDs)

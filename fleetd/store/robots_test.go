@@ -151,7 +151,7 @@ func selectorsAgree(t *testing.T, address string) {
 			sel := drawSelector(rt, append(ids, "no_robot"), keys, values)
 			want := []string{}
 			for _, id := range ids {
-				if sel.Match(id, labels[id]) {
+				if sel.Match(selector.Robot{ID: id, Labels: labels[id]}) {
 					want = append(want, id)
 				}
 			}

@@ -28,14 +28,17 @@ const (
 	LabelFields // and whether the fleet has adopted the robot
 	CapsFields
 	EventFields
+	DoingFields
 	// Fresh is when the last message of the robot arrived, and the round-trip time. It changes with each
 	// heartbeat.
 	Fresh
 	// Gone is a robot that the view has forgotten.
 	Gone
 
+	// Listed is all that CompactJSON has, but for Fresh.
+	Listed = Everything &^ EventFields
 	// Everything is all that a page shows.
-	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | CapsFields | EventFields | Gone
+	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | CapsFields | EventFields | DoingFields | Gone
 )
 
 // difference is the groups in which b differs from a.
@@ -65,6 +68,7 @@ func difference(a, b *Robot) (what Change) {
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
 	group(CapsFields, a.Skew == b.Skew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
+	group(DoingFields, a.Doing == b.Doing)
 	return what
 }
 

@@ -54,7 +54,7 @@ func (f *fleet) take(id string, kind schema.TopicKind, v any) {
 // Robots implements view.Database.
 func (f rows) Robots(_ context.Context, s selector.Selector) (all []store.Robot, err error) {
 	for _, r := range f {
-		if s.Match(r.ID, r.Labels) {
+		if s.Match(selector.Robot{ID: r.ID, Labels: r.Labels}) {
 			all = append(all, r)
 		}
 	}
@@ -118,7 +118,7 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 					{"a round of heartbeats", func() { time.Sleep(2 * time.Second); f.beat() }, nil},
 					{"a second without news", func() { f.Tick(time.Now()) }, nil},
 					{"the same state again", func() { f.state("r3", schema.SafetyDisabled) }, nil},
-					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.Fresh)}},
+					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.DoingFields|view.Fresh)}},
 					{"a read of the database without news", func() {
 						for i := range f.robots {
 							f.robots[i].LastSeen = time.Now()
@@ -152,7 +152,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() { time.Sleep(20 * time.Second); f.Tick(time.Now()) })
-		if len(deltas) != 3 || deltas[0].What != view.PresenceFields || deltas[0].Row.Presence.View == "online" {
+		if len(deltas) != 3 || deltas[0].What != view.PresenceFields|view.DoingFields || deltas[0].Row.Presence.View == "online" {
 			t.Errorf("after 20 s of silence %d of 3 robots changed: %+v", len(deltas), deltas)
 		}
 	})

@@ -10,6 +10,13 @@ import (
 
 // makeLine is the robot as lists and the stream show it.
 func (e *entry) makeLine(id, fleetID string) Robot {
+	r := e.stateLine(id, fleetID)
+	r.Doing = r.doing()
+	return r
+}
+
+// stateLine is what the documents of the robot say.
+func (e *entry) stateLine(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: Presence{

@@ -8,6 +8,7 @@ import (
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/presence"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
@@ -69,7 +70,7 @@ func (v *View) forget(id string) {
 // gone is the row of a robot that the view has forgotten.
 func gone(id string) *Row {
 	return newRow(Robot{
-		ID: id, Gone: true, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
+		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	})
 }

@@ -14,7 +14,7 @@ func (v *View) Targets(s selector.Selector, stop bool) (targets []command.Target
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
-		if !s.Match(id, e.kept.Labels) {
+		if !s.Match(e.selectable(id)) {
 			continue
 		}
 		if !e.adopted && !stop {
@@ -37,6 +37,30 @@ func (v *View) Targets(s selector.Selector, stop bool) (targets []command.Target
 	slices.SortFunc(targets, func(a, b command.Target) int { return strings.Compare(a.Robot, b.Robot) })
 	slices.Sort(unknown)
 	return targets, slices.Compact(unknown)
+}
+
+// Resolve replaces terms that the database does not know by the names of the robots of the fleet
+// for which they hold now.
+func (v *View) Resolve(s selector.Selector) selector.Selector {
+	if !s.Live() {
+		return s
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var ids []string
+	for id, e := range v.robots {
+		if e.adopted && s.Match(e.selectable(id)) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return selector.IDs(ids...)
+}
+
+func (e *entry) selectable(id string) selector.Robot {
+	r := e.line.Selectable()
+	r.ID, r.Labels = id, e.kept.Labels
+	return r
 }
 
 func (e *entry) target(id string) command.Target {

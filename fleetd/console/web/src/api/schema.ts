@@ -664,6 +664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change some labels of many robots
+         * @description Sets and removes the named labels of each robot that matches the selector, and keeps the others.
+         */
+        post: operations["label-robots"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/library/publish": {
         parameters: {
             query?: never;
@@ -790,6 +810,26 @@ export interface paths {
         };
         /** List robots */
         get: operations["list-robots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List robots as a table (CSV)
+         * @description One line for each robot that the parameters select; the first line names the columns.
+         */
+        get: operations["export-robots"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1759,6 +1799,11 @@ export interface components {
             /** @description who has control of the robot; nobody if left out */
             control?: components["schemas"]["SchemaStateControl"];
             desired: components["schemas"]["DesiredStory"];
+            /**
+             * @description what it does now: whether it performs, and if not, why
+             * @enum {string}
+             */
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /** @description only in the stream: the robot was removed */
             gone?: boolean;
@@ -1896,6 +1941,34 @@ export interface components {
                 [key: string]: string;
             };
             why?: string;
+        };
+        LabelsRequest: {
+            /** @description the person, for the audit */
+            by?: string;
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are selected
+             */
+            expected_count?: number;
+            selector: components["schemas"]["SelectorSelector"];
+            /** @description values by key */
+            set?: {
+                [key: string]: string;
+            };
+            /** @description keys to remove */
+            unset?: string[];
+            why?: string;
+        };
+        LabelsResult: {
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description robots selected
+             */
+            total: number;
+            /** @description robots whose labels differ from before */
+            updated: string[];
         };
         LatchedList: {
             /** @description why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know */
@@ -2145,6 +2218,11 @@ export interface components {
             /** @description who has control of the robot; nobody if left out */
             control?: components["schemas"]["SchemaStateControl"];
             desired: components["schemas"]["DesiredStory"];
+            /**
+             * @description what it does now: whether it performs, and if not, why
+             * @enum {string}
+             */
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /** @description only in the stream: the robot was removed */
             gone?: boolean;
@@ -2881,8 +2959,21 @@ export interface components {
         };
         SelectorSelector: {
             all?: boolean;
+            /** @description what they do now, one of these */
+            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
             ids?: string[];
+            /** @description robots that have all of these */
             labels?: components["schemas"]["SelectorLabel"][];
+            /** @description the reported mode, one of these */
+            modes?: string[];
+            /** @description one of these */
+            presence?: ("unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping")[];
+            /** @description the story that they perform or that is assigned to them */
+            story?: string;
+            /** @description how far they are with the assigned story, one of these */
+            story_state?: ("none" | "current" | "pending" | "refused")[];
+            /** @description part of the name or of the value of a label, in upper or lower case */
+            text?: string;
         };
         Service: {
             expires: string;
@@ -4584,6 +4675,39 @@ export interface operations {
             };
         };
     };
+    "label-robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelsRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelsResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "publish-texts": {
         parameters: {
             query?: never;
@@ -4785,6 +4909,18 @@ export interface operations {
                 id?: string[];
                 /** @description key=value; if given several times, a robot must match all */
                 label?: string[];
+                /** @description part of the name or of the value of a label, in upper or lower case */
+                text?: string;
+                /** @description what they do now; if given several times, one of these */
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                /** @description the reported mode, one of these */
+                mode?: string[];
+                /** @description one of these */
+                presence?: ("unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping")[];
+                /** @description the story that they perform or that is assigned to them */
+                story?: string;
+                /** @description how far they are with the assigned story, one of these */
+                story_state?: ("none" | "current" | "pending" | "refused")[];
             };
             header?: never;
             path?: never;
@@ -4799,6 +4935,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RobotList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "export-robots": {
+        parameters: {
+            query?: {
+                /** @description robots by name */
+                id?: string[];
+                /** @description key=value; if given several times, a robot must match all */
+                label?: string[];
+                /** @description part of the name or of the value of a label, in upper or lower case */
+                text?: string;
+                /** @description what they do now; if given several times, one of these */
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                /** @description the reported mode, one of these */
+                mode?: string[];
+                /** @description one of these */
+                presence?: ("unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping")[];
+                /** @description the story that they perform or that is assigned to them */
+                story?: string;
+                /** @description how far they are with the assigned story, one of these */
+                story_state?: ("none" | "current" | "pending" | "refused")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             /** @description Error */
@@ -5838,7 +6022,9 @@ export interface operations {
                 /** @description key=value; if given several times, a robot must match all */
                 label?: string[];
             };
-            header?: never;
+            header?: {
+                "Accept-Encoding"?: string;
+            };
             path?: never;
             cookie?: never;
         };

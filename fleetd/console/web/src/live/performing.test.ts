@@ -12,6 +12,7 @@ const base = {
   interrupts: [],
   pause_holders: [],
   presence: { view: 'online' },
+  doing: 'performing',
   desired: { converged: true },
   mode: 'ato',
   mode_phase: 'running',
@@ -21,40 +22,16 @@ const base = {
   act: 'hello',
 } as unknown as Robot;
 
-const cases: [string, Partial<Robot>, string, string][] = [
-  ['performs its story', {}, 'performing', 'good'],
-  ['is not connected, whatever it did last', { presence: { view: 'lost' } }, 'notConnected', 'away'],
-  [
-    'is held by a stop',
-    { safety: 'DISABLED', latches: [{ id: 'stop-1' } as Robot['latches'][0]] },
-    'waitingForRelease',
-    'stopped',
-  ],
-  ['needs a reset', { safety: 'E_STOP' }, 'needsReset', 'stopped'],
-  ['has its stop input pressed', { safety: 'E_STOP', estop_input: true }, 'stopInput', 'stopped'],
-  ['waits to be enabled', { safety: 'DISABLED' }, 'disabled', 'attention'],
-  ['is driven', { mode: 'mnl', auto: 'halt' }, 'manual', 'waiting'],
-  ['has no story', { auto: 'stopped', story: undefined }, 'noStory', 'attention'],
-  ['has ended its story', { auto: 'stopped' }, 'storyEnded', 'attention'],
-  [
-    'performs an activity',
-    {
-      auto: 'paused',
-      life: { state: 'solitary', focused: 'greet' },
-      pause_holders: [{ token: 'activity:greet', since: '' }],
-    },
-    'activity',
-    'good',
-  ],
-  [
-    'is paused by a person',
-    { auto: 'paused', pause_holders: [{ token: 'operator', by: 'nina', since: '' }] },
-    'paused',
-    'waiting',
-  ],
-  ['changes its mode', { mode_phase: 'switching', intended: 'mnl' }, 'switching', 'waiting'],
+const cases: [string, Partial<Robot>, string, string | undefined][] = [
+  ['performs its story', {}, 'ato, idle', 'show, hello'],
+  ['is not connected', { doing: 'not_connected', presence: { view: 'lost' } }, 'lost', undefined],
+  ['needs a reset', { doing: 'needs_reset', safety: 'E_STOP', cause: 'link_lost' }, 'E_STOP', 'link_lost'],
+  ['is driven', { doing: 'manual', control: { holder: 'tablet', by: 'nina' } as Robot['control'] }, 'mnl', 'nina'],
+  ['performs an activity', { doing: 'activity', auto: 'paused', life: { state: 'solitary', focused: 'greet' } }, 'ato, paused', 'greet'],
+  ['is paused by a person', { doing: 'paused', auto: 'paused', pause_holders: [{ token: 'operator', by: 'nina', since: '' }] }, 'ato, paused', 'nina'],
+  ['changes its mode', { doing: 'switching', mode_phase: 'switching', intended: 'mnl' }, 'ato switching', 'mnl'],
 ];
 
-test.each(cases)('a robot that %s', (_, more, key, tone) => {
-  expect(performing({ ...base, ...more })).toMatchObject({ key, tone });
+test.each(cases)('a robot that %s', (_, more, term, of) => {
+  expect(performing({ ...base, ...more })).toMatchObject({ term, of });
 });
