@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +45,9 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 		w.until("r1 to say of each why it does not start", func() bool {
 			out := w.mustRunCLI("activity", "explain", "r1", "greet")
 			return strings.Contains(out, "people > 0, for 2s") && strings.Contains(out, "life is disabled")
+		})
+		w.until("r1 itself to say it", func() bool {
+			return regexp.MustCompile(`robot +people > 0 is not true: people is `).MatchString(w.mustRunCLI("activity", "explain", "r1", "greet"))
 		})
 
 		if r := w.runCLI("act", "delete", "wink"); r.code == 0 || !strings.Contains(r.err, "--expect-stories 0 --expect-activities 2 --expect-robots 1") {

@@ -2,15 +2,19 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -181,8 +185,9 @@ func nowText(a api.RobotActivity) string {
 func (sh *shell) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain ROBOT ACTIVITY", Short: "say why a robot does not start an activity now",
-		Long: `Say why a robot does not start an activity now: the part of its condition that is not true, with
-the values that it names and their age, or what else keeps it, and what the body lacks for it.`,
+		Long: `Say why a robot does not start an activity now: each part of its condition that is not true, with
+the values that it names and their age, or what else keeps it, and what the body lacks for it.
+The robot is asked (life/explain); if it gives no answer, its last state says less.`,
 		Example: "  fleetd activity explain r1 greet",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -199,12 +204,16 @@ the values that it names and their age, or what else keeps it, and what the body
 			if i < 0 {
 				return fmt.Errorf("%s has no activity %s; it has %s", args[0], args[1], orElse(assignedText(got.Assigned), "none"))
 			}
-			a := got.Activities[i]
+			a := explained{RobotActivity: got.Activities[i]}
+			a.explain(sh, cmd.Context(), args[0])
 			return sh.show(a, func(out io.Writer) {
 				w := newFacts(out)
 				writeRow(w, "activity", fmt.Sprintf("%s revision %d, %s", a.ID, a.Rev, a.Nature))
 				writeRow(w, "condition", dash(launchText(a.Launch)))
-				writeRow(w, "now", nowText(a))
+				writeRow(w, "now", nowText(a.RobotActivity))
+				if a.Answer != "" {
+					writeRow(w, "robot", a.Answer)
+				}
 				if got.At != 0 {
 					writeRow(w, "at", got.At.String())
 				}
@@ -214,6 +223,36 @@ the values that it names and their age, or what else keeps it, and what the body
 				_ = w.Flush() // a write error shows at the next write
 			})
 		}),
+	}
+}
+
+// explained is an activity with the robot's own answer.
+type explained struct {
+	api.RobotActivity
+	Answer string `json:"answer,omitempty"` // why it does not start, or why the robot was not asked or did not answer
+}
+
+// explainTimeout is how long a robot has to explain itself.
+const explainTimeout = 5 * time.Second
+
+// explain asks the robot about the activity's condition.
+func (a *explained) explain(sh *shell, ctx context.Context, robot string) {
+	if a.Launch.When == "" {
+		return
+	}
+	args, _ := json.Marshal(map[string]string{"condition": a.ID}) // a string cannot fail
+	order := api.Order{Verb: "life/explain", Args: args, Selector: selector.IDs(robot), By: sh.by, TTLMS: explainTimeout.Milliseconds()}
+	var b api.Batch
+	err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "commands", body: order, prefer: fmt.Sprintf("wait=%d", int(explainTimeout.Seconds()))}, &b)
+	switch {
+	case err != nil:
+		a.Answer = "was not asked: " + err.Error()
+	case len(b.Commands) != 1:
+		a.Answer = "was not asked"
+	case b.Commands[0].State == command.Succeeded && b.Commands[0].Answer != nil:
+		a.Answer = b.Commands[0].Answer.Detail
+	default:
+		a.Answer = strings.TrimSuffix(fmt.Sprintf("gave no answer: %s, %s", b.Commands[0].State, b.Commands[0].Because), ", ")
 	}
 }
 
