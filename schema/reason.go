@@ -148,7 +148,7 @@ var Reasons = []ReasonText{
 	{ReasonIgnoredGlobal, RetryLater, "interrupts are refused as long as ato is frozen or not active"},
 	{ReasonIgnoredDuplicate, RetryLater, "this handler already runs"},
 	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
-	{ReasonUnknownActivity, RetryAfterFix, "the robot has no such activity; reported/activities says which set it has"},
+	{ReasonUnknownActivity, RetryAfterFix, "the robot has no such activity, or leaves it out because its body cannot perform it, as reported/activities says"},
 	{ReasonNature, RetryLater, "a solitary activity does not start while an interactive one has the focus"},
 	{ReasonNotPermitted, RetryLater, "the activity lacks a permission that it needs now; detail says which"},
 	{ReasonCooldown, RetryLater, "the activity had the focus a short time ago"},

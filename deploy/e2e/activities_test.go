@@ -24,8 +24,8 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 		for name, text := range map[string]string{
 			"hello.yaml": "act: hello\nactions: [{type: face, start_ms: 0, end_ms: 500, face: smile}]\n",
 			"wink.yaml":  "act: wink\nactions: [{type: wait, start_ms: 0, end_ms: 500}]\n",
-			"greet.yaml": "activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\nlaunch: {when: people > 0, for: 2s}\nacts: [{act: hello}, {act: wink}]\n",
-			"rest.yaml":  "activity: rest\nname: {en: Rest}\nrepeat: once\nnature: solitary\nlaunch: {when: people == 0}\nacts: [{act: wink}]\n",
+			"greet.yaml": "activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\nlaunch: {when: people > 0, for: 2s, cooldown: 1m}\nacts: [{act: hello}, {act: wink}]\n",
+			"rest.yaml":  "activity: rest\nname: {en: Rest}\nrepeat: once\nnature: solitary\nlaunch: {when: people == 0, cooldown: 1m}\nacts: [{act: wink}]\n",
 		} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

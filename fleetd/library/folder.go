@@ -104,6 +104,7 @@ func ForPublishAll(texts []Text) Need {
 			n.SequencesWith = append(n.SequencesWith, Ref{KindAct, a.ID})
 		}
 	}
+	acts := n.Acts
 	n.Then = func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
-	return nesting(n)
+	return suggesting(nesting(n), func(Rows) []string { return acts })
 }

@@ -25,6 +25,7 @@ type Need struct {
 	Pins      []Pin // these revisions of stories
 
 	Assets    bool // all assets: the check of a draft looks for similar names
+	ActIDs    bool // the ids of all published acts, for the same reason
 	FileBytes bool
 
 	// Then is what the plan needs besides, judging by what was read so far; nil = nothing.
@@ -35,7 +36,26 @@ type Need struct {
 func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Text{{kind, text}}) }
 
 // ForValidate is what Validate looks at.
-func ForValidate(texts []Text) Need { return nesting(textsNeed(texts)) }
+func ForValidate(texts []Text) Need {
+	n := textsNeed(texts)
+	return suggesting(nesting(n), func(Rows) []string { return n.Acts })
+}
+
+// suggesting adds to a need the ids of all acts if one of the acts that are named does not
+// exist: the name of another one may be similar.
+func suggesting(n Need, named func(Rows) []string) Need {
+	then := n.Then
+	n.Then = func(rows Rows) Need {
+		if then != nil {
+			return suggesting(then(rows), named)
+		}
+		exists := func(id string) bool {
+			return slices.ContainsFunc(rows.Entries, func(e Entry) bool { return e.Kind == KindAct && e.ID == id })
+		}
+		return Need{ActIDs: slices.ContainsFunc(named(rows), func(id string) bool { return !exists(id) })}
+	}
+	return n
+}
 
 // textsNeed needs the entries of texts and the acts that these name.
 func textsNeed(texts []Text) Need {
@@ -74,8 +94,9 @@ func ForPublish(kind Kind, id string) Need {
 		})
 	}
 	n := named(kind, id)
-	n.Assets, n.Then = true, func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
-	return nesting(n)
+	named := func(rows Rows) []string { return actsOfDrafts(rows, "") }
+	n.Assets, n.Then = true, func(rows Rows) Need { return Need{Acts: named(rows)} }
+	return suggesting(nesting(n), named)
 }
 
 // named needs one story or activity.

@@ -102,7 +102,8 @@ type Rows struct {
 	Defaults  []Default
 	Sets      []ActivitySet
 	Assets    []Asset
-	FileBytes int64 // of all files, also those without a name
+	ActIDs    []string // of all published acts, if the plan needs them
+	FileBytes int64    // of all files, also those without a name
 	Catalogue Catalogue
 	// Reported returns what a robot reported about a desired document; nil = nothing.
 	Reported func(robot string, topic schema.TopicKind) schema.ReportedRev

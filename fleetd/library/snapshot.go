@@ -48,6 +48,7 @@ type snapshot struct {
 	assets    map[string]Asset
 	catalogue Catalogue
 	offered   []string             // ids of the acts that are validated in this request
+	actIDs    []string             // ids of published acts, for hints
 	faulty    map[string]bool      // acts that are validated in this request, and have errors
 	checking  map[string]score.Act // acts in whose validation another one is validated first
 
@@ -65,7 +66,7 @@ type revisionKey struct {
 // internal error, and nothing is planned.
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
-		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported,
+		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported, actIDs: rows.ActIDs,
 		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, moved: map[revisionKey]int64{},
 		acts: map[string]score.Act{}, blobs: map[revisionKey]blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}

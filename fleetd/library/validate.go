@@ -147,7 +147,7 @@ func (s *snapshot) addHints(named map[string]string, problems []schema.Problem) 
 		case ok && e.Rev == 0:
 			problems[i].Hint = "it is only a draft: publish the act first"
 		default:
-			if near := score.Closest(id, s.offered); near != "" {
+			if near := score.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near != "" {
 				problems[i].Hint = "did you mean " + near + "?"
 			}
 		}

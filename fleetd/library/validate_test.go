@@ -30,6 +30,8 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 		want   []string // code and pointer of each problem of the last text
 	}{
 		{"a story alone", []Text{story("new")}, nil, []string{"unknown_act /acts/0/act: "}},
+		{"an act with a name like that of another", []Text{story("badd")}, nil, []string{"unknown_act /acts/0/act: did you mean bad?"}},
+		{"the same before others are published", []Text{act("bads", "smile"), story("badd")}, nil, []string{"unknown_act /acts/0/act: did you mean bads?"}},
 		{"with its act", []Text{act("new", "smile"), story("new")}, nil, nil},
 		{"before its act", []Text{story("new"), act("new", "smile"), story("new")}, nil, nil},
 		{"with an act that has errors", []Text{act("new", "wrong"), story("new")}, nil, []string{"unknown_act /acts/0/act: correct its errors first"}},

@@ -46,7 +46,11 @@ func (w *world) rows(also ...Pin) Rows {
 	}
 	for _, e := range w.entries {
 		rows.Entries = append(rows.Entries, e)
+		if e.Kind == KindAct && e.Rev > 0 && !e.Deleted() {
+			rows.ActIDs = append(rows.ActIDs, e.ID)
+		}
 	}
+	slices.Sort(rows.ActIDs)
 	for at, v := range w.revisions {
 		performed := func(d Default) bool { return at.Kind == KindStory && d.Story == at.ID && d.Rev == at.rev }
 		if w.entries[at.Ref].Rev == at.rev || slices.ContainsFunc(slices.Collect(maps.Values(w.defaults)), performed) || at.Kind == KindActivity && w.assigned(Pin{at.ID, at.rev}) || slices.Contains(also, Pin{at.ID, at.rev}) {
@@ -136,6 +140,9 @@ func (w *world) need(n Need, robots ...string) Rows {
 		}
 		if n.FileBytes {
 			r.FileBytes = all.FileBytes
+		}
+		if n.ActIDs {
+			r.ActIDs = all.ActIDs
 		}
 		if n.Then == nil {
 			return r
@@ -432,7 +439,7 @@ func storyText(id string, acts []string) []byte {
 
 func activityText(id string, acts []string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "activity: %s\nname: {en: The %s}\nrepeat: once\nnature: solitary\nlaunch: {when: touch}\nacts:", id, id)
+	fmt.Fprintf(&b, "activity: %s\nname: {en: The %s}\nrepeat: once\nnature: solitary\nlaunch: {when: touch, cooldown: 1m}\nacts:", id, id)
 	if len(acts) == 0 {
 		b.WriteString(" []")
 	}

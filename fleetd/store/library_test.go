@@ -57,6 +57,9 @@ func rowsText(rows library.Rows) string {
 	for _, a := range rows.Assets {
 		all = append(all, a.Name)
 	}
+	for _, id := range rows.ActIDs {
+		all = append(all, id+"?")
+	}
 	return strings.Join(all, " ")
 }
 
@@ -99,6 +102,7 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		{"only entries", library.Need{Stories: []string{"x"}, Acts: []string{"a"}, EntriesOnly: true}, selector.Selector{}, "a x"},
 		{"pins", library.Need{Stories: []string{"x"}, Pins: []library.Pin{{ID: "x", Rev: 1}, {ID: "x", Rev: 2}, {ID: "x", Rev: 9}}}, selector.Selector{}, "x x@2 x@1"},
 		{"assets", library.Need{Assets: true}, selector.Selector{}, "gong"},
+		{"ids of acts", library.Need{ActIDs: true}, selector.Selector{}, "a? b? b2?"},
 		{"stories with an act in the draft only", library.Need{SequencesWith: a}, selector.Selector{}, "y"},
 		{"stories with an act", library.Need{SequencesWith: b}, selector.Selector{}, "x z x@2 z@1"},
 		{"stories with either act", library.Need{SequencesWith: slices.Concat(a, b), EntriesOnly: true}, selector.Selector{}, "x y z"},

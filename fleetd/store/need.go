@@ -99,6 +99,13 @@ func (r *libraryReader) read(ctx context.Context, need library.Need) error {
 			return err
 		}
 	}
+	if need.ActIDs {
+		r.rows.ActIDs, err = queryAll(ctx, r.tx.reads, func(scan func(...any) error) (id string, err error) { return id, scan(&id) },
+			"SELECT id FROM entries WHERE kind = 'act' AND deleted_at = 0 AND rev > 0 ORDER BY id")
+		if err != nil {
+			return fmt.Errorf("read the ids of acts: %w", err)
+		}
+	}
 	if need.FileBytes {
 		r.rows.FileBytes, err = r.tx.filesTotal(ctx)
 	}

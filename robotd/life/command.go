@@ -111,7 +111,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 		v.Pointer = "/args/flags"
 		return v
 	case a == nil:
-		return refused(schema.ReasonUnknownActivity, "the robot has no activity "+f.Activity)
+		return refused(schema.ReasonUnknownActivity, f.Activity+" is not among "+t.namesOfSet())
 	case !t.Ato:
 		return refused(schema.ReasonNotInAto, "the robot lives in ato only")
 	case t.at == disabled:
@@ -213,7 +213,7 @@ func (t Step) explainCondition(text string) schema.Verdict {
 	switch {
 	case len(problems) == 0:
 	case problems[0].Code == "unknown_key" && schema.ValidID(text):
-		return refused(schema.ReasonUnknownActivity, "the robot has no activity "+text+", and conditions have no key of this name")
+		return refused(schema.ReasonUnknownActivity, text+" is not among "+t.namesOfSet()+", and is no key of conditions")
 	default:
 		v := refused(schema.ReasonBadRequest, strings.TrimSuffix(problems[0].Detail+"; "+problems[0].Hint, "; "))
 		v.Pointer = "/args/condition"
@@ -223,6 +223,18 @@ func (t Step) explainCondition(text string) schema.Verdict {
 		return succeeded(shorten(t.untrue(c, facts, "; "), maxExplained))
 	}
 	return succeeded("true")
+}
+
+// namesOfSet lists the activities of the set.
+func (s *State) namesOfSet() string {
+	if len(s.activities) == 0 {
+		return "those of the robot, which has none"
+	}
+	names := make([]string, len(s.activities))
+	for i, a := range s.byName() {
+		names[i] = a.ID
+	}
+	return shorten(strings.Join(names, ", "), maxExplained)
 }
 
 // maxExplained bounds an explanation in an answer, in bytes.

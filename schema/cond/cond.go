@@ -3,6 +3,7 @@ package cond
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -92,7 +93,7 @@ func Parse(text string) (*Condition, []schema.Problem) {
 		return nil, problems
 	}
 	if !checked.OutputType().IsExactType(cel.BoolType) {
-		return refuse("not_a_condition", fmt.Sprintf("%s is of type %s, not a condition", text, checked.OutputType()), `compare it: "people > 0"`)
+		return refuse("not_a_condition", fmt.Sprintf("%s is %s, which is neither true nor false", text, typeText(checked.OutputType())), comparison(text, checked.OutputType()))
 	}
 	c := &Condition{text: text}
 	if c.program, err = programOf(env, checked); err != nil {
@@ -138,13 +139,72 @@ func problemOf(text string, e *cel.Error) schema.Problem {
 		}
 		return p
 	}
-	p.Detail = fmt.Sprintf("%s (character %d of %q)", plainly.Replace(detail), e.Location.Column()+1, text)
-	p.Hint = hintOf(detail, text)
+	p.Detail, p.Hint = plainly.Replace(detail), hintOf(detail, text)
+	if m := mixed.FindStringSubmatch(detail); m != nil {
+		p.Detail = fmt.Sprintf("%s has %s on its left and %s on its right", m[1], typeTexts[m[2]], typeTexts[m[3]])
+		p.Hint = mixedHint(text, e.Location.Column(), m[1], m[2], m[3])
+	}
+	p.Detail = fmt.Sprintf("%s (character %d of %q)", p.Detail, e.Location.Column()+1, text)
 	return p
 }
 
+// mixed is cel-go's message about an operator between values of two types.
+var mixed = regexp.MustCompile(`^found no matching overload for '_([^_]+)_' applied to '\((int|double|string|bool), (int|double|string|bool)\)'`)
+
+// typeTexts are the types in the words of authors.
+var typeTexts = map[string]string{"int": "a whole number", "double": "a number with a decimal point", "string": "a text", "bool": "true or false"}
+
+func typeText(t *cel.Type) string {
+	if text, ok := typeTexts[t.String()]; ok {
+		return text
+	}
+	return "of type " + t.String()
+}
+
+// comparison shows how to make a condition of a value.
+func comparison(text string, t *cel.Type) string {
+	switch t.String() {
+	case "int":
+		return fmt.Sprintf("compare it: %s > 0", text)
+	case "double":
+		return fmt.Sprintf("compare it: %s > 0.5", text)
+	case "string":
+		return fmt.Sprintf(`compare it: %s == "a text"`, text)
+	}
+	return `compare it, as in people > 0`
+}
+
+// mixedHint says how to write the number beside an operator at a place of the condition.
+func mixedHint(text string, at int, operator, left, right string) string {
+	before, after := text[:min(at, len(text))], text[min(at+len(operator), len(text)):]
+	switch {
+	case left == "double" && right == "int":
+		if m := numberAfter.FindStringSubmatch(after); m != nil {
+			return fmt.Sprintf("write %s.0 in place of %s", m[1], m[1])
+		}
+	case left == "int" && right == "double":
+		if m := numberBefore.FindStringSubmatch(before); m != nil {
+			return fmt.Sprintf("write %s.0 in place of %s", m[1], m[1])
+		} else if m := roundAfter.FindStringSubmatch(after); m != nil {
+			return fmt.Sprintf("write %s in place of %s.%s", m[1], m[1], m[2])
+		}
+	case right == "string" && (left == "int" || left == "double"):
+		return "compare it with a number, without quotes"
+	case left == "string" && right != "string":
+		return `compare a text with a text in quotes, such as weekday == "mon"`
+	}
+	return "compare values of one type; the keys and their types are in docs/authoring-reference.md"
+}
+
+var (
+	numberAfter  = regexp.MustCompile(`^\s*(-?\d+)`)
+	numberBefore = regexp.MustCompile(`(-?\d+)\s*$`)
+	roundAfter   = regexp.MustCompile(`^\s*(-?\d+)\.(\d+)`)
+)
+
 // plainly puts words of the parser into those of authors.
 var plainly = strings.NewReplacer("Syntax error: ", "", " expecting <EOF>", " does not belong here", "mismatched input ", "", "extraneous input ", "",
+	"token recognition error at: '= '", "one = compares nothing", "token recognition error at: '='", "one = compares nothing",
 	"token recognition error at: ", "it is not clear what this means: ", "no viable alternative at input ", "this is not complete: ")
 
 // hintOf says how to correct what the compiler refuses.
@@ -152,9 +212,7 @@ func hintOf(detail, text string) string {
 	words := strings.Fields(text)
 	switch {
 	case strings.Contains(detail, "'= '"), strings.Contains(detail, "token recognition error at: '='"):
-		return "compare with =="
-	case strings.Contains(detail, "no matching overload") && strings.Contains(detail, "double") && strings.Contains(detail, "int"):
-		return "write a number that is compared with a double with a point, such as 5.0, and one that is compared with an int without"
+		return "write == to compare"
 	case strings.Contains(detail, "no matching overload"):
 		return "compare values of one type; the keys and their types are in docs/authoring-reference.md"
 	case slices.Contains(words, "and"), slices.Contains(words, "or"), slices.Contains(words, "not"):

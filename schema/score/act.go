@@ -146,7 +146,7 @@ func (c *checks) ends(p string, x *Action, row ActionRow) {
 	case x.TimeoutMS != nil && !row.Timeout:
 		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(x.Type)+" has no timeout_ms", "leave it out: it ends "+row.Ends)
 	case x.EndMS == nil && x.TimeoutMS == nil && !row.AtOnce && (row.End || row.Timeout):
-		c.add(p, CodeNeedsEnd, string(x.Type)+" says neither when it ends nor how long it may take", row.endHint())
+		c.add(p, CodeNeedsEnd, string(x.Type)+" says neither when it ends nor how long it may take", row.endHint(x.StartMS))
 	case x.EndMS != nil && (*x.EndMS <= x.StartMS || *x.EndMS > MaxActMS):
 		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "write a time after start_ms; both count from the start of the group")
 	case x.TimeoutMS != nil && (*x.TimeoutMS < 1 || *x.TimeoutMS > MaxActMS):
@@ -154,12 +154,19 @@ func (c *checks) ends(p string, x *Action, row ActionRow) {
 	}
 }
 
-// endHint names the field to add.
-func (r ActionRow) endHint() string {
-	if r.Timeout {
-		return "add timeout_ms: it ends " + r.Ends + ", at most so long; or end_ms for a fixed end"
+// endHint names the field to add to an action that starts at start, with a usual value.
+func (r ActionRow) endHint(start int64) string {
+	if !r.Timeout {
+		return fmt.Sprintf("add end_ms: %d, the time at which it ends", start+3000)
 	}
-	return "add end_ms: it ends " + r.Ends
+	usual := 5000
+	switch r.Type {
+	case TypeSay:
+		usual = 8000
+	case TypeGoto, TypeDrive:
+		usual = 60_000
+	}
+	return fmt.Sprintf("add timeout_ms: %d (it ends %s, and after so many milliseconds at the latest), or end_ms for a fixed end", usual, r.Ends)
 }
 
 var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)
@@ -235,7 +242,7 @@ func (c *checks) language(pointer, lang string) {
 	tag, err := language.Parse(lang)
 	switch {
 	case lang == "true" || lang == "false":
-		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), `YAML reads no and yes as truth values: quote them, "no" for Norwegian`)
+		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), `quote it, such as "no" for Norwegian: `+truthWords)
 	case err != nil:
 		c.add(pointer, CodeBadLanguage, fmt.Sprintf("%q is not a language tag", lang), "write one such as en, de or pt-BR")
 	case tag.String() != lang:

@@ -137,6 +137,9 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	if a.Launch.When != "" {
 		_, problems := cond.Parse(a.Launch.When)
 		c.addUnder("/launch/when", problems)
+		if len(problems) == 0 && a.Launch.Cooldown == "" {
+			c.warn("/launch", CodeNoCooldown, "without a cooldown the activity starts again and again while its condition is true, and the story gets no time", "say how long it rests after its end, such as cooldown: 60s")
+		}
 	}
 	if a.Launch.When == "" && a.Launch.For != "" {
 		c.add("/launch/when", CodeMissing, "for says how long a condition has to hold, and there is none", "add when, or leave for out")

@@ -77,7 +77,7 @@ func TestLineOfBadSyntax(t *testing.T) {
 	}{
 		{"act: a\nactions:\n  - {type: wait, start_ms: 0, end_ms: 9\n  - {type: wait}\n", 3, "a bracket is not closed"},
 		{"act: a\nactions:\n  - type: wait\n   start_ms: 0\n", 4, "indented differently"},
-		{"act: a\nname: {en: 'it's'}\nactions: []\n", 2, "a quote is missing"},
+		{"act: a\nname: {en: 'it's'}\nactions: []\n", 2, "the ' within it"},
 		{"act: \"a\nactions:\n  - {type: wait}\n", 1, "never closed"},
 		{"act: a\nactions\n  - {type: wait}\n", 2, "has no :"},
 		{"act: a\nactions:\n\t- {type: wait}\n", 3, "a tab"},

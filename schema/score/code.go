@@ -28,6 +28,7 @@ const (
 	CodeMissing          = "missing"
 	CodeMissingLanguage  = "missing_language" // warning
 	CodeNeedsEnd         = "needs_end"
+	CodeNoCooldown       = "no_cooldown" // warning
 	CodeNoUnit           = "no_unit"
 	CodeNotInCatalogue   = "not_in_catalogue"
 	CodeNotObject        = "not_object"

@@ -41,7 +41,7 @@ func shelf(id string) (Act, bool) {
 	return a, ok
 }
 
-// validate parses and validates a file according to its name: act-, story- or fit-.
+// validate parses and validates a file according to its name: act-, story-, activity- or fit-.
 func validate(t *testing.T, file string) []schema.Problem {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -58,6 +58,12 @@ func validate(t *testing.T, file string) []schema.Problem {
 		s, ps := ParseStory(text)
 		if len(ps) == 0 {
 			ps = ValidateStory(s, shelf)
+		}
+		return ps
+	case "activity":
+		a, ps := ParseActivity(text)
+		if len(ps) == 0 {
+			ps = ValidateActivity(a, shelf)
 		}
 		return ps
 	case "fit":

@@ -104,15 +104,15 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		c.texts(at(p, "text"), x.Text, MaxText)
 	case TypeSound:
 		if x.Loop && x.EndMS == nil {
-			hint := "add end_ms"
+			field, hint := "end_ms", fmt.Sprintf("add end_ms: %d, the time at which it ends", x.StartMS+5000)
 			if x.TimeoutMS != nil {
-				hint = "write end_ms in place of timeout_ms"
+				field, hint = "timeout_ms", fmt.Sprintf("rename timeout_ms to end_ms, the time at which it ends: %d", x.StartMS+*x.TimeoutMS)
 			}
-			c.add(at(p, "end_ms"), CodeNeedsEnd, "a sound that loops never ends by itself", hint)
+			c.add(at(p, field), CodeNeedsEnd, "a sound that loops never ends by itself", hint)
 		}
 	case TypeLED:
 		if !given["colour"] && x.Pattern != "rainbow" {
-			c.add(at(p, "colour"), CodeMissing, "the led has no colour", `add colour: "#20c0ff" in quotes, because # begins a comment; or pattern: rainbow`)
+			c.add(at(p, "colour"), CodeMissing, "the led has no colour", `add colour: "#20c0ff", in quotes; or pattern: rainbow`)
 		}
 	case TypeHead:
 		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
@@ -121,7 +121,7 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 	case TypeGoto:
 		switch place := given["x_m"] && given["y_m"]; {
 		case given["point"] && (given["x_m"] || given["y_m"]):
-			c.add(at(p, "point"), CodeWrongField, "a point and a place exclude each other", "keep point, or x_m with y_m")
+			c.add(at(p, "point"), CodeWrongField, "goto has a point and coordinates, which are two places to go to", fmt.Sprintf("keep point: %s and leave x_m and y_m out, or keep x_m with y_m and leave point out", x.Point))
 		case !given["point"] && !place:
 			c.add(p, CodeMissing, "goto does not say where", "add point, or x_m with y_m")
 		}

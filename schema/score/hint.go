@@ -111,7 +111,7 @@ func (r ActionRow) known() []string {
 // otherNames are words that authors write for fields of other names. A word belongs to the
 // first name that is a field there.
 var otherNames = map[string][]string{
-	"id": {"act", "story", "activity"}, "title": {"name"}, "label": {"labels"}, "lang": {"languages"}, "language": {"languages"},
+	"id": {"act", "story", "activity"}, "title": {"name"}, "titel": {"name"}, "titre": {"name"}, "label": {"labels"}, "lang": {"languages"}, "language": {"languages"},
 	"steps": {"acts", "actions"}, "sequence": {"acts", "actions"}, "actions": {"acts"}, "acts": {"actions"}, "loop": {"repeat"}, "times": {"repeat"},
 	"message": {"text"}, "say": {"text"}, "speech": {"text"}, "content": {"text"}, "en": {"text"}, "de": {"text"},
 	"pan": {"yaw_rad"}, "tilt": {"pitch_rad"}, "angle": {"yaw_rad"}, "file": {"sound", "image"}, "picture": {"image"}, "options": {"choices"},
@@ -158,14 +158,20 @@ func unknownFieldHint(name string, known []string, value any) string {
 		}
 	}
 	if slices.Contains(known, "launch") && (name == "when" || name == "for" || name == "cooldown") {
-		return fmt.Sprintf("write it below launch: launch: {%s: %s}", name, strings.Trim(written(value), `"`))
+		rest := ""
+		if name == "when" {
+			rest = ", cooldown: 60s"
+		}
+		return fmt.Sprintf("write it below launch: launch: {%s: %s%s}", name, strings.Trim(written(value), `"`), rest)
 	}
 	bare := name
 	if base, _, ok := cutUnit(name); ok {
 		bare = base
 	}
 	for _, other := range otherNames[bare] {
-		if slices.Contains(known, other) {
+		if text, isText := value.(string); slices.Contains(known, other) && other == "name" && isText {
+			return fmt.Sprintf("write name: {en: %s}", text)
+		} else if slices.Contains(known, other) {
 			return "write " + other
 		}
 	}
@@ -198,7 +204,7 @@ func typeHint(t reflect.Type, pointer jsontext.Pointer, value any) string {
 	case t == reflect.TypeFor[Action]():
 		return "an action has a type and a start: {type: face, start_ms: 0, face: smile}"
 	case t == reflect.TypeFor[Launch]() && isText:
-		return fmt.Sprintf("write %s: {when: %q}", name, text)
+		return fmt.Sprintf("write %s: {when: %q, cooldown: 60s}", name, text)
 	case (name == "for" || name == "cooldown") && isNumber:
 		return fmt.Sprintf("write it with its unit: %vs", number)
 	case t == reflect.TypeFor[Parameter]():
@@ -231,7 +237,7 @@ func typeHint(t reflect.Type, pointer jsontext.Pointer, value any) string {
 		return "write a number, such as 1"
 	case t.Kind() == reflect.String:
 		if _, is := value.(bool); is {
-			return "quote it: without quotes, YAML takes y, n, yes, no, on, off, true and false for truth values"
+			return "quote it: " + truthWords
 		}
 		if isNumber {
 			return fmt.Sprintf("quote it: %q", written(value))
@@ -244,6 +250,9 @@ func typeHint(t reflect.Type, pointer jsontext.Pointer, value any) string {
 	}
 	return "write " + name + ": and its fields below it, indented"
 }
+
+// truthWords says why a word without quotes is no text.
+const truthWords = "without quotes, YAML takes y, n, yes, no, on, off, true and false for truth values"
 
 func isNumeric(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)

@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ func Locate(text []byte, problems []schema.Problem) []schema.Problem {
 		for i := range problems {
 			if p := &problems[i]; p.Line == 0 {
 				p.Line, p.Column = place(document.Content[0], p.Pointer)
+				asWritten(p, document.Content[0])
 			}
 		}
 	}
@@ -45,6 +47,39 @@ func place(n *yamlv3.Node, pointer string) (line, column int) {
 		n, line, column = next, mark.Line, mark.Column
 	}
 	return line, column
+}
+
+// asWritten names what stands in the file in place of what YAML makes of it: a truth value
+// of a word, and nothing of what a # takes for a comment.
+func asWritten(p *schema.Problem, n *yamlv3.Node) {
+	pointer := jsontext.Pointer(p.Pointer)
+	for token := range pointer.Parent().Tokens() {
+		if n, _ = member(n, token); n == nil {
+			return
+		}
+	}
+	value, key := member(n, pointer.LastToken())
+	switch {
+	case value == nil || n.Kind != yamlv3.MappingNode:
+	case p.Code == CodeBadLanguage && key.Value != pointer.LastToken():
+		p.Pointer = at(string(pointer.Parent()), key.Value)
+		p.Detail, p.Hint = fmt.Sprintf("%s is no language tag without quotes", key.Value), fmt.Sprintf("quote it: %q; %s", key.Value, truthWords)
+	case p.Code == "bad_type" && isTruth(value, "true") || p.Code == "bad_type" && isTruth(value, "false"):
+		_, is, _ := strings.Cut(p.Detail, " ") // true is not a text
+		p.Detail, p.Hint = value.Value+" "+is, fmt.Sprintf("quote it: %q; %s", value.Value, truthWords)
+	case p.Code == CodeMissing && value.Tag == "!!null" && commentOf(key, value) != "":
+		p.Detail, p.Hint = "# begins a comment, so "+key.Value+" is empty", fmt.Sprintf("quote it: %q", commentOf(key, value))
+	}
+}
+
+// commentOf returns the first word of the comment behind a field.
+func commentOf(key, value *yamlv3.Node) string {
+	for _, text := range []string{value.LineComment, key.LineComment, value.HeadComment} {
+		if word, _, _ := strings.Cut(text, " "); len(word) > 1 {
+			return word
+		}
+	}
+	return ""
 }
 
 // member returns a member of n, and the node that marks its place.

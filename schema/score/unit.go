@@ -45,7 +45,11 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 		return
 	}
 	if x.TimeoutMS == nil {
-		c.add(at(p, "timeout_ms"), CodeNeedsEnd, "a screen with choices does not say how long it waits for one", "add timeout_ms in place of end_ms")
+		field, hint := "timeout_ms", "add timeout_ms: 15000"
+		if x.EndMS != nil {
+			field, hint = "end_ms", "rename end_ms to timeout_ms, how long it waits at most"
+		}
+		c.add(at(p, field), CodeNeedsEnd, "a screen with choices does not say how long it waits for one", hint)
 	}
 	if n := len(x.Choices); n == 0 || n > MaxChoices {
 		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices), "write them as [{id: again, text: {en: Again}}]")

@@ -30,7 +30,7 @@ func unreadable(data []byte) []schema.Problem {
 	case len(bytes.TrimSpace(data)) == 0:
 		return whole(CodeEmpty, "the file is empty", "begin it with act:, story: or activity: and an id, such as act: welcome")
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return whole(CodeNotUTF8, "the file is UTF-16 text", "save it as UTF-8")
+		return whole(CodeNotUTF8, "the file is UTF-16 text", "save the file as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 FILE")
 	case !utf8.Valid(data):
 		return []schema.Problem{notUTF8(data)}
 	}
@@ -144,7 +144,7 @@ func notYAML(data []byte, err error) []schema.Problem {
 	p.Line = stoppedAt(data, reported)
 	line := lines[min(p.Line, len(lines))-1]
 	p.Column = 1 + len(line) - len(strings.TrimLeft(line, " "))
-	p.Detail, p.Hint = syntaxHint(detail, line)
+	p.Detail, p.Hint = syntaxHint(detail, line, lines[:min(p.Line, len(lines))-1])
 	if m := hash.FindStringSubmatchIndex(line); m != nil {
 		p.Column = m[2] + 1
 	}
@@ -213,16 +213,44 @@ func stoppedAt(data []byte, reported int) int {
 	return max(reported, 1)
 }
 
-var hash = regexp.MustCompile(`:\s+(#[^\s,}\]]*)`)
+var (
+	hash       = regexp.MustCompile(`:\s+(#[^\s,}\]]*)`)
+	apostrophe = regexp.MustCompile(`'([^'"]*\pL)'(\pL[^'"]*)'`)               // 'It's late'
+	twoColons  = regexp.MustCompile(`^[\s-]*([^\s:{["']+): +([^"'{[].*: .*)$`) // en: One thing: the fountain
+)
 
-// syntaxHint puts an error of the YAML parser into words that help with the line.
-func syntaxHint(detail, line string) (string, string) {
+// begins returns the column in which the fields of a line begin: behind its spaces and the
+// marks of lists.
+func begins(line string) int { return 1 + len(line) - len(strings.TrimLeft(line, " -")) }
+
+// sameColumn says in which column a line has to begin: in that of the one before it.
+func sameColumn(line string, before []string) string {
+	for i := len(before) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(before[i]); text != "" && text[0] != '#' {
+			if column := begins(before[i]); column != begins(line) {
+				return fmt.Sprintf("begin it in column %d, as the fields of line %d do; it begins in column %d", column, i+1, begins(line))
+			}
+			break
+		}
+	}
+	return "let entries of one list, and fields of one action, begin in the same column"
+}
+
+// syntaxHint puts an error of the YAML parser into words that help with the line. before are
+// the lines before it.
+func syntaxHint(detail, line string, before []string) (string, string) {
 	says := func(part string) bool { return strings.Contains(detail, part) }
 	switch m := hash.FindStringSubmatch(line); {
 	case m != nil:
 		return "# begins a comment, so the rest of the line is not read", fmt.Sprintf("quote it: %q", m[1])
 	case strings.ContainsAny(line, "“”„"):
 		return detail, `write straight quotes, ", in place of “ and ”`
+	case apostrophe.MatchString(line):
+		m := apostrophe.FindStringSubmatch(line)
+		return "a text between ' ends at the ' within it", fmt.Sprintf(`write it between ": "%s'%s"`, m[1], m[2])
+	case says("mapping values are not allowed") && twoColons.MatchString(line):
+		m := twoColons.FindStringSubmatch(line)
+		return `a second : stands in this line`, fmt.Sprintf("quote the text that holds it: %s: %q", m[1], strings.TrimSpace(m[2]))
 	case says("mapping values are not allowed"):
 		return "a second : stands in this line, or the line is indented too far", `quote a text that holds ": ", and give the fields of one action the same indentation`
 	case says("could not find expected ':'"):
@@ -230,7 +258,7 @@ func syntaxHint(detail, line string) (string, string) {
 	case says("did not find expected ',' or"):
 		return "a bracket is not closed, or a comma or a quote is missing", `check {, [, , and " in this line; quote a text that holds , : { } [ ] or '`
 	case says("did not find expected '-'"), says("did not find expected key"), says("block sequence entries are not allowed"):
-		return "the line is indented differently from the lines that it belongs to", "let entries of one list, and fields of one action, begin in the same column"
+		return "the line is indented differently from the lines that it belongs to", sameColumn(line, before)
 	case says("unexpected end of stream"), says("unexpected document indicator"):
 		return "a quote that opens here is never closed", `close it with the same quote; write ' in a text as "it's"`
 	case says("unknown escape character"):
