@@ -33,7 +33,7 @@ func TestRefusedRulesSayWhere(t *testing.T) {
 		{rule(`"on":"touch","cooldown":"25h"`), "/0/cooldown", "not a duration"},
 		{rule(`"when":"peple > 0"`), "/0/when", "no key or function peple"},
 		{rule(`"when":"since_s(\"tuch\") > 1.0"`), "/0/when", `no signal "tuch"`},
-		{rule(`"when":"people"`), "/0/when", "not a condition"},
+		{rule(`"when":"people"`), "/0/when", "neither true nor false"},
 		{`[{"rule":"r","on":"touch","interrupter":"operator","handler":"h"}]`, "/0/interrupter", "not an interrupter"},
 	} {
 		refused(t, RulesSetting, c.value, c.pointer, c.detail)
