@@ -22,6 +22,7 @@ import (
 	"troupe/broker/server"
 	"troupe/broker/websocket"
 	"troupe/schema"
+	"troupe/schema/argon2id"
 	"troupe/schema/build"
 )
 
@@ -166,10 +167,10 @@ func hashPassword(cmd *cobra.Command) error {
 	if password == "" {
 		return errors.Join(errors.New("no password on standard input"), err)
 	}
-	var salt [access.SaltBytes]byte
+	var salt [argon2id.SaltBytes]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return fmt.Errorf("make salt: %w", err)
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), access.HashPassword(password, salt))
+	fmt.Fprintln(cmd.OutOrStdout(), argon2id.HashPassword(password, salt))
 	return nil
 }

@@ -26,8 +26,8 @@ type layer struct {
 var layers = []layer{
 	{what: "golden files and a clock of its own, for every test",
 		folders: []string{"schema/golden", "schema/bubble"}},
-	{what: "which build a program is", pure: true,
-		folders: []string{"schema/build"}},
+	{what: "which build a program is; password hashes", pure: true,
+		folders: []string{"schema/build", "schema/argon2id"}},
 	{what: "state machines as tables", pure: true,
 		folders: []string{"schema/fsm"}},
 	{what: "the wire contract: messages, topics, verbs, reasons", pure: true,

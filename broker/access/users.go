@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"troupe/schema"
+	"troupe/schema/argon2id"
 )
 
 // User is a line of the users file.
@@ -18,7 +19,7 @@ type User struct {
 	Role schema.Role
 	// Robot is the robot of a console, else empty.
 	Robot string
-	Hash  *Hash // nil: the user has no password
+	Hash  *argon2id.Hash // nil: the user has no password
 }
 
 // Users is a parsed users file. The zero value has no users.
@@ -90,7 +91,7 @@ func parseUser(field []string) (User, error) {
 		return User{}, fmt.Errorf("role %q: only a console belongs to a robot", field[1])
 	}
 	if len(field) == 3 {
-		h, err := ParseHash(field[2])
+		h, err := argon2id.Parse(field[2])
 		if err != nil {
 			return User{}, err
 		}

@@ -9,6 +9,7 @@ import (
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/argon2id"
 )
 
 func TestConnectIdentityRules(t *testing.T) {
@@ -98,7 +99,7 @@ func TestOneConnectionPerIDRemainsAndReceives(t *testing.T) {
 }
 
 func TestPasswordsAreChecked(t *testing.T) {
-	hash := access.HashPassword("secret", [16]byte{1})
+	hash := argon2id.HashPassword("secret", [16]byte{1})
 	users, err := access.ParseUsers(strings.NewReader("r1 robot " + hash.String() + "\nop1 operator\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,10 +9,11 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
 	"troupe/schema"
+	"troupe/schema/argon2id"
 )
 
 // someHash is the hash of the password "secret".
-var someHash = access.HashPassword("secret", [access.SaltBytes]byte{5}).String()
+var someHash = argon2id.HashPassword("secret", [argon2id.SaltBytes]byte{5}).String()
 
 func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	ca := brokertest.NewCA(t)

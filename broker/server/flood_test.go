@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
+	"troupe/schema/argon2id"
 )
 
 // from dials b from another address of this machine.
@@ -71,7 +71,7 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 // Unknown clients that guess passwords must keep no other client out, least of all a stop
 // button: neither from other addresses nor from their own.
 func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
-	hash := func(password string) access.Hash { return access.HashPassword(password, [16]byte{1}) }
+	hash := func(password string) argon2id.Hash { return argon2id.HashPassword(password, [16]byte{1}) }
 	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
 	var let, refused atomic.Int64
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"troupe/broker/access"
+	"troupe/schema/argon2id"
 	"troupe/schema/bubble"
 )
 
@@ -47,7 +47,7 @@ func TestWrongPasswordsAreDelayedAndRightOnesAreNot(t *testing.T) {
 func TestDelayedAnswersAreBoundedAndEndAtClose(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p, hash := newPasswords(), dummyHash
-		p.verify = func(access.Hash, []byte) bool { return false }
+		p.verify = func(argon2id.Hash, []byte) bool { return false }
 		p.freeHashes = 1 << 20
 		for a := byte(1); a <= 10; a++ {
 			for range 2 * maxDelayedPerAddress {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"troupe/broker/access"
+	"troupe/schema/argon2id"
 )
 
 // dummyHash is verified for unknown names, so that the time of a refusal does not show
 // which names exist.
-var dummyHash = access.HashPassword("", [access.SaltBytes]byte{})
+var dummyHash = argon2id.HashPassword("", [argon2id.SaltBytes]byte{})
 
 // passwords verifies passwords. A hash takes about 20 ms and 19 MiB, and a users file may
 // ask for up to 128 MiB. A flood of unknown clients must exhaust neither the memory nor
@@ -32,7 +33,7 @@ var dummyHash = access.HashPassword("", [access.SaltBytes]byte{})
 // No client waits longer than patience.
 type passwords struct {
 	patience time.Duration
-	verify   func(access.Hash, []byte) bool
+	verify   func(argon2id.Hash, []byte) bool
 
 	mu          sync.Mutex
 	freeHashes  int // further hashes that may be computed at once
@@ -71,7 +72,7 @@ const (
 func newPasswords() *passwords {
 	p := &passwords{
 		freeHashes: max(1, runtime.GOMAXPROCS(0)/2), patience: 5 * time.Second,
-		verify: access.Hash.Verify, proven: newProven(), closing: make(chan struct{}),
+		verify: argon2id.Hash.Verify, proven: newProven(), closing: make(chan struct{}),
 	}
 	p.close = sync.OnceFunc(func() { close(p.closing) })
 	p.stop.max, p.other.max = 64, 128
@@ -80,7 +81,7 @@ func newPasswords() *passwords {
 
 // check verifies the password against the hash. A nil hash matches no password and takes
 // as long. A wrong password is answered after the delay that its claim has earned.
-func (p *passwords) check(who claimant, hash *access.Hash, password []byte) answer {
+func (p *passwords) check(who claimant, hash *argon2id.Hash, password []byte) answer {
 	if hash != nil && p.isProven(who.claim, *hash, password) {
 		return isRight
 	}
@@ -122,7 +123,7 @@ func (p *passwords) delayAnswer(from netip.Addr, pause time.Duration) {
 	p.delayed.leave(from)
 }
 
-func (p *passwords) isProven(who claim, hash access.Hash, password []byte) bool {
+func (p *passwords) isProven(who claim, hash argon2id.Hash, password []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.proven.has(who, hash, password)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"troupe/broker/access"
+	"troupe/schema/argon2id"
 	"troupe/schema/bubble"
 )
 
@@ -25,7 +26,7 @@ func newClaimant(a netip.Addr, name string) claimant {
 func slowPasswords(hashes *[]string) *passwords {
 	p := newPasswords()
 	p.freeHashes = 1
-	p.verify = func(_ access.Hash, password []byte) bool {
+	p.verify = func(_ argon2id.Hash, password []byte) bool {
 		time.Sleep(40 * time.Millisecond)
 		if hashes != nil {
 			*hashes = append(*hashes, string(password))
@@ -181,8 +182,8 @@ func TestHungUpDetectsClosedPeer(t *testing.T) {
 }
 
 func TestProvenPasswordNeedsNoHash(t *testing.T) {
-	hash := access.HashPassword("right", [access.SaltBytes]byte{1})
-	other := access.HashPassword("right", [access.SaltBytes]byte{2})
+	hash := argon2id.HashPassword("right", [argon2id.SaltBytes]byte{1})
+	other := argon2id.HashPassword("right", [argon2id.SaltBytes]byte{2})
 	p := newPasswords()
 	op1 := newClaimant(hostAddr(1), "op1")
 	if a := p.check(op1, &hash, []byte("right")); a != isRight {
@@ -192,7 +193,7 @@ func TestProvenPasswordNeedsNoHash(t *testing.T) {
 	for _, c := range []struct {
 		what     string
 		who      claimant
-		hash     access.Hash
+		hash     argon2id.Hash
 		password string
 		want     answer
 	}{

@@ -5,15 +5,15 @@ import (
 	"sync"
 	"testing"
 
-	"troupe/broker/access"
 	"troupe/broker/brokertest"
+	"troupe/schema/argon2id"
 )
 
 // One address may be the NAT of a whole building, with one guesser in it. A client with
 // the right password is accepted even while others guess at its name.
 func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 	const names, guesses, free, address = 8, 7, 5, "127.0.0.2" // free of delay
-	cheap := access.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}    // no queue for hashes: this is about the delays
+	cheap := argon2id.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}  // no queue for hashes: this is about the delays
 	var users string
 	password := func(i int) string { return fmt.Sprint("secret ", i) }
 	for i := range names {

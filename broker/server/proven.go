@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"troupe/broker/access"
+	"troupe/schema/argon2id"
 )
 
 // maxProven is how many claims are remembered. Only claims with the right password are,
@@ -43,7 +44,7 @@ func (p *proven) digest(c claim, line string, password []byte) (sum [sha256.Size
 }
 
 // has reports whether c was right before with this password and hash.
-func (p *proven) has(c claim, hash access.Hash, password []byte) bool {
+func (p *proven) has(c claim, hash argon2id.Hash, password []byte) bool {
 	was, known := p.of[c]
 	if !known || was.line != hash.String() {
 		return false
@@ -52,7 +53,7 @@ func (p *proven) has(c claim, hash access.Hash, password []byte) bool {
 	return hmac.Equal(was.digest[:], now[:])
 }
 
-func (p *proven) add(c claim, hash access.Hash, password []byte) {
+func (p *proven) add(c claim, hash argon2id.Hash, password []byte) {
 	if _, known := p.of[c]; !known && len(p.of) >= maxProven {
 		for other := range p.of {
 			delete(p.of, other)

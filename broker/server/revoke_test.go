@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/broker/server"
 	"troupe/schema"
+	"troupe/schema/argon2id"
 )
 
 // will is the presence "lost" of a robot as its will.
@@ -112,7 +112,7 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 func TestRemovedUserIsCutAtOnce(t *testing.T) {
 	t.Parallel()
 	hash := func(password string) string {
-		return access.HashPassword(password, [access.SaltBytes]byte{3}).String()
+		return argon2id.HashPassword(password, [argon2id.SaltBytes]byte{3}).String()
 	}
 	ca := brokertest.NewCA(t)
 	var log logBuffer
@@ -193,7 +193,7 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
 	reload := make(chan os.Signal, 1)
-	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+access.HashPassword("a", [access.SaltBytes]byte{3}).String()+"\n"), ca.Broker, func(c *server.Config) { c.Reload = reload })
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"), ca.Broker, func(c *server.Config) { c.Reload = reload })
 	good, bad := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
 	refused := func(h brokertest.Hello, own ...tls.Certificate) bool {
 		c, code := byTLS(t, b, ca, h, own...)

@@ -1,4 +1,5 @@
-package access
+// Package argon2id hashes the passwords of people and programs, for the broker and fleetd.
+package argon2id
 
 import (
 	"crypto/subtle"
@@ -18,7 +19,7 @@ type Hash struct {
 	salt, sum         []byte
 }
 
-// The maximum that a users file may ask of the broker.
+// The maximum that a hash may ask of a program.
 const (
 	maxMemoryKiB, maxPasses, maxLanes = 128 << 10, 10, 4
 	newSum                            = 32
@@ -58,9 +59,9 @@ func (h Hash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memoryKiB, h.passes, h.lanes, b64(h.salt), b64(h.sum))
 }
 
-// ParseHash parses a PHC string. It refuses parameters with which a users file could
-// exhaust the broker.
-func ParseHash(s string) (Hash, error) {
+// Parse parses a PHC string. It refuses parameters with which a hash could
+// exhaust the program.
+func Parse(s string) (Hash, error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" {
 		return Hash{}, errors.New("not an argon2id hash as written by hash-password")
