@@ -50,6 +50,7 @@ require (
 
 require (
 	cel.dev/cel-go v0.33.2
+	github.com/alexedwards/scs/v2 v2.9.0
 	github.com/google/renameio/v2 v2.0.2
 )
 

@@ -69,6 +69,8 @@ var layers = []layer{
 		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "components of fleetd",
 		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop"}},
+	{what: "who is signed in",
+		folders: []string{"fleetd/accounts"}},
 	{what: "fleetd's HTTP API and page",
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
@@ -133,6 +135,7 @@ var allowedClocks = map[string]string{
 var onlyImporter = map[string]string{
 	"github.com/eclipse/paho.mqtt.golang": "broker/link",
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
+	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

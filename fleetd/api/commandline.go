@@ -8,6 +8,7 @@ import "github.com/danielgtaylor/huma/v2"
 var commandLines = map[string]string{
 	"version": "version",
 	"health":  "health",
+	"me":      "whoami",
 
 	"list-robots":   "robot list",
 	"export-robots": "robot list --csv",
@@ -109,11 +110,15 @@ var otherWays = map[string]string{
 	"get-schema":           "without fleetd",
 }
 
-// robotsCalls are the operations for robotd alone, which have no command, and what they are
-// for.
+// robotsCalls are the operations for robotd or the page alone, which have no command, and what
+// they are for.
 var robotsCalls = map[string]string{
 	"enrol": "a robot gets its first certificate with the token that robot enrol made",
 	"renew": "a robot renews its certificate",
+
+	"sign-in-ways": "the page shows how people can sign in",
+	"sign-in":      "the page opens a session",
+	"sign-out":     "the page ends its session",
 }
 
 // Keys of operations in the description of the API.

@@ -130,7 +130,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
-	if no := forbidden(p, rightOf(classOf(c.Verb)), "Cancel "+c.Verb); no != nil {
+	if no := forbidden(p, rightOf(c.Verb), "Cancel "+c.Verb); no != nil {
 		return nil, no
 	}
 	if c.State.Final() {

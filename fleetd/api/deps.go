@@ -33,6 +33,7 @@ type Deps struct {
 	Decommissions Decommissions
 	Leaving       Leaving
 	Drivers       Drivers
+	Sessions      Sessions
 }
 
 // Instance is the running fleetd instance.

@@ -75,7 +75,7 @@ type audit struct {
 
 func (s *server) audit(h huma.API) {
 	register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
-		"Requests to fleetd, and commands that other MQTT clients sent to robots."), auth.View,
+		"Requests to fleetd, and commands that other MQTT clients sent to robots."), auth.Audit,
 		func(ctx context.Context, in *struct {
 			caller
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`

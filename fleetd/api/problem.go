@@ -58,7 +58,8 @@ var (
 	KindNoMatch      = Kind{"precondition-required", http.StatusPreconditionRequired, "If-Match is missing", "The request overwrites a draft. If-Match names the draft revision that you read, so that nobody overwrites somebody else's change unknowingly."}
 	KindTooLarge     = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, an act or story 64 KiB, an uploaded asset 16 MiB."}
 	KindMedia        = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may also be YAML."}
-	KindNotAllowed   = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or is forbidden."}
+	KindNotAllowed   = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or needs a role or a site that the account does not have."}
+	KindSignIn       = Kind{"sign-in-required", http.StatusUnauthorized, "Sign in first", "Nobody is signed in, the session or token has ended, or user and password do not match. Sign in on the page or with fleetd login; programs send Authorization: Bearer and a token."}
 	KindSlow         = Kind{"too-slow", http.StatusRequestTimeout, "The request came too slowly", "The body did not arrive in time."}
 	KindBusy         = Kind{"busy", http.StatusServiceUnavailable, "Too many concurrent changes", "Many requests change the same data at once; this one changed nothing. Try again."}
 	KindDatabase     = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots continue, and stops work. Everything else waits until the database answers."}
@@ -74,7 +75,7 @@ var (
 	KindWrongBody    = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot has another one, or none."}
 	KindRequest      = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The certificate signing request is not acceptable; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
 	KindCertificate  = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not accepted", "The robot presented no certificate of this fleet, or one that has expired or was revoked. Enrol it again with a new token."}
-	KindTooOften     = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens", "This address sent wrong tokens repeatedly and has to wait."}
+	KindTooOften     = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens or passwords", "This address sent wrong tokens or passwords repeatedly and has to wait."}
 	KindInUse        = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories need what the request would delete; detail names them."}
 	KindOnline       = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is online, or delete documents that it would publish again."}
 	KindInternal     = Kind{"internal", http.StatusInternalServerError, "Internal error", "This is a defect of fleetd, not of the request. Its log has details."}
@@ -84,7 +85,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale, KindNoMatch,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindEnding, KindNoKeys,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindEnding, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }

@@ -116,7 +116,7 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[view.Detail]{d}, nil
 	})
-	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Edit, func(ctx context.Context, in *struct {
+	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Administer, func(ctx context.Context, in *struct {
 		One
 		Body labels
 	}) (*answer[view.Robot], error) {
@@ -136,7 +136,7 @@ func (s *server) robots(h huma.API) {
 	s.export(h)
 	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
 		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
-	), auth.Edit, func(ctx context.Context, in *struct {
+	), auth.Administer, func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
 		Body   Signed

@@ -63,7 +63,7 @@ func permit(o huma.Operation, rights auth.Rights) huma.Operation {
 	check := func(ctx huma.Context, next func(huma.Context)) {
 		if p := forbidden(auth.Of(ctx.Context()), rights, o.Summary); p != nil {
 			_, w := humago.Unwrap(ctx)
-			Write(w, p)
+			refuse(w, p)
 			return
 		}
 		next(ctx)
@@ -75,26 +75,38 @@ func permit(o huma.Operation, rights auth.Rights) huma.Operation {
 
 // forbidden says why a principal may not do something; nil = it may.
 func forbidden(p auth.Principal, rights auth.Rights, what string) *Problem {
-	if p.May(rights) {
+	switch {
+	case p.May(rights):
 		return nil
+	case !p.SignedIn():
+		return signInRequired(what + ": nobody is signed in")
 	}
-	who := p.ID
-	if who == "" {
-		who = "an unknown caller"
+	return KindNotAllowed.Problem(fmt.Sprintf("%s: %s does not have the right to %v", what, p.ID, rights),
+		fmt.Sprintf("this needs the role %s; an administrator can give it to you", auth.RolesWith(rights)))
+}
+
+// refuse writes the refusal of a request.
+func refuse(w http.ResponseWriter, p *Problem) {
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="Troupe"`)
 	}
-	return KindNotAllowed.Problem(fmt.Sprintf("%s: %s does not have the right to %v", what, who, rights), "use an account that has this right, or have it granted to this one")
+	Write(w, p)
 }
 
 // sending are the rights of which a command needs one; rightOf says which.
-const sending = auth.Command | auth.Manual | auth.Stop
+const sending = auth.Command | auth.Manual | auth.Stop | auth.Administer
 
-// rightOf returns the right to send commands of a class.
-func rightOf(class verb.Class) auth.Rights {
-	switch class {
-	case verb.ClassStop:
+// rightOf returns the right to send a command, by its name group/verb.
+func rightOf(name string) auth.Rights {
+	group, name, _ := strings.Cut(name, "/")
+	v, known := verb.Of(group, name)
+	switch {
+	case v.Class == verb.ClassStop:
 		return auth.Stop
-	case verb.ClassControl, verb.ClassManual:
+	case v.Class == verb.ClassControl || v.Class == verb.ClassManual:
 		return auth.Manual
+	case known && !v.Allows(schema.RoleOperator):
+		return auth.Administer
 	}
 	return auth.Command
 }
@@ -104,7 +116,7 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := who.Authenticate(r)
 		if err != nil {
-			Write(w, KindNotAllowed.Problem(err.Error(), "authenticate as this fleet requires it"))
+			refuse(w, signInRequired(err.Error()))
 			return
 		}
 		ctx := auth.WithAgain(auth.With(r.Context(), p), func() (auth.Principal, error) { return who.Authenticate(r) })

@@ -100,6 +100,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.audit(h)
 	s.schemas(h)
 	s.about(h)
+	s.sessions(h)
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)
 	return h
@@ -122,9 +123,8 @@ func schemaName(t reflect.Type, hint string) string {
 // Guard is middleware around the whole server: it refuses requests from pages of other
 // sites (CSRF) and with unknown host names (DNS rebinding), limits bodies, and recovers
 // from panics. It puts the principal that who makes of each request into its context.
-// hosts are the names that the Host header may carry besides loopback; nil allows every
-// name.
-func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authenticator) http.Handler {
+// allowed says which names the Host header may carry besides those of loopback.
+func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, who auth.Authenticator) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
@@ -139,7 +139,7 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authent
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "same-origin")
-		if hosts != nil && !hostAllowed(r.Host, hosts) {
+		if !hostAllowed(r.Host, allowed) {
 			Write(w, KindNotAllowed.Problem(fmt.Sprintf("host name %q is not allowed", r.Host), "start fleetd with --host for every name that a reverse proxy uses"))
 			return
 		}
@@ -160,15 +160,15 @@ func Guard(next http.Handler, log *slog.Logger, hosts []string, who auth.Authent
 	})
 }
 
-func hostAllowed(host string, hosts []string) bool {
+func hostAllowed(host string, allowed func(string) bool) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback() || slices.Contains(hosts, host)
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
 	}
-	return host == "localhost" || slices.Contains(hosts, host)
+	return allowed(host)
 }
 
 // Write answers with a problem outside of huma.

@@ -70,7 +70,7 @@ func (s *server) stream(h huma.API) {
 			}
 			for sentAt := s.Now(); ; {
 				changed, err := feed.Next(ctx, statusInterval)
-				if err != nil {
+				if err != nil || !auth.Still(ctx) {
 					return
 				}
 				rows := make([]*view.Row, len(changed))

@@ -64,7 +64,7 @@ func openPage(mux http.Handler, query string) *page {
 	var served sync.WaitGroup
 	served.Go(func() {
 		r := httptest.NewRequestWithContext(ctx, "GET", Prefix+"/stream"+query, nil)
-		Guard(mux, slog.New(slog.DiscardHandler), nil, auth.Local{}).ServeHTTP(p, r)
+		Guard(mux, slog.New(slog.DiscardHandler), anyHost, auth.Everybody{Principal: auth.Dev()}).ServeHTTP(p, r)
 	})
 	p.end = func() { cancel(); served.Wait() }
 	return p

@@ -64,7 +64,7 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 	conn := &device{ws, s.Now}
 	session, err := s.Drivers.Begin(robot, teleop.Person{
 		Principal: p,
-		Owns:      func(by string) bool { return p.Kind == auth.KindLocal || by == p.ID },
+		Owns:      func(by string) bool { return p.Kind == auth.KindDev || by == p.ID },
 		Forbidden: func() string { return forbiddenNow(r.Context(), p, auth.Manual) },
 	})
 	if err != nil { // a page cannot read the answer to a request that is not upgraded

@@ -3,26 +3,47 @@ package auth
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 )
 
 // Principal is who makes a request. ID is what the audit keeps; a person's name in the body
 // of a request stands beside it, never in its place.
 type Principal struct {
-	ID     string
-	Kind   Kind
+	ID     string // the name of the account
+	Kind   Kind   // empty: nobody is signed in
 	Name   string // to show; may be empty
+	Token  string // name of the token of the request; empty without one
+	Roles  []Role
 	Rights Rights
+	Sites  []string // the principal sees and commands robots of these sites only; none = every robot
 }
+
+// SiteLabel is the label of a robot that names its site.
+const SiteLabel = "site"
 
 // May reports whether the principal has one of these rights.
 func (p Principal) May(rights Rights) bool { return rights&(p.Rights|SelfProving) != 0 }
+
+// SignedIn reports whether fleetd knows who makes the request.
+func (p Principal) SignedIn() bool { return p.Kind != "" }
+
+// Same reports whether q is the same principal with the same rights.
+func (p Principal) Same(q Principal) bool {
+	return p.ID == q.ID && p.Kind == q.Kind && p.Rights == q.Rights && slices.Equal(p.Sites, q.Sites)
+}
+
+// Sees reports whether a robot with these labels belongs to the principal's sites.
+func (p Principal) Sees(labels map[string]string) bool {
+	return len(p.Sites) == 0 || slices.Contains(p.Sites, labels[SiteLabel])
+}
 
 // Kind is how a principal was authenticated.
 type Kind string
 
 const (
-	KindLocal       Kind = "local"       // by reaching the address at all
+	KindDev         Kind = "dev"         // by reaching the address of an instance in development mode
+	KindSession     Kind = "session"     // by the cookie of a session
 	KindToken       Kind = "token"       // by a token
 	KindCertificate Kind = "certificate" // by a TLS certificate
 )
@@ -33,17 +54,19 @@ type Rights uint16
 
 const (
 	View       Rights = 1 << iota // read everything but secrets
-	Edit                          // change the library, labels, and which robots belong to the fleet
+	Edit                          // change the library
 	Assign                        // change desired documents
 	Command                       // send commands
 	Manual                        // send commands of manual control
 	Stop                          // stop robots
 	Release                       // release stops
-	Administer                    // make tokens, revoke credentials, remove robots
+	Administer                    // change accounts, labels and robots' credentials; add and remove robots
+	Audit                         // read the audit
+	Own                           // change one's own password and tokens
 	end
 
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
-	// token for enrolment, which the handler checks. Every principal has it.
+	// token for enrolment or a password, which the handler checks. Everybody has it.
 	SelfProving Rights = 1 << 15
 
 	// All is every right.
@@ -51,31 +74,37 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own"}
 
-// String names the rights for a person.
-func (r Rights) String() string {
-	var names []string
+// Names lists the names of the rights.
+func (r Rights) Names() []string {
+	names := []string{}
 	for i, name := range rightNames {
 		if r&(1<<i) != 0 {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, " or ")
+	return names
 }
 
-// An Authenticator makes the principal of a request. An error says why the request is
-// refused and what to do.
+// String names the rights for a person.
+func (r Rights) String() string { return strings.Join(r.Names(), " or ") }
+
+// An Authenticator makes the principal of a request; without credentials, one of no kind and
+// without rights. An error says why the credentials are refused.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }
 
-// Local gives every request all rights: any client that reaches the address can command every robot.
-type Local struct{}
+// Everybody is an authenticator that takes every request for the same principal.
+type Everybody struct{ Principal }
 
 // Authenticate implements Authenticator.
-func (Local) Authenticate(*http.Request) (Principal, error) {
-	return Principal{ID: "local", Kind: KindLocal, Rights: All}, nil
+func (e Everybody) Authenticate(*http.Request) (Principal, error) { return e.Principal, nil }
+
+// Dev is who makes a request in development mode without signing in: they have every right.
+func Dev() Principal {
+	return Principal{ID: "dev", Kind: KindDev, Name: "development", Roles: roleNames(), Rights: All}
 }
 
 // Robots is for the address at which robots enrol, renew certificates and get files. The
@@ -118,4 +147,14 @@ func With(ctx context.Context, p Principal) context.Context {
 func Of(ctx context.Context) Principal {
 	p, _ := ctx.Value(contextKey{}).(Principal)
 	return p
+}
+
+// Still reports whether the principal of a request that lasts, such as a stream, is signed in
+// as before.
+func Still(ctx context.Context) bool {
+	if ctx.Value(againKey{}) == nil {
+		return true
+	}
+	now, err := Again(ctx)
+	return err == nil && now.Same(Of(ctx))
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"net/http/httptest"
+	"reflect"
 	"testing"
 )
 
@@ -12,6 +13,9 @@ func TestRequestWithoutPrincipalHasNoRights(t *testing.T) {
 	}
 	if !p.May(SelfProving) {
 		t.Error("a request that proves itself is refused")
+	}
+	if p.SignedIn() {
+		t.Error("nobody is signed in")
 	}
 	if p.May(0) {
 		t.Error("a route that names no right is open")
@@ -30,11 +34,8 @@ func TestEveryRightHasAName(t *testing.T) {
 }
 
 func TestPrincipalIsCarriedByTheContext(t *testing.T) {
-	p, err := Local{}.Authenticate(httptest.NewRequest("GET", "/", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := Of(With(t.Context(), p)); got != p || !got.May(Administer) {
+	p := Dev()
+	if got := Of(With(t.Context(), p)); !reflect.DeepEqual(got, p) || !got.May(Administer) || !got.SignedIn() {
 		t.Errorf("the context carries %+v, want %+v", got, p)
 	}
 }
@@ -46,5 +47,43 @@ func TestRobotsMayOnlyRead(t *testing.T) {
 	}
 	if p.May(All &^ View) {
 		t.Errorf("a robot may %v", p.Rights)
+	}
+}
+
+func TestRoleOfNoNameHasNoRights(t *testing.T) {
+	if got := RightsOf([]Role{"king", ""}); got != 0 {
+		t.Errorf("unknown roles have the right to %v", got)
+	}
+}
+
+func TestEveryRightBelongsToARole(t *testing.T) {
+	for right := Rights(1); right < end; right <<= 1 {
+		if RolesWith(right) == "" {
+			t.Errorf("no role has the right to %v", right)
+		}
+	}
+	if got := RolesWith(Command); got != "operator or admin" {
+		t.Errorf("commands may be sent by %q", got)
+	}
+}
+
+// Whoever makes robots move, or changes what they will do, can stop them too.
+func TestWhoeverChangesRobotsMayStopThem(t *testing.T) {
+	for _, row := range Roles {
+		if row.Rights&(Command|Manual|Edit|Assign|Release) != 0 && row.Rights&Stop == 0 {
+			t.Errorf("%s may not stop robots", row.Role)
+		}
+	}
+}
+
+func TestPrincipalOfSitesSeesTheirRobotsOnly(t *testing.T) {
+	p := Principal{Sites: []string{"lobby", "hall"}}
+	for site, want := range map[string]bool{"lobby": true, "hall": true, "cellar": false, "": false} {
+		if got := p.Sees(map[string]string{SiteLabel: site}); got != want {
+			t.Errorf("a robot at %q is seen: %v", site, got)
+		}
+	}
+	if p.Sees(nil) || !(Principal{}).Sees(nil) {
+		t.Error("a robot without a site is seen by those of every site, and only by them")
 	}
 }

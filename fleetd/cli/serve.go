@@ -37,8 +37,8 @@ func (sh *shell) serveCommand() *cobra.Command {
 		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, all lasting data in a database.
 When it is ready it prints one line: ready http=http://127.0.0.1:8080
 
-It does not authenticate HTTP clients yet, and so listens on this machine only, unless
---exposed is given.
+People sign in. The first start prints the password of the user admin once. An address that
+other machines reach needs TLS. With --dev nobody has to sign in, on this machine only.
 
 It checks an SQLite file first. It refuses a damaged one, and a database that a newer
 fleetd has migrated; the error says what to do. It removes history older than
@@ -63,8 +63,9 @@ broker-password in the file.`,
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
 	f.String("spool", "", "file on this machine that keeps stops until the database has them; default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
-	f.Bool("dev", false, "adopt every robot that connects, without enrolment")
-	f.Bool("exposed", false, "allow --http to be reachable from other machines, although clients are not authenticated")
+	f.Bool("dev", false, "for this machine only: whoever is not signed in has every right, and every robot that connects is adopted without enrolment")
+	f.Bool("behind-tls-proxy", false, "only a reverse proxy reaches --http; it speaks TLS with browsers and sets X-Forwarded-For")
+	f.Bool("reset-admin", false, "give the user admin a new password at this start and print it")
 	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates with it, also its own")
 	f.String("http-tls-cert", "", "PEM file with the server certificate for --http and --enrol; --http then uses TLS")
 	f.String("http-tls-key", "", "PEM file with the key of --http-tls-cert")
@@ -117,7 +118,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
-		Dev: k.Bool("dev"), Exposed: k.Bool("exposed"), Hosts: k.Strings("host"),
+		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.printAdmin, Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
@@ -126,6 +127,11 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		}
 		fmt.Fprintln(sh.Out, ready)
 	})
+}
+
+// printAdmin shows the password of the first user. It is not part of the log, which many can read.
+func (sh *shell) printAdmin(name, password string) {
+	fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in on the page, or with: fleetd login --user %s\n\n", name, password, name)
 }
 
 // retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.

@@ -78,7 +78,7 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 			w.Fatal(err)
 		}
 		for _, b := range batches {
-			if b.Principal != "local" {
+			if b.Principal != "dev" {
 				w.Errorf("batch %s of %s has principal %q", b.ID, b.Verb, b.Principal)
 			}
 		}
@@ -86,11 +86,11 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 			w.Errorf("%d batches, want the stop, the adoption and the two commands", len(batches))
 		}
 		want := map[string]string{
-			"label robot r1":             `"local" for anna: hall=a`,
-			"stop stop " + held.Latch:    `"local" for anna: stop: r1`,
-			"release stop " + held.Latch: `"local" for ben: on 1 robot: the stage is clear`,
-			"adopt robot r9":             `"local" for carl: it is new`,
-			"cancel command " + waiting:  `"local" for dora: not today`,
+			"label robot r1":             `"dev" for anna: hall=a`,
+			"stop stop " + held.Latch:    `"dev" for anna: stop: r1`,
+			"release stop " + held.Latch: `"dev" for ben: on 1 robot: the stage is clear`,
+			"adopt robot r9":             `"dev" for carl: it is new`,
+			"cancel command " + waiting:  `"dev" for dora: not today`,
 			"adopt robot r1":             `"" for fleetd: --dev adopts every robot`,
 		}
 		if !maps.Equal(noted, want) {

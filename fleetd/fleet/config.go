@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -58,11 +59,19 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 	Version   string
 
-	// Dev adopts every robot at its first presence. Without it an unknown robot is listed and
-	// can be stopped, but belongs to the fleet only after a person has adopted it.
+	// Dev adopts every robot at its first presence, and lets whoever is not signed in do
+	// everything; other machines cannot reach the address then. Without it an unknown robot is
+	// listed and can be stopped, but belongs to the fleet only after a person has adopted it.
 	Dev bool
-	// Exposed allows an address that other machines can reach, although there is no login.
-	Exposed bool
+	// BehindProxy says that only a reverse proxy reaches HTTP, which speaks TLS with browsers
+	// and names their addresses in X-Forwarded-For.
+	BehindProxy bool
+	// Authenticator replaces fleetd's own accounts; nil = none does.
+	Authenticator auth.Authenticator
+	// FirstAdmin gets the password of the first user, which fleetd adds to a database without
+	// users; nil adds none. With ResetAdmin it gets a new password of admin at every start.
+	FirstAdmin func(name, password string)
+	ResetAdmin bool
 	// CA is the folder with the fleet's keys. Without it no certificates are issued, and
 	// fleetd has none for a broker that requires one.
 	CA string

@@ -44,6 +44,9 @@ func (f *Fleet) openDatabase(ctx context.Context) error {
 	db.SetReportedRevisions(f.view.ReportedRevision)
 	f.health.opened(db)
 	f.log.Info("database open", "kind", db.Dialect(), "fleet_id", db.FleetID())
+	if err := f.accounts.Begin(ctx); err != nil { // Run reads them again
+		f.health.databaseFailed("accounts not read", err)
+	}
 	return nil
 }
 

@@ -122,7 +122,8 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 		{"a name that cannot be", func(c *fleet.Config) { c.Name = "Fleetd One" }, "Fleetd One"},
 		{"a name space that cannot be", func(c *fleet.Config) { c.Namespace = "a/b" }, "a/b"},
 		{"an address that is taken", func(c *fleet.Config) { c.HTTP = taken.Addr().String() }, "in use"},
-		{"an address that others reach", func(c *fleet.Config) { c.HTTP = "0.0.0.0:0" }, "--exposed"},
+		{"an address that others reach", func(c *fleet.Config) { c.HTTP = "0.0.0.0:0" }, "--dev"},
+		{"an address that others reach, without TLS", func(c *fleet.Config) { c.HTTP, c.Dev = "0.0.0.0:0", false }, "--http-tls-cert"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := b.config
@@ -138,9 +139,9 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 			}
 		})
 	}
-	exposed := b.config
-	exposed.Database, exposed.HTTP, exposed.Exposed = "sqlite:"+filepath.Join(folder, "exposed.db"), "0.0.0.0:0", true
-	e, err := fleet.Start(context.Background(), exposed)
+	proxied := b.config
+	proxied.Database, proxied.HTTP, proxied.Dev, proxied.BehindProxy = "sqlite:"+filepath.Join(folder, "proxied.db"), "0.0.0.0:0", false, true
+	e, err := fleet.Start(context.Background(), proxied)
 	if err != nil {
 		t.Fatalf("asked for in so many words: %v", err)
 	}

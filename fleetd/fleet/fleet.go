@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"troupe/broker/link"
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
@@ -59,6 +60,7 @@ type Fleet struct {
 	vault       *vault.Vault       // nil without the fleet's keys
 	certificate *trust.Certificate // nil without TLS
 	identity    *trust.Identity
+	accounts    *accounts.Keeper
 	web         web
 
 	link   *link.Link
@@ -143,6 +145,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.stops.Run(running) })
 	f.running.Go(func() { f.runWithDatabase(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
+	f.running.Go(func() { f.accounts.Run(running) })
 	if f.web.listener != nil {
 		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
 	}

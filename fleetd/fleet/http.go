@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -31,15 +32,19 @@ type web struct {
 	robotsServer   *http.Server
 }
 
-// listen binds the address. Without the explicit setting Exposed it refuses one that other
-// machines can reach, since there is no login yet.
+// listen binds the address. It refuses one that other machines can reach in development mode,
+// and without TLS, since passwords would be readable on the network.
 func (f *Fleet) listen(ctx, running context.Context) error {
-	f.web.handler = f.routes()
 	if f.cfg.HTTPCert != "" {
 		var err error
 		if f.certificate, err = trust.LoadCertificate(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
 			return err
 		}
+	}
+	f.makeAccounts()
+	f.web.handler = f.routes()
+	if f.cfg.Dev {
+		f.log.Warn("DEVELOPMENT MODE: whoever on this machine is not signed in has every right, and every robot is adopted", "http", f.cfg.HTTP)
 	}
 	if f.cfg.HTTP == "" {
 		return nil
@@ -48,15 +53,15 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for HTTP on %s: %w", f.cfg.HTTP, err)
 	}
-	if reachable(l.Addr()) {
-		if !f.cfg.Exposed {
-			_ = l.Close() // the error below matters more
-			return fmt.Errorf("%s can be reached by others, who could then command every robot: "+
-				"use 127.0.0.1 and a reverse proxy that asks who they are, or say --exposed", f.cfg.HTTP)
-		}
-		f.log.Error("UNPROTECTED: everybody who can reach this address commands every robot", "http", l.Addr().String())
-	} else {
-		f.log.Warn("no login: everybody on this machine commands every robot", "http", l.Addr().String())
+	switch others := reachable(l.Addr()); {
+	case others && f.cfg.Dev:
+		err = fmt.Errorf("%s can be reached by others, and with --dev they could command every robot without signing in: use 127.0.0.1, or leave out --dev", f.cfg.HTTP)
+	case others && f.certificate == nil && !f.cfg.BehindProxy:
+		err = fmt.Errorf("%s can be reached by others, who could read passwords on the way: give --http-tls-cert and --http-tls-key, or say --behind-tls-proxy if only a reverse proxy that speaks TLS reaches it", f.cfg.HTTP)
+	}
+	if err != nil {
+		_ = l.Close() // the error above matters more
+		return err
 	}
 	f.web.listener = l
 	f.web.server = f.httpServer(running, f.web.handler, newConnections(maxConnections, reservedForStops))
@@ -115,11 +120,42 @@ func (f *Fleet) routes() http.Handler {
 	f.web.mux = mux
 	api.Register(mux, f.deps())
 	mux.Handle("/", console.Handler())
-	hosts := append([]string{}, f.cfg.Hosts...)
-	if f.cfg.Exposed {
-		hosts = nil // the names under which clients reach it are not known
+	var who auth.Authenticator = f.accounts
+	if f.cfg.Authenticator != nil {
+		who = f.cfg.Authenticator
 	}
-	return api.Guard(mux, f.log, hosts, auth.Local{})
+	guarded := api.Guard(mux, f.log, f.allowedHost, who)
+	if !f.cfg.BehindProxy {
+		return guarded
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if from := forwardedFor(r); from.IsValid() {
+			r = r.WithContext(r.Context())
+			r.RemoteAddr = net.JoinHostPort(from.String(), "0")
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// forwardedFor is the address that the reverse proxy saw: the last one in the header, since the
+// client may have sent others.
+func forwardedFor(r *http.Request) netip.Addr {
+	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	from, _ := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
+	return from
+}
+
+// allowedHost reports whether the Host header of a request may carry this name, besides those of
+// loopback: pages whose name an attacker pointed to this machine may not use it (DNS rebinding).
+func (f *Fleet) allowedHost(host string) bool {
+	if slices.Contains(f.cfg.Hosts, host) {
+		return true
+	}
+	if f.certificate == nil {
+		return false
+	}
+	pair, err := f.certificate.Current()
+	return err == nil && pair.Leaf.VerifyHostname(host) == nil
 }
 
 // listenForRobots binds the address at which robots request and renew certificates, and fetch
@@ -143,7 +179,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, nil, auth.Robots{}), newConnections(maxRobotConnections, 0))
+	}), f.log, func(string) bool { return true }, auth.Robots{}), newConnections(maxRobotConnections, 0))
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil

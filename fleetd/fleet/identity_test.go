@@ -448,7 +448,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		early["lena"].show(lena)
 		_, p = early["lena"].post("/renew", schema.RenewRequest{CSR: early["lena"].csr("lena")})
 		w.refuses(p, api.KindInvalid, "client")
-	}, keyed(t), func(c *fleet.Config) { c.Dev = false })
+	}, keyed(t), strict)
 }
 
 func TestRobotNamedLikeAnInstanceIsNotAdoptedAutomatically(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
-	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -195,7 +194,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 		if d, _ := w.Robot("r1"); !d.Adopted {
 			w.Error("the robot is still an unknown client")
 		}
-	}, func(c *fleet.Config) { c.Dev = false })
+	}, strict)
 }
 
 func TestUndecodableMessageIsIgnored(t *testing.T) {

@@ -134,7 +134,7 @@ func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {
 			w.Errorf("a release of what an unknown client holds: %+v", p)
 		}
-	}, func(c *fleet.Config) { c.Dev = false })
+	}, strict)
 }
 
 // awayStop stops a robot that is not there: fleetd sends it once more when it comes.

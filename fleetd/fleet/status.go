@@ -19,7 +19,7 @@ func (f *Fleet) Status() api.Status {
 	s := api.Status{
 		Latched: held, LatchedComplete: complete, RetainedCommands: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
-		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name,
+		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name, Dev: f.cfg.Dev,
 		Dropped: f.keeper.Dropped(),
 	}
 	f.health.fill(&s, now)

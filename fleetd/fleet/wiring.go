@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/dispatch"
@@ -77,6 +78,21 @@ func (f *Fleet) makeTrust() {
 				return err
 			}
 			return f.view.Reload(ctx, db)
+		},
+	})
+}
+
+// makeAccounts makes the keeper of users, tokens and sessions.
+func (f *Fleet) makeAccounts() {
+	f.accounts = accounts.New(accounts.Deps{
+		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
+		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin,
+		Rev: func(ctx context.Context) (int64, error) {
+			db, err := f.Store()
+			if err != nil {
+				return 0, err
+			}
+			return db.AccountsRev(ctx)
 		},
 	})
 }

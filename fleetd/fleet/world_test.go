@@ -19,6 +19,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/view"
@@ -62,6 +63,9 @@ func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) 
 		test(w)
 	})
 }
+
+// strict adopts no robot by itself; everybody still has every right.
+func strict(c *fleet.Config) { c.Dev, c.Authenticator = false, auth.Everybody{Principal: auth.Dev()} }
 
 // newBroker starts a broker that knows nothing. Fleetd ends before it.
 func (w *world) newBroker() {

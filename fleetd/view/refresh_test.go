@@ -122,7 +122,7 @@ func (s *show) Robots(ctx context.Context, sel selector.Selector) ([]store.Robot
 }
 
 var (
-	local = auth.Principal{ID: "local", Kind: auth.KindLocal, Rights: auth.All}
+	local = auth.Dev()
 	anna  = change.Person{Name: "anna"}
 	hallA = selector.Labelled(selector.Label{Key: "hall", Value: "a"})
 )

@@ -1,0 +1,333 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema/argon2id"
+)
+
+// Deps is what a Keeper needs of the running fleetd.
+type Deps struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Changes *change.Accounts
+	// Rev returns the revision of the accounts in the database.
+	Rev func(ctx context.Context) (int64, error)
+	// Dev: whoever is not signed in has every right.
+	Dev bool
+	// Secure: browsers send the cookie of a session over TLS only.
+	Secure bool
+	// FirstAdmin tells the operator the password of the user admin, which fleetd makes with the
+	// first user; nil makes no user. ResetAdmin gives admin a new password at each start.
+	FirstAdmin func(name, password string)
+	ResetAdmin bool
+}
+
+// CookieName is the name of the cookie of a session.
+const CookieName = "troupe_session"
+
+// Lifetime is how long a session lasts from the sign-in on: a day of work. It does not end
+// earlier when nobody touches the page, since somebody may need its stop.
+const Lifetime = 12 * time.Hour
+
+const (
+	// hashers bounds the password hashes that are computed at once: each takes 19 MiB.
+	hashers = 2
+	// keepEvery is the pause between two looks for what other instances changed, and
+	// between two attempts to save what the database did not take.
+	keepEvery = time.Second
+	// tidyEvery is the pause between deletions of what has expired.
+	tidyEvery = time.Hour
+)
+
+// Errors of signing in.
+var (
+	ErrCredentials = errors.New("user and password do not match")
+	ErrTooOften    = errors.New("too many wrong passwords from this address")
+	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
+)
+
+// Keeper authenticates requests.
+type Keeper struct {
+	Deps
+	sessions *scs.SessionManager
+	hashing  chan struct{} // semaphore
+	wrong    *limiter
+
+	beginning sync.Mutex
+	begun     bool // a Begin succeeded
+
+	mu     sync.Mutex
+	rev    int64 // of what was read; -1 = nothing yet
+	users  map[string]auth.User
+	tokens map[string]auth.Token   // by digest
+	open   map[string]auth.Session // by digest
+	opened map[string]*opened      // of open, by digest: those that the newest reading did not show
+	ended  map[string]*ended       // sessions that the newest reading showed, or may have shown, by digest
+}
+
+// opened is a session of this instance that the database may not have yet.
+type opened struct {
+	auth.Session
+	opening
+	at time.Time
+	writing
+}
+
+// ended is a session that has ended and that the database may have yet.
+type ended struct {
+	who auth.Principal
+	writing
+}
+
+// writing is how far a change has come on its way into the database.
+type writing struct{ now, done bool }
+
+// opening is who opens a session, and from where.
+type opening struct {
+	who  auth.Principal
+	from string
+}
+
+type openingKey struct{}
+
+// New makes a keeper that knows nobody.
+func New(d Deps) *Keeper {
+	k := &Keeper{
+		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), rev: -1,
+		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, opened: map[string]*opened{}, ended: map[string]*ended{},
+	}
+	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
+	k.sessions = &scs.SessionManager{
+		Store: sessionStore{k}, HashTokenInStore: true, Lifetime: Lifetime, Codec: scs.GobCodec{},
+		Cookie: scs.SessionCookie{Name: CookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.Secure},
+	}
+	return k
+}
+
+// Begin reads the accounts from a database that was just opened. The first time it makes the
+// user admin, unless in development mode.
+func (k *Keeper) Begin(ctx context.Context) error {
+	k.beginning.Lock()
+	defer k.beginning.Unlock()
+	if k.begun {
+		return nil
+	}
+	if err := k.Reload(ctx); err != nil {
+		return err
+	}
+	if err := k.makeAdmin(ctx); err != nil {
+		return err
+	}
+	k.begun = true
+	return nil
+}
+
+// makeAdmin makes the first user, or gives it a new password.
+func (k *Keeper) makeAdmin(ctx context.Context) error {
+	k.mu.Lock()
+	first := len(k.users) == 0 && !k.Dev
+	k.mu.Unlock()
+	if k.FirstAdmin == nil || !first && !k.ResetAdmin {
+		return nil
+	}
+	password := auth.NewPassword()
+	hash, err := k.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	written, err := k.Changes.FirstAdmin(ctx, hash, k.ResetAdmin)
+	if err != nil || !written { // another instance was faster
+		return err
+	}
+	k.FirstAdmin(string(auth.Admin), password)
+	return k.Reload(ctx)
+}
+
+// Reload reads the accounts from the database.
+func (k *Keeper) Reload(ctx context.Context) error {
+	all, err := k.Changes.Read(ctx)
+	if err != nil {
+		return err
+	}
+	k.install(all)
+	return nil
+}
+
+// install replaces what is known, except by something older.
+func (k *Keeper) install(all auth.Accounts) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if all.Rev < k.rev {
+		return
+	}
+	k.rev = all.Rev
+	clear(k.users)
+	clear(k.tokens)
+	clear(k.open)
+	for _, u := range all.Users {
+		k.users[u.Name] = u
+	}
+	for _, t := range all.Tokens {
+		k.tokens[t.Digest] = t
+	}
+	for _, s := range all.Sessions {
+		k.open[s.Digest] = s
+		delete(k.opened, s.Digest)
+	}
+	for digest, s := range k.opened {
+		k.open[digest] = s.Session
+	}
+	for digest, e := range k.ended {
+		if _, shown := k.open[digest]; shown {
+			delete(k.open, digest)
+		} else if e.done {
+			delete(k.ended, digest)
+		}
+	}
+}
+
+// Run follows changes of other instances, and saves what the database did not take, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	look, tidy := time.NewTicker(keepEvery), time.NewTicker(tidyEvery)
+	defer look.Stop()
+	defer tidy.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tidy.C:
+			if err := k.Changes.DeleteExpired(ctx); err != nil {
+				k.Log.Debug("expired sessions not deleted", "error", err)
+			}
+		case <-look.C:
+			if err := k.Begin(ctx); err != nil {
+				continue // there is no database yet
+			}
+			k.save(ctx)
+			rev, err := k.Rev(ctx)
+			if err != nil {
+				continue // the others that ask the database log it
+			}
+			k.mu.Lock()
+			same := rev == k.rev
+			k.mu.Unlock()
+			if same {
+				continue
+			}
+			if err := k.Reload(ctx); err != nil {
+				k.Log.Error("accounts not read", "error", err)
+			}
+		}
+	}
+}
+
+// Authenticate implements auth.Authenticator. It never asks the database.
+func (k *Keeper) Authenticate(r *http.Request) (auth.Principal, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		return k.bearer(header)
+	}
+	if c, err := r.Cookie(CookieName); err == nil && sameOrigin(r) {
+		if p, ok := k.session(r.Context(), c.Value); ok {
+			return p, nil
+		}
+	}
+	if k.Dev {
+		return auth.Dev(), nil
+	}
+	return auth.Principal{}, nil
+}
+
+func (k *Keeper) bearer(header string) (auth.Principal, error) {
+	kind, secret, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return auth.Principal{}, errors.New("the header Authorization is not Bearer and a token")
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, known := k.tokens[auth.Digest(strings.TrimSpace(secret))]
+	u := k.users[t.User]
+	if !known || u.Disabled || !k.Now().Before(t.ExpiresAt) {
+		return auth.Principal{}, ErrToken
+	}
+	return t.Principal(u), nil
+}
+
+// origin decides which requests come from fleetd's own pages.
+var origin = http.NewCrossOriginProtection()
+
+// sameOrigin reports whether a request may use a cookie: a page of another site may not, also
+// if the request only reads. Browsers say which site a request is from.
+func sameOrigin(r *http.Request) bool {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		as := *r
+		as.Method = http.MethodPost // the protection lets requests pass that only read
+		return origin.Check(&as) == nil
+	}
+	return true
+}
+
+// hash computes the hash of a new password.
+func (k *Keeper) hash(ctx context.Context, password string) (string, error) {
+	done, err := k.startHash(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return argon2id.HashPassword(password, newSalt()).String(), nil
+}
+
+// startHash waits until another hash may be computed.
+func (k *Keeper) startHash(ctx context.Context) (done func(), err error) {
+	select {
+	case k.hashing <- struct{}{}:
+		return func() { <-k.hashing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Users lists the users by name, without their hashes.
+func (k *Keeper) Users() []auth.User {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make([]auth.User, 0, len(k.users))
+	for _, u := range k.users {
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b auth.User) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// User returns one user.
+func (k *Keeper) User(name string) (auth.User, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	u, ok := k.users[name]
+	return u, ok
+}
+
+// Tokens lists the valid tokens of a user, those of everybody if the name is empty.
+func (k *Keeper) Tokens(user string) []auth.Token {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := []auth.Token{}
+	for _, t := range k.tokens {
+		if (user == "" || t.User == user) && k.Now().Before(t.ExpiresAt) {
+			all = append(all, t)
+		}
+	}
+	slices.SortFunc(all, func(a, b auth.Token) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return all
+}

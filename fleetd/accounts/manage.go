@@ -1,0 +1,98 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
+)
+
+// AddUser adds a user; with an empty password the user cannot sign in with one.
+func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by change.Person) ([]schema.Problem, error) {
+	if password != "" {
+		if found := auth.PasswordProblems("/password", password); len(found) > 0 {
+			return found, nil
+		}
+		var err error
+		if u.Password, err = k.hash(ctx, password); err != nil {
+			return nil, err
+		}
+	}
+	found, err := k.Changes.AddUser(ctx, p, u, by)
+	return found, k.changed(ctx, found, err)
+}
+
+// ChangeUser changes a user; change gets the user as it is. Who is disabled has no session
+// and no token from then on.
+func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error) {
+	found, err := k.Changes.ChangeUser(ctx, p, name, "user set", by, func(u *auth.User) {
+		was := u.Disabled
+		change(u)
+		if u.Disabled && !was {
+			u.Epoch++ // also if the user is enabled again
+		}
+	})
+	return found, k.changed(ctx, found, err)
+}
+
+// SetPassword gives a user another password, and ends the user's sessions.
+func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, password string, by change.Person) ([]schema.Problem, error) {
+	if found := auth.PasswordProblems("/password", password); len(found) > 0 {
+		return found, nil
+	}
+	hash, err := k.hash(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	found, err := k.Changes.ChangeUser(ctx, p, name, "user password", by, func(u *auth.User) {
+		u.Password = hash
+		u.Epoch++
+	})
+	return found, k.changed(ctx, found, err)
+}
+
+// Check reports whether a user has this password. Wrong ones count against the address.
+func (k *Keeper) Check(ctx context.Context, name, password, address string) error {
+	if k.wrong.exceeded(address, k.Now()) {
+		return ErrTooOften
+	}
+	_, ok, err := k.check(ctx, name, password)
+	if err == nil && !ok {
+		k.wrong.count(address, k.Now())
+		err = ErrCredentials
+	}
+	return err
+}
+
+// AddToken makes a token of a user and returns its secret, which nobody can read again.
+func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by change.Person) (secret string, made auth.Token, err error) {
+	secret = auth.NewSecret()
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", t, err
+	}
+	t.ID, t.Digest, t.CreatedAt = id.String()[:8], auth.Digest(secret), k.Now().Truncate(time.Microsecond)
+	t.ExpiresAt = t.CreatedAt.Add(valid)
+	err = k.Changes.AddToken(ctx, p, t, by)
+	return secret, t, k.changed(ctx, nil, err)
+}
+
+// RevokeToken ends a token.
+func (k *Keeper) RevokeToken(ctx context.Context, p auth.Principal, id string, by change.Person) error {
+	return k.changed(ctx, nil, k.Changes.RevokeToken(ctx, p, id, by))
+}
+
+// changed reads the accounts after a change, so that it counts at once.
+func (k *Keeper) changed(ctx context.Context, found []schema.Problem, err error) error {
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	if err := k.Reload(context.WithoutCancel(ctx)); err != nil {
+		k.Log.Error("accounts not read after a change; the next attempt follows", "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"net/http"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/schema/argon2id"
+)
+
+// Keys of what a session holds.
+const (
+	userKey  = "user"
+	epochKey = "epoch"
+)
+
+// dummyHash is compared with the password of a user that does not exist, so that the time of
+// the answer does not show who exists.
+var dummyHash = argon2id.HashPassword("", [argon2id.SaltBytes]byte{})
+
+func newSalt() (salt [argon2id.SaltBytes]byte) {
+	_, _ = rand.Read(salt[:]) // never fails
+	return salt
+}
+
+// SignIn opens a session for a user and returns its cookie. from says where the request comes
+// from; before is the cookie of the session that the new one replaces, if any.
+func (k *Keeper) SignIn(ctx context.Context, name, password, address, before string) (*http.Cookie, auth.Principal, error) {
+	if k.wrong.exceeded(address, k.Now()) {
+		return nil, auth.Principal{}, ErrTooOften
+	}
+	u, ok, err := k.check(ctx, name, password)
+	if err != nil {
+		return nil, auth.Principal{}, err
+	}
+	if !ok {
+		k.wrong.count(address, k.Now())
+		k.Log.Warn("sign-in refused", "user", name, "address", address)
+		if err := k.Changes.NoteRefused(ctx, name, "from "+address); err != nil {
+			k.Log.Error("refused sign-in not noted in the audit", "error", err)
+		}
+		return nil, auth.Principal{}, ErrCredentials
+	}
+	return k.Open(ctx, u, "with a password from "+address, before)
+}
+
+// check reports whether a user may sign in with a password.
+func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User, ok bool, err error) {
+	u, known := k.User(name)
+	hash, err := argon2id.Parse(u.Password)
+	if err != nil { // there is no such user, or they have no password
+		known, hash = false, dummyHash
+	}
+	done, err := k.startHash(ctx)
+	if err != nil {
+		return u, false, err
+	}
+	defer done()
+	return u, hash.Verify([]byte(password)) && known && !u.Disabled, nil
+}
+
+// Open opens a session for a user who has proved who they are.
+func (k *Keeper) Open(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
+	p := u.Principal(auth.KindSession)
+	ctx = context.WithValue(ctx, openingKey{}, opening{p, how})
+	ctx, err := k.sessions.Load(ctx, before)
+	if err != nil {
+		return nil, p, err
+	}
+	// A new token, and none of what the earlier session held: somebody may know its cookie.
+	if err := k.sessions.RenewToken(ctx); err != nil {
+		return nil, p, err
+	}
+	if err := k.sessions.Clear(ctx); err != nil {
+		return nil, p, err
+	}
+	k.sessions.SetDeadline(ctx, k.Now().Add(Lifetime))
+	k.sessions.Put(ctx, userKey, u.Name)
+	k.sessions.Put(ctx, epochKey, u.Epoch)
+	token, expires, err := k.sessions.Commit(ctx)
+	if err != nil {
+		return nil, p, err
+	}
+	return k.cookie(token, expires), p, nil
+}
+
+// cookie is the cookie of a session; an empty token deletes it.
+func (k *Keeper) cookie(token string, expires time.Time) *http.Cookie {
+	c := k.sessions.Cookie
+	out := &http.Cookie{Name: c.Name, Value: token, Path: c.Path, HttpOnly: c.HttpOnly, SameSite: c.SameSite, Secure: c.Secure, Expires: expires}
+	if token == "" {
+		out.MaxAge = -1
+	}
+	return out
+}
+
+// session returns the principal of a session.
+func (k *Keeper) session(ctx context.Context, token string) (auth.Principal, bool) {
+	ctx, err := k.sessions.Load(ctx, token)
+	if err != nil {
+		return auth.Principal{}, false
+	}
+	u, ok := k.User(k.sessions.GetString(ctx, userKey))
+	if !ok || u.Disabled || k.sessions.GetInt64(ctx, epochKey) != u.Epoch {
+		return auth.Principal{}, false
+	}
+	return u.Principal(auth.KindSession), true
+}
+
+// SignOut ends a session and returns the cookie that makes the browser forget it.
+func (k *Keeper) SignOut(ctx context.Context, p auth.Principal, token string) (*http.Cookie, error) {
+	ctx = context.WithValue(ctx, openingKey{}, opening{who: p})
+	ctx, err := k.sessions.Load(ctx, token)
+	if err == nil {
+		err = k.sessions.Destroy(ctx)
+	}
+	return k.cookie("", time.Time{}), err
+}
+
+// sessionStore keeps the sessions of scs, which names them by the digest of their cookie. What
+// the database does not take counts all the same, and is saved later.
+type sessionStore struct{ k *Keeper }
+
+// FindCtx implements scs.CtxStore.
+func (s sessionStore) FindCtx(_ context.Context, digest string) ([]byte, bool, error) {
+	s.k.mu.Lock()
+	defer s.k.mu.Unlock()
+	row, ok := s.k.open[digest]
+	if !ok || !s.k.Now().Before(row.ExpiresAt) {
+		return nil, false, nil
+	}
+	return row.Data, true, nil
+}
+
+// CommitCtx implements scs.CtxStore.
+func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte, expires time.Time) error {
+	by, _ := ctx.Value(openingKey{}).(opening)
+	one := &opened{Session: auth.Session{Digest: digest, Data: data, ExpiresAt: expires}, opening: by, at: s.k.Now()}
+	s.k.mu.Lock()
+	s.k.open[digest], s.k.opened[digest] = one.Session, one
+	s.k.mu.Unlock()
+	s.k.saveOpened(ctx, one)
+	return nil
+}
+
+// DeleteCtx implements scs.CtxStore.
+func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
+	by, _ := ctx.Value(openingKey{}).(opening)
+	one := &ended{who: by.who}
+	s.k.mu.Lock()
+	_, known := s.k.open[digest]
+	delete(s.k.open, digest)
+	delete(s.k.opened, digest)
+	if known {
+		s.k.ended[digest] = one
+	}
+	s.k.mu.Unlock()
+	if known {
+		s.k.saveEnded(ctx, digest, one)
+	}
+	return nil
+}
+
+// Find, Commit and Delete are those of stores without a context, which scs does not call here.
+func (s sessionStore) Find(digest string) ([]byte, bool, error) {
+	return s.FindCtx(context.Background(), digest)
+}
+
+// Commit implements scs.Store.
+func (s sessionStore) Commit(digest string, data []byte, expires time.Time) error {
+	return s.CommitCtx(context.Background(), digest, data, expires)
+}
+
+// Delete implements scs.Store.
+func (s sessionStore) Delete(digest string) error { return s.DeleteCtx(context.Background(), digest) }
+
+// save saves what the database did not take earlier.
+func (k *Keeper) save(ctx context.Context) {
+	k.mu.Lock()
+	opened, ended := maps.Clone(k.opened), maps.Clone(k.ended)
+	k.mu.Unlock()
+	for _, s := range opened {
+		k.saveOpened(ctx, s)
+	}
+	for digest, e := range ended {
+		k.saveEnded(ctx, digest, e)
+	}
+}
+
+func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
+	if err := k.write(&s.writing, func() error { return k.Changes.OpenSession(ctx, s.who, s.Session, s.at, s.from) }); err != nil {
+		k.Log.Error("session not saved: it ends if fleetd ends before the database is back", "user", s.who.ID, "error", err)
+	}
+}
+
+func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
+	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest) }); err != nil {
+		k.Log.Error("the database still has a session that has ended", "user", e.who.ID, "error", err)
+	}
+}
+
+// write makes one attempt to write something, unless it is written or another attempt is on its way.
+func (k *Keeper) write(w *writing, do func() error) error {
+	k.mu.Lock()
+	begin := !w.now && !w.done
+	w.now = w.now || begin
+	k.mu.Unlock()
+	if !begin {
+		return nil
+	}
+	err := do()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	w.now, w.done = false, err == nil
+	return err
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/accounts"
+	"troupe/fleetd/auth"
+)
+
+// Sessions opens and ends sessions of browsers.
+type Sessions interface {
+	// SignIn opens a session that replaces the one whose cookie has the value before.
+	SignIn(ctx context.Context, user, password, address, before string) (*http.Cookie, auth.Principal, error)
+	SignOut(ctx context.Context, p auth.Principal, cookie string) (*http.Cookie, error)
+}
+
+// Credentials are what a person signs in with.
+type Credentials struct {
+	User     string `json:"user" minLength:"1" maxLength:"63"`
+	Password string `json:"password" minLength:"1" maxLength:"256"`
+}
+
+// Me is who makes a request, and what they may do.
+type Me struct {
+	ID     string      `json:"id" doc:"name of the account"`
+	Name   string      `json:"name,omitempty" doc:"name to show"`
+	Kind   auth.Kind   `json:"kind" enum:"dev,session,token" doc:"how the request was authenticated"`
+	Token  string      `json:"token,omitempty" doc:"name of the token of the request"`
+	Roles  []auth.Role `json:"roles"`
+	Rights []string    `json:"rights" enum:"view,edit,assign,command,manual,stop,release,administer,audit,own"`
+	Sites  []string    `json:"sites" doc:"robots of these sites only; empty = every robot"`
+	Dev    bool        `json:"dev" doc:"this instance is in development mode: whoever is not signed in has every right"`
+}
+
+// SignInWays is how people can sign in at this instance.
+type SignInWays struct {
+	Password bool   `json:"password"`
+	Provider string `json:"provider,omitempty" doc:"name of the OpenID Connect provider; sign in at /api/v1/session/provider"`
+	Dev      bool   `json:"dev" doc:"this instance is in development mode: whoever is not signed in has every right"`
+}
+
+type signedIn struct {
+	Cookie http.Cookie `header:"Set-Cookie"`
+	Body   Me
+}
+
+type signedOut struct {
+	Cookie http.Cookie `header:"Set-Cookie"`
+}
+
+// SessionCookie is the cookie of a request's session; its value may be empty.
+type SessionCookie struct {
+	Session string `cookie:"troupe_session"`
+}
+
+func (s *server) sessions(h huma.API) {
+	register(h, op("sign-in-ways", http.MethodGet, "/session", "accounts", "Get the ways to sign in"), auth.SelfProving,
+		func(context.Context, *noInput) (*answer[SignInWays], error) {
+			return &answer[SignInWays]{SignInWays{Password: true, Dev: s.Instance.Status().Dev}}, nil
+		})
+	register(h, op("sign-in", http.MethodPost, "/session", "accounts", "Sign in with a password",
+		"The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait."), auth.SelfProving,
+		func(ctx context.Context, in *struct {
+			caller
+			SessionCookie
+			Body Credentials
+		}) (*signedIn, error) {
+			cookie, p, err := s.Sessions.SignIn(ctx, in.Body.User, in.Body.Password, hostOf(in.remote), in.Session)
+			if err != nil {
+				return nil, s.signInProblem(err)
+			}
+			return &signedIn{*cookie, s.me(p)}, nil
+		})
+	register(h, op("sign-out", http.MethodDelete, "/session", "accounts", "Sign out: end the session"), auth.SelfProving,
+		func(ctx context.Context, in *struct {
+			caller
+			SessionCookie
+		}) (*signedOut, error) {
+			cookie, err := s.Sessions.SignOut(ctx, in.principal, in.Session)
+			if err != nil {
+				return nil, s.fail(err, "the session")
+			}
+			return &signedOut{*cookie}, nil
+		})
+	register(h, op("me", http.MethodGet, "/me", "accounts", "Get who makes the request, and what they may do"), auth.Own|auth.View,
+		func(_ context.Context, in *noInput) (*answer[Me], error) {
+			return &answer[Me]{s.me(in.principal)}, nil
+		})
+}
+
+func (s *server) me(p auth.Principal) Me {
+	return Me{ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Instance.Status().Dev}
+}
+
+// signInProblem says why somebody cannot sign in.
+func (s *server) signInProblem(err error) error {
+	switch {
+	case errors.Is(err, accounts.ErrTooOften):
+		return KindTooOften.Problem(err.Error(), "wait a minute, then try again")
+	case errors.Is(err, accounts.ErrCredentials):
+		return KindSignIn.Problem(err.Error(), "check both; an administrator can give you another password, or enable the account")
+	}
+	return s.fail(err, "the session")
+}
+
+// signInRequired is the answer to a request without valid credentials.
+func signInRequired(detail string) *Problem {
+	return KindSignIn.Problem(detail, "sign in on the page or with fleetd login; programs send the header Authorization: Bearer and a token of fleetd token create")
+}

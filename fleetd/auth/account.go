@@ -1,0 +1,148 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"troupe/schema"
+)
+
+// User is a person or a program that has an account.
+type User struct {
+	Name     string // unique
+	Display  string // to show; may be empty
+	Roles    []Role
+	Sites    []string // none = every site
+	Password string   // argon2id hash; empty = the user cannot sign in with a password
+	Subject  string   // at the OpenID Connect provider, from the first sign-in there on
+	Disabled bool
+	Epoch    int64 // sessions that began in an earlier epoch have ended
+
+	CreatedAt, ChangedAt time.Time
+}
+
+// Principal is the user as the principal of a request.
+func (u User) Principal(kind Kind) Principal {
+	return Principal{ID: u.Name, Kind: kind, Name: u.Display, Roles: u.Roles, Rights: RightsOf(u.Roles), Sites: u.Sites}
+}
+
+// Token lets a program make requests as a user. The database has its digest only.
+type Token struct {
+	ID, Digest string
+	User       string
+	Name       string // what it is for
+	Roles      []Role // the token has these roles, as far as its user has them; none = all of the user's
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+// Principal is the token of a user as the principal of a request.
+func (t Token) Principal(u User) Principal {
+	p := u.Principal(KindToken)
+	p.Token = t.Name
+	if len(t.Roles) > 0 {
+		p.Roles = slices.DeleteFunc(slices.Clone(u.Roles), func(r Role) bool { return !slices.Contains(t.Roles, r) })
+		p.Rights = RightsOf(p.Roles)
+	}
+	return p
+}
+
+// Session is a session of a browser. The database has the digest of its cookie only.
+type Session struct {
+	Digest    string
+	Data      []byte
+	ExpiresAt time.Time
+}
+
+// Accounts is everything that fleetd needs to authenticate requests.
+type Accounts struct {
+	Users    []User
+	Tokens   []Token
+	Sessions []Session
+	Rev      int64 // grows with each change
+}
+
+// secretPrefix makes tokens recognizable, so that scanners find those that were published by mistake.
+const secretPrefix = "troupe_"
+
+// NewSecret makes the secret of a token.
+func NewSecret() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return secretPrefix + base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Digest is how a secret is stored. It needs no salt and no cost: the secret has 256 random bits.
+func Digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// NewPassword makes a password that a person can type.
+func NewPassword() string { return rand.Text() }
+
+// The bounds of accounts.
+const (
+	MinPassword = 10
+	MaxPassword = 256
+	MaxSites    = 64
+)
+
+// validName is a login name. It may be an e-mail address.
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._@+-]{0,62}$`)
+
+// Problems reports why an account is not valid; none if it is.
+func (u User) Problems() []schema.Problem {
+	var found []schema.Problem
+	if !validName.MatchString(u.Name) || u.Name == Dev().ID {
+		found = append(found, schema.Fault("/name", "bad_id", fmt.Sprintf("%q cannot name a user", u.Name), "write a to z, 0 to 9 and . _ @ + -, at most 63 characters"))
+	}
+	if !utf8.ValidString(u.Display) || slices.ContainsFunc([]rune(u.Display), unicode.IsControl) {
+		found = append(found, schema.Fault("/display", "bad_value", "the name to show is not printable", ""))
+	}
+	if len(u.Roles) == 0 {
+		found = append(found, schema.Fault("/roles", "missing", "the user has no role", "give one or more of "+RolesWith(^Rights(0))))
+	}
+	for i, r := range u.Roles {
+		row, ok := RoleOf(r)
+		switch {
+		case !ok:
+			found = append(found, schema.Fault(fmt.Sprintf("/roles/%d", i), "bad_value", fmt.Sprintf("there is no role %q", r), "write "+RolesWith(^Rights(0))))
+		case row.FleetWide && len(u.Sites) > 0:
+			found = append(found, schema.Fault("/sites", "bad_value", fmt.Sprintf("the role %s is for the whole fleet", r), "leave out the sites, or the role"))
+		}
+	}
+	if len(u.Sites) > MaxSites {
+		found = append(found, schema.Fault("/sites", "too_many", fmt.Sprintf("%d sites are named, at most %d are allowed", len(u.Sites), MaxSites), ""))
+	}
+	for i, s := range u.Sites {
+		if s == "" || len(s) > 63 || !utf8.ValidString(s) || slices.ContainsFunc([]rune(s), unicode.IsControl) {
+			found = append(found, schema.Fault(fmt.Sprintf("/sites/%d", i), "bad_value", fmt.Sprintf("%q cannot be a site", s), "write the value of the robots' label site"))
+		}
+	}
+	return found
+}
+
+// PasswordProblems reports why a user cannot have this password; none if they can.
+func PasswordProblems(at, password string) []schema.Problem {
+	switch n := utf8.RuneCountInString(password); {
+	case n < MinPassword:
+		return []schema.Problem{schema.Fault(at, "too_short", fmt.Sprintf("the password has %d characters, at least %d are needed", n, MinPassword), "a few words are easy to remember and hard to guess")}
+	case len(password) > MaxPassword:
+		return []schema.Problem{schema.Fault(at, "too_long", fmt.Sprintf("the password has more than %d bytes", MaxPassword), "write a shorter one")}
+	}
+	return nil
+}
+
+// KeepsAnAdmin reports whether one of the users can administer the fleet.
+func KeepsAnAdmin(users []User) bool {
+	return slices.ContainsFunc(users, func(u User) bool { return !u.Disabled && slices.Contains(u.Roles, Admin) })
+}

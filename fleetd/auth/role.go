@@ -1,0 +1,76 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role is a named set of rights that a user has.
+type Role string
+
+// The roles.
+const (
+	Viewer   Role = "viewer"
+	Operator Role = "operator"
+	Author   Role = "author"
+	Releaser Role = "releaser"
+	Admin    Role = "admin"
+	Auditor  Role = "auditor"
+)
+
+// RoleRow is a row of the table of roles.
+type RoleRow struct {
+	Role    Role
+	Rights  Rights
+	Purpose string
+	// FleetWide: what the role may do concerns the whole fleet, so a user with it has no
+	// restriction to sites.
+	FleetWide bool
+}
+
+// Roles is the table of roles. Whoever may change what robots do may also stop them.
+var Roles = []RoleRow{
+	{Role: Viewer, Rights: View | Own, Purpose: "sees robots, the library and what happened"},
+	{Role: Operator, Rights: View | Own | Command | Manual | Stop | Release, Purpose: "runs robots: modes, stories, manual control, stops and their release"},
+	{Role: Author, Rights: View | Own | Edit | Stop, Purpose: "writes and publishes acts, stories, activities and assets"},
+	{Role: Releaser, Rights: View | Own | Assign | Stop, Purpose: "decides what robots get: assigns stories, activities, settings, modes and places"},
+	{Role: Admin, Rights: All, Purpose: "does everything, also users, labels, enrolment and removal of robots", FleetWide: true},
+	{Role: Auditor, Rights: View | Own | Audit, Purpose: "reads the audit", FleetWide: true},
+}
+
+func roleNames() []Role {
+	var all []Role
+	for _, row := range Roles {
+		all = append(all, row.Role)
+	}
+	return all
+}
+
+// RoleOf returns the row of a role.
+func RoleOf(r Role) (RoleRow, bool) {
+	i := slices.IndexFunc(Roles, func(row RoleRow) bool { return row.Role == r })
+	if i < 0 {
+		return RoleRow{}, false
+	}
+	return Roles[i], true
+}
+
+// RightsOf returns what somebody with all of these roles may do.
+func RightsOf(roles []Role) (rights Rights) {
+	for _, r := range roles {
+		row, _ := RoleOf(r)
+		rights |= row.Rights
+	}
+	return rights
+}
+
+// RolesWith names the roles that have one of these rights, for a person.
+func RolesWith(rights Rights) string {
+	var names []string
+	for _, row := range Roles {
+		if row.Rights&rights != 0 {
+			names = append(names, string(row.Role))
+		}
+	}
+	return strings.Join(names, " or ")
+}

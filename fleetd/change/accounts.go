@@ -1,0 +1,196 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Accounts changes users, tokens and sessions.
+type Accounts struct{ Deps }
+
+// Codes of refused changes of accounts.
+const (
+	CodeTaken     = "taken"      // a user of this name exists
+	CodeLastAdmin = "last_admin" // nobody could administer the fleet afterwards
+)
+
+// Read returns all accounts.
+func (a *Accounts) Read(ctx context.Context) (all auth.Accounts, err error) {
+	err = a.query(ctx, func(tx *store.Tx) (err error) {
+		all, err = tx.Accounts(ctx)
+		return err
+	})
+	return all, err
+}
+
+// FirstAdmin adds the user admin with this password hash if there are no users. With reset it
+// also gives an existing admin the password, and makes it an enabled administrator. It reports whether it wrote the user.
+func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (written bool, err error) {
+	err = a.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
+		users, err := tx.Users(ctx)
+		if err != nil {
+			return err
+		}
+		if written = len(users) == 0 || reset; !written {
+			return nil
+		}
+		now := a.Now()
+		u := auth.User{Name: string(auth.Admin), CreatedAt: now}
+		if i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == string(auth.Admin) }); i >= 0 {
+			u = users[i]
+		}
+		u.Password, u.Roles, u.Sites, u.Disabled, u.ChangedAt = hash, []auth.Role{auth.Admin}, nil, false, now
+		u.Epoch++
+		if err := tx.SaveUser(ctx, u); err != nil {
+			return err
+		}
+		return tx.Note(ctx, now, library.Note{Who: "fleetd", What: "user", Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
+	})
+	return written, err
+}
+
+// AddUser adds a user.
+func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, by Person) (found []schema.Problem, err error) {
+	if found := u.Problems(); len(found) > 0 {
+		return found, nil
+	}
+	u.CreatedAt, u.ChangedAt, u.Epoch = a.Now(), a.Now(), 1
+	return a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, library.Note, []schema.Problem) {
+		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
+			return u, library.Note{}, []schema.Problem{schema.Fault("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
+		}
+		return u, library.Note{What: "user add", Target: "user " + u.Name, Detail: describe(u)}, nil
+	})
+}
+
+// ChangeUser changes a user; change gets the user as it is.
+func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by Person, change func(*auth.User)) (found []schema.Problem, err error) {
+	missing := false
+	found, err = a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, library.Note, []schema.Problem) {
+		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
+		if missing = i < 0; missing {
+			return auth.User{}, library.Note{}, []schema.Problem{{}}
+		}
+		u := users[i]
+		change(&u)
+		u.ChangedAt = a.Now()
+		if found := u.Problems(); len(found) > 0 {
+			return u, library.Note{}, found
+		}
+		users = slices.Clone(users)
+		users[i] = u
+		if !auth.KeepsAnAdmin(users) {
+			return u, library.Note{}, []schema.Problem{schema.Fault("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
+		}
+		return u, library.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil
+	})
+	if missing {
+		return nil, fmt.Errorf("user %s: %w", name, ErrNotFound)
+	}
+	return found, err
+}
+
+// decide writes the user that plan returns, with its note, unless plan finds problems.
+func (a *Accounts) decide(ctx context.Context, p auth.Principal, by Person, plan func(*store.Tx, []auth.User) (auth.User, library.Note, []schema.Problem)) (found []schema.Problem, err error) {
+	err = a.transact(ctx, p, func(tx *store.Tx) error {
+		users, err := tx.Users(ctx)
+		if err != nil {
+			return err
+		}
+		var u auth.User
+		var note library.Note
+		if u, note, found = plan(tx, users); len(found) > 0 {
+			return errRefused
+		}
+		if err := tx.SaveUser(ctx, u); err != nil {
+			return err
+		}
+		note.Who = by.Name
+		if by.Why != "" {
+			note.Detail += ": " + by.Why
+		}
+		return tx.Note(ctx, a.Now(), note)
+	})
+	if errors.Is(err, errRefused) {
+		err = nil
+	}
+	return found, err
+}
+
+// describe says for the audit what a user may do.
+func describe(u auth.User) string {
+	roles := make([]string, len(u.Roles))
+	for i, r := range u.Roles {
+		roles[i] = string(r)
+	}
+	text := strings.Join(roles, ", ")
+	if len(u.Sites) > 0 {
+		text += " at " + strings.Join(u.Sites, ", ")
+	}
+	if u.Disabled {
+		text += ", disabled"
+	}
+	return text
+}
+
+// AddToken adds a token.
+func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token, by Person) error {
+	return a.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.AddAccessToken(ctx, t); err != nil {
+			return err
+		}
+		return tx.Note(ctx, a.Now(), library.Note{Who: by.Name, What: "token create", Target: "token " + t.ID, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
+	})
+}
+
+// RevokeToken deletes a token.
+func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string, by Person) error {
+	return a.transact(ctx, p, func(tx *store.Tx) error {
+		t, err := tx.DeleteAccessToken(ctx, id)
+		if err != nil {
+			return err
+		}
+		return tx.Note(ctx, a.Now(), library.Note{Who: by.Name, What: "token revoke", Target: "token " + id, Detail: t.Name + " of " + t.User})
+	})
+}
+
+// OpenSession saves a new session of a principal.
+func (a *Accounts) OpenSession(ctx context.Context, p auth.Principal, s auth.Session, at time.Time, from string) error {
+	return a.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.SaveSession(ctx, s); err != nil {
+			return err
+		}
+		return tx.Note(ctx, at, library.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: from})
+	})
+}
+
+// EndSession deletes a session.
+func (a *Accounts) EndSession(ctx context.Context, p auth.Principal, digest string) error {
+	return a.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.DeleteSession(ctx, digest); err != nil {
+			return err
+		}
+		return tx.Note(ctx, a.Now(), library.Note{Who: p.ID, What: "sign out", Target: "user " + p.ID})
+	})
+}
+
+// NoteRefused notes a refused sign-in. name is what the client wrote.
+func (a *Accounts) NoteRefused(ctx context.Context, name, why string) error {
+	return a.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
+		return tx.Note(ctx, a.Now(), library.Note{Who: name, What: "sign-in refused", Target: "user " + name, Detail: why})
+	})
+}
+
+// DeleteExpired deletes sessions and tokens that have expired.
+func (a *Accounts) DeleteExpired(ctx context.Context) error {
+	return a.transact(ctx, auth.Principal{}, func(tx *store.Tx) error { return tx.DeleteExpiredAccess(ctx, a.Now()) })
+}

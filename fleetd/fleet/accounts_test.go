@@ -1,0 +1,177 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/accounts"
+	"troupe/fleetd/api"
+	"troupe/fleetd/fleet"
+)
+
+// guarded is a world in which everybody has to sign in. It catches the password of admin.
+func guarded(password *string) func(*fleet.Config) {
+	return func(c *fleet.Config) {
+		c.Dev = false
+		c.FirstAdmin = func(_, p string) { *password += p }
+	}
+}
+
+// browser makes requests with the cookie that it was given.
+type browser struct {
+	*world
+	cookie *http.Cookie
+	header http.Header
+}
+
+// ask makes a request, keeps the cookie of the answer and decodes its body.
+func (b *browser) ask(method, path string, body, into any) *api.Problem {
+	b.Helper()
+	status, answer := request(b.T, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, values := range b.header {
+			r.Header[name] = values
+		}
+		if b.cookie != nil {
+			r.AddCookie(b.cookie)
+		}
+		b.Handler().ServeHTTP(w, r)
+		for _, c := range (&http.Response{Header: w.Header()}).Cookies() {
+			b.cookie = c
+		}
+	}), method, path, body)
+	if status >= 400 {
+		var p api.Problem
+		if err := json.Unmarshal(answer, &p); err != nil || p.Status != status {
+			b.Fatalf("%s %s: %d %s", method, path, status, answer)
+		}
+		return &p
+	}
+	if into != nil {
+		if err := json.Unmarshal(answer, into); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return nil
+}
+
+func TestFirstStartMakesOneAdmin(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		first := password
+		if len(first) < 20 {
+			t.Fatalf("the password of admin is %q", first)
+		}
+		b := &browser{world: w}
+		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 || !p.Of(api.KindSignIn) {
+			t.Fatalf("without a sign-in: %v", p)
+		}
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: "wrong"}, nil); p == nil || p.Status != 401 {
+			t.Errorf("a wrong password: %v", p)
+		}
+		var me api.Me
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: first}, &me); p != nil {
+			t.Fatal(p)
+		}
+		if me.ID != "admin" || len(me.Roles) != 1 || me.Dev || !strings.Contains(strings.Join(me.Rights, " "), "administer") {
+			t.Errorf("admin is %+v", me)
+		}
+		if c := b.cookie; !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" {
+			t.Errorf("the cookie is %v", c)
+		}
+		if p := b.ask("GET", "/robots", nil, nil); p != nil {
+			t.Errorf("signed in: %v", p)
+		}
+		w.stopFleetd()
+		w.startFleetd()
+		if password != first {
+			t.Error("the second start made another password")
+		}
+		if p := b.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("a restart ended the session: %v", p)
+		}
+		cookie := b.cookie
+		if p := b.ask("DELETE", "/session", nil, nil); p != nil || b.cookie.MaxAge >= 0 {
+			t.Errorf("sign-out: %v, cookie %v", p, b.cookie)
+		}
+		b.cookie = cookie
+		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("after the sign-out: %v", p)
+		}
+	}, guarded(&password))
+}
+
+func TestSessionEndsAfterItsLifetime(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		b := &browser{world: w}
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		w.sleep(accounts.Lifetime - time.Minute)
+		if p := b.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("a minute before its end: %v", p)
+		}
+		w.sleep(2 * time.Minute)
+		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("a minute after its end: %v", p)
+		}
+	}, guarded(&password))
+}
+
+// A page of another site has no use for a cookie that it got hold of, also not to read.
+func TestStolenCookieFromAnotherOriginDoesNothing(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		b := &browser{world: w}
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		for _, header := range []http.Header{
+			{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}},
+			{"Sec-Fetch-Site": {"same-site"}},
+			{"Origin": {"https://evil.example"}}, // an older browser
+			{"Origin": {"null"}},
+		} {
+			b.header = header
+			for _, path := range []string{"/me", "/robots", "/stream"} {
+				if p := b.ask("GET", path, nil, nil); p == nil || p.Status != 401 {
+					t.Errorf("%v: GET %s: %v", header, path, p)
+				}
+			}
+			stop := map[string]any{"selector": map[string]any{"all": true}}
+			if p := b.ask("POST", "/stops", stop, nil); p == nil || p.Status != 403 {
+				t.Errorf("%v: a stop: %v", header, p)
+			}
+			if p := b.ask("DELETE", "/session", nil, nil); p == nil || p.Status != 403 {
+				t.Errorf("%v: a sign-out: %v", header, p)
+			}
+		}
+		b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}}
+		if p := b.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("fleetd's own page: %v", p)
+		}
+	}, guarded(&password))
+}
+
+func TestWrongPasswordsSlowDownAnAddress(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		b := &browser{world: w}
+		for range 10 {
+			if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: "wrong"}, nil); p == nil || p.Status != 401 {
+				t.Fatalf("a wrong password: %v", p)
+			}
+		}
+		right := api.Credentials{User: "admin", Password: password}
+		if p := b.ask("POST", "/session", right, nil); p == nil || p.Status != 429 {
+			t.Errorf("after ten wrong passwords: %v", p)
+		}
+		w.sleep(11 * time.Second)
+		if p := b.ask("POST", "/session", right, nil); p != nil {
+			t.Errorf("after a pause: %v", p)
+		}
+	}, guarded(&password))
+}
