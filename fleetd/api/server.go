@@ -87,6 +87,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 		s.timeline(h, of.kind, of.plural)
 	}
 	s.draftTimeline(h)
+	s.conditions(h)
 	s.validation(h)
 	s.publication(h)
 	s.assets(h)

@@ -590,6 +590,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conditions/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the condition of an activity may name
+         * @description The command life/explain asks a robot whether a condition is true on it now, and why not.
+         */
+        get: operations["list-condition-keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/decommissions": {
         parameters: {
             query?: never;
@@ -1605,6 +1625,16 @@ export interface components {
              * @description the revision of the active story
              */
             story_rev?: number;
+        };
+        ConditionKey: {
+            doc: string;
+            /** @example people */
+            name: string;
+            /** @example int */
+            type: string;
+        };
+        ConditionKeys: {
+            keys: components["schemas"]["ConditionKey"][];
         };
         Copy: {
             /** @description the person, for the audit */
@@ -4530,6 +4560,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-condition-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConditionKeys"];
                 };
             };
             /** @description Error */

@@ -1,4 +1,4 @@
-import { IconLayoutDashboard, IconRobot } from '@tabler/icons-react';
+import { IconBolt, IconBook2, IconLayoutDashboard, IconMasksTheater, IconRobot } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
 
@@ -48,6 +48,33 @@ export const screens: readonly Screen[] = [
     load: () => import('./robots/Robots'),
   },
   { path: '/robots/:id/:tab?', right: 'view', load: () => import('./robot/Robot') },
+  {
+    path: '/stories',
+    nav: 'stories',
+    icon: IconBook2,
+    shortcut: 't',
+    right: 'view',
+    load: () => import('./library/Stories'),
+  },
+  { path: '/stories/:id', right: 'view', load: () => import('./editor/StoryEditor') },
+  {
+    path: '/acts',
+    nav: 'acts',
+    icon: IconMasksTheater,
+    shortcut: 'a',
+    right: 'view',
+    load: () => import('./library/Acts'),
+  },
+  { path: '/acts/:id', right: 'view', load: () => import('./editor/ActEditor') },
+  {
+    path: '/activities',
+    nav: 'activities',
+    icon: IconBolt,
+    shortcut: 'y',
+    right: 'view',
+    load: () => import('./library/Activities'),
+  },
+  { path: '/activities/:id', right: 'view', load: () => import('./editor/ActivityEditor') },
 ];
 
 /** Screens without the frame, such as the sign-in. */

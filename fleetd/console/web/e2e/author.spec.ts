@@ -1,0 +1,173 @@
+import type { Page } from '@playwright/test';
+
+import { accessible, colors, expect, live, test } from './world';
+
+/** A name that no other run has used. */
+const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
+
+async function saved(page: Page): Promise<void> {
+  await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+}
+
+test('an author writes an act and a story by click alone, and publishes both', async ({ page }) => {
+  const act = fresh('wave');
+  await page.goto('/acts');
+  await live(page);
+  await page.getByRole('button', { name: 'New act' }).click();
+  await page.getByLabel('Name that people see').fill(act);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await expect(page).toHaveURL(new RegExp(`/acts/${act}$`));
+  await page.getByRole('button', { name: 'Add wait', exact: true }).click();
+  await page.getByRole('button', { name: 'Add say', exact: true }).click();
+  // An empty text is an error with a place; a click on it goes there.
+  const problem = page.getByRole('region', { name: 'Problems' }).getByRole('button').first();
+  await expect(problem).toContainText('the text is empty');
+  await expect(page.getByRole('button', { name: 'Publish…' })).toHaveAttribute('aria-disabled', 'true');
+  await problem.click();
+  await expect(page.getByLabel('text en', { exact: true })).toBeFocused();
+  await page.getByLabel('text en', { exact: true }).fill('Hello and welcome');
+  await expect(page.getByText('No problems')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^say Hello and welcome: 2\.0 s to/ })).toBeVisible();
+  await page.getByRole('button', { name: 'Move say: Hello and welcome up' }).click();
+  await expect(page.locator('.item').first()).toContainText('Hello and welcome');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.locator('.item').first()).toContainText('wait');
+  await saved(page);
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  await page.getByLabel('What changed (note)').fill('first version');
+  await expect(page.getByRole('dialog')).toContainText('+ actions:');
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(page.getByText(`${act} is published as revision 1`)).toBeVisible();
+
+  const story = fresh('day');
+  await page.goto('/stories');
+  await page.getByRole('button', { name: 'New story' }).click();
+  await page.getByLabel('Name that people see').fill(story);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('searchbox', { name: 'Search' }).fill(act);
+  await page.getByRole('button', { name: `Add ${act}` }).click();
+  await page.getByRole('button', { name: `Add ${act}` }).click();
+  await expect(page.locator('.item')).toHaveCount(2);
+  await expect(page.getByText('No problems')).toBeVisible();
+  await saved(page);
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(page.getByText(`${story} is published as revision 1`)).toBeVisible();
+  await page.goto('/stories');
+  const row = page.getByRole('row', { name: new RegExp(story) });
+  await expect(row).toContainText('valid');
+  await expect(row).toContainText('2 acts');
+});
+
+test('the whole editor works by keyboard alone', async ({ page }) => {
+  const act = fresh('nod');
+  const press = async (...keys: string[]) => {
+    for (const k of keys) await page.keyboard.press(k);
+  };
+  await page.goto('/acts');
+  await live(page);
+  await page.getByRole('button', { name: 'New act' }).focus();
+  await press('Enter');
+  await expect(page.getByLabel('Name that people see')).toBeFocused();
+  await page.keyboard.type(act);
+  await press('Enter');
+  await expect(page).toHaveURL(new RegExp(`/acts/${act}$`));
+  await page.getByRole('button', { name: 'Add wait', exact: true }).focus();
+  await press('Enter', 'Enter');
+  await expect(page.locator('.item')).toHaveCount(2);
+  const rows = page.locator('[data-item]');
+  await rows.first().focus();
+  await press('Enter');
+  await expect(rows.first()).toHaveAttribute('aria-pressed', 'true');
+  await press('Control+d');
+  await expect(page.locator('.item')).toHaveCount(3);
+  await press('Delete');
+  await expect(page.locator('.item')).toHaveCount(2);
+  // The keyboard drags, too: take the handle, move, drop.
+  await page.getByRole('button', { name: 'Add face', exact: true }).focus();
+  await press('Enter');
+  await page.getByLabel('face', { exact: true }).fill('smile');
+  await page.getByRole('button', { name: 'Drag face: smile' }).focus();
+  await press('Space');
+  await page.waitForTimeout(200); // the sensor measures the list when it picks up
+  await press('ArrowUp');
+  await page.waitForTimeout(200);
+  await press('ArrowUp');
+  await page.waitForTimeout(200);
+  await press('Space');
+  await expect(page.locator('.item').first()).toContainText('face: smile');
+  await page.locator('[data-item]').first().focus();
+  await press('Alt+ArrowDown');
+  await expect(page.locator('.item').nth(1)).toContainText('face: smile');
+  await press('Control+z');
+  await expect(page.locator('.item').first()).toContainText('face: smile');
+  await press('Control+y');
+  await expect(page.locator('.item').nth(1)).toContainText('face: smile');
+  await saved(page);
+  await page.getByRole('button', { name: 'Publish…' }).focus();
+  await press('Enter');
+  await expect(page.getByLabel('What changed (note)')).toBeFocused();
+  await press('Enter');
+  await expect(page.getByText(`${act} is published as revision 1`)).toBeVisible();
+});
+
+test('two editors of one draft: the second is asked, and loses nothing', async ({ page, request }) => {
+  const act = fresh('both');
+  const put = (face: string, match: string) =>
+    request.put(`/api/v1/acts/${act}`, {
+      headers: { 'If-Match': match, 'Content-Type': 'application/yaml' },
+      data: `act: ${act}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: ${face}}\n`,
+    });
+  expect((await put('smile', '"0"')).status()).toBe(200);
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  await expect(page.locator('.item')).toHaveCount(1);
+  expect((await put('calm', '"1"')).status()).toBe(200);
+  await page.getByRole('button', { name: 'Add wait', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Somebody else changed this draft' });
+  await expect(dialog).toContainText('- face: calm');
+  await expect(dialog).toContainText('+ type: wait');
+  await dialog.getByRole('button', { name: 'Save mine as a copy' }).click();
+  await expect(page).toHaveURL(new RegExp(`/acts/${act}-mine$`));
+  await expect(page.locator('.item')).toHaveCount(2);
+  expect((await (await request.get(`/api/v1/acts/${act}`)).json()).draft).toContain('calm');
+});
+
+test('deleting an act says which stories it shortens, and recovering brings it back', async ({ page, request }) => {
+  const act = fresh('gone');
+  const story = fresh('short');
+  const yaml = { 'Content-Type': 'application/yaml', 'If-Match': '"0"' };
+  await request.put(`/api/v1/acts/${act}`, {
+    headers: yaml,
+    data: `act: ${act}\nactions:\n  - {type: wait, start_ms: 0, end_ms: 1000}\n`,
+  });
+  await request.post(`/api/v1/acts/${act}/publish`, { data: {} });
+  await request.put(`/api/v1/stories/${story}`, {
+    headers: yaml,
+    data: `story: ${story}\nname: {en: Short}\nrepeat: loop\nacts:\n  - {act: ${act}}\n  - {act: welcome}\n`,
+  });
+  await request.post(`/api/v1/stories/${story}/publish`, { data: {} });
+  await page.goto('/acts?q=gone');
+  await live(page);
+  await page.getByRole('button', { name: `More for ${act}` }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await expect(page.getByRole('dialog')).toContainText(`${story}: 2 acts become 1`);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByText(`${act} is deleted`)).toBeVisible();
+  await page.getByLabel('Deleted ones too').click();
+  await page.getByRole('button', { name: `More for ${act}` }).click();
+  await page.getByRole('menuitem', { name: 'Recover' }).click();
+  await expect(page.getByText(`${act} is recovered`)).toBeVisible();
+});
+
+for (const scheme of ['light', 'dark'] as const) {
+  for (const path of ['/stories', '/acts/welcome', '/stories/museum-welcome', '/activities/greet-visitor']) {
+    test(`${path} is accessible in ${scheme} colours`, async ({ page }) => {
+      await colors(page, scheme);
+      await page.goto(path);
+      await live(page);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await accessible(page);
+    });
+  }
+}

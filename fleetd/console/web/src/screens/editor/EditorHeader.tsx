@@ -1,0 +1,130 @@
+import { ActionIcon, Anchor, Badge, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlayerPlay, IconUpload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+
+import { useLanguage } from '../../text/language';
+import { type Entry, plural, useEntry } from '../library/api';
+import { DeleteDialog } from '../library/DeleteDialog';
+import { DraftBadge } from '../library/EntryTable';
+import { exportURL } from '../library/files';
+import { DuplicateDialog } from '../library/NewDialog';
+import { PublishDialog } from './PublishDialog';
+import { Revisions, UsesDrawer } from './Revisions';
+import { TextDialog } from './TextDialog';
+import { useEditorTexts } from './text';
+import { TryDialog } from './TryDialog';
+import type { Editor } from './useEditor';
+
+type Dialog = 'publish' | 'try' | 'revisions' | 'uses' | 'text' | 'copy' | 'delete';
+
+/** The name of the draft, whether it is saved, and what can be done with it. */
+export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }) {
+  const t = useEditorTexts();
+  const navigate = useNavigate();
+  const language = useLanguage((s) => s.language);
+  const { kind, id, doc, mayEdit } = editor;
+  const stored = useEntry(kind, id);
+  const newest = stored.data ?? entry;
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const errors = editor.check.problems.filter((p) => p.severity === 'error').length;
+  const texts = (doc.head.name ?? {}) as Record<string, string>;
+  const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
+  const openSaved = async (what: Dialog) => {
+    if (mayEdit && !(await editor.flush())) return;
+    await stored.refetch();
+    setDialog(what);
+  };
+  return (
+    <Group justify="space-between" align="flex-start">
+      <Stack gap={2}>
+        <Anchor component={Link} to={`/${plural[kind]}`} size="sm">
+          ‹ {t.back[kind]}
+        </Anchor>
+        <Group gap="xs">
+          <Title order={1} size="h3" dir="auto">
+            {texts[language] || Object.values(texts)[0] || id}
+          </Title>
+          <DraftBadge
+            e={{
+              rev: newest.rev,
+              draft_changed: newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev,
+            }}
+          />
+          {newest.rev > 0 && (
+            <Badge variant="default" tt="none">
+              {t.revisionNumber(newest.rev)}
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
+          {id}, {t.state[editor.saving]}
+        </Text>
+      </Stack>
+      <Group gap="xs">
+        <Tooltip label={`${t.undo} (Ctrl Z)`}>
+          <ActionIcon variant="default" size={36} aria-label={t.undo} disabled={!editor.undo} onClick={editor.undo}>
+            <IconArrowBackUp size={20} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={`${t.redo} (Ctrl Y)`}>
+          <ActionIcon variant="default" size={36} aria-label={t.redo} disabled={!editor.redo} onClick={editor.redo}>
+            <IconArrowForwardUp size={20} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Button
+          variant="default"
+          leftSection={<IconPlayerPlay size={18} aria-hidden />}
+          onClick={() => void openSaved('try')}
+        >
+          {t.tryOut}
+        </Button>
+        <Tooltip label={blocked} disabled={!blocked}>
+          <Button
+            leftSection={<IconUpload size={18} aria-hidden />}
+            data-disabled={!!blocked || undefined}
+            aria-disabled={!!blocked}
+            onClick={() => !blocked && void openSaved('publish')}
+          >
+            {t.publish}
+          </Button>
+        </Tooltip>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="default" size={36} aria-label={t.more}>
+              <IconDots size={20} aria-hidden />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => void openSaved('revisions')}>{t.revisions}</Menu.Item>
+            <Menu.Item onClick={() => setDialog('uses')}>{t.uses}</Menu.Item>
+            <Menu.Item onClick={() => void openSaved('text')}>{t.asText}</Menu.Item>
+            <Menu.Item component="a" href={exportURL(kind, [id], 'yaml')} download>
+              {t.exportYAML}
+            </Menu.Item>
+            <Menu.Item component="a" href={exportURL(kind, [id], 'zip')} download>
+              {t.exportZIP}
+            </Menu.Item>
+            <Menu.Item disabled={!mayEdit} onClick={() => void openSaved('copy')}>
+              {t.duplicate}
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Item color="red" disabled={!mayEdit} onClick={() => setDialog('delete')}>
+              {t.remove}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+      {dialog === 'publish' && <PublishDialog editor={editor} entry={newest} onClose={close} />}
+      {dialog === 'try' && <TryDialog editor={editor} onClose={close} />}
+      {dialog === 'revisions' && <Revisions editor={editor} entry={newest} onClose={close} />}
+      {dialog === 'uses' && <UsesDrawer editor={editor} onClose={close} />}
+      {dialog === 'text' && <TextDialog editor={editor} entry={newest} onClose={close} />}
+      {dialog === 'copy' && <DuplicateDialog kind={kind} id={id} taken={[id]} onClose={close} />}
+      {dialog === 'delete' && (
+        <DeleteDialog kind={kind} id={id} onClose={close} onDone={() => void navigate(`/${plural[kind]}`)} />
+      )}
+    </Group>
+  );
+}

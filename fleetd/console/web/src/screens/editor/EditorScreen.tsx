@@ -1,0 +1,148 @@
+import './editor.css';
+
+import { Alert, Box, Button, Drawer, Grid, Loader, Paper, Select, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useParams } from 'react-router';
+
+import { useRobots } from '../../live/robots';
+import { type Entry, useEntryAtOnce } from '../library/api';
+import { Refused } from '../library/Refused';
+import { ConflictDialog } from './ConflictDialog';
+import { EditorHeader } from './EditorHeader';
+import { Inspector } from './Inspector';
+import { ItemList } from './ItemList';
+import type { Kind } from './model';
+import { useAuthorsRobot } from './names';
+import { Palette } from './Palette';
+import { Problems } from './Problems';
+import { type Schema, useSchema } from './schemas';
+import { useEditorTexts } from './text';
+import { TimelineView } from './TimelineView';
+import { useEditor } from './useEditor';
+
+/** The editor of one act, story or activity. */
+export function EditorScreen({ kind }: { kind: Kind }) {
+  const t = useEditorTexts();
+  const { id = '' } = useParams();
+  const entry = useEntryAtOnce(kind, id);
+  const schema = useSchema(kind);
+  if (entry.isError) return <Refused error={entry.error} onRetry={() => void entry.refetch()} />;
+  if (!entry.data || !schema) return <Loader aria-label={t.checking} />;
+  return <Loaded key={`${kind}/${id}`} kind={kind} entry={entry.data} schema={schema} />;
+}
+
+const inInput = (e: KeyboardEvent) =>
+  e.target instanceof HTMLElement &&
+  /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) &&
+  (e.target as HTMLInputElement).type !== 'checkbox';
+
+function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Schema }) {
+  const t = useEditorTexts();
+  const editor = useEditor(kind, entry);
+  const wide = useMediaQuery('(min-width: 75em)', true);
+  const [adding, setAdding] = useState(false);
+
+  useEffect(() => {
+    const onKey = (e: KeyboardEvent) => {
+      if (!(e.ctrlKey || e.metaKey) || inInput(e)) return;
+      const back = e.key === 'z' && !e.shiftKey;
+      const forth = e.key === 'y' || (e.key === 'Z' && e.shiftKey);
+      if (!back && !forth) return;
+      e.preventDefault();
+      (back ? editor.undo : editor.redo)?.();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [editor.undo, editor.redo]);
+
+  return (
+    <Stack gap="sm">
+      <EditorHeader editor={editor} entry={entry} />
+      {!!entry.deleted_at && Date.parse(entry.deleted_at) > 0 && (
+        <Alert color="orange">{t.deleted(entry.deleted_by || t.somebody)}</Alert>
+      )}
+      {editor.mayEdit && /^\s*#/m.test(entry.draft ?? '') && (
+        <Alert color="blue" p="xs">
+          {t.commentsLost}
+        </Alert>
+      )}
+      {editor.saving === 'failed' && <Refused error={editor.refused} onRetry={() => void editor.flush()} />}
+      <Grid gap="sm">
+        {wide && (
+          <Grid.Col span={2.6}>
+            <Paper withBorder p="xs">
+              <Palette editor={editor} schema={schema} />
+            </Paper>
+          </Grid.Col>
+        )}
+        <Grid.Col span={{ base: 12, md: 7, lg: 5.6 }}>
+          <Stack gap="sm">
+            {!wide && (
+              <Button
+                variant="light"
+                leftSection={<IconPlus size={18} aria-hidden />}
+                disabled={!editor.mayEdit}
+                onClick={() => setAdding(true)}
+              >
+                {t.palette}
+              </Button>
+            )}
+            <Box className="column">
+              <ItemList editor={editor} />
+            </Box>
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5, lg: 3.8 }}>
+          <Paper withBorder p="xs" className="column" tabIndex={0}>
+            <Stack gap="sm">
+              <RobotSelect />
+              <Inspector editor={editor} schema={schema} />
+            </Stack>
+          </Paper>
+        </Grid.Col>
+        <Grid.Col span={12}>
+          <Paper withBorder p="xs">
+            <TimelineView editor={editor} />
+          </Paper>
+        </Grid.Col>
+        <Grid.Col span={12}>
+          <Paper withBorder p="xs">
+            <Problems editor={editor} />
+          </Paper>
+        </Grid.Col>
+      </Grid>
+      <Drawer
+        opened={adding && !wide}
+        onClose={() => setAdding(false)}
+        title={t.palette}
+        closeButtonProps={{ 'aria-label': t.close }}
+      >
+        <Palette editor={editor} schema={schema} onAdded={() => setAdding(false)} />
+      </Drawer>
+      {editor.saving === 'conflict' && <ConflictDialog editor={editor} />}
+    </Stack>
+  );
+}
+
+function RobotSelect() {
+  const t = useEditorTexts();
+  const { robot, choose } = useAuthorsRobot();
+  const ids = useRobots()
+    .map((r) => r.id)
+    .sort();
+  return (
+    <Select
+      size="xs"
+      label={t.suggestions}
+      searchable
+      clearable
+      limit={100}
+      placeholder={t.noRobot}
+      value={ids.includes(robot) ? robot : null}
+      data={ids}
+      onChange={(v) => choose(v ?? '')}
+    />
+  );
+}

@@ -1,0 +1,259 @@
+import {
+  closestCenter,
+  DndContext,
+  type DragEndEvent,
+  KeyboardSensor,
+  PointerSensor,
+  useSensor,
+  useSensors,
+} from '@dnd-kit/core';
+import {
+  SortableContext,
+  sortableKeyboardCoordinates,
+  useSortable,
+  verticalListSortingStrategy,
+} from '@dnd-kit/sortable';
+import { CSS } from '@dnd-kit/utilities';
+import { ActionIcon, Button, Checkbox, Group, Stack, Text, Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconChevronDown,
+  IconChevronUp,
+  IconCopy,
+  IconFolder,
+  IconFolderOff,
+  IconGripVertical,
+  IconTrash,
+  IconX,
+} from '@tabler/icons-react';
+import type { KeyboardEvent, MouseEvent } from 'react';
+
+import { useLanguage } from '../../text/language';
+import { summary } from './defaults';
+import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
+import { icons } from './Palette';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+
+/** The list of actions or acts: chosen by click, ordered by drag, by buttons and by keys. */
+export function ItemList({ editor }: { editor: Editor }) {
+  const t = useEditorTexts();
+  const { kind, doc, selected, mayEdit } = editor;
+  const rows = flat(kind, doc);
+  const sensors = useSensors(
+    useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
+    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+  );
+  const worst = new Map<string, string>();
+  for (const p of editor.check.problems) {
+    const { key } = locate(kind, doc, p.pointer);
+    if (key && worst.get(key) !== 'error') worst.set(key, p.severity);
+  }
+
+  const onDragEnd = ({ active, over }: DragEndEvent) => {
+    if (!over || over.id === active.id) return;
+    const keys = selected.includes(String(active.id)) ? selected : [String(active.id)];
+    const to = placeOf(doc, String(over.id));
+    if (to && !keys.includes(String(over.id))) editor.change(move(kind, doc, keys, to));
+  };
+  const choose = (key: string, e: MouseEvent) => {
+    if (e.ctrlKey || e.metaKey) return toggle(key);
+    const last = selected[selected.length - 1];
+    if (e.shiftKey && last) {
+      const [a, b] = [rows.findIndex((r) => r.item.key === last), rows.findIndex((r) => r.item.key === key)].sort(
+        (x, y) => x - y,
+      );
+      return editor.select(rows.slice(a, b! + 1).map((r) => r.item.key));
+    }
+    return editor.select([key]);
+  };
+  const toggle = (key: string) =>
+    editor.select(selected.includes(key) ? selected.filter((k) => k !== key) : [...selected, key]);
+  const drop = () => {
+    editor.change(remove(doc, selected));
+    editor.select([]);
+  };
+  const copy = () => {
+    const done = duplicate(kind, doc, selected);
+    editor.change(done.doc);
+    editor.select(done.keys);
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if (selected.length === 0 || !mayEdit || (e.target instanceof HTMLElement && e.target.dataset.drag)) return;
+    const did = () => e.preventDefault();
+    if (e.altKey && e.key === 'ArrowUp') (did(), editor.change(moveBy(kind, doc, selected, -1)));
+    else if (e.altKey && e.key === 'ArrowDown') (did(), editor.change(moveBy(kind, doc, selected, 1)));
+    else if (e.key === 'Delete') (did(), drop());
+    else if (e.key === 'd' && (e.ctrlKey || e.metaKey)) (did(), copy());
+    else if (e.key === 'Escape') editor.select([]);
+  };
+  const chosen = selected.map((k) => find(doc, k)).filter((i) => i !== undefined);
+  const none = !mayEdit || chosen.length === 0;
+
+  return (
+    <Stack gap="xs" component="section" aria-label={t.list[kind]} onKeyDown={onKey}>
+      <Group gap={6} role="toolbar" aria-label={t.list[kind]}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={none}
+          leftSection={<IconCopy size={16} aria-hidden />}
+          onClick={copy}
+        >
+          {t.copy}
+        </Button>
+        {kind === 'act' && (
+          <>
+            <Tooltip label={t.groupHelp}>
+              <Button
+                size="compact-sm"
+                variant="default"
+                disabled={none}
+                leftSection={<IconFolder size={16} aria-hidden />}
+                onClick={() => {
+                  const done = group(doc, selected);
+                  editor.change(done.doc);
+                  if (done.key) editor.select([done.key]);
+                }}
+              >
+                {t.group}
+              </Button>
+            </Tooltip>
+            <Button
+              size="compact-sm"
+              variant="default"
+              disabled={!mayEdit || chosen.length !== 1 || !chosen[0]!.children}
+              leftSection={<IconFolderOff size={16} aria-hidden />}
+              onClick={() => editor.change(ungroup(doc, selected[0]!))}
+            >
+              {t.ungroup}
+            </Button>
+          </>
+        )}
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={none}
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={drop}
+        >
+          {t.delete}
+        </Button>
+        <Text size="xs" c="dimmed" role="status">
+          {selected.length > 1 ? t.chosen(selected.length) : ''}
+        </Text>
+      </Group>
+      {rows.length === 0 && (
+        <Text c="dimmed" py="lg" ta="center">
+          {t.emptyList[kind]}
+        </Text>
+      )}
+      <DndContext sensors={sensors} collisionDetection={closestCenter} onDragEnd={onDragEnd}>
+        <SortableContext items={rows.map((r) => r.item.key)} strategy={verticalListSortingStrategy}>
+          <ol className="items">
+            {rows.map((r) => (
+              <Row
+                key={r.item.key}
+                editor={editor}
+                item={r.item}
+                depth={r.depth}
+                worst={worst.get(r.item.key)}
+                onChoose={choose}
+                onToggle={toggle}
+              />
+            ))}
+          </ol>
+        </SortableContext>
+      </DndContext>
+    </Stack>
+  );
+}
+
+interface RowProps {
+  editor: Editor;
+  item: Item;
+  depth: number;
+  worst?: string;
+  onChoose: (key: string, e: MouseEvent) => void;
+  onToggle: (key: string) => void;
+}
+
+const seconds = (ms: unknown) => (Number(ms ?? 0) / 1000).toFixed(1);
+
+function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
+  const t = useEditorTexts();
+  const language = useLanguage((s) => s.language);
+  const { kind, doc, selected, mayEdit } = editor;
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
+    id: item.key,
+    disabled: !mayEdit,
+  });
+  const what = summary(item.fields, editor.lang || language);
+  const isChosen = selected.includes(item.key);
+  const Icon = icons[kind === 'act' ? String(item.fields.type) : 'act'];
+  return (
+    <li
+      ref={setNodeRef}
+      className="item"
+      data-chosen={isChosen || undefined}
+      data-dragging={isDragging || undefined}
+      style={{
+        transform: CSS.Transform.toString(transform && { ...transform, scaleX: 1, scaleY: 1 }),
+        transition,
+        marginInlineStart: depth * 24,
+      }}
+    >
+      <ActionIcon
+        ref={setActivatorNodeRef}
+        variant="subtle"
+        color="gray"
+        size={28}
+        disabled={!mayEdit}
+        {...attributes}
+        {...listeners}
+        data-drag
+        aria-label={t.drag(what)}
+        className="grip"
+      >
+        <IconGripVertical size={16} aria-hidden />
+      </ActionIcon>
+      <Checkbox size="xs" aria-label={t.choose(what)} checked={isChosen} onChange={() => onToggle(item.key)} />
+      <button
+        type="button"
+        className="item-text"
+        aria-pressed={isChosen}
+        data-item={item.key}
+        onClick={(e) => onChoose(item.key, e)}
+      >
+        {Icon && <Icon size={18} />}
+        <span dir="auto">{what}</span>
+        {item.children?.length === 0 && <em>{t.emptyGroup}</em>}
+        {kind === 'act' && <small>{t.seconds(seconds(item.fields.start_ms))}</small>}
+        {worst === 'error' && <IconX size={16} color="var(--mantine-color-red-6)" aria-label={t.error} />}
+        {worst === 'warning' && (
+          <IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.warning} />
+        )}
+      </button>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={28}
+        disabled={!mayEdit}
+        aria-label={t.moveUp(what)}
+        onClick={() => editor.change(moveBy(kind, doc, [item.key], -1))}
+      >
+        <IconChevronUp size={18} aria-hidden />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={28}
+        disabled={!mayEdit}
+        aria-label={t.moveDown(what)}
+        onClick={() => editor.change(moveBy(kind, doc, [item.key], 1))}
+      >
+        <IconChevronDown size={18} aria-hidden />
+      </ActionIcon>
+    </li>
+  );
+}

@@ -1,0 +1,141 @@
+import { ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import {
+  IconArrowsMove,
+  IconBulb,
+  IconClock,
+  IconDeviceTablet,
+  IconHeadset,
+  IconMasksTheater,
+  IconMessage,
+  IconMoodSmile,
+  IconRoute,
+  IconSearch,
+  IconSteeringWheel,
+  IconStretching,
+  IconUsersGroup,
+  IconVolume,
+} from '@tabler/icons-react';
+import { type ComponentType, useState } from 'react';
+
+import { useLanguage } from '../../text/language';
+import { useEntries } from '../library/api';
+import { newAction } from './defaults';
+import { insert, itemOf, placeAfter } from './model';
+import { actionTypes, type Schema } from './schemas';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+
+export const icons: Record<string, ComponentType<{ size?: number }>> = {
+  say: IconMessage,
+  sound: IconVolume,
+  face: IconMoodSmile,
+  led: IconBulb,
+  screen: IconDeviceTablet,
+  head: IconHeadset,
+  motion: IconStretching,
+  pose: IconArrowsMove,
+  goto: IconRoute,
+  drive: IconSteeringWheel,
+  wait: IconClock,
+  act: IconMasksTheater,
+  group: IconUsersGroup,
+};
+
+/** What can be added: actions by their types, and acts of the library. */
+export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: Schema; onAdded?: () => void }) {
+  const t = useEditorTexts();
+  const language = useLanguage((s) => s.language);
+  const acts = useEntries('act').data ?? [];
+  const [filter, setFilter] = useState('');
+  const { kind, doc, selected, mayEdit } = editor;
+  const does = t.does as Record<string, string>;
+  const has = (...texts: (string | undefined)[]) => texts.join(' ').toLowerCase().includes(filter.trim().toLowerCase());
+
+  const add = (fields: Record<string, unknown>) => {
+    const item = itemOf(fields);
+    editor.change(insert(kind, doc, placeAfter(doc, selected), [item]));
+    editor.select([item.key]);
+    onAdded?.();
+  };
+  const types = kind === 'act' ? actionTypes(schema).filter((type) => type !== 'act' && has(type, does[type])) : [];
+  const library = acts.filter((a) => !(kind === 'act' && a.id === editor.id) && has(a.id, a.name));
+  return (
+    <Stack gap="xs" component="section" aria-label={t.palette}>
+      <TextInput
+        size="xs"
+        aria-label={t.paletteFind}
+        placeholder={t.paletteFind}
+        type="search"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={filter}
+        onChange={(e) => setFilter(e.currentTarget.value)}
+      />
+      <ScrollArea.Autosize mah={{ base: '70vh', lg: '56vh' }} type="auto" tabIndex={0}>
+        <Stack gap={2} pe="xs">
+          {types.length > 0 && (
+            <Text size="xs" fw={700} c="dimmed">
+              {t.paletteActions}
+            </Text>
+          )}
+          {types.map((type) => (
+            <Entry
+              key={type}
+              icon={icons[type]}
+              name={type}
+              about={does[type]}
+              disabled={!mayEdit}
+              onClick={() => add(newAction(type, language))}
+            />
+          ))}
+          {library.length > 0 && (
+            <Text size="xs" fw={700} c="dimmed" mt={types.length > 0 ? 'xs' : 0}>
+              {t.paletteAct}
+            </Text>
+          )}
+          {library.map((a) => (
+            <Entry
+              key={a.id}
+              icon={IconMasksTheater}
+              name={a.name || a.id}
+              about={a.name && a.name !== a.id ? a.id : undefined}
+              disabled={!mayEdit}
+              onClick={() => add(kind === 'act' ? { type: 'act', start_ms: 0, act: a.id } : { act: a.id })}
+            />
+          ))}
+          {types.length + library.length === 0 && <Text size="sm">{t.paletteEmpty}</Text>}
+        </Stack>
+      </ScrollArea.Autosize>
+    </Stack>
+  );
+}
+
+function Entry({
+  icon: Icon,
+  name,
+  about,
+  disabled,
+  onClick,
+}: {
+  icon?: ComponentType<{ size?: number }>;
+  name: string;
+  about?: string;
+  disabled: boolean;
+  onClick: () => void;
+}) {
+  const t = useEditorTexts();
+  return (
+    <UnstyledButton className="palette-entry" aria-label={t.add(name)} disabled={disabled} onClick={onClick}>
+      {Icon && <Icon size={18} />}
+      <span>
+        <Text span size="sm" display="block" dir="auto">
+          {name}
+        </Text>
+        {about && (
+          <Text span size="xs" c="dimmed" display="block" lh={1.2}>
+            {about}
+          </Text>
+        )}
+      </span>
+    </UnstyledButton>
+  );
+}

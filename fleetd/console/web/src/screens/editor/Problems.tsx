@@ -1,0 +1,82 @@
+import { Badge, Group, Stack, Text, UnstyledButton } from '@mantine/core';
+import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
+
+import { useLanguage } from '../../text/language';
+import { summary } from './defaults';
+import { find, locate } from './model';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+
+/** Goes to the field that a problem is about. */
+export function jump(editor: Editor, pointer: string): void {
+  const { key, field } = locate(editor.kind, editor.doc, pointer);
+  editor.select(key ? [key] : []);
+  // The field is on the page after this change is drawn.
+  setTimeout(() => {
+    const fields = document.querySelector<HTMLElement>(`[data-field="${CSS.escape(field)}"]`);
+    const input =
+      fields?.querySelector<HTMLElement>('input, textarea, button') ??
+      document.querySelector<HTMLElement>(key ? `[data-item="${key}"]` : '[data-inspector] input');
+    input?.scrollIntoView({ block: 'nearest' });
+    input?.focus();
+  }, 60);
+}
+
+/** Everything that fleetd finds wrong with the draft; each goes to its place. */
+export function Problems({ editor }: { editor: Editor }) {
+  const t = useEditorTexts();
+  const language = useLanguage((s) => s.language);
+  const { problems, state } = editor.check;
+  return (
+    <Stack gap={4} component="section" aria-label={t.problems}>
+      <Group gap="xs">
+        <Text fw={700} size="sm">
+          {t.problems}
+        </Text>
+        {problems.length > 0 && (
+          <Badge color={problems.some((p) => p.severity === 'error') ? 'red' : 'yellow'} variant="light">
+            {problems.length}
+          </Badge>
+        )}
+        <Text size="xs" c="dimmed" role="status">
+          {state === 'checking' ? t.checking : state === 'failed' ? t.checkFailed : ''}
+        </Text>
+      </Group>
+      {problems.length === 0 && state === 'checked' && (
+        <Group gap={6}>
+          <IconCheck size={16} color="var(--mantine-color-green-6)" aria-hidden />
+          <Text size="sm">{t.noProblems}</Text>
+        </Group>
+      )}
+      {problems.map((p, n) => {
+        const { key, field } = locate(editor.kind, editor.doc, p.pointer);
+        const item = find(editor.doc, key);
+        const error = p.severity === 'error';
+        const Icon = error ? IconX : IconAlertTriangle;
+        return (
+          <UnstyledButton key={n} className="problem" onClick={() => jump(editor, p.pointer)}>
+            <Icon
+              size={16}
+              color={error ? 'var(--mantine-color-red-6)' : 'var(--mantine-color-yellow-7)'}
+              aria-label={error ? t.error : t.warning}
+            />
+            <span>
+              <Text span size="sm" fw={600} dir="auto">
+                {[item && summary(item.fields, language), field].filter(Boolean).join(', ')}{' '}
+              </Text>
+              <Text span size="sm">
+                {p.detail}
+              </Text>
+              {p.hint && (
+                <Text span size="sm" c="dimmed">
+                  {'. '}
+                  {p.hint}
+                </Text>
+              )}
+            </span>
+          </UnstyledButton>
+        );
+      })}
+    </Stack>
+  );
+}

@@ -1,0 +1,91 @@
+import { Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import { contentOf, type Entry, publish, useRefresh } from '../library/api';
+import { Refused } from '../library/Refused';
+import { DiffView } from './DiffView';
+import { write } from './model';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+
+/** Shows what is published now and what would be, asks for a note, and publishes. */
+export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entry: Entry; onClose: () => void }) {
+  const t = useEditorTexts();
+  const refresh = useRefresh();
+  const { kind, id } = editor;
+  const [why, setWhy] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const published = useQuery({
+    queryKey: ['revision', kind, id, entry.rev],
+    enabled: entry.rev > 0,
+    queryFn: () => contentOf(kind, id, entry.rev),
+    staleTime: Infinity,
+  });
+  const send = async () => {
+    setBusy(true);
+    try {
+      const done = await publish(kind, id, editor.draftRev, why);
+      const stale = [...(done.stale ?? []), ...(done.stale_activities ?? [])];
+      notifications.show({
+        color: 'green',
+        title: t.publishedAs(id, done.revision.rev),
+        message: (
+          <>
+            {stale.length > 0 && <Text size="sm">{t.stale(stale.join(', '))}</Text>}
+            {kind !== 'act' && (
+              <Anchor component={Link} to={`/assign?${kind}=${id}`} size="sm">
+                {t.assign}
+              </Anchor>
+            )}
+          </>
+        ),
+        autoClose: 10_000,
+      });
+      await refresh();
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} size="lg" title={t.publishTitle(id)} closeButtonProps={{ 'aria-label': t.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void send();
+        }}
+      >
+        <Stack>
+          <Text size="sm">{t.publishHelp}</Text>
+          <TextInput
+            label={t.note}
+            value={why}
+            maxLength={256}
+            data-autofocus
+            dir="auto"
+            onChange={(e) => setWhy(e.currentTarget.value)}
+          />
+          <Text size="sm" fw={600}>
+            {t.diff(entry.rev > 0 ? t.revisionNumber(entry.rev) : t.nothingPublished, t.draftWord)}
+          </Text>
+          {published.isError && <Refused error={published.error} onRetry={() => void published.refetch()} />}
+          {(entry.rev === 0 || published.data) && <DiffView from={published.data} to={write(kind, editor.doc)} />}
+          {error !== undefined && <Refused error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {t.publishNow}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

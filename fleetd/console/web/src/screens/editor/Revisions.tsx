@@ -1,0 +1,161 @@
+import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { dateTime } from '../../text/time';
+import { contentOf, type Entry, restore, useRefresh, usesOf } from '../library/api';
+import { Refused } from '../library/Refused';
+import { DiffView } from './DiffView';
+import { write } from './model';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+
+/** The published revisions: which robots have which, compared with the draft, restored. */
+export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: Entry; onClose: () => void }) {
+  const t = useEditorTexts();
+  const refresh = useRefresh();
+  const { kind, id } = editor;
+  const [shown, show] = useState<number>();
+  const [error, setError] = useState<unknown>();
+  const uses = useQuery({ queryKey: ['uses', kind, id], queryFn: () => usesOf(kind, id) });
+  const content = useQuery({
+    queryKey: ['revision', kind, id, shown],
+    enabled: shown !== undefined,
+    queryFn: () => contentOf(kind, id, shown!),
+    staleTime: Infinity,
+  });
+  const bringBack = async (rev: number) => {
+    try {
+      if (!(await editor.flush())) return;
+      editor.take((await restore(kind, id, rev, editor.draftRev)).entry);
+      notifications.show({ message: t.restored(rev) });
+      await refresh();
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+    }
+  };
+  const revisions = entry.revisions ?? [];
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={t.revisionsTitle(id)}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {revisions.length === 0 ? t.noRevisions : t.restoreHelp}
+        </Text>
+        {error !== undefined && <Refused error={error} />}
+        {revisions.map((v) => {
+          const on = (uses.data?.robots ?? []).filter((r) => (r.rev ?? r.active) === v.rev);
+          return (
+            <Stack key={v.rev} gap={4} component="section" aria-label={t.revisionNumber(v.rev)}>
+              <Group justify="space-between">
+                <Text fw={600}>{t.revisionNumber(v.rev)}</Text>
+                <Group gap="xs">
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    aria-expanded={shown === v.rev}
+                    onClick={() => show(shown === v.rev ? undefined : v.rev)}
+                  >
+                    {t.show}
+                  </Button>
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    disabled={!editor.mayEdit}
+                    onClick={() => void bringBack(v.rev)}
+                  >
+                    {t.restore}
+                  </Button>
+                </Group>
+              </Group>
+              <Text size="sm" c="dimmed" dir="auto">
+                {dateTime(v.at)}, {t.by(v.by || t.somebody)}
+                {v.why ? `: ${v.why}` : ''}
+              </Text>
+              {on.length > 0 && (
+                <Text size="sm">
+                  {t.onRobots(on.length)}:{' '}
+                  {on
+                    .slice(0, 12)
+                    .map((r) => r.robot)
+                    .join(', ')}
+                  {on.length > 12 && ' …'}
+                </Text>
+              )}
+              {shown === v.rev && content.data && <DiffView from={content.data} to={write(kind, editor.doc)} />}
+            </Stack>
+          );
+        })}
+      </Stack>
+    </Drawer>
+  );
+}
+
+/** What uses an entry, and which robots have which revision. */
+export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () => void }) {
+  const t = useEditorTexts();
+  const { kind, id } = editor;
+  const uses = useQuery({ queryKey: ['uses', kind, id], queryFn: () => usesOf(kind, id), staleTime: 0 });
+  const users = uses.data?.users ?? [];
+  const robots = uses.data?.robots ?? [];
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="md"
+      title={t.usesTitle(id)}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      <Stack>
+        {uses.isError && <Refused error={uses.error} onRetry={() => void uses.refetch()} />}
+        {uses.data && users.length + robots.length === 0 && <Text>{t.usedNowhere}</Text>}
+        {users.map((u) => (
+          <Text key={`${u.kind}/${u.id}`} size="sm">
+            <b>
+              {u.kind} {u.id}
+            </b>
+            :{' '}
+            {[
+              u.draft && t.usedDraft,
+              u.rev && t.usedRevision(u.rev),
+              u.robots?.length && `${t.onRobots(u.robots.length)} (${u.robots.join(', ')})`,
+            ]
+              .filter(Boolean)
+              .join(', ')}
+          </Text>
+        ))}
+        {robots.length > 0 && (
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t.robot}</Table.Th>
+                <Table.Th>{t.assigned}</Table.Th>
+                <Table.Th>{t.has}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {robots.map((r) => (
+                <Table.Tr key={r.robot}>
+                  <Table.Td>{r.robot}</Table.Td>
+                  <Table.Td>
+                    {r.rev ?? '–'} {r.rev ? `(${r.newest ? t.newest : t.older})` : ''}
+                  </Table.Td>
+                  <Table.Td>{r.active ?? '–'}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </Stack>
+    </Drawer>
+  );
+}

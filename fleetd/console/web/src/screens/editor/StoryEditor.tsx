@@ -1,0 +1,6 @@
+import { EditorScreen } from './EditorScreen';
+
+/** The editor of one story. */
+export default function StoryEditor() {
+  return <EditorScreen kind="story" />;
+}

@@ -1,0 +1,182 @@
+import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+
+import type { Timeline } from '../library/api';
+import { jump } from './Problems';
+import { useEditorTexts } from './text';
+import type { Editor } from './useEditor';
+import { useNames } from './names';
+
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+
+/** A step of the scale that gives about ten marks. */
+export function tick(length: number): number {
+  for (const step of [500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000])
+    if (length / step <= 12) return step;
+  return 1_200_000;
+}
+
+/** What each unit does by time, as fleetd computes it: a lane for each, conflicts marked. */
+export function TimelineView({ editor }: { editor: Editor }) {
+  const t = useEditorTexts();
+  const names = useNames();
+  const timeline = editor.check.timeline;
+  const [playing, setPlaying] = useState(false);
+  const [cursor, setCursor] = useState(0);
+  const length = timeline?.length_ms ?? 0;
+
+  useEffect(() => {
+    if (!playing || length === 0) return undefined;
+    const began = performance.now() - cursor;
+    let frame = requestAnimationFrame(function next(now) {
+      const at = now - began;
+      if (at >= length) {
+        setCursor(0);
+        setPlaying(false);
+        return;
+      }
+      setCursor(at);
+      frame = requestAnimationFrame(next);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [playing, length]);
+
+  return (
+    <Stack gap={4} component="section" aria-label={t.timeline}>
+      <Group gap="xs" justify="space-between">
+        <Group gap="xs">
+          <Text fw={700} size="sm">
+            {t.timeline}
+          </Text>
+          {length > 0 && (
+            <>
+              <Text size="sm" c="dimmed">
+                {t.timelineOf(seconds(length))}
+              </Text>
+              <Tooltip label={playing ? t.pause : t.play}>
+                <ActionIcon
+                  variant="default"
+                  size={28}
+                  aria-label={playing ? t.pause : t.play}
+                  onClick={() => setPlaying(!playing)}
+                >
+                  {playing ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />}
+                </ActionIcon>
+              </Tooltip>
+            </>
+          )}
+        </Group>
+        <Select
+          size="xs"
+          w={150}
+          aria-label={t.textLanguage}
+          placeholder={t.textLanguage}
+          clearable
+          value={editor.lang || null}
+          data={names.languages}
+          onChange={(v) => editor.setLang(v ?? '')}
+        />
+      </Group>
+      {!timeline && (
+        <Text size="sm" c="dimmed">
+          {t.noTimeline}
+        </Text>
+      )}
+      {timeline && length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t.emptyTimeline}
+        </Text>
+      )}
+      {timeline && length > 0 && <Lanes editor={editor} timeline={timeline} cursor={cursor} />}
+    </Stack>
+  );
+}
+
+function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timeline; cursor: number }) {
+  const t = useEditorTexts();
+  const length = timeline.length_ms;
+  const at = (ms: number) => `${(100 * ms) / length}%`;
+  const step = tick(length);
+  const conflicts = (timeline.conflicts ?? []).map((c) => c.pointer);
+  const inAct = editor.kind === 'act';
+  const spans = timeline.acts ?? [];
+  return (
+    <div className="timeline" tabIndex={0} role="group" aria-label={t.timeline}>
+      <div className="lane">
+        <span className="lane-name" />
+        <div className="lane-bars scale">
+          {Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => (
+            <span key={n} style={{ insetInlineStart: at(n * step) }}>
+              {(n * step) / 1000}
+            </span>
+          ))}
+        </div>
+      </div>
+      {spans.length > 0 && (
+        <div className="lane">
+          <span className="lane-name">act</span>
+          <div className="lane-bars">
+            {spans.map((s) => (
+              <button
+                key={s.step}
+                type="button"
+                className="bar"
+                data-kind="act"
+                style={{ insetInlineStart: at(s.start_ms), inlineSize: at(s.end_ms - s.start_ms) }}
+                aria-label={t.bar(s.act, seconds(s.start_ms), seconds(s.end_ms))}
+                onClick={() => jump(editor, `/acts/${s.step}`)}
+              >
+                {s.act}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+      {(timeline.lanes ?? []).map((lane, n) => (
+        <div className="lane" key={n}>
+          <span className="lane-name">{lane.unit || lane.class}</span>
+          <div className="lane-bars">
+            {(lane.bars ?? []).map((b, k) => {
+              const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
+              const what = b.text || b.type;
+              const label = [
+                t.bar(`${b.type} ${b.text ?? ''}`.trim(), seconds(b.start_ms), seconds(b.end_ms)),
+                b.estimated && t.estimated,
+                b.waits_ms && t.waits(seconds(b.waits_ms)),
+                conflict && t.conflict,
+              ]
+                .filter(Boolean)
+                .join(', ');
+              return (
+                <button
+                  key={k}
+                  type="button"
+                  className="bar"
+                  title={label}
+                  aria-label={label}
+                  data-conflict={conflict || undefined}
+                  data-estimated={b.estimated || undefined}
+                  data-waits={(b.waits_ms ?? 0) > 0 || undefined}
+                  style={{ insetInlineStart: at(b.start_ms), inlineSize: at(b.end_ms - b.start_ms) }}
+                  onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
+                >
+                  {conflict ? '⚠ ' : ''}
+                  {what}
+                </button>
+              );
+            })}
+          </div>
+        </div>
+      ))}
+      {cursor > 0 && (
+        <div className="lane cursor-lane" aria-hidden>
+          <span className="lane-name" />
+          <div className="lane-bars">
+            <span className="cursor" style={{ insetInlineStart: at(cursor) }} />
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Fields } from './model';
+
+/** What a new action of a type begins with; its author fills in the rest. */
+export function newAction(type: string, language: string): Fields {
+  const at = { type, start_ms: 0 };
+  switch (type) {
+    case 'say':
+      return { ...at, timeout_ms: 8000, text: { [language]: '' } };
+    case 'sound':
+      return { ...at, timeout_ms: 5000, sound: '' };
+    case 'face':
+      return { ...at, face: '' };
+    case 'led':
+      return { ...at, end_ms: 3000, colour: '#20c0ff' };
+    case 'screen':
+      return { ...at, end_ms: 3000, text: { [language]: '' } };
+    case 'head':
+      return { ...at, timeout_ms: 2000, yaw_rad: 0.4 };
+    case 'motion':
+      return { ...at, timeout_ms: 4000, motion: '' };
+    case 'pose':
+      return { ...at, timeout_ms: 4000, pitch_rad: 0.1 };
+    case 'goto':
+      return { ...at, timeout_ms: 60_000, point: '' };
+    case 'drive':
+      return { ...at, end_ms: 2000, vx_mps: 0.2 };
+    case 'wait':
+      return { ...at, end_ms: 2000 };
+    case 'group':
+      return { ...at, actions: [] };
+    case 'act':
+      return { ...at, act: '' };
+    default:
+      return at;
+  }
+}
+
+/** One action or step in a line. */
+export function summary(f: Fields, language: string): string {
+  const texts = f.text as Record<string, string> | undefined;
+  const text = texts && (texts[language] ?? Object.values(texts)[0]);
+  const n = (name: string) =>
+    typeof f[name] === 'number' ? `${name.replace(/_(rad|mps|radps|m)$/, '')} ${String(f[name])}` : '';
+  const detail =
+    text ??
+    [
+      f.act,
+      f.sound,
+      f.face,
+      f.motion,
+      f.view,
+      f.image,
+      f.point,
+      f.colour,
+      f.pattern,
+      n('yaw_rad'),
+      n('pitch_rad'),
+      n('roll_rad'),
+      n('height_m'),
+      n('x_m'),
+      n('y_m'),
+      n('vx_mps'),
+      n('vy_mps'),
+      n('wz_radps'),
+    ]
+      .filter(Boolean)
+      .join(' ');
+  return [f.type, detail].filter(Boolean).join(': ') || '–';
+}

@@ -1,0 +1,125 @@
+import { Alert, Badge, Button, Collapse, Group, Stack, Text, Textarea, Tooltip } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconCheck, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+
+import { api, data } from '../../../api/client';
+import { problemOf } from '../../../api/problem';
+import { useAuthorsRobot } from '../names';
+import { useEditorTexts } from '../text';
+import type { FieldProps } from './Field';
+
+/** A condition, what it may name, and whether it is true on the chosen robot now and why not. */
+export function ConditionField({ name, schema, value, disabled, onChange }: FieldProps) {
+  const t = useEditorTexts();
+  const text = typeof value === 'string' ? value : '';
+  const input = useRef<HTMLTextAreaElement>(null);
+  const [open, setOpen] = useState(false);
+  const keys =
+    useQuery({
+      queryKey: ['condition-keys'],
+      queryFn: async () => (await data(api.GET('/api/v1/conditions/keys'))).keys ?? [],
+      staleTime: Infinity,
+    }).data ?? [];
+  const put = (key: string) => {
+    const at = input.current?.selectionStart ?? text.length;
+    onChange(text.slice(0, at) + key + text.slice(at));
+    input.current?.focus();
+  };
+  return (
+    <Stack gap={6}>
+      <Textarea
+        ref={input}
+        label={name}
+        description={schema.description}
+        autosize
+        minRows={2}
+        ff="monospace"
+        spellCheck={false}
+        disabled={disabled}
+        value={text}
+        onChange={(e) => onChange(e.currentTarget.value || undefined)}
+      />
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        style={{ alignSelf: 'flex-start' }}
+      >
+        {t.conditionKeys}
+      </Button>
+      <Collapse expanded={open}>
+        <Group gap={4}>
+          {keys.map((k) => (
+            <Tooltip key={k.name} label={`${k.type}: ${k.doc}`}>
+              <Button
+                size="compact-xs"
+                variant="default"
+                disabled={disabled}
+                aria-label={t.insertKey(k.name)}
+                onClick={() => put(k.name)}
+              >
+                {k.name}
+              </Button>
+            </Tooltip>
+          ))}
+        </Group>
+      </Collapse>
+      {text ? <Explanation condition={text} /> : <Text size="sm">{t.conditionNever}</Text>}
+    </Stack>
+  );
+}
+
+/** Asks the robot again when the condition changes, and every 5 s. */
+function Explanation({ condition }: { condition: string }) {
+  const t = useEditorTexts();
+  const robot = useAuthorsRobot((s) => s.robot);
+  const [asked] = useDebouncedValue(condition, 600);
+  const answer = useQuery({
+    queryKey: ['explain', robot, asked],
+    enabled: robot !== '',
+    refetchInterval: 5000,
+    retry: false,
+    gcTime: 0,
+    queryFn: async () => {
+      const batch = await data(
+        api.POST('/api/v1/commands', {
+          params: { header: { Prefer: 'wait=5' } },
+          body: { verb: 'life/explain', args: { condition: asked }, selector: { ids: [robot] } },
+        }),
+      );
+      const got = batch.commands?.[0];
+      return { ok: got?.answer?.status === 'SUCCEEDED', text: got?.answer?.detail || got?.because || got?.state || '' };
+    },
+  });
+  if (robot === '') return <Text size="sm">{t.conditionNoRobot}</Text>;
+  const truth = answer.data?.ok && /^true(;|$)/.test(answer.data.text);
+  return (
+    <Stack gap={4} role="status">
+      <Text size="sm" fw={600}>
+        {t.conditionExplain(robot)}
+      </Text>
+      {answer.isPending && <Text size="sm">{t.conditionAsking}</Text>}
+      {answer.isError && <Alert color="red">{problemOf(answer.error).message}</Alert>}
+      {answer.data && (
+        <>
+          {answer.data.ok && (
+            <Badge
+              color={truth ? 'green' : 'gray'}
+              variant="light"
+              tt="none"
+              leftSection={truth ? <IconCheck size={14} aria-hidden /> : <IconX size={14} aria-hidden />}
+            >
+              {truth ? t.conditionTrue : t.conditionFalse}
+            </Badge>
+          )}
+          <Text size="sm" dir="auto">
+            {answer.data.text.replace(/^true;?\s*/, '')}
+          </Text>
+        </>
+      )}
+    </Stack>
+  );
+}

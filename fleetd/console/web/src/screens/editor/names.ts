@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { create } from 'zustand';
+
+import { api, data, type Schemas } from '../../api/client';
+import { useEntries } from '../library/api';
+
+type Detail = Schemas['Detail'];
+
+const key = 'troupe.editor.robot';
+
+interface Choice {
+  robot: string;
+  choose: (robot: string) => void;
+}
+
+/** The robot against which an author writes: its names are suggested, conditions are explained by it, drafts are tried on it. */
+export const useAuthorsRobot = create<Choice>()((set) => ({
+  robot: localStorage.getItem(key) ?? '',
+  choose: (robot) => {
+    localStorage.setItem(key, robot);
+    set({ robot });
+  },
+}));
+
+/** Names that the fields of actions may have. */
+export type Names = Record<string, string[]>;
+
+const unique = (...lists: (readonly string[] | null | undefined)[]) =>
+  [...new Set(lists.flatMap((l) => l ?? []))].sort();
+
+/** What the library, the assets and the chosen robot have, by the field that names it. */
+export function useNames(): Names {
+  const robot = useAuthorsRobot((s) => s.robot);
+  const acts = useEntries('act').data ?? [];
+  const assets =
+    useQuery({ queryKey: ['assets'], queryFn: async () => (await data(api.GET('/api/v1/assets'))).assets ?? [] })
+      .data ?? [];
+  const caps = useQuery({
+    queryKey: ['robot', robot],
+    enabled: robot !== '',
+    queryFn: async () => (await data(api.GET('/api/v1/robots/{id}', { params: { path: { id: robot } } }))) as Detail,
+    staleTime: 30_000,
+  }).data?.caps;
+  const points = useQuery({
+    queryKey: ['points', robot],
+    enabled: robot !== '',
+    queryFn: async () =>
+      (await data(api.GET('/api/v1/robots/{id}/points', { params: { path: { id: robot } } }))).points ?? [],
+    staleTime: 30_000,
+  }).data;
+  const units = caps?.units ?? [];
+  const ofKind = (kind: string) => assets.filter((a) => a.kind === kind).map((a) => a.name);
+  const ids = acts.map((a) => a.id);
+  return {
+    sound: unique(ofKind('sound'), ...units.map((u) => u.sounds)),
+    face: unique(ofKind('face'), ...units.map((u) => u.faces)),
+    image: unique(ofKind('face'), ...units.map((u) => u.images)),
+    view: unique(...units.map((u) => u.views)),
+    motion: unique(...units.map((u) => u.motions)),
+    point: unique(points?.map((p) => p.name)),
+    unit: unique(units.map((u) => u.id)),
+    act: ids,
+    shutdown: ids,
+    languages: unique(caps?.languages, ['en', 'de']),
+  };
+}

@@ -1,0 +1,160 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+import { useMay } from '../../api/me';
+import { problemOf } from '../../api/problem';
+import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
+import { begin, commit, type History, redo, undo } from './history';
+import { type Doc, type Fields, type Kind, read, write } from './model';
+
+/** ms without a change until the draft is validated, and until it is saved. */
+const beforeCheck = 300;
+const beforeSave = 1000;
+
+export type SaveState = 'saved' | 'dirty' | 'saving' | 'failed' | 'conflict' | 'readonly';
+
+/** What fleetd says of the draft as it is now on the page. */
+export interface Check {
+  problems: Finding[];
+  timeline?: Timeline;
+  /** fleetd was not asked yet about the newest change, or did not answer. */
+  state: 'checking' | 'checked' | 'failed';
+}
+
+export interface Editor {
+  kind: Kind;
+  id: string;
+  doc: Doc;
+  selected: readonly string[];
+  select: (keys: readonly string[]) => void;
+  /** Changes the draft. Changes with one tag that follow each other closely are undone as one. */
+  change: (next: Doc, tag?: string) => void;
+  undo?: () => void;
+  redo?: () => void;
+  check: Check;
+  saving: SaveState;
+  /** Why the draft could not be saved. */
+  refused?: unknown;
+  /** Saves what is not saved yet, over a revision if given; returns whether the draft is saved. */
+  flush: (over?: number | '*') => Promise<boolean>;
+  /** The newest draft revision that this page has read or written. */
+  draftRev: number;
+  /** Takes another draft, such as a restored one, over what is on the page. */
+  take: (e: Entry) => void;
+  mayEdit: boolean;
+  lang: string;
+  setLang: (lang: string) => void;
+}
+
+/** Edits one draft: undo, validation while typing, saving by itself. */
+export function useEditor(kind: Kind, entry: Entry): Editor {
+  const mayEdit = useMay('edit');
+  const refresh = useRefresh();
+  const [history, setHistory] = useState<History<Doc>>(() => begin(read(kind, (entry.content ?? {}) as Fields)));
+  const [selected, select] = useState<readonly string[]>([]);
+  const [check, setCheck] = useState<Check>({ problems: entry.problems ?? [], state: 'checking' });
+  const [saving, setSaving] = useState<SaveState>('saved');
+  const [refused, setRefused] = useState<unknown>();
+  const [lang, setLang] = useState('');
+  const saved = useRef({ rev: entry.draft_rev, doc: history.present });
+  const newest = useRef(history.present);
+  const inFlight = useRef<Promise<boolean>>(undefined);
+  const doc = history.present;
+  newest.current = doc;
+
+  useEffect(() => {
+    let old = false;
+    setCheck((c) => ({ ...c, state: 'checking' }));
+    const timer = setTimeout(() => {
+      const text = JSON.stringify(write(kind, doc));
+      void Promise.allSettled([validate(kind, text), timelineOf(kind, text, lang || undefined)]).then(
+        ([validity, timeline]) => {
+          if (old) return;
+          if (validity.status === 'rejected') setCheck((c) => ({ ...c, state: 'failed' }));
+          else
+            setCheck({
+              problems: validity.value.problems ?? [],
+              timeline: timeline.status === 'fulfilled' ? timeline.value : undefined,
+              state: 'checked',
+            });
+        },
+      );
+    }, beforeCheck);
+    return () => {
+      old = true;
+      clearTimeout(timer);
+    };
+  }, [kind, doc, lang]);
+
+  const flush = useCallback(
+    async (over?: number | '*'): Promise<boolean> => {
+      await inFlight.current;
+      if (newest.current === saved.current.doc && over === undefined) return true;
+      const sent = newest.current;
+      const send = async () => {
+        setSaving('saving');
+        try {
+          const { entry: stored } = await save(kind, entry.id, write(kind, sent), over ?? saved.current.rev);
+          saved.current = { rev: stored.draft_rev, doc: sent };
+          setRefused(undefined);
+          setSaving(newest.current === sent ? 'saved' : 'dirty');
+          return true;
+        } catch (thrown) {
+          setRefused(thrown);
+          setSaving(problemOf(thrown).status === 412 ? 'conflict' : 'failed');
+          return false;
+        }
+      };
+      inFlight.current = send();
+      return inFlight.current;
+    },
+    [kind, entry.id],
+  );
+
+  useEffect(() => {
+    if (doc === saved.current.doc || !mayEdit || saving === 'conflict') return undefined;
+    setSaving('dirty');
+    const timer = setTimeout(() => void flush(), beforeSave);
+    return () => clearTimeout(timer);
+  }, [doc, mayEdit, flush]);
+
+  // What was typed in the last second is saved when the page is left.
+  useEffect(() => {
+    const warn = (e: BeforeUnloadEvent) => {
+      if (newest.current !== saved.current.doc) e.preventDefault();
+    };
+    window.addEventListener('beforeunload', warn);
+    return () => {
+      window.removeEventListener('beforeunload', warn);
+      void flush().then(() => refresh());
+    };
+  }, [flush]);
+
+  const change = (next: Doc, tag?: string) => mayEdit && setHistory((h) => commit(h, next, Date.now(), tag));
+  return {
+    kind,
+    id: entry.id,
+    doc,
+    selected,
+    select,
+    change,
+    undo: history.past.length > 0 && mayEdit ? () => setHistory(undo) : undefined,
+    redo: history.future.length > 0 && mayEdit ? () => setHistory(redo) : undefined,
+    check,
+    saving: mayEdit ? saving : 'readonly',
+    refused,
+    flush,
+    draftRev: saved.current.rev,
+    take: (e) => {
+      const next = read(kind, (e.content ?? {}) as Fields);
+      saved.current = { rev: e.draft_rev, doc: next };
+      newest.current = next;
+      setHistory((h) => commit(h, next, Date.now()));
+      setRefused(undefined);
+      setSaving('saved');
+      select([]);
+    },
+    mayEdit,
+    lang,
+    setLang,
+  };
+}

@@ -1,0 +1,5 @@
+import { Modal } from '@mantine/core';
+
+export function ImportDialog({ onClose }: { onClose: () => void }) {
+  return <Modal opened onClose={onClose} />;
+}

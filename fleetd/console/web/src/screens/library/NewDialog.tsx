@@ -1,0 +1,164 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useNavigate } from 'react-router';
+
+import { useLanguage } from '../../text/language';
+import type { Fields } from '../editor/model';
+import { duplicate, type Kind, plural, save, useRefresh } from './api';
+import { Refused } from './Refused';
+import { useLibraryTexts } from './text';
+
+const valid = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** An id made of a name: "Good morning!" becomes good-morning. */
+export const idOf = (name: string) =>
+  name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63);
+
+/** What a new entry has, so that its author sees at once what belongs there. */
+function content(kind: Kind, id: string, name: Fields): Fields {
+  if (kind === 'act') return { act: id, name, actions: [] };
+  if (kind === 'story') return { story: id, name, repeat: 'loop', on_act_error: 'skip', acts: [] };
+  return {
+    activity: id,
+    name,
+    nature: 'interactive',
+    repeat: 'once',
+    launch: { when: 'people > 0', for: '2s', cooldown: '1m' },
+    acts: [],
+  };
+}
+
+interface Props {
+  kind: Kind;
+  taken: readonly string[];
+  onClose: () => void;
+}
+
+/** Asks for the name of a new entry, makes its draft and opens it. */
+export function NewDialog({ kind, taken, onClose }: Props) {
+  const t = useLibraryTexts();
+  const language = useLanguage((s) => s.language);
+  const [name, setName] = useState('');
+  const [own, setOwn] = useState<string>();
+  const id = own ?? idOf(name);
+  return (
+    <Form
+      kind={kind}
+      title={t.newTitle[kind]}
+      submit={t.make}
+      id={id}
+      taken={taken}
+      onClose={onClose}
+      send={() => save(kind, id, content(kind, id, { [language]: name.trim() || id }), 0)}
+    >
+      <TextInput
+        label={t.displayName}
+        value={name}
+        maxLength={64}
+        data-autofocus
+        onChange={(e) => setName(e.currentTarget.value)}
+        dir="auto"
+      />
+      <IdInput label={t.id} value={id} taken={taken} onChange={setOwn} />
+    </Form>
+  );
+}
+
+/** Asks for the id of a copy, makes it and opens it. */
+export function DuplicateDialog({ kind, id, taken, onClose }: Props & { id: string }) {
+  const t = useLibraryTexts();
+  const [to, setTo] = useState(`${id}-2`.slice(0, 63));
+  return (
+    <Form
+      kind={kind}
+      title={t.copyTitle(id)}
+      submit={t.copy}
+      id={to}
+      taken={taken}
+      onClose={onClose}
+      send={() => duplicate(kind, id, to)}
+    >
+      <IdInput label={t.copyId} value={to} taken={taken} onChange={setTo} autofocus />
+    </Form>
+  );
+}
+
+function IdInput({
+  label,
+  value,
+  taken,
+  onChange,
+  autofocus,
+}: {
+  label: string;
+  value: string;
+  taken: readonly string[];
+  onChange: (id: string) => void;
+  autofocus?: boolean;
+}) {
+  const t = useLibraryTexts();
+  const error = value && !valid.test(value) ? t.idBad : taken.includes(value) ? t.idTaken : undefined;
+  return (
+    <TextInput
+      label={label}
+      description={t.idHelp}
+      value={value}
+      error={error}
+      required
+      data-autofocus={autofocus}
+      onChange={(e) => onChange(e.currentTarget.value)}
+    />
+  );
+}
+
+interface FormProps extends Props {
+  title: string;
+  submit: string;
+  id: string;
+  send: () => Promise<unknown>;
+  children: ReactNode;
+}
+
+function Form({ kind, title, submit, id, taken, onClose, send, children }: FormProps) {
+  const t = useLibraryTexts();
+  const navigate = useNavigate();
+  const refresh = useRefresh();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const onSubmit = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    try {
+      await send();
+      await refresh();
+      void navigate(`/${plural[kind]}/${id}`);
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
+      <form onSubmit={(e) => void onSubmit(e)}>
+        <Stack>
+          {children}
+          {error !== undefined && <Refused error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" loading={busy} disabled={!valid.test(id) || taken.includes(id)}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,141 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+
+import { api, data, type Schemas } from '../../api/client';
+import type { Fields, Kind } from '../editor/model';
+
+export type { Kind };
+export type Entry = Schemas['Entry'];
+export type Saved = Schemas['Saved'];
+export type Deletion = Schemas['Deletion'];
+export type Uses = Schemas['Uses'];
+export type Published = Schemas['Published'];
+export type Timeline = Schemas['Timeline'];
+export type Validity = Schemas['Validity'];
+export type Finding = Schemas['Validity']['problems'][number];
+
+export const kinds: readonly Kind[] = ['act', 'story', 'activity'];
+/** The plural of a kind in paths. */
+export const plural = { act: 'acts', story: 'stories', activity: 'activities' } as const;
+
+// The three kinds have the same requests; the types of acts stand for all.
+const at = (kind: Kind) => `/api/v1/${plural[kind]}` as '/api/v1/acts';
+const one = (kind: Kind) => `/api/v1/${plural[kind]}/{id}` as '/api/v1/acts/{id}';
+
+export function useEntries(kind: Kind, deleted = false) {
+  return useQuery({
+    queryKey: ['library', kind, { deleted }],
+    queryFn: async () => (await data(api.GET(at(kind), { params: { query: { deleted } } }))).entries ?? [],
+  });
+}
+
+export function useEntry(kind: Kind, id: string) {
+  return useQuery({
+    queryKey: ['library', kind, id],
+    queryFn: () => data(api.GET(one(kind), { params: { path: { id } } })),
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** An entry as it is now, for an editor that begins with it. */
+export function useEntryAtOnce(kind: Kind, id: string) {
+  return useQuery({
+    queryKey: ['edit', kind, id],
+    queryFn: () => data(api.GET(one(kind), { params: { path: { id } } })),
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}
+
+/** Returns a function that makes every list and entry be read again. */
+export function useRefresh() {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey: ['library'] });
+}
+
+/** Saves a draft over the revision that was read; 0 for a new one. fleetd stores it as YAML. */
+export async function save(kind: Kind, id: string, content: Fields, over: number | '*'): Promise<Saved> {
+  return data(
+    api.PUT(one(kind), {
+      params: { path: { id }, query: { format: 'yaml' }, header: { 'If-Match': over === '*' ? '*' : `"${over}"` } },
+      body: JSON.stringify(content),
+      headers: { 'Content-Type': 'application/json' },
+      bodySerializer: (text) => text as string,
+    }),
+  );
+}
+
+/** Saves a draft as its author wrote it. */
+export async function saveText(kind: Kind, id: string, text: string, over: number | '*'): Promise<Saved> {
+  return data(
+    api.PUT(one(kind), {
+      params: { path: { id }, header: { 'If-Match': over === '*' ? '*' : `"${over}"` } },
+      body: text,
+      headers: { 'Content-Type': 'application/yaml' },
+      bodySerializer: (t) => t as string,
+    }),
+  );
+}
+
+export const publish = (kind: Kind, id: string, over: number, why: string): Promise<Published> =>
+  data(
+    api.POST(`${one(kind)}/publish` as '/api/v1/acts/{id}/publish', {
+      params: { path: { id }, header: { 'If-Match': `"${over}"` } },
+      body: { why },
+    }),
+  );
+
+export const duplicate = (kind: Kind, id: string, to: string): Promise<Saved> =>
+  data(
+    api.POST(`${one(kind)}/duplicate` as '/api/v1/acts/{id}/duplicate', { params: { path: { id } }, body: { id: to } }),
+  );
+
+export const restore = (kind: Kind, id: string, rev: number, over: number): Promise<Saved> =>
+  data(
+    api.POST(`${one(kind)}/revisions/{rev}/restore` as '/api/v1/acts/{id}/revisions/{rev}/restore', {
+      params: { path: { id, rev }, header: { 'If-Match': `"${over}"` } },
+      body: {},
+    }),
+  );
+
+export const recover = (kind: Kind, id: string): Promise<Saved> =>
+  data(api.POST(`${one(kind)}/recover` as '/api/v1/acts/{id}/recover', { params: { path: { id } }, body: {} }));
+
+/** What deleting would change. */
+export const impactOf = (kind: Kind, id: string): Promise<Deletion> =>
+  data(api.DELETE(one(kind), { params: { path: { id }, query: { dry_run: true } } }));
+
+/** Deletes, if the effects are still those of the impact. */
+export const remove = (kind: Kind, id: string, impact: Deletion, why: string): Promise<Deletion> =>
+  data(
+    api.DELETE(one(kind), {
+      params: {
+        path: { id },
+        query: {
+          expected_stories: impact.stories?.length ?? 0,
+          expected_activities: impact.activities?.length ?? 0,
+          expected_robots: impact.robots,
+          clear: impact.clears ?? [],
+          why,
+        },
+      },
+    }),
+  );
+
+export const usesOf = (kind: Kind, id: string): Promise<Uses> =>
+  data(api.GET(`${one(kind)}/uses` as '/api/v1/acts/{id}/uses', { params: { path: { id } } }));
+
+export const validate = async (kind: Kind, text: string): Promise<Validity> =>
+  (await data(api.POST('/api/v1/library/validate', { body: { texts: [{ kind, text }] } }))).results![0]!;
+
+export const timelineOf = (kind: Kind, text: string, lang?: string): Promise<Timeline> =>
+  data(api.POST('/api/v1/library/timeline', { body: { kind, text, lang } }));
+
+/** The content of a published revision: an act, or a story or an activity without its acts. */
+export async function contentOf(kind: Kind, id: string, rev: number): Promise<Fields> {
+  const answer = await fetch(`/api/v1/${plural[kind]}/${encodeURIComponent(id)}/revisions/${rev}`);
+  if (!answer.ok) throw new Error(`fleetd answered ${answer.status}`);
+  const body = (await answer.json()) as Fields;
+  if (kind === 'act') return body;
+  if (kind === 'story') return body.story as Fields;
+  return (body.activities as Fields[])[0]!;
+}
