@@ -71,6 +71,7 @@ var commandLines = map[string]string{
 	"recover-activity":       "activity recover greet",
 	"assign-activities":      "activity assign greet r1",
 	"list-robot-activities":  "activity list r1",
+	"list-condition-keys":    "condition keys",
 
 	"publish-texts":        "publish -f act.yaml",
 	"validate-texts":       "validate -f act.yaml --online",
@@ -106,6 +107,7 @@ var commandLines = map[string]string{
 var otherWays = map[string]string{
 	"post-intent":          "the operation command, for any number of robots",
 	"get-timeline-of-text": "without fleetd",
+	"list-condition-keys":  "without fleetd",
 	"list-schemas":         "without fleetd",
 	"get-schema":           "without fleetd",
 }
