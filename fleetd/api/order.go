@@ -100,6 +100,9 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
 	}
+	if needsSight(o.Verb) && !o.DryRun {
+		targets = s.sighted(ctx, o.Selector, targets)
+	}
 	x, found := command.Expand(command.Request{
 		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
@@ -136,6 +139,47 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 		now.NeverSeen = s.neverSeen(o.Selector.IDs)
 	}
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
+}
+
+// heartbeatPatience is a little more than the longest time between two heartbeats of a robot.
+const heartbeatPatience = 2500 * time.Millisecond
+
+// needsSight reports whether robots carry out a verb only if its sender has seen them since
+// they last stopped.
+func needsSight(name string) bool {
+	group, name, _ := strings.Cut(name, "/")
+	v, _ := verb.Of(group, name)
+	return v.Takes("seen_mono_ms")
+}
+
+// sighted waits until fleetd has of each target a heartbeat that is as new as its present
+// state, so that a robot which has just been released does not refuse: people have seen its
+// state, and fleetd sends the heartbeat as proof. It returns the targets as they are then.
+func (s *server) sighted(ctx context.Context, sel selector.Selector, targets []command.Target) []command.Target {
+	needed := map[string]int64{}
+	for _, t := range targets {
+		if t.Present && t.SeenSeq < t.StateSeq {
+			needed[t.Robot] = t.StateSeq
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, heartbeatPatience)
+	defer cancel()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for len(needed) > 0 {
+		select {
+		case <-ctx.Done():
+			return targets // the robots decide
+		case <-look.C:
+		}
+		targets, _ = s.Targets.Targets(sel, false)
+		for _, t := range targets {
+			if t.SeenSeq >= needed[t.Robot] || t.StateSeq == 0 { // 0: it has restarted meanwhile
+				delete(needed, t.Robot)
+			}
+		}
+	}
+	return targets
 }
 
 // neverSeen returns the ids of robots that fleetd never saw.

@@ -115,7 +115,7 @@ func (sh *shell) autoCommand() *cobra.Command {
 
 func (sh *shell) safetyCommand() *cobra.Command {
 	enable := sh.withoutArgs("enable", "safety/enable", "allow the robot to move: what is active may move at once")
-	enable.Long = "Allow the robot to move: what is active may move at once. fleetd sends along the last heartbeat that it received, and the robot refuses if that is too old."
+	enable.Long = "Allow the robot to move: what is active may move at once. fleetd sends along the last heartbeat that it received, and the robot refuses if that is too old; right after a stop fleetd first waits for the robot's next heartbeat, at most 2.5 s."
 	return group("safety", "the permission to move: enable, reset", enable,
 		sh.withoutArgs("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet"))
 }

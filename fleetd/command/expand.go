@@ -34,6 +34,8 @@ type Target struct {
 	Caps       *schema.Caps // nil = none received: the robot itself checks
 	SeenMonoMS int64        // mono_ms of the newest heartbeat that people could see; 0 = none
 	SeenBoot   string       // boot of the same heartbeat
+	StateSeq   int64        // number of the newest state of that boot; 0 = none
+	SeenSeq    int64        // number of the newest state when the heartbeat was sent
 }
 
 // Skip is a selected robot to which the command is not sent, with the reason.
