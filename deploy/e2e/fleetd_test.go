@@ -150,7 +150,7 @@ func TestObserverFollowsPerformance(t *testing.T) {
 		w.awaitRobot("r1", "without a story", func(r view.Robot) bool {
 			return r.Auto == schema.AutoStopped && r.AutoReason == schema.ReasonNoDefaultStory
 		})
-		if out := w.mustRunCLI("story", "assign", "round", "r1", "--wait"); !strings.Contains(out, "needs auto/start") || strings.Contains(out, "fulfilled") {
+		if out := w.mustRunCLI("story", "assign", "round", "r1", "--wait"); !strings.Contains(out, "needs auto start") || strings.Contains(out, "fulfilled") {
 			w.t.Errorf("assign to a robot that stands stopped prints\n%s", out)
 		}
 		w.awaitState("r1", "it says what it waits for", func(s schema.State) bool { return s.Auto.Reason == schema.ReasonNeedsStart })

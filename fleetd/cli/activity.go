@@ -277,7 +277,7 @@ func (sh *shell) conditionCommand() *cobra.Command {
 				fmt.Fprintln(sh.Err, p)
 			}
 			if len(problems) > 0 {
-				return &failure{exitError, fmt.Errorf("%q is not a condition", args[0])}
+				return &failure{code: exitError, err: fmt.Errorf("%q is not a condition", args[0])}
 			}
 			uses := c.Keys()
 			for _, s := range c.Sinces() {

@@ -87,12 +87,12 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 	}
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	bar := sh.progress(b.Total, b.Verb)
+	bar := sh.progress(b.Total, commandText(b.Verb))
 	defer bar.Exit()
 	for b.Outcome == command.OutcomeRunning {
 		select {
 		case <-ctx.Done():
-			return b, &failure{exitTimeout, errors.New("interrupted; the commands continue: fleetd command get " + b.ID)}
+			return b, &failure{code: exitTimeout, err: errors.New("interrupted; the commands continue: fleetd command get " + b.ID)}
 		case <-until.Done():
 			return b, nil
 		case <-time.After(pollInterval):
@@ -134,21 +134,21 @@ func seenOf(b api.Batch) []api.Command {
 func batchTable(out io.Writer, b api.Batch) {
 	w := newTable(out)
 	if b.DryRun {
-		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", countText(b.Total, "robot"), b.Verb)
+		fmt.Fprintf(w, "would send %[2]s to %[1]s\n", countText(b.Total, "robot"), commandText(b.Verb))
 		for _, c := range b.Commands {
 			writeRow(w, c.Robot)
 		}
 	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
 		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
 		for _, c := range seen {
-			writeRow(w, c.Robot, c.State, dash(resultOf(c)), c.Because)
+			writeRow(w, c.Robot, c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot))
 		}
 	}
 	for _, id := range b.NeverSeen {
 		fmt.Fprintf(w, "%s: never seen by this fleetd; it may not have stopped\n", id)
 	}
 	for _, s := range b.Skipped {
-		fmt.Fprintf(w, "%s\tskipped\t%s\t%s\n", s.Robot, s.Reason, s.Detail)
+		fmt.Fprintf(w, "%s\tskipped\t%s\t%s\n", s.Robot, s.Reason, inCommands(s.Detail, s.Robot))
 	}
 	if b.Unpersisted {
 		fmt.Fprintln(w, "sent, not persisted yet: the database does not answer")

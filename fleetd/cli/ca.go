@@ -32,7 +32,7 @@ only the intermediate. A folder that is not empty is never overwritten.`,
 		Example: "  fleetd ca init --dir /etc/troupe/ca --name museum",
 		RunE: run(func(*cobra.Command, []string) error {
 			if err := vault.Make(dir, name, time.Now()); errors.Is(err, vault.ErrExists) {
-				return &failure{exitConflict, fmt.Errorf("%w; nothing was changed, because a running fleet may use these keys", err)}
+				return &failure{code: exitConflict, err: fmt.Errorf("%w; nothing was changed, because a running fleet may use these keys", err)}
 			} else if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (p *pairFlags) save(sh *shell, make func(*vault.Vault, time.Time) (ca.Pair,
 	certificate, key := p.out+".pem", p.out+".key.pem"
 	err = vault.SavePair(certificate, key, p.replace, pair, v.Chain(pair.Certificate))
 	if errors.Is(err, vault.ErrExists) {
-		return &failure{exitConflict, fmt.Errorf("%w; --replace overwrites it", err)}
+		return &failure{code: exitConflict, err: fmt.Errorf("%w; --replace overwrites it", err)}
 	} else if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ certificate, and a fleetd instance that runs with the folder lists it (fleetd ca
 			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
 				pair, err := v.Service(name, now)
 				if err != nil {
-					return pair, &failure{exitUsage, err}
+					return pair, &failure{code: exitUsage, err: err}
 				}
 				serial = ca.Serial(pair.Certificate)
 				return pair, v.SaveIssued(pair.Certificate)

@@ -82,7 +82,7 @@ func commandLine(s Streams, version string) *cobra.Command {
 		Use:   "fleetd",
 		Short: "server of a fleet of performing robots, and its client",
 		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
-robots and HTTP to people. Every other command but validate and schema sends a request to a running fleetd.
+robots and HTTP to people. Every other command but validate, schema and openapi sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 
@@ -117,13 +117,14 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(),
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.stopCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.adoptCommand(), sh.desiredCommand(), sh.keyCommand(),
-		sh.commandCommand(), sh.eventCommand(), sh.auditCommand(), sh.versionCommand(), sh.healthCommand(),
+		sh.commandCommand(), sh.eventCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(), sh.healthCommand(),
 		sh.whoamiCommand(),
 	)
 	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.schemaCommand(), sh.openapiCommand())
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	nameAlternatives(root)
+	sh.complete(root)
 	return root
 }
 
@@ -148,10 +149,16 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 	return func(cmd *cobra.Command, args []string) error {
 		err := do(cmd, args)
 		var f *failure
-		if err == nil || errors.As(err, &f) {
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &f):
+			if f.unknown {
+				f.err = suggestNames(cmd, args, f.err)
+			}
 			return err
 		}
-		return &failure{exitError, err}
+		return &failure{code: exitError, err: err}
 	}
 }
 

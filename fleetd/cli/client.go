@@ -172,9 +172,9 @@ func (sh *shell) unreachable(err error, hint string) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{exitTimeout, fmt.Errorf("fleetd at %s does not answer in time; %s", sh.server, orElse(hint, "if robots must stop, stop them at the robots"))}
+		return &failure{code: exitTimeout, err: fmt.Errorf("fleetd at %s does not answer in time; %s", sh.server, orElse(hint, "if robots must stop, stop them at the robots"))}
 	case errors.Is(err, context.Canceled):
-		return &failure{exitTimeout, errors.New("interrupted before fleetd answered; the request may have been carried out")}
+		return &failure{code: exitTimeout, err: errors.New("interrupted before fleetd answered; the request may have been carried out")}
 	}
 	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
 }

@@ -107,9 +107,9 @@ func (sh *shell) batchesCommand() *cobra.Command {
 			}
 			return sh.show(got, func(out io.Writer) {
 				w := newTable(out)
-				fmt.Fprintln(w, "AT\tVERB\tTO\tROBOTS\tBY\tWHY\tID")
+				fmt.Fprintln(w, "AT\tCOMMAND\tTO\tROBOTS\tBY\tWHY\tID")
 				for _, b := range got.Batches {
-					writeRow(w, formatTime(b.At), b.Verb, dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
+					writeRow(w, formatTime(b.At), commandText(b.Verb), dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
 				}
 				_ = w.Flush() // a write error shows at the next write
 			})
@@ -121,9 +121,9 @@ func (sh *shell) batchesCommand() *cobra.Command {
 
 func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
 	w := newTable(out)
-	fmt.Fprintln(w, sh.header("AT\tROBOT\tVERB\tSTATE\tRESULT\tWHY\tID", "BATCH"))
+	fmt.Fprintln(w, sh.header("AT\tROBOT\tCOMMAND\tSTATE\tRESULT\tWHY\tID", "BATCH"))
 	for _, c := range commands {
-		cells := []any{formatTime(c.At), c.Robot, c.Verb, c.State, dash(resultOf(c)), c.Because, c.ID}
+		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot), c.ID}
 		writeRow(w, append(cells, sh.wide(c.Batch)...)...)
 	}
 	_ = w.Flush() // a write error shows at the next write

@@ -96,10 +96,7 @@ func (sh *shell) desiredMode() *cobra.Command {
 once, when it receives the document. It never ends a stop, a lost link or somebody's control.`,
 		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if err := longModeName(args[0]); err != nil {
-				return err
-			}
-			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(args[0]), Apply: schema.ApplyMode(apply)}})
+			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(apply)}})
 		}),
 	}
 	w.flags(c)

@@ -81,12 +81,12 @@ func (sh *shell) control(ctx context.Context, robot, verb, why string) (lease st
 		return "", err
 	}
 	if len(b.Commands) != 1 || b.Commands[0].Answer == nil {
-		return "", &failure{exitTimeout, fmt.Errorf("%s did not answer %s; see fleetd robot get %s", robot, verb, robot)}
+		return "", &failure{code: exitTimeout, err: fmt.Errorf("%s did not answer %s; see fleetd robot get %s", robot, verb, robot)}
 	}
 	a := b.Commands[0].Answer
 	switch {
 	case a.Status != schema.StatusSucceeded:
-		return "", &failure{exitConflict, fmt.Errorf("%s refuses %s: %s", robot, verb, orElse(a.Detail, string(a.Reason)))}
+		return "", &failure{code: exitConflict, err: fmt.Errorf("%s refuses %s: %s", robot, verb, orElse(a.Detail, string(a.Reason)))}
 	case a.Lease != nil:
 		lease = a.Lease.ID
 	}
@@ -132,7 +132,7 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 			case !ok:
 				return errors.New("the connection to fleetd is lost; the robot stops by itself")
 			case m.Type == teleop.TypeEnded:
-				return &failure{exitConflict, fmt.Errorf("%s: %s", m.Cause, m.Detail)}
+				return &failure{code: exitConflict, err: fmt.Errorf("%s: %s", m.Cause, m.Detail)}
 			case m.Type == teleop.TypeStopped:
 				keys.press(keyStand, time.Now())
 				fmt.Fprintf(sh.Err, "\r\nfleetd stopped the robot: %s\r\n", m.Detail)

@@ -26,8 +26,9 @@ const (
 // failure is an error with an exit code. It may have no text, when the output has
 // shown everything.
 type failure struct {
-	code int
-	err  error
+	code    int
+	err     error
+	unknown bool // something that the command line names does not exist
 }
 
 func (f *failure) Error() string {
@@ -40,7 +41,7 @@ func (f *failure) Error() string {
 func (f *failure) Unwrap() error { return f.err }
 
 func usage(format string, args ...any) error {
-	return &failure{exitUsage, fmt.Errorf(format, args...)}
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
 // codeOf returns the exit code for a problem of the API.
@@ -61,24 +62,41 @@ func codeOf(p *api.Problem) int {
 func problemError(p *api.Problem, file string, text []byte) error {
 	var b strings.Builder
 	b.WriteString(p.Error())
+	unknown := p.Of(api.KindNotFound)
 	for _, f := range p.Errors {
+		unknown = unknown || f.Code == string(schema.ReasonUnknownRobot)
 		if len(p.Errors) == 1 && (f.In != "" || f.Pointer == "") && strings.HasSuffix(p.Detail, f.Detail) {
-			if strings.Count(f.Pointer, "/") > 1 { // the top-level field is clear from the text
-				b.WriteString(" (at " + f.Pointer + ")")
+			if at := placeOf(f.Pointer); strings.Contains(at, "/") { // an argument itself is clear from the text
+				b.WriteString(" (at " + at + ")")
 			}
 			break // p.Error() said it already
 		}
 		b.WriteString("\n" + formatFinding(f, file, text))
 	}
-	return &failure{codeOf(p), errors.New(b.String())}
+	return &failure{code: codeOf(p), err: errors.New(b.String()), unknown: unknown}
+}
+
+// placeOf returns where in what people gave something is, from its place in the request.
+// Where it is among the selected robots tells them nothing.
+func placeOf(pointer string) string {
+	for _, given := range []string{"/args/", "/config/set/", "/places/body/"} {
+		if at, ok := strings.CutPrefix(pointer, given); ok {
+			return at
+		}
+	}
+	return ""
 }
 
 // formatFinding formats one finding as "file:line:column: /pointer: what; what to do".
 func formatFinding(f api.Finding, file string, text []byte) string {
-	if f.In != "" {
-		return f.In + " " + f.Problem.String()
+	if f.In == "" {
+		return formatProblem(f.Problem, file, text)
 	}
-	return formatProblem(f.Problem, file, text)
+	out := strings.TrimSuffix(f.Detail+"; "+f.Hint, "; ")
+	if at := placeOf(f.Pointer); at != "" {
+		out = at + ": " + out
+	}
+	return out
 }
 
 func formatProblem(p schema.Problem, file string, text []byte) string {

@@ -52,7 +52,7 @@ in the robot's data folder. An existing file is never overwritten.`,
 			}
 			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if errors.Is(err, fs.ErrExist) {
-				return &failure{exitConflict, fmt.Errorf("%s exists; nothing was changed, because robots may trust that key", args[0])}
+				return &failure{code: exitConflict, err: fmt.Errorf("%s exists; nothing was changed, because robots may trust that key", args[0])}
 			} else if err != nil {
 				return err
 			}

@@ -161,7 +161,7 @@ func (sh *shell) publishFiles(ctx context.Context, kind string, paths []string, 
 		return err
 	}
 	if bad := notValid(results); bad > 0 {
-		return &failure{exitError, fmt.Errorf("%d of %d files are not valid; nothing was published", bad, len(all))}
+		return &failure{code: exitError, err: fmt.Errorf("%d of %d files are not valid; nothing was published", bad, len(all))}
 	}
 	for _, s := range all {
 		request.Texts = append(request.Texts, api.SourceText{Kind: s.kind, Text: string(s.text)})

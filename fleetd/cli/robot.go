@@ -119,7 +119,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 	w := newFacts(out)
 	line := func(name, value string) {
 		if value != "" {
-			writeRow(w, name, value)
+			writeRow(w, name, inCommands(value, d.ID))
 		}
 	}
 	line("robot", d.ID)

@@ -99,7 +99,7 @@ func refusalText(r *schema.ReportedStory) string {
 }
 
 // needsStart says what a robot whose story is stopped waits for.
-const needsStart = "needs auto/start"
+const needsStart = "needs auto start"
 
 // autoText formats the status of the performance as the live page does.
 func autoText(r view.Robot) string {

@@ -86,7 +86,7 @@ broker-password in the file.`,
 func (sh *shell) serve(cmd *cobra.Command) error {
 	k, err := sh.settings(cmd.Flags())
 	if err != nil {
-		return &failure{exitUsage, err}
+		return &failure{code: exitUsage, err: err}
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(k.String("log-level"))); err != nil {

@@ -112,7 +112,7 @@ standard error and exits with 3. It also warns if fleetd is not connected to its
 			}); err != nil || got.Complete {
 				return err
 			}
-			return &failure{exitPartial, errors.New("robots may hold more stops than are listed: fleetd has not read its database yet, or a robot reports a stop that is not persisted yet; try again in a moment (fleetd version shows the cause), or check the robots (fleetd robot list)")}
+			return &failure{code: exitPartial, err: errors.New("robots may hold more stops than are listed: fleetd has not read its database yet, or a robot reports a stop that is not persisted yet; try again in a moment (fleetd version shows the cause), or check the robots (fleetd robot list)")}
 		}),
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
-		return &failure{exitUsage, err}
+		return &failure{code: exitUsage, err: err}
 	}
 	var own, all []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -69,10 +71,34 @@ func flagError(c *cobra.Command, err error) error {
 	return usage("%s has no flag %s; it has %s", c.CommandPath(), name, orElse(strings.Join(own, ", "), "none of its own"))
 }
 
+// suggestNames adds to an error what the arguments that do not exist may mean, of what the
+// shell would complete in their places.
+func suggestNames(c *cobra.Command, args []string, err error) error {
+	if c.ValidArgsFunction == nil {
+		return err
+	}
+	for i, arg := range args {
+		choices, _ := c.ValidArgsFunction(c, args[:i], "")
+		if slices.Contains(choices, arg) || slices.Contains(args[:i], arg) {
+			continue
+		}
+		if near := closest(arg, choices); len(near) > 0 && len(near) <= maxSuggestions {
+			return fmt.Errorf("%w; did you mean %s?", err, anyOf(near))
+		}
+	}
+	return err
+}
+
+// maxSuggestions is how many similar names help; among more, the list does.
+const maxSuggestions = 3
+
 // closest returns the choices that a misspelt word may mean, as cobra finds commands.
 func closest(word string, choices []string) []string {
 	parent := &cobra.Command{SuggestionsMinimumDistance: suggestionDistance}
 	for _, choice := range choices {
+		if strings.EqualFold(choice, word) {
+			return []string{choice}
+		}
 		parent.AddCommand(&cobra.Command{Use: choice, Run: func(*cobra.Command, []string) {}})
 	}
 	return parent.SuggestionsFor(word)

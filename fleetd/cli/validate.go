@@ -49,7 +49,7 @@ robots have; sounds and images in the folders count as uploaded.`,
 				}
 			})
 			if err == nil && bad > 0 {
-				err = &failure{exitError, fmt.Errorf("%d of %d files are not valid", bad, len(all))}
+				err = &failure{code: exitError, err: fmt.Errorf("%d of %d files are not valid", bad, len(all))}
 			}
 			return err
 		}),

@@ -53,13 +53,10 @@ func (sh *shell) modeCommand() *cobra.Command {
 	var o commandFlags
 	var restart bool
 	set := &cobra.Command{
-		Use: "set MODE ROBOT...", Short: "change the mode: str (start-up), mnl (manual) or ato (automatic)", Args: atLeastOne,
+		Use: "set MODE ROBOT...", Short: "change the mode: str or start-up, mnl or manual, ato or automatic", Args: atLeastOne,
 		Example: "  fleetd mode set ato r1 r2 --wait\n  fleetd mode set mnl -l site=museum --why 'closing time'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if err := longModeName(args[0]); err != nil {
-				return err
-			}
-			return sh.sendCommand(cmd.Context(), "mode/set", map[string]any{"mode": args[0], "restart": restart}, args[1:], o)
+			return sh.sendCommand(cmd.Context(), "mode/set", map[string]any{"mode": modeNamed(args[0]), "restart": restart}, args[1:], o)
 		}),
 	}
 	o.flags(set)
@@ -68,14 +65,14 @@ func (sh *shell) modeCommand() *cobra.Command {
 	return group("mode", "the mode of robots: set; pause, resume, kill; param; enable, disable", append([]*cobra.Command{set}, others...)...)
 }
 
-// longModeName refuses the long name of a mode, with the one that robots know.
-func longModeName(name string) error {
+// modeNamed returns the id of a mode by its id or its long name.
+func modeNamed(name string) string {
 	for id, long := range modeNames {
 		if strings.EqualFold(name, long) {
-			return usage("%s is the long name of the mode %s: write %s", name, id, id)
+			return string(id)
 		}
 	}
-	return nil
+	return name
 }
 
 // withoutArgs makes the command of a verb without arguments.

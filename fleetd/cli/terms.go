@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"troupe/schema/verb"
+)
+
+// verbInText is a verb as robots write it, and the mode after mode/set.
+var verbInText = regexp.MustCompile(`\b([a-z]+)/([a-z-]+)\b( (?:str|mnl|ato)\b)?`)
+
+// otherCommands are the commands for verbs that have none with the words of the verb.
+var otherCommands = map[string]string{
+	"safety/stop": "stop", "safety/soft-stop": "stop --level soft-stop", "safety/halt": "stop --level halt", "safety/estop": "stop --level estop",
+	"sys/adopt": "adopt", "sys/cancel": "command cancel", "sys/query": "command get",
+}
+
+// commandOf returns the words of the command that sends a verb; empty if there is none.
+func commandOf(id string) string {
+	group, name, _ := strings.Cut(id, "/")
+	if _, known := verb.Of(group, name); !known || id == "sys/replay" {
+		return ""
+	}
+	if other := otherCommands[id]; other != "" {
+		return other
+	}
+	return group + " " + name
+}
+
+// commandText formats the verb of a command as one types it.
+func commandText(id string) string { return orElse(commandOf(id), id) }
+
+// inCommands replaces the verbs that a robot names to people by command lines for that
+// robot: "acquire it with control/acquire" becomes "acquire it with fleetd control acquire r1".
+func inCommands(text, robot string) string {
+	return verbInText.ReplaceAllStringFunc(text, func(found string) string {
+		parts := verbInText.FindStringSubmatch(found)
+		line := commandOf(parts[1] + "/" + parts[2])
+		if line == "" {
+			return found
+		}
+		if parts[1]+"/"+parts[2] != "mode/set" {
+			return strings.TrimSpace("fleetd "+line+" "+robot) + parts[3]
+		}
+		return strings.TrimSpace("fleetd " + line + parts[3] + " " + robot)
+	})
+}

@@ -1,0 +1,19 @@
+package cli
+
+import "testing"
+
+func TestTextsOfRobotsNameCommandsOfThisProgram(t *testing.T) {
+	for text, want := range map[string]string{
+		"no client has control; acquire it with control/acquire":   "no client has control; acquire it with fleetd control acquire r1",
+		"release it with auto/continue, or by its name operator:x": "release it with fleetd auto continue r1, or by its name operator:x",
+		"without one, then send mode/set str":                      "without one, then send fleetd mode set str r1",
+		"an act is performed manually; safety/stop ends it":        "an act is performed manually; fleetd stop r1 ends it",
+		"mode/set runs it":              "fleetd mode set r1 runs it",
+		"read/write, and/or sys/replay": "read/write, and/or sys/replay",
+		"at /acts/far/actions/0/point":  "at /acts/far/actions/0/point",
+	} {
+		if got := inCommands(text, "r1"); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
