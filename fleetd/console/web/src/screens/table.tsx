@@ -47,6 +47,7 @@ export const screens: readonly Screen[] = [
     right: 'view',
     load: () => import('./robots/Robots'),
   },
+  { path: '/robots/:id/manual', right: 'view', load: () => import('./manual/Manual') },
   { path: '/robots/:id/:tab?', right: 'view', load: () => import('./robot/Robot') },
   {
     path: '/stories',

@@ -1,0 +1,38 @@
+import { Button, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconHandStop } from '@tabler/icons-react';
+
+import { useMay } from '../../api/me';
+import { stop } from '../../shell/stopping';
+import { usePage } from '../robot/page';
+import { useManualTexts } from './text';
+
+/** The software stop beside the stick, as big as a hand: pressing it needs no aim. */
+export function BigStop() {
+  const t = useManualTexts();
+  const { id } = usePage();
+  const may = useMay('stop');
+  const send = () =>
+    stop({ robot: id }).then(
+      () => notifications.show({ color: 'red', title: t.stopSent, message: id }),
+      () => notifications.show({ color: 'red', title: t.stopFailed, message: id, autoClose: false }),
+    );
+  return (
+    <Tooltip label={t.stopHelp}>
+      <Button
+        color="red.9"
+        h={96}
+        size="xl"
+        fullWidth
+        aria-disabled={!may}
+        data-disabled={!may || undefined}
+        leftSection={<IconHandStop size={40} aria-hidden />}
+        onPointerDown={() => may && void send()}
+        onKeyDown={(e) => may && !e.repeat && (e.key === ' ' || e.key === 'Enter') && void send()}
+        data-testid="big-stop"
+      >
+        {t.stop}
+      </Button>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,186 @@
+import { Badge, Button, Card, Group, Modal, Progress, Stack, Text, TextInput, ThemeIcon, Tooltip } from '@mantine/core';
+import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useState } from 'react';
+
+import { api } from '../../api/client';
+import { problemOf } from '../../api/problem';
+import { clock } from '../../text/time';
+import { Do, useSend, useWhyNot } from '../robot/Do';
+import { useEvents, usePage } from '../robot/page';
+import { Drive, leaseFor, useDriving } from './drive';
+import { useManualTexts } from './text';
+
+/** What is needed before a person drives, and who has control. */
+export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => void }) {
+  const t = useManualTexts();
+  const send = useSend();
+  const { robot, stale } = usePage();
+  const noCommand = useWhyNot('command');
+  const manual = robot.mode === 'mnl' && robot.mode_phase === 'running';
+  const enabled = robot.safety === 'ENABLED';
+  return (
+    <Card withBorder padding="sm">
+      <Group justify="space-between" align="flex-start">
+        <Group gap="lg" role="group" aria-label={t.before}>
+          <Step done={!stale} name={t.steps.connected} />
+          <Step done={manual} name={t.steps.manual}>
+            {!manual && (
+              <Do whyNot={noCommand} h={48} onClick={() => send('mode/set', { mode: 'mnl' }, t.modeSent('mnl'))}>
+                {t.toManual}
+              </Do>
+            )}
+          </Step>
+          <Step done={enabled} name={t.steps.enabled}>
+            {!enabled && (
+              <Tooltip label={t.enableNote}>
+                <span>
+                  <Do whyNot={noCommand} h={48} onClick={() => send('safety/enable', {}, t.enableSent)}>
+                    {t.enable}
+                  </Do>
+                </span>
+              </Tooltip>
+            )}
+          </Step>
+          <Step done={!!drive} name={t.steps.control}>
+            {drive ? <Held drive={drive} /> : <Take began={began} />}
+          </Step>
+        </Group>
+      </Group>
+    </Card>
+  );
+}
+
+function Step({ done, name, children }: { done: boolean; name: string; children?: ReactNode }) {
+  return (
+    <Group gap="xs" mih={48}>
+      <ThemeIcon color={done ? 'green.9' : 'gray.7'} size="sm" radius="xl" aria-hidden>
+        {done ? <IconCheck size={14} /> : <IconCircleDashed size={14} />}
+      </ThemeIcon>
+      <Text size="sm" fw={done ? 400 : 600}>
+        {name}
+      </Text>
+      {children}
+    </Group>
+  );
+}
+
+/** Who has control, and the way to get it. */
+function Take({ began }: { began: (d: Drive) => void }) {
+  const t = useManualTexts();
+  const { id, robot } = usePage();
+  const noRight = useWhyNot('manual');
+  const [failed, setFailed] = useState('');
+  const [asking, setAsking] = useState(false);
+  const [why, setWhy] = useState('');
+  const holder = robot.control && (robot.control.by || robot.control.holder);
+  const since = useEvents(id, { type: 'control_held', limit: 1 }).data?.[0]?.ts;
+
+  const take = async (verb: 'control/acquire' | 'control/takeover') => {
+    setFailed('');
+    setAsking(false);
+    try {
+      const batch = await api.POST('/api/v1/commands', {
+        params: { header: { Prefer: 'wait=5' } },
+        body: { verb, args: { ttl_ms: leaseFor }, selector: { ids: [id] }, why: why || undefined },
+      });
+      const c = batch.data!.commands[0];
+      const lease = c?.answer?.lease?.id;
+      if (c?.answer?.status === 'SUCCEEDED' && lease) began(new Drive(id, lease));
+      else setFailed(c?.answer?.detail || c?.because || batch.data!.skipped?.[0]?.detail || '');
+    } catch (thrown) {
+      const p = problemOf(thrown);
+      setFailed([p.message, p.hint].filter(Boolean).join('; '));
+    }
+  };
+  return (
+    <>
+      {holder ? (
+        <Stack gap={0}>
+          <Text size="sm" dir="auto" data-testid="holder">
+            {t.held(holder, since ? clock(since) : '')}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t.observer}
+          </Text>
+        </Stack>
+      ) : (
+        <Text size="sm" c="dimmed" data-testid="holder">
+          {t.free}
+        </Text>
+      )}
+      {holder ? (
+        <Do whyNot={noRight} h={48} onClick={() => setAsking(true)}>
+          {t.takeover}
+        </Do>
+      ) : (
+        <Do whyNot={noRight} h={48} variant="filled" onClick={() => take('control/acquire')}>
+          {t.take}
+        </Do>
+      )}
+      {failed && (
+        <Text size="sm" c="red.9" role="alert" dir="auto">
+          {t.refused(failed)}
+        </Text>
+      )}
+      <Modal
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={t.takeoverTitle(holder ?? '')}
+        closeButtonProps={{ 'aria-label': t.close }}
+      >
+        <Stack>
+          <Text size="sm">{t.takeoverHelp(holder ?? '')}</Text>
+          <TextInput
+            label={t.why}
+            value={why}
+            maxLength={256}
+            dir="auto"
+            onChange={(e) => setWhy(e.currentTarget.value)}
+          />
+          <Button color="red.9" h={48} onClick={() => void take('control/takeover')}>
+            {t.takeoverNow}
+          </Button>
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+/** The countdown of the lease of this page. */
+function Held({ drive }: { drive: Drive }) {
+  const t = useManualTexts();
+  const { robot } = usePage();
+  const { monoMS, monoAt } = useDriving();
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(performance.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const until = robot.control?.until_ms ?? 0;
+  const left = monoMS ? Math.max(0, until - (monoMS + now - monoAt)) : leaseFor;
+  return (
+    <Tooltip label={t.yoursHelp}>
+      <Group gap="xs" tabIndex={0}>
+        <Stack gap={2} w={150}>
+          <Badge color={left < 8000 ? 'red.9' : 'green.9'} tt="none" data-testid="lease">
+            {t.yours(Math.ceil(left / 1000))}
+          </Badge>
+          <Progress
+            value={(left / leaseFor) * 100}
+            size="xs"
+            aria-label={t.yours(Math.ceil(left / 1000))}
+            color={left < 8000 ? 'red' : 'green'}
+          />
+        </Stack>
+        {left < 12_000 && (
+          <Button h={48} onClick={() => void drive.renew(true)}>
+            {t.keep}
+          </Button>
+        )}
+        <Button h={48} variant="default" onClick={() => void drive.end()}>
+          {t.giveBack}
+        </Button>
+      </Group>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,243 @@
+import { Box, Card, Center, Group, Kbd, Select, SimpleGrid, Slider, Stack, Text, UnstyledButton } from '@mantine/core';
+import { IconArrowBackUp, IconArrowDown, IconArrowForwardUp, IconArrowUp } from '@tabler/icons-react';
+import nipplejs from 'nipplejs';
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+import { usePage } from '../robot/page';
+import type { Velocity } from './deadman';
+import { type Drive, useDriving } from './drive';
+import { useGamepad, useGamepads } from './inputs';
+import { LatencyPill } from './LatencyPill';
+import { Part } from './Part';
+import { useManualTexts } from './text';
+
+/** What a person drives with, and how fast the robot is. */
+export function Driving({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const { detail } = usePage();
+  const unit = detail?.caps?.units.find((u) => u.kind === 'drive');
+  if (detail?.caps && !unit) return <Part title={t.drive}>{t.noDrive}</Part>;
+  return (
+    <Part title={t.drive}>
+      <Readout />
+      {drive && <LatencyPill />}
+      <Group justify="space-around" gap="md">
+        <Stick drive={drive} />
+        <Arrows drive={drive} />
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t.keysHint}
+      </Text>
+      <Limits drive={drive} mps={unit?.max_speed_mps ?? 0.3} radps={unit?.max_turn_radps ?? 0.5} />
+      <Pad drive={drive} />
+    </Part>
+  );
+}
+
+function Readout() {
+  const t = useManualTexts();
+  const { figures, asked } = useDriving();
+  const number = (n?: number) => (n === undefined ? '–' : n.toFixed(2));
+  return (
+    <SimpleGrid cols={2}>
+      <Card withBorder padding="xs">
+        <Text size="xs" c="dimmed">
+          {t.speedNow}
+        </Text>
+        <Text fw={700} size="xl" data-testid="speed" style={{ fontVariantNumeric: 'tabular-nums' }}>
+          {number(figures?.vx)} m/s
+        </Text>
+        <Text size="xs" c="dimmed">
+          ← {number(asked.vx)}
+        </Text>
+      </Card>
+      <Card withBorder padding="xs">
+        <Text size="xs" c="dimmed">
+          {t.turnNow}
+        </Text>
+        <Text fw={700} size="xl" style={{ fontVariantNumeric: 'tabular-nums' }}>
+          {number(figures?.wz)} rad/s
+        </Text>
+        <Text size="xs" c="dimmed">
+          ← {number(asked.wz)}
+        </Text>
+      </Card>
+    </SimpleGrid>
+  );
+}
+
+/** The analog stick. Letting go, or losing the pointer, stops the robot. */
+function Stick({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const zone = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!drive || !zone.current) return;
+    const el = zone.current;
+    const stick = nipplejs.create({
+      zone: el,
+      mode: 'static',
+      position: { top: '50%', left: '50%' },
+      size: 150,
+      color: { front: 'var(--mantine-color-indigo-6)', back: 'var(--mantine-color-gray-5)' },
+      restOpacity: 0.9,
+    });
+    stick.on('move', ({ data }) => drive.push('stick', { vx: data.vector.y, wz: -data.vector.x }));
+    stick.on('end', () => drive.release('stick'));
+    const lost = () => {
+      drive.zero('pointer');
+      drive.release('stick');
+    };
+    el.addEventListener('pointercancel', lost);
+    return () => {
+      el.removeEventListener('pointercancel', lost);
+      drive.release('stick');
+      stick.destroy();
+    };
+  }, [drive]);
+  return (
+    <Box
+      ref={zone}
+      pos="relative"
+      w={190}
+      h={190}
+      className="stick"
+      aria-label={t.stick}
+      role="img"
+      data-testid="stick"
+      data-off={!drive || undefined}
+    />
+  );
+}
+
+const arrows: { code: 'KeyW' | 'KeyA' | 'KeyS' | 'KeyD'; v: Velocity; icon: typeof IconArrowUp; column: number }[] = [
+  { code: 'KeyW', v: { vx: 1, wz: 0 }, icon: IconArrowUp, column: 2 },
+  { code: 'KeyA', v: { vx: 0, wz: 1 }, icon: IconArrowBackUp, column: 1 },
+  { code: 'KeyS', v: { vx: -1, wz: 0 }, icon: IconArrowDown, column: 2 },
+  { code: 'KeyD', v: { vx: 0, wz: -1 }, icon: IconArrowForwardUp, column: 3 },
+];
+
+/** Arrow buttons: they drive while they are held, by pointer or key. */
+function Arrows({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const asked = useDriving((s) => s.asked);
+  const end = () => drive?.release('buttons');
+  const lost = () => {
+    drive?.zero('pointer');
+    drive?.release('buttons');
+  };
+  return (
+    <Box style={{ display: 'grid', gridTemplateColumns: 'repeat(3, 60px)', gap: 8 }}>
+      {arrows.map(({ code, v, icon: Icon, column }) => {
+        const on = v.vx !== 0 ? Math.sign(asked.vx) === v.vx : Math.sign(asked.wz) === v.wz;
+        const held = (key: string) => key === ' ' || key === 'Enter';
+        return (
+          <UnstyledButton
+            key={code}
+            w={60}
+            h={60}
+            className="arrow"
+            style={{ gridColumn: column, gridRow: code === 'KeyW' ? 1 : code === 'KeyS' ? 3 : 2 }}
+            aria-label={t.arrows[code]}
+            aria-disabled={!drive}
+            data-on={(drive && on) || undefined}
+            onPointerDown={(e) => {
+              e.currentTarget.setPointerCapture(e.pointerId);
+              drive?.push('buttons', v);
+            }}
+            onPointerUp={end}
+            onPointerCancel={lost}
+            onLostPointerCapture={end}
+            onContextMenu={(e) => e.preventDefault()}
+            onKeyDown={(e) => held(e.key) && !e.repeat && drive?.push('buttons', v)}
+            onKeyUp={(e) => held(e.key) && end()}
+            onBlur={end}
+          >
+            <Center h="100%" style={{ flexDirection: 'column' }}>
+              <Icon size={24} aria-hidden />
+              <Kbd size="xs">{code.slice(3)}</Kbd>
+            </Center>
+          </UnstyledButton>
+        );
+      })}
+    </Box>
+  );
+}
+
+/** The greatest speeds. They begin low, whatever the robot can do. */
+function Limits({ drive, mps, radps }: { drive?: Drive; mps: number; radps: number }) {
+  const t = useManualTexts();
+  const [v, setV] = useState(Math.min(0.2, mps));
+  const [w, setW] = useState(Math.min(0.6, radps));
+  useEffect(() => {
+    if (drive) drive.speed = { mps: v, radps: w };
+  }, [drive, v, w]);
+  return (
+    <Stack gap="xs">
+      <Limit label={t.speedLimit} unit="m/s" most={mps} value={v} onChange={setV} />
+      <Limit label={t.turnLimit} unit="rad/s" most={radps} value={w} onChange={setW} />
+    </Stack>
+  );
+}
+
+function Limit(p: { label: string; unit: string; most: number; value: number; onChange: (n: number) => void }) {
+  return (
+    <Box>
+      <Text size="sm">
+        {p.label}: <b>{p.value.toFixed(2)}</b> {p.unit}
+      </Text>
+      <Slider
+        min={0.05}
+        max={p.most}
+        step={0.05}
+        value={p.value}
+        onChange={p.onChange}
+        label={null}
+        thumbSize={28}
+        size="lg"
+        my="sm"
+        thumbLabel={`${p.label}, ${p.unit}`}
+      />
+    </Box>
+  );
+}
+
+function Pad({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const pads = useGamepads();
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [axes, setAxes] = useState<number[]>([]);
+  const index = chosen === null ? undefined : Number(chosen);
+  const seen = useCallback(
+    (now: number[]) => setAxes((before) => (now.every((a, i) => Math.abs(a - (before[i] ?? 9)) < 0.02) ? before : now)),
+    [],
+  );
+  useGamepad(drive, index, seen);
+  if (pads.length === 0 && chosen === null)
+    return (
+      <Text size="sm" c="dimmed">
+        {t.gamepadNone}
+      </Text>
+    );
+  return (
+    <Group align="flex-end">
+      <Select
+        label={t.gamepad}
+        placeholder={t.gamepadOff}
+        clearable
+        size="md"
+        value={chosen}
+        onChange={setChosen}
+        data={pads.map((p) => ({ value: String(p.index), label: p.id }))}
+      />
+      {chosen !== null && (
+        <Text size="sm" style={{ fontVariantNumeric: 'tabular-nums' }} aria-label={t.axes} data-testid="axes">
+          {axes.slice(0, 4).map((a, i) => (
+            <span key={i}>
+              {i}: {a.toFixed(2)}{' '}
+            </span>
+          ))}
+        </Text>
+      )}
+    </Group>
+  );
+}

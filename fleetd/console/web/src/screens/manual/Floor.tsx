@@ -1,0 +1,182 @@
+import { Box, Group, NumberInput, Text, useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+
+import { api, data } from '../../api/client';
+import { Do, useSend } from '../robot/Do';
+import { usePage } from '../robot/page';
+import { type Drive, useDriving } from './drive';
+import { type At, toFloor, toScreen, type View, viewOf } from './floor';
+import { Part } from './Part';
+import { useManualTexts } from './text';
+import { useWhyNotManual } from './whyNot';
+
+/** The points of a robot, with where they are if fleetd knows it. */
+export function usePoints(id: string) {
+  const { detail } = usePage();
+  return useQuery({
+    queryKey: ['points', id, detail?.caps?.ts],
+    queryFn: () => data(api.GET('/api/v1/robots/{id}/points', { params: { path: { id } } })),
+  });
+}
+
+/** The floor with the robot, its path and its points. A tap chooses where to go. */
+export function Floor({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const { id } = usePage();
+  const send = useSend();
+  const whyNot = useWhyNotManual(drive, 'manual/goto');
+  const { figures, path } = useDriving();
+  const points = usePoints(id).data?.points ?? [];
+  const { ref: box, width } = useElementSize();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dark = useComputedColorScheme('light') === 'dark';
+  const [target, setTarget] = useState<At>();
+  const height = 300;
+
+  const known = points.filter((p) => p.at).map((p) => ({ name: p.name, x: p.at!.x_m, y: p.at!.y_m }));
+  const view = viewOf([...known, ...path, ...(figures?.at ? [figures.at] : [])], Math.max(width, 100), height);
+  useEffect(() => {
+    if (canvas.current)
+      draw(canvas.current, view, { path, known, target, dark, at: figures?.at, theta: figures?.theta });
+  });
+  const number = (n: number | undefined) => (n ?? 0).toFixed(2);
+  const set = (to: Partial<At>) => setTarget((was) => ({ x: 0, y: 0, ...was, ...to }));
+  return (
+    <Part title={t.floor}>
+      <Box ref={box}>
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={figures?.at ? t.floorLabel(number(figures.at.x), number(figures.at.y)) : t.floorUnknown}
+          style={{ width: '100%', height, display: 'block', touchAction: 'manipulation', cursor: 'crosshair' }}
+          onClick={(e) => {
+            const at = toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY });
+            setTarget({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
+          }}
+        />
+      </Box>
+      {!figures?.at && (
+        <Text size="sm" c="dimmed">
+          {t.floorUnknown}
+        </Text>
+      )}
+      <Group align="flex-end" gap="xs">
+        <NumberInput
+          label={t.metresX}
+          value={target?.x ?? ''}
+          onChange={(v) => typeof v === 'number' && set({ x: v })}
+          step={0.1}
+          decimalScale={2}
+          w={100}
+          size="md"
+        />
+        <NumberInput
+          label={t.metresY}
+          value={target?.y ?? ''}
+          onChange={(v) => typeof v === 'number' && set({ y: v })}
+          step={0.1}
+          decimalScale={2}
+          w={100}
+          size="md"
+        />
+        <Do
+          whyNot={whyNot || (target ? '' : t.target)}
+          h={48}
+          onClick={() => {
+            const name = `${number(target!.x)}, ${number(target!.y)}`;
+            void send('manual/goto', { x_m: target!.x, y_m: target!.y, speed_mps: drive?.speed.mps }, t.go(name));
+          }}
+        >
+          {t.goHere(number(target?.x), number(target?.y))}
+        </Do>
+        <Do whyNot={whyNot} h={48} onClick={() => send('manual/stop', {}, t.haltDone)}>
+          {t.halt}
+        </Do>
+      </Group>
+    </Part>
+  );
+}
+
+interface Scene {
+  path: readonly At[];
+  known: readonly (At & { name: string })[];
+  target?: At;
+  at?: At;
+  theta?: number;
+  dark: boolean;
+}
+
+function draw(canvas: HTMLCanvasElement, v: View, s: Scene): void {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = v.width * ratio;
+  canvas.height = v.height * ratio;
+  const c = canvas.getContext('2d');
+  if (!c) return;
+  c.scale(ratio, ratio);
+  const [ink, faint, line] = s.dark ? ['#e9ecef', '#3b3f45', '#91a7ff'] : ['#212529', '#dee2e6', '#364fc7'];
+  c.strokeStyle = faint;
+  c.lineWidth = 1;
+  const from = toFloor(v, { x: 0, y: v.height });
+  const to = toFloor(v, { x: v.width, y: 0 });
+  for (let x = Math.ceil(from.x); x <= to.x; x++)
+    stroke(c, v, [
+      { x, y: from.y },
+      { x, y: to.y },
+    ]);
+  for (let y = Math.ceil(from.y); y <= to.y; y++)
+    stroke(c, v, [
+      { x: from.x, y },
+      { x: to.x, y },
+    ]);
+  c.strokeStyle = line;
+  c.lineWidth = 2;
+  stroke(c, v, s.path);
+  c.fillStyle = ink;
+  c.font = '13px system-ui, sans-serif';
+  for (const p of s.known) {
+    const at = toScreen(v, p);
+    c.beginPath();
+    c.arc(at.x, at.y, 4, 0, 2 * Math.PI);
+    c.fill();
+    c.fillText(p.name, at.x + 7, at.y + 4);
+  }
+  if (s.target) {
+    const at = toScreen(v, s.target);
+    c.strokeStyle = s.dark ? '#ffa8a8' : '#c92a2a';
+    c.lineWidth = 2;
+    c.beginPath();
+    c.arc(at.x, at.y, 9, 0, 2 * Math.PI);
+    c.moveTo(at.x - 14, at.y);
+    c.lineTo(at.x + 14, at.y);
+    c.moveTo(at.x, at.y - 14);
+    c.lineTo(at.x, at.y + 14);
+    c.stroke();
+  }
+  if (s.at) {
+    const at = toScreen(v, s.at);
+    c.save();
+    c.translate(at.x, at.y);
+    c.rotate(-(s.theta ?? 0));
+    c.fillStyle = line;
+    c.beginPath();
+    c.moveTo(16, 0);
+    c.lineTo(-10, 9);
+    c.lineTo(-5, 0);
+    c.lineTo(-10, -9);
+    c.closePath();
+    c.fill();
+    c.restore();
+  }
+}
+
+function stroke(c: CanvasRenderingContext2D, v: View, path: readonly At[]): void {
+  c.beginPath();
+  path.forEach((p, i) => {
+    const at = toScreen(v, p);
+    if (i === 0) c.moveTo(at.x, at.y);
+    else c.lineTo(at.x, at.y);
+  });
+  c.stroke();
+}

@@ -1,0 +1,180 @@
+import { Box, Button, Group, SimpleGrid, Slider, Stack, Text } from '@mantine/core';
+import {
+  IconMoodAngry,
+  IconMoodEmpty,
+  IconMoodHappy,
+  IconMoodHeart,
+  IconMoodLookUp,
+  IconMoodNeutral,
+  IconMoodSad,
+  IconMoodSmile,
+  IconMoodSurprised,
+  IconMoodWink,
+  IconZzz,
+} from '@tabler/icons-react';
+import { useState } from 'react';
+
+import type { Schemas } from '../../api/client';
+import { Do, useSend } from '../robot/Do';
+import { usePage } from '../robot/page';
+import type { Drive } from './drive';
+import { Part } from './Part';
+import { useManualTexts } from './text';
+import { useWhyNotManual } from './whyNot';
+
+type Unit = Schemas['SchemaUnit'];
+
+/** Head and face of the robot, as far as it has them. */
+export function HeadAndFace({ drive }: { drive?: Drive }) {
+  const units = usePage().detail?.caps?.units ?? [];
+  const head = units.find((u) => u.kind === 'head');
+  const face = units.find((u) => u.kind === 'face');
+  return (
+    <>
+      {head && <Head unit={head} drive={drive} />}
+      {face && <Faces unit={face} drive={drive} />}
+    </>
+  );
+}
+
+function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
+  const t = useManualTexts();
+  const send = useSend();
+  const whyNot = useWhyNotManual(drive);
+  const [yaw, setYaw] = useState(0);
+  const [pitch, setPitch] = useState(0);
+  const look = (y: number, p: number) =>
+    void send('manual/head', { ...(unit.yaw_rad && { yaw_rad: y }), ...(unit.pitch_rad && { pitch_rad: p }) }, t.look);
+  return (
+    <Part title={t.head}>
+      {unit.yaw_rad && (
+        // To the left is positive, and drawn on the left.
+        <Turn
+          label={t.yaw}
+          range={{ min: -unit.yaw_rad.max, max: -unit.yaw_rad.min }}
+          value={-yaw}
+          off={!!whyNot}
+          onChange={(v) => setYaw(-v)}
+          onEnd={(v) => look(-v, pitch)}
+        />
+      )}
+      {unit.pitch_rad && (
+        <Turn
+          label={t.pitch}
+          range={unit.pitch_rad}
+          value={pitch}
+          off={!!whyNot}
+          onChange={setPitch}
+          onEnd={(v) => look(yaw, v)}
+        />
+      )}
+      <Group gap="xs">
+        <Do
+          whyNot={whyNot}
+          h={48}
+          onClick={() => {
+            setYaw(0);
+            setPitch(0);
+            look(0, 0);
+          }}
+        >
+          {t.straight}
+        </Do>
+        {unit.motions?.map((m) => (
+          <Do
+            key={m}
+            whyNot={whyNot}
+            h={48}
+            onClick={() => void send('manual/head-motion', { motion: m }, t.motion(m))}
+          >
+            {m}
+          </Do>
+        ))}
+      </Group>
+    </Part>
+  );
+}
+
+function Turn(p: {
+  label: string;
+  range: { min: number; max: number };
+  value: number;
+  off: boolean;
+  onChange: (v: number) => void;
+  onEnd: (v: number) => void;
+}) {
+  return (
+    <Box>
+      <Text size="sm">
+        {p.label}: {Math.round((p.value * 180) / Math.PI)}°
+      </Text>
+      <Slider
+        min={p.range.min}
+        max={p.range.max}
+        step={0.05}
+        value={p.value}
+        disabled={p.off}
+        onChange={p.onChange}
+        onChangeEnd={p.onEnd}
+        label={null}
+        thumbSize={28}
+        size="lg"
+        my="sm"
+        thumbLabel={p.label}
+      />
+    </Box>
+  );
+}
+
+const faces: Record<string, typeof IconMoodSmile> = {
+  laugh: IconMoodHappy,
+  neutral: IconMoodNeutral,
+  sad: IconMoodSad,
+  sleepy: IconZzz,
+  smile: IconMoodSmile,
+  surprised: IconMoodSurprised,
+  thinking: IconMoodLookUp,
+  wink: IconMoodWink,
+  angry: IconMoodAngry,
+  love: IconMoodHeart,
+};
+
+function Faces({ unit, drive }: { unit: Unit; drive?: Drive }) {
+  const t = useManualTexts();
+  const send = useSend();
+  const whyNot = useWhyNotManual(drive);
+  const [shown, setShown] = useState('');
+  return (
+    <Part title={t.faces}>
+      <SimpleGrid cols={4} spacing="xs">
+        {unit.faces?.map((name) => {
+          const Icon = faces[name] ?? IconMoodEmpty;
+          return (
+            <Button
+              key={name}
+              h={72}
+              px={4}
+              variant={shown === name ? 'filled' : 'default'}
+              aria-pressed={shown === name}
+              aria-disabled={!!whyNot || undefined}
+              data-disabled={!!whyNot || undefined}
+              title={whyNot || undefined}
+              onClick={() => {
+                if (whyNot) return;
+                setShown(name);
+                void send('manual/face', { face: name }, t.face(name));
+              }}
+            >
+              <Stack gap={0} align="center">
+                <Icon size={30} aria-hidden />
+                <Text span size="xs">
+                  {name}
+                </Text>
+              </Stack>
+            </Button>
+          );
+        })}
+      </SimpleGrid>
+    </Part>
+  );
+}

@@ -1,0 +1,34 @@
+import { Badge, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconWifi } from '@tabler/icons-react';
+
+import { useDriving } from './drive';
+import { warnAt, zeroAt } from './latency';
+import { useManualTexts } from './text';
+
+/** The latency of driving, in words beside its colour. */
+export function LatencyPill() {
+  const t = useManualTexts();
+  const { latency, connected, figures } = useDriving();
+  const ms = Math.round(latency);
+  const slow = ms > warnAt || !connected;
+  const words = !connected
+    ? t.reconnecting
+    : !figures
+      ? t.latencyNone
+      : t.latency(ms) + (ms > zeroAt ? `, ${t.latencyStop}` : ms > warnAt ? `, ${t.latencySlow}` : '');
+  return (
+    <Tooltip label={t.latencyHelp}>
+      <Badge
+        size="lg"
+        h={32}
+        tt="none"
+        tabIndex={0}
+        color={!connected || ms > zeroAt ? 'red.9' : slow ? 'yellow.3' : 'green.9'}
+        leftSection={slow ? <IconAlertTriangle size={16} aria-hidden /> : <IconWifi size={16} aria-hidden />}
+        data-testid="latency"
+      >
+        {words}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,146 @@
+import { Box, ColorInput, Group, Select, Slider, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
+
+import { Do, useSend } from '../robot/Do';
+import { usePage } from '../robot/page';
+import type { Drive } from './drive';
+import { Part } from './Part';
+import { useManualTexts } from './text';
+import { useWhyNotManual } from './whyNot';
+
+const patterns = ['solid', 'blink', 'breathe', 'rainbow'] as const;
+
+/** Lights, sounds and speech of the robot, as far as it has them. */
+export function LightAndSound({ drive }: { drive?: Drive }) {
+  const units = usePage().detail?.caps?.units ?? [];
+  const speaker = units.find((u) => u.kind === 'speaker');
+  return (
+    <>
+      {units.some((u) => u.kind === 'led') && <Lights drive={drive} />}
+      {speaker && <Sound sounds={speaker.sounds ?? []} drive={drive} />}
+    </>
+  );
+}
+
+function Lights({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const send = useSend();
+  const whyNot = useWhyNotManual(drive);
+  const [colour, setColour] = useState('#3b5bdb');
+  const [pattern, setPattern] = useState<(typeof patterns)[number]>('solid');
+  return (
+    <Part title={t.lights}>
+      <Group align="flex-end" gap="xs">
+        <ColorInput
+          label={t.colour}
+          value={colour}
+          onChange={setColour}
+          format="hex"
+          size="md"
+          w={150}
+          swatches={['#ffffff', '#e03131', '#2f9e44', '#1971c2', '#f08c00', '#9c36b5']}
+          eyeDropperButtonProps={{ 'aria-label': t.colour }}
+        />
+        <Select
+          label={t.pattern}
+          value={pattern}
+          onChange={(v) => v && setPattern(v as typeof pattern)}
+          allowDeselect={false}
+          size="md"
+          w={140}
+          data={patterns.map((p) => ({ value: p, label: t.patterns[p] }))}
+        />
+        <Do
+          whyNot={whyNot}
+          h={48}
+          onClick={() => void send('manual/led', { colour, pattern }, t.lightSent(`${colour}, ${t.patterns[pattern]}`))}
+        >
+          {t.light}
+        </Do>
+      </Group>
+    </Part>
+  );
+}
+
+function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) {
+  const t = useManualTexts();
+  const send = useSend();
+  const { detail } = usePage();
+  const whyNot = useWhyNotManual(drive);
+  const languages = detail?.caps?.languages ?? [];
+  const [volume, setVolume] = useState(70);
+  const [sound, setSound] = useState<string | null>(sounds[0] ?? null);
+  const [text, setText] = useState('');
+  const [language, setLanguage] = useState<string | null>(null);
+  return (
+    <Part title={t.sound}>
+      <Box>
+        <Text size="sm">
+          {t.volume}: {volume} %
+        </Text>
+        <Slider
+          value={volume}
+          onChange={setVolume}
+          onChangeEnd={(v) => void send('manual/volume', { volume: v / 100 }, t.volumeSent(v))}
+          disabled={!!whyNot}
+          label={null}
+          thumbSize={28}
+          size="lg"
+          my="sm"
+          thumbLabel={t.volume}
+        />
+      </Box>
+      {sounds.length > 0 && (
+        <Group align="flex-end" gap="xs">
+          <Select
+            label={t.chooseSound}
+            value={sound}
+            onChange={setSound}
+            data={[...sounds]}
+            searchable
+            allowDeselect={false}
+            size="md"
+            flex={1}
+          />
+          <Do
+            whyNot={whyNot || (sound ? '' : t.chooseSound)}
+            h={48}
+            onClick={() => void send('manual/sound', { sound }, t.playSent(sound!))}
+          >
+            {t.play}
+          </Do>
+        </Group>
+      )}
+      <Textarea
+        label={t.sayText}
+        value={text}
+        onChange={(e) => setText(e.currentTarget.value)}
+        maxLength={1000}
+        autosize
+        minRows={2}
+        size="md"
+        dir="auto"
+      />
+      <Group align="flex-end" gap="xs">
+        {languages.length > 1 && (
+          <Select
+            label={t.language}
+            value={language}
+            onChange={setLanguage}
+            data={[...languages]}
+            clearable
+            size="md"
+            w={130}
+          />
+        )}
+        <Do
+          whyNot={whyNot || (text.trim() ? '' : t.needText)}
+          h={48}
+          onClick={() => void send('manual/say', { text, ...(language && { language }) }, t.saySent)}
+        >
+          {t.say}
+        </Do>
+      </Group>
+    </Part>
+  );
+}

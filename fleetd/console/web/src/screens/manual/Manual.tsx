@@ -1,0 +1,118 @@
+import { Alert, Anchor, Button, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { IconAlertTriangle, IconMaximize } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { Link, useParams } from 'react-router';
+
+import { PerformingBadge } from '../../live/PerformingBadge';
+import { useRobot } from '../../live/robots';
+import { PageContext, useDetail, useStale } from '../robot/page';
+import { Acts } from './Acts';
+import { BigStop } from './BigStop';
+import { Control } from './Control';
+import { Drive, useDriving } from './drive';
+import { Driving } from './Driving';
+import { Floor } from './Floor';
+import { HeadAndFace } from './HeadAndFace';
+import { useKeyboard } from './inputs';
+import { LeaveDialog } from './LeaveDialog';
+import { LightAndSound } from './LightAndSound';
+import { Points } from './Points';
+import { useManualTexts } from './text';
+
+/** Manual control of one robot by one person. */
+export default function Manual() {
+  const { id = '' } = useParams();
+  return <ManualPage key={id} id={id} />;
+}
+
+function ManualPage({ id }: { id: string }) {
+  const t = useManualTexts();
+  const row = useRobot(id);
+  const detail = useDetail(id);
+  const stale = useStale(id);
+  const [drive, setDrive] = useState<Drive>();
+  const lease = useDriving((s) => s.lease);
+  const driving = drive && lease === drive.lease ? drive : undefined;
+  useKeyboard(driving);
+  useEffect(() => () => void drive?.end(), [drive]);
+
+  const robot = row ?? detail.data;
+  if (!robot) return <Loader aria-label={t.title(id)} />;
+  return (
+    <PageContext value={{ id, robot, detail: detail.data, stale }}>
+      <Stack gap="md">
+        <Group justify="space-between">
+          <Group>
+            <Title order={1} size="h2" dir="auto">
+              {t.title(id)}
+            </Title>
+            <PerformingBadge robot={robot} terms />
+          </Group>
+          <Group gap="xs">
+            <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}`} py="sm">
+              {t.toRobot}
+            </Anchor>
+            {document.fullscreenEnabled && (
+              <Button
+                variant="default"
+                h={48}
+                leftSection={<IconMaximize size={20} aria-hidden />}
+                onClick={() =>
+                  void (document.fullscreenElement
+                    ? document.exitFullscreen()
+                    : document.documentElement.requestFullscreen())
+                }
+              >
+                {t.fullScreen}
+              </Button>
+            )}
+          </Group>
+        </Group>
+        <Interrupted />
+        <Control drive={driving} began={setDrive} />
+        <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
+          <Stack gap="md">
+            <Driving drive={driving} />
+            <BigStop />
+          </Stack>
+          <Stack gap="md">
+            <Floor drive={driving} />
+            <Points drive={driving} />
+            <Acts drive={driving} />
+          </Stack>
+          <Stack gap="md">
+            <HeadAndFace drive={driving} />
+            <LightAndSound drive={driving} />
+          </Stack>
+        </SimpleGrid>
+      </Stack>
+      <LeaveDialog drive={driving} />
+    </PageContext>
+  );
+}
+
+/** Why the robot was stopped. It stays until the person drives again or closes it. */
+function Interrupted() {
+  const t = useManualTexts();
+  const it = useDriving((s) => s.interruption);
+  return (
+    <div role="alert">
+      {it && (
+        <Alert
+          color={it.over ? 'red' : 'yellow'}
+          icon={<IconAlertTriangle aria-hidden />}
+          title={t.causes[it.cause as keyof typeof t.causes] ?? it.cause}
+          withCloseButton
+          closeButtonLabel={t.close}
+          onClose={() => useDriving.setState({ interruption: undefined })}
+          data-testid="interrupted"
+          data-cause={it.cause}
+        >
+          <Text size="sm" dir="auto">
+            {it.detail || (it.over ? '' : t.releaseToGoOn)}
+          </Text>
+        </Alert>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { ActionIcon, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+
+import { Do, useSend } from '../robot/Do';
+import { usePage } from '../robot/page';
+import type { Drive } from './drive';
+import { usePoints } from './Floor';
+import { Part } from './Part';
+import { useManualTexts } from './text';
+import { useTakes, useWhyNotManual } from './whyNot';
+
+/** The points that the robot knows, and a new one where it stands. */
+export function Points({ drive }: { drive?: Drive }) {
+  const t = useManualTexts();
+  const { id } = usePage();
+  const send = useSend();
+  const whyNot = useWhyNotManual(drive);
+  const points = usePoints(id).data?.points ?? [];
+  const [angled, setAngled] = useState(true);
+  const [name, setName] = useState('');
+  const goes = useTakes('manual/goto');
+  const saves = useTakes('manual/save-point');
+  if (!goes && !saves) return null;
+  return (
+    <Part title={t.points}>
+      {points.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t.pointsNone}
+        </Text>
+      ) : (
+        <Stack gap="xs">
+          <Checkbox label={t.angled} checked={angled} onChange={(e) => setAngled(e.currentTarget.checked)} size="md" />
+          <Group gap="xs">
+            {points.map((p) => {
+              // Without its heading a point is a place, which only fleetd's coordinates give.
+              const to = angled || !p.at ? { point: p.name } : { x_m: p.at.x_m, y_m: p.at.y_m };
+              return (
+                <Group gap={2} key={p.name} wrap="nowrap">
+                  <Do
+                    whyNot={whyNot}
+                    h={48}
+                    onClick={() => void send('manual/goto', { ...to, speed_mps: drive?.speed.mps }, t.go(p.name))}
+                  >
+                    <span dir="auto">{p.name}</span>
+                  </Do>
+                  {p.from === 'taught' && (
+                    <ActionIcon
+                      size={48}
+                      variant="subtle"
+                      color="red.9"
+                      disabled={!!whyNot}
+                      aria-label={t.forget(p.name)}
+                      onClick={() => void send('manual/point-delete', { point: p.name }, t.forget(p.name))}
+                    >
+                      <IconTrash size={20} aria-hidden />
+                    </ActionIcon>
+                  )}
+                </Group>
+              );
+            })}
+          </Group>
+        </Stack>
+      )}
+      {saves && (
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            label={t.pointName}
+            placeholder={t.pointNameHelp}
+            value={name}
+            maxLength={63}
+            size="md"
+            onChange={(e) => setName(e.currentTarget.value)}
+          />
+          <Do
+            whyNot={whyNot || (name ? '' : t.needName)}
+            h={48}
+            onClick={() => void send('manual/save-point', { point: name }, t.saved(name))}
+          >
+            {t.savePoint}
+          </Do>
+        </Group>
+      )}
+    </Part>
+  );
+}

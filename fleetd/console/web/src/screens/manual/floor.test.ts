@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+
+import { extend, toFloor, toScreen, viewOf } from './floor';
+
+test('a place of the floor is found again where it is drawn', () => {
+  const v = viewOf(
+    [
+      { x: -2, y: 1 },
+      { x: 4, y: 3 },
+    ],
+    600,
+    400,
+  );
+  const p = { x: 1.5, y: -0.5 };
+  const back = toFloor(v, toScreen(v, p));
+  expect(back.x).toBeCloseTo(p.x);
+  expect(back.y).toBeCloseTo(p.y);
+});
+
+test('everything is within the view, and forwards is upwards', () => {
+  const all = [
+    { x: -20, y: 0 },
+    { x: 5, y: 9 },
+  ];
+  const v = viewOf(all, 300, 300);
+  for (const p of all) {
+    const s = toScreen(v, p);
+    expect(s.x).toBeGreaterThan(0);
+    expect(s.x).toBeLessThan(300);
+    expect(s.y).toBeGreaterThan(0);
+    expect(s.y).toBeLessThan(300);
+  }
+  expect(toScreen(v, { x: 0, y: 9 }).y).toBeLessThan(toScreen(v, { x: 0, y: 0 }).y);
+});
+
+test('the path grows only while the robot moves, up to its greatest length', () => {
+  let path = extend([], { x: 0, y: 0 });
+  expect(extend(path, { x: 0.001, y: 0 })).toBe(path);
+  for (let i = 1; i < 10; i++) path = extend(path, { x: i, y: 0 }, 5);
+  expect(path.map((p) => p.x)).toEqual([5, 6, 7, 8, 9]);
+});

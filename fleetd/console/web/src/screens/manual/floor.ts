@@ -1,0 +1,45 @@
+export interface At {
+  x: number;
+  y: number;
+}
+
+/** What is seen of the floor: the middle in metres, and pixels per metre. */
+export interface View {
+  middle: At;
+  scale: number;
+  width: number;
+  height: number;
+}
+
+/** A view of all of these, with a margin, and not closer than a few metres. */
+export function viewOf(all: readonly At[], width: number, height: number): View {
+  const xs = all.map((p) => p.x);
+  const ys = all.map((p) => p.y);
+  const [left, right] = all.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
+  const [bottom, top] = all.length ? [Math.min(...ys), Math.max(...ys)] : [0, 0];
+  const wide = Math.max(right - left, 3) + 1.5;
+  const high = Math.max(top - bottom, 2) + 1.5;
+  return {
+    middle: { x: (left + right) / 2, y: (bottom + top) / 2 },
+    scale: Math.min(width / wide, height / high),
+    width,
+    height,
+  };
+}
+
+/** Where a place of the floor is drawn: x to the right, y upwards. */
+export function toScreen(v: View, p: At): At {
+  return { x: v.width / 2 + (p.x - v.middle.x) * v.scale, y: v.height / 2 - (p.y - v.middle.y) * v.scale };
+}
+
+/** Which place of the floor is drawn there. */
+export function toFloor(v: View, p: At): At {
+  return { x: v.middle.x + (p.x - v.width / 2) / v.scale, y: v.middle.y - (p.y - v.height / 2) / v.scale };
+}
+
+/** The path with the newest place, which is left out if the robot hardly moved; the oldest are forgotten. */
+export function extend(path: readonly At[], to: At, most = 600): readonly At[] {
+  const last = path.at(-1);
+  if (last && Math.hypot(last.x - to.x, last.y - to.y) < 0.02) return path;
+  return [...path.slice(-most + 1), to];
+}
