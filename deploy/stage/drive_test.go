@@ -158,6 +158,27 @@ func TestDeviceConnectsAgainWithTheSameLease(t *testing.T) {
 	})
 }
 
+// Control belongs to the account, whatever name a request gives, and ends with the sign-in.
+func TestPersonWhoIsSignedOutDrivesNoMore(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		p.signIn()
+		d := p.takeControl()
+		if holder := p.robotHolder(); holder != "admin" {
+			t.Errorf("%q has control", holder)
+		}
+		d.drives(0.2)
+		p.signOut()
+		p.pass(2 * time.Second) // fleetd asks once a second who drives
+		d.mustHaveStopped(drive.RightLost)
+		if v := p.body.speed(); v.vx != 0 {
+			t.Errorf("the robot has %v m/s", v.vx)
+		}
+		if holder := p.robotHolder(); holder != "" {
+			t.Errorf("%s still has control", holder)
+		}
+	})
+}
+
 func TestPageOfAnotherSiteCannotDrive(t *testing.T) {
 	inDriveTest(t, func(p *driveTest) {
 		p.mustOrder("ann", "control/acquire", nil)

@@ -41,6 +41,8 @@ type driveTest struct {
 	body    *speedometer
 
 	closeFleetd func()
+	password    string // of the user admin
+	cookie      string // of the session of who is signed in; empty = nobody is
 }
 
 // speedometer notes each speed that the body reports.
@@ -107,6 +109,7 @@ func inDriveTest(t *testing.T, test func(p *driveTest)) {
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 			Dial: p.fleetds.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log, HTTP: "localhost:80",
+			ResetAdmin: true, FirstAdmin: func(_, password string) { p.password = password },
 			Listen: func(context.Context, string, string) (net.Listener, error) { return p.web, nil },
 		})
 		if err != nil {
@@ -158,19 +161,61 @@ func (p *driveTest) order(by, verb string, args map[string]any) *schema.Ack {
 	if err != nil {
 		p.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Prefer", "wait=5")
-	client := http.Client{Transport: &http.Transport{DialContext: p.web.dial, DisableKeepAlives: true}}
-	answer, err := client.Do(r)
-	if err != nil {
-		p.Fatal(err)
-	}
+	answer := p.do(r)
 	defer answer.Body.Close()
 	var batch api.Batch
 	if err := json.NewDecoder(answer.Body).Decode(&batch); err != nil || len(batch.Commands) != 1 || batch.Commands[0].Answer == nil {
 		p.Fatalf("%s of %s: %s %+v %v", verb, by, answer.Status, batch, err)
 	}
 	return batch.Commands[0].Answer
+}
+
+// do sends a request, with the cookie of who is signed in.
+func (p *driveTest) do(r *http.Request) *http.Response {
+	p.Helper()
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Cookie", p.cookie)
+	client := http.Client{Transport: &http.Transport{DialContext: p.web.dial, DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return answer
+}
+
+// signIn signs the user admin in, and signOut out again.
+func (p *driveTest) signIn() {
+	p.Helper()
+	body, err := json.Marshal(api.Credentials{User: "admin", Password: p.password})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.session(http.MethodPost, body)
+	if p.cookie == "" {
+		p.Fatal("admin is not signed in")
+	}
+}
+
+func (p *driveTest) signOut() { p.session(http.MethodDelete, nil) }
+
+func (p *driveTest) session(method string, body []byte) {
+	p.Helper()
+	r, err := http.NewRequest(method, "http://localhost"+api.Prefix+"/session", bytes.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	answer := p.do(r)
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		p.Fatalf("%s session: %s", method, answer.Status)
+	}
+	p.cookie = ""
+	for _, c := range answer.Cookies() {
+		if c.Value != "" {
+			p.cookie = c.Name + "=" + c.Value
+		}
+	}
 }
 
 func (p *driveTest) mustOrder(by, verb string, args map[string]any) *schema.Ack {
@@ -202,7 +247,7 @@ type device struct {
 func (p *driveTest) connect(lease string) *device {
 	p.Helper()
 	dialer := websocket.Dialer{NetDialContext: p.web.dial}
-	conn, answer, err := dialer.Dial("ws://localhost"+api.Prefix+"/robots/r1/teleop", nil)
+	conn, answer, err := dialer.Dial("ws://localhost"+api.Prefix+"/robots/r1/teleop", http.Header{"Cookie": {p.cookie}})
 	if err != nil {
 		p.Fatalf("connect: %v %+v", err, answer)
 	}

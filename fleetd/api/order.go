@@ -47,7 +47,7 @@ type Order struct {
 	Verb          string            `json:"verb" doc:"group/verb, such as mode/set" example:"mode/set"`
 	Args          json.RawMessage   `json:"args,omitempty" doc:"an object with the arguments of the verb (topics.md)"`
 	Selector      selector.Selector `json:"selector"`
-	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 	Why           string            `json:"why,omitempty" maxLength:"256"`
 	If            Condition         `json:"if,omitzero" doc:"condition that each robot checks; ignored for stops"`
 	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"the robot refuses the command when it is older; default: that of the verb"`
@@ -91,6 +91,9 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
+	}
+	if p.SignedIn() && p.Kind != auth.KindDev { // robots give control to a person: nobody uses another one's
+		o.By = p.ID
 	}
 	if found := o.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))

@@ -34,7 +34,7 @@ func (s *server) teleop(h huma.API) {
 		"A device whose connection broke has these 2 s to connect again with the same lease.")
 	o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
 	register(h, o, auth.Manual, func(_ context.Context, in *One) (*huma.StreamResponse, error) {
-		if _, known := s.Robots.Robot(in.ID); !known {
+		if d, known := s.Robots.Robot(in.ID); !known || !in.principal.Sees(d.Labels) {
 			return nil, KindNotFound.Problem("there is no robot "+in.ID, "")
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {

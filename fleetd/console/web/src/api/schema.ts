@@ -764,6 +764,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get who makes the request, and what they may do */
+        get: operations["me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orphans": {
         parameters: {
             query?: never;
@@ -1141,6 +1158,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the ways to sign in */
+        get: operations["sign-in-ways"];
+        put?: never;
+        /**
+         * Sign in with a password
+         * @description The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait.
+         */
+        post: operations["sign-in"];
+        /** Sign out: end the session */
+        delete: operations["sign-out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stops": {
         parameters: {
             query?: never;
@@ -1404,7 +1443,7 @@ export interface paths {
         };
         /**
          * Health check
-         * @description 200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.
+         * @description 200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three. Who is not signed in gets no more than that.
          */
         get: operations["health"];
         put?: never;
@@ -1642,6 +1681,10 @@ export interface components {
             /** @description id of the copy: a-z, 0-9 and - */
             id: string;
             why?: string;
+        };
+        Credentials: {
+            password: string;
+            user: string;
         };
         Decommission: {
             begun: string;
@@ -2052,6 +2095,25 @@ export interface components {
             /** @enum {string} */
             state: "disabled" | "solitary" | "interactive" | "safeguard";
         };
+        Me: {
+            /** @description this instance is in development mode: whoever is not signed in has every right */
+            dev: boolean;
+            /** @description name of the account */
+            id: string;
+            /**
+             * @description how the request was authenticated
+             * @enum {string}
+             */
+            kind: "dev" | "session" | "token";
+            /** @description name to show */
+            name?: string;
+            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own")[];
+            roles: string[];
+            /** @description robots of these sites only; empty = every robot */
+            sites: string[];
+            /** @description name of the token of the request */
+            token?: string;
+        };
         Misfit: {
             /** @description the story or activity */
             id: string;
@@ -2070,7 +2132,7 @@ export interface components {
         Order: {
             /** @description an object with the arguments of the verb (topics.md) */
             args?: unknown;
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description only show which robots it would be sent to */
             dry_run?: boolean;
@@ -3048,6 +3110,13 @@ export interface components {
             selector: components["schemas"]["SelectorSelector"];
             why?: string;
         };
+        SignInWays: {
+            /** @description this instance is in development mode: whoever is not signed in has every right */
+            dev: boolean;
+            password: boolean;
+            /** @description name of the OpenID Connect provider; sign in at /api/v1/session/provider */
+            provider?: string;
+        };
         Signed: {
             /** @description the person, for the audit */
             by?: string;
@@ -3071,6 +3140,8 @@ export interface components {
         Status: {
             broker: components["schemas"]["Health"];
             database: components["schemas"]["Health"];
+            /** @description development mode: whoever is not signed in has every right */
+            dev?: boolean;
             /** @description set if another client seems to use this instance's name */
             disputed?: string;
             /**
@@ -4866,6 +4937,35 @@ export interface operations {
             };
         };
     };
+    me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-orphans": {
         parameters: {
             query?: never;
@@ -5564,6 +5664,101 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Services"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "sign-in-ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInWays"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: {
+                troupe_session?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Credentials"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: {
+                troupe_session?: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
