@@ -172,7 +172,7 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 		}
 		w.startFleetd("--audit-retention-days", "20")
 		w.until("the old notes are gone", func() bool {
-			audit := w.mustRunCLI("audit")
+			audit := w.mustRunCLI("audit", "list")
 			return strings.Contains(audit, "new") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "old")
 		})
 		gone := func(id string) bool { return w.runCLI("command", "get", id).code != 0 }

@@ -39,9 +39,6 @@ func (k *Keeper) SignIn(ctx context.Context, name, password, address, before str
 	if !ok {
 		k.wrong.count(address, k.Now())
 		k.Log.Warn("sign-in refused", "user", name, "address", address)
-		if err := k.Changes.NoteRefused(ctx, name, "from "+address); err != nil {
-			k.Log.Error("refused sign-in not noted in the audit", "error", err)
-		}
 		return nil, auth.Principal{}, ErrCredentials
 	}
 	return k.Open(ctx, u, "with a password from "+address, before)
@@ -65,6 +62,7 @@ func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User,
 // Open opens a session for a user who has proved who they are.
 func (k *Keeper) Open(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
 	p := u.Principal(auth.KindSession)
+	p.From = auth.Of(ctx).From
 	ctx = context.WithValue(ctx, openingKey{}, opening{p, how})
 	ctx, err := k.sessions.Load(ctx, before)
 	if err != nil {

@@ -53,6 +53,10 @@ type Command struct {
 	Sends    int           `json:"sends,omitempty"`
 	Ended    schema.Time   `json:"ended,omitzero"`
 	Answer   *schema.Ack   `json:"answer,omitempty" doc:"the robot's newest answer"`
+
+	By        string `json:"by,omitempty" doc:"the person who asked for it; in lists and for one command"`
+	Why       string `json:"why,omitempty" doc:"their reason"`
+	Principal string `json:"principal,omitempty" doc:"as whom fleetd authenticated them"`
 }
 
 // storedBatch reads a batch with its commands.
@@ -77,6 +81,28 @@ func batchOf(b command.Batch, rows []command.Command) Batch {
 		ID: b.ID, Verb: b.Verb, Args: b.Args, Selector: b.Selector, At: schema.TimeOf(b.CreatedAt), By: b.By, Why: b.Why,
 		Total: b.Total, Counts: sum.By, Outcome: sum.Outcome, Commands: toCommands(rows),
 	}
+}
+
+// withAuthors adds to commands who asked for them, and why.
+func (s *server) withAuthors(ctx context.Context, commands []Command) error {
+	var ids []string
+	for _, c := range commands {
+		ids = append(ids, c.Batch)
+	}
+	slices.Sort(ids)
+	batches, err := s.Commands.BatchesByID(ctx, slices.Compact(ids))
+	if err != nil {
+		return s.fail(err, "commands")
+	}
+	by := map[string]command.Batch{}
+	for _, b := range batches {
+		by[b.ID] = b
+	}
+	for i := range commands {
+		b := by[commands[i].Batch]
+		commands[i].By, commands[i].Why, commands[i].Principal = b.By, b.Why, b.Principal
+	}
+	return nil
 }
 
 func toCommands(rows []command.Command) []Command {

@@ -98,7 +98,9 @@ var commandLines = map[string]string{
 	"list-services":      "ca list",
 	"revoke-certificate": "ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why lost",
 
-	"list-audit":   "audit",
+	"list-audit":   "audit list",
+	"verify-audit": "audit verify",
+	"export-audit": "audit export",
 	"list-schemas": "schema message",
 	"get-schema":   "schema message state",
 }

@@ -25,6 +25,7 @@ type Commands interface {
 	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
 	Batch(ctx context.Context, id string) (command.Batch, []command.Command, error)
 	Batches(ctx context.Context, limit int) ([]command.Batch, error)
+	BatchesByID(ctx context.Context, ids []string) ([]command.Batch, error)
 }
 
 // CommandQuery selects commands; zero values select all.
@@ -76,6 +77,9 @@ func (s *server) commands(h huma.API) {
 			}
 			out := toCommands(rows)
 			s.explainQueued(out)
+			if err := s.withAuthors(ctx, out); err != nil {
+				return nil, err
+			}
 			return &answer[commandList]{commandList{out}}, nil
 		})
 	register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"), auth.View,
@@ -86,6 +90,9 @@ func (s *server) commands(h huma.API) {
 			}
 			out := toCommands([]command.Command{c})
 			s.explainQueued(out)
+			if err := s.withAuthors(ctx, out); err != nil {
+				return nil, err
+			}
 			return &answer[Command]{out[0]}, nil
 		})
 	register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",

@@ -16,6 +16,7 @@ type Deps struct {
 
 	Instance      Instance
 	History       History
+	Audit         AuditLog
 	Robots        Robots
 	Targets       Targets
 	Commands      Commands

@@ -15,8 +15,6 @@ import (
 type History interface {
 	// Events lists the newest events of robots, the newest first.
 	Events(ctx context.Context, q EventQuery) ([]Event, error)
-	// Audit lists the newest entries of the audit, the newest first.
-	Audit(ctx context.Context, limit int) ([]AuditEntry, error)
 }
 
 // EventQuery selects events; zero values select all.
@@ -56,34 +54,5 @@ func (s *server) events(h huma.API) {
 				return nil, s.fail(err, "events")
 			}
 			return &answer[eventList]{eventList{nonNil(events)}}, nil
-		})
-}
-
-// AuditEntry is one line of the audit.
-type AuditEntry struct {
-	At        schema.Time `json:"at"`
-	Who       string      `json:"who" doc:"the person or client, by the name that they gave"`
-	Principal string      `json:"principal,omitempty" doc:"as whom fleetd authenticated them; left out for what fleetd did itself and for other MQTT clients"`
-	What      string      `json:"what" doc:"what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot"`
-	Target    string      `json:"target"`
-	Detail    string      `json:"detail,omitempty"`
-}
-
-type audit struct {
-	Notes []AuditEntry `json:"notes"`
-}
-
-func (s *server) audit(h huma.API) {
-	register(h, op("list-audit", http.MethodGet, "/audit", "fleetd", "List who did what, the newest first",
-		"Requests to fleetd, and commands that other MQTT clients sent to robots."), auth.Audit,
-		func(ctx context.Context, in *struct {
-			caller
-			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*answer[audit], error) {
-			notes, err := s.History.Audit(ctx, in.Limit)
-			if err != nil {
-				return nil, s.fail(err, "audit")
-			}
-			return &answer[audit]{audit{nonNil(notes)}}, nil
 		})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
@@ -123,7 +124,10 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 		}
 		return &batchAnswer{Status: http.StatusOK, Body: out}, nil
 	}
-	x.Batch.Principal = p.ID
+	x.Batch.Source = p.Source()
+	if stop {
+		audit.Written(ctx) // when the stop is persisted
+	}
 	t, err := s.Commands.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, change.ErrConflict) && key != "" {
 		return s.repeatedBatch(ctx, x.Batch)

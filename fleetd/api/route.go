@@ -62,6 +62,9 @@ func op(id, method, path, tag, summary string, description ...string) huma.Opera
 func permit(o huma.Operation, rights auth.Rights) huma.Operation {
 	check := func(ctx huma.Context, next func(huma.Context)) {
 		if p := forbidden(auth.Of(ctx.Context()), rights, o.Summary); p != nil {
+			if a := requestOf(ctx.Context()); a != nil {
+				a.forbidden = p
+			}
 			_, w := humago.Unwrap(ctx)
 			refuse(w, p)
 			return
@@ -118,6 +121,10 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 		if err != nil {
 			refuse(w, signInRequired(err.Error()))
 			return
+		}
+		p.From = auth.OriginOf(r, p)
+		if a := requestOf(r.Context()); a != nil {
+			a.principal = p
 		}
 		ctx := auth.WithAgain(auth.With(r.Context(), p), func() (auth.Principal, error) { return who.Authenticate(r) })
 		next.ServeHTTP(w, r.WithContext(ctx))

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,6 +48,7 @@ type server struct {
 	tokenLimit *tokenLimiter
 	uploads    chan struct{} // semaphore of uploads
 	health     health
+	verifying  sync.Mutex // one check of the audit at a time
 }
 
 // Lists of answers are never null, and a request with null for a list is refused.
@@ -98,7 +100,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.intents(h)
 	s.stops(h)
 	s.events(h)
-	s.audit(h)
+	s.auditLog(h)
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/latch"
@@ -102,7 +103,7 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	now := s.Now()
 	o := stop.Order{
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
-		All: in.Selector.All, Selects: in.Selector.String(), Principal: p.ID,
+		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}
 	if !s.Targets.Labelled() { // before Targets: labels that are read in between must not count as known
 		o.Labels = labelsOf(in.Selector)
@@ -119,7 +120,8 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	for _, c := range x.Commands {
 		o.Robots = append(o.Robots, c.Robot)
 	}
-	x.Batch.Principal = p.ID
+	x.Batch.Source = p.Source()
+	audit.Written(ctx) // when the stop is persisted
 	t, err := s.Stops.Hold(ctx, o, x.Batch, x.Commands)
 	unspooled := err != nil
 	if !s.Instance.Status().Broker.OK {

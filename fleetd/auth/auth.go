@@ -17,6 +17,7 @@ type Principal struct {
 	Roles  []Role
 	Rights Rights
 	Sites  []string // the principal sees and commands robots of these sites only; none = every robot
+	From   Origin
 }
 
 // SiteLabel is the label of a robot that names its site.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -53,7 +53,7 @@ func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (wri
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: "fleetd", What: "user", Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
+		return tx.Note(ctx, now, audit.Note{Who: "fleetd", What: "user", Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
 	})
 	return written, err
 }
@@ -64,34 +64,34 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 		return found, nil
 	}
 	u.CreatedAt, u.ChangedAt, u.Epoch = a.Now(), a.Now(), 1
-	return a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, library.Note, []schema.Problem) {
+	return a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
-			return u, library.Note{}, []schema.Problem{schema.Fault("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
+			return u, audit.Note{}, []schema.Problem{schema.Fault("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
 		}
-		return u, library.Note{What: "user add", Target: "user " + u.Name, Detail: describe(u)}, nil
+		return u, audit.Note{What: "user add", Target: "user " + u.Name, Detail: describe(u)}, nil
 	})
 }
 
 // ChangeUser changes a user; change gets the user as it is.
 func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by Person, change func(*auth.User)) (found []schema.Problem, err error) {
 	missing := false
-	found, err = a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, library.Note, []schema.Problem) {
+	found, err = a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
 		if missing = i < 0; missing {
-			return auth.User{}, library.Note{}, []schema.Problem{{}}
+			return auth.User{}, audit.Note{}, []schema.Problem{{}}
 		}
 		u := users[i]
 		change(&u)
 		u.ChangedAt = a.Now()
 		if found := u.Problems(); len(found) > 0 {
-			return u, library.Note{}, found
+			return u, audit.Note{}, found
 		}
 		users = slices.Clone(users)
 		users[i] = u
 		if !auth.KeepsAnAdmin(users) {
-			return u, library.Note{}, []schema.Problem{schema.Fault("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
+			return u, audit.Note{}, []schema.Problem{schema.Fault("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
 		}
-		return u, library.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil
+		return u, audit.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil
 	})
 	if missing {
 		return nil, fmt.Errorf("user %s: %w", name, ErrNotFound)
@@ -100,24 +100,21 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 }
 
 // decide writes the user that plan returns, with its note, unless plan finds problems.
-func (a *Accounts) decide(ctx context.Context, p auth.Principal, by Person, plan func(*store.Tx, []auth.User) (auth.User, library.Note, []schema.Problem)) (found []schema.Problem, err error) {
+func (a *Accounts) decide(ctx context.Context, p auth.Principal, by Person, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
 	err = a.transact(ctx, p, func(tx *store.Tx) error {
 		users, err := tx.Users(ctx)
 		if err != nil {
 			return err
 		}
 		var u auth.User
-		var note library.Note
+		var note audit.Note
 		if u, note, found = plan(tx, users); len(found) > 0 {
 			return errRefused
 		}
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		note.Who = by.Name
-		if by.Why != "" {
-			note.Detail += ": " + by.Why
-		}
+		note.Who, note.Why = by.Name, by.Why
 		return tx.Note(ctx, a.Now(), note)
 	})
 	if errors.Is(err, errRefused) {
@@ -148,7 +145,7 @@ func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token,
 		if err := tx.AddAccessToken(ctx, t); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), library.Note{Who: by.Name, What: "token create", Target: "token " + t.ID, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Name, What: "token create", Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
 	})
 }
 
@@ -159,7 +156,7 @@ func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string,
 		if err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), library.Note{Who: by.Name, What: "token revoke", Target: "token " + id, Detail: t.Name + " of " + t.User})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Name, What: "token revoke", Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
 	})
 }
 
@@ -169,7 +166,7 @@ func (a *Accounts) OpenSession(ctx context.Context, p auth.Principal, s auth.Ses
 		if err := tx.SaveSession(ctx, s); err != nil {
 			return err
 		}
-		return tx.Note(ctx, at, library.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: from})
+		return tx.Note(ctx, at, audit.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: from})
 	})
 }
 
@@ -179,14 +176,7 @@ func (a *Accounts) EndSession(ctx context.Context, p auth.Principal, digest stri
 		if err := tx.DeleteSession(ctx, digest); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), library.Note{Who: p.ID, What: "sign out", Target: "user " + p.ID})
-	})
-}
-
-// NoteRefused notes a refused sign-in. name is what the client wrote.
-func (a *Accounts) NoteRefused(ctx context.Context, name, why string) error {
-	return a.transact(ctx, auth.Principal{}, func(tx *store.Tx) error {
-		return tx.Note(ctx, a.Now(), library.Note{Who: name, What: "sign-in refused", Target: "user " + name, Detail: why})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: "sign out", Target: "user " + p.ID})
 	})
 }
 

@@ -3,8 +3,8 @@ package change
 import (
 	"context"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 )
 
@@ -18,7 +18,7 @@ func (a *Adoptions) Adopt(ctx context.Context, p auth.Principal, robot string, b
 		if added, err = tx.AddRobot(ctx, robot, now); err != nil || !added {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "adopt", Target: "robot " + robot, Detail: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "adopt", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		a.Changed(ctx, []string{robot})

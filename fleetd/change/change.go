@@ -60,7 +60,7 @@ func (d *Deps) transact(ctx context.Context, p auth.Principal, do func(tx *store
 		return err
 	}
 	return db.Tx(ctx, func(tx *store.Tx) error {
-		tx.ActFor(p.ID)
+		tx.ActFor(p)
 		return do(tx)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
@@ -64,9 +65,9 @@ func (w *world) check(_ any, err error) {
 }
 
 // audit returns the newest entries of the audit, the oldest of them first.
-func (w *world) audit() []store.AuditEntry {
+func (w *world) audit() []audit.Entry {
 	w.Helper()
-	all, err := w.db.Audit(w.Context(), 0)
+	all, err := w.db.Audit(w.Context(), store.AuditQuery{})
 	w.check(nil, err)
 	slices.Reverse(all)
 	return all

@@ -3,8 +3,8 @@ package change
 import (
 	"context"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 )
 
@@ -14,6 +14,6 @@ type Commands struct{ Deps }
 // NoteCancelled notes that a command was cancelled before it was sent.
 func (c *Commands) NoteCancelled(ctx context.Context, p auth.Principal, id string, by Person) error {
 	return c.transact(ctx, p, func(tx *store.Tx) error {
-		return tx.Note(ctx, c.Now(), library.Note{Who: by.Name, What: "cancel", Target: "command " + id, Detail: by.Why})
+		return tx.Note(ctx, c.Now(), audit.Note{Who: by.Name, What: "cancel", Target: "command " + id, Why: by.Why})
 	})
 }

@@ -3,9 +3,9 @@ package change
 import (
 	"context"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/decommission"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 )
 
@@ -23,7 +23,7 @@ func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot strin
 		if begun, err = tx.Decommission(ctx, robot); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "decommission", Target: "robot " + robot, Detail: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "decommission", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, []string{robot})
@@ -56,7 +56,7 @@ func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot strin
 		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "empty", Target: "documents of robot " + robot})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "empty", Target: "documents of robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, nil)

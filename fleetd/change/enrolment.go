@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -103,7 +103,7 @@ func (i *Identities) first(ctx context.Context, tx *store.Tx, authority *ca.Auth
 			return c, err
 		}
 	}
-	return c, tx.Note(ctx, now, library.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	return c, tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
 }
 
 func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
@@ -140,7 +140,7 @@ func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.
 		if c, err = issue(ctx, tx, authority, request, enrol.ByRenewal, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
+		return tx.Note(ctx, now, audit.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
 	})
 	return c, err
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -74,7 +74,7 @@ func (i *Identities) NewToken(ctx context.Context, p auth.Principal, row enrol.T
 		if err := tx.AddToken(ctx, row); err != nil {
 			return err
 		}
-		return tx.Note(ctx, row.CreatedAt, library.Note{Who: row.CreatedBy, What: "make a token", Target: "robot " + row.Robot, Detail: why})
+		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: "make a token", Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial})})
 	})
 }
 
@@ -141,7 +141,7 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "revoke", Target: "robot " + robot, Detail: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "revoke", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && !dryRun {
 		i.Changed(ctx, []string{robot})
@@ -162,7 +162,7 @@ func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial 
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "revoke", Target: "certificate " + serial, Detail: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "revoke", Target: "certificate " + serial, Why: by.Why})
 	})
 	if err == nil {
 		i.Changed(ctx, nil)
@@ -184,7 +184,7 @@ func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, 
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, library.Note{Who: by.Name, What: "admit", Target: "robot " + robot, Detail: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "admit", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && unbarred {
 		i.Changed(ctx, []string{robot})

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/desired"
-	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -22,7 +22,8 @@ type Labels struct{ Deps }
 // Set replaces the labels of a robot.
 func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by Person) error {
 	err := l.transact(ctx, p, func(tx *store.Tx) error {
-		if _, err := tx.Robot(ctx, robot); err != nil {
+		was, err := tx.Robot(ctx, robot)
+		if err != nil {
 			return err
 		}
 		if err := tx.SetLabels(ctx, robot, labels); err != nil {
@@ -36,7 +37,7 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		return tx.Note(ctx, l.Now(), library.Note{Who: by.Name, What: "label", Target: "robot " + robot, Detail: strings.Join(text, " ")})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Name, What: "label", Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
 	})
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by Per
 		if err := publishLabels(ctx, tx, selector.IDs(changed...), desired.By{Who: by.Name, Why: by.Why, At: l.Now()}); err != nil {
 			return err
 		}
-		return tx.Note(ctx, l.Now(), library.Note{Who: by.Name, What: "label", Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Name, What: "label", Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
 	})
 	if errors.Is(err, errRefused) {
 		return nil, total, found, nil

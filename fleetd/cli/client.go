@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
 )
 
 // apiRequest is one request to fleetd.
@@ -106,6 +107,7 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	if a.body != nil {
 		request.Header.Set("Content-Type", kind)
 	}
+	request.Header.Set("User-Agent", auth.CLIAgent+sh.version)
 	if a.prefer != "" {
 		request.Header.Set("Prefer", a.prefer)
 	}

@@ -121,9 +121,9 @@ func (sh *shell) batchesCommand() *cobra.Command {
 
 func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
 	w := newTable(out)
-	fmt.Fprintln(w, sh.header("AT\tROBOT\tCOMMAND\tSTATE\tRESULT\tWHY\tID", "BATCH"))
+	fmt.Fprintln(w, sh.header("AT\tROBOT\tCOMMAND\tBY\tWHY\tSTATE\tRESULT\tBECAUSE\tID", "BATCH"))
 	for _, c := range commands {
-		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot), c.ID}
+		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), dash(orElse(c.By, c.Principal)), dash(c.Why), c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot), c.ID}
 		writeRow(w, append(cells, sh.wide(c.Batch)...)...)
 	}
 	_ = w.Flush() // a write error shows at the next write

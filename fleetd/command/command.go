@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -45,7 +46,8 @@ type Batch struct {
 	CreatedAt time.Time
 	By        string
 	Why       string
-	Principal string // who made the request, as fleetd authenticated them; By is the name that they gave
+
+	audit.Source // who made the request; By is the name that they gave
 }
 
 // State is the state of a command in fleetd. Those after Running are final, except

@@ -7,11 +7,13 @@
 package desired
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -90,6 +92,8 @@ type Changes struct {
 	Again     bool          // only the revision changes
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
+
+	Before, After string // for the audit, as JSON: what changed, Before only for one robot
 }
 
 // Topic returns the kind of document that a changes.
@@ -127,6 +131,10 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 	}
 	c.Counter = p.seal.Counter
 	c.Note = p.describe(a)
+	c.After = p.value(a)
+	if len(c.Updated) == 1 {
+		c.Before = before(a, rows, c.Updated[0])
+	}
 	return c, nil
 }
 
@@ -237,4 +245,47 @@ func (p *plan) describe(a Ask) string {
 		return "no places"
 	}
 	return strings.TrimSuffix("places "+p.pin.ID+" with "+strings.Join(a.Places.Added, " "), " with ")
+}
+
+// value is what the request sets.
+func (p *plan) value(a Ask) string {
+	switch {
+	case a.Config != nil:
+		values := map[string]any{}
+		for key, v := range a.Config.Set {
+			values[key] = json.RawMessage(v)
+		}
+		for _, key := range a.Config.Unset {
+			values[key] = nil
+		}
+		return audit.JSON(values)
+	case a.Mode != nil:
+		return audit.JSON(map[string]any{"mode": a.Mode.Mode, "apply": a.Mode.Apply})
+	}
+	return audit.JSON(map[string]any{"places": p.pin})
+}
+
+// before is what the robot's document said about the same.
+func before(a Ask, rows Rows, robot string) string {
+	i := slices.IndexFunc(rows.Robots, func(r Robot) bool { return r.ID == robot })
+	was := rows.Robots[i].Current.Payload
+	switch {
+	case len(was) == 0:
+		return ""
+	case a.Config != nil:
+		d, _ := schema.Decode[schema.DesiredConfig](was)
+		values := map[string]any{}
+		for key := range a.Config.Set {
+			values[key] = json.RawMessage(d.Values[key])
+		}
+		for _, key := range a.Config.Unset {
+			values[key] = json.RawMessage(d.Values[key])
+		}
+		return audit.JSON(values)
+	case a.Mode != nil:
+		d, _ := schema.Decode[schema.DesiredMode](was)
+		return audit.JSON(map[string]any{"mode": d.Mode, "apply": d.Apply})
+	}
+	d, _ := schema.Decode[schema.DesiredSet](was)
+	return audit.JSON(map[string]any{"places": d.Set})
 }

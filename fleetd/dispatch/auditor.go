@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
 	"troupe/broker/link"
-	"troupe/fleetd/library"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/store"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -25,6 +27,8 @@ const (
 	auditMost = auditBurst * 10
 	// auditEvery is how often the audit is written.
 	auditEvery = time.Second
+	// auditOpen bounds the commands whose answers are awaited.
+	auditOpen = 10_000
 	// auditDetail bounds what is audited of one command's payload, in bytes.
 	auditDetail = 256
 )
@@ -37,15 +41,21 @@ type Auditor struct {
 	deps Deps
 	room *rate.Limiter
 
-	came chan store.AuditEntry
+	came chan audit.Entry
 	left atomic.Int64 // not recorded since the last write
 
-	notes []store.AuditEntry // owned by Run: taken from came, and not written yet
+	mu   sync.Mutex
+	open map[asked]audit.Entry // recorded commands whose final answer has not come
+
+	notes []audit.Entry // owned by Run: taken from came, and not written yet
 }
+
+// asked identifies a command of a client.
+type asked struct{ robot, client, id string }
 
 // NewAuditor makes an auditor.
 func NewAuditor(d Deps) *Auditor {
-	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan store.AuditEntry, auditMost)}
+	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan audit.Entry, auditMost), open: map[asked]audit.Entry{}}
 }
 
 // Note records a command of a client; it does not block.
@@ -57,28 +67,63 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 		w.left.Add(1)
 		return
 	}
-	who := at.CID
-	said := strings.ToValidUTF8(string(m.Payload[:min(len(m.Payload), auditDetail)]), "")
+	n := audit.Note{
+		Source: audit.Source{Principal: at.CID, Via: audit.ViaMQTT}, What: "command " + at.Group + "/" + at.Verb, Target: "robot " + at.RID,
+		Detail: audit.Text(string(m.Payload[:min(len(m.Payload), auditDetail)]), auditDetail), Outcome: audit.Accepted,
+	}
+	id := ""
 	if v, known := verb.Of(at.Group, at.Verb); known {
-		if r, problems := verb.Decode(v, m.Payload); len(problems) == 0 && r.By != "" {
-			who = r.By + " at " + at.CID
+		if r, problems := verb.Decode(v, m.Payload); len(problems) == 0 {
+			n.Who, id = audit.Text(r.By, 64), r.ID
 		}
 	}
-	select {
-	case w.came <- store.AuditEntry{At: now, Note: library.Note{Who: who, What: "mqtt " + at.Group + "/" + at.Verb, Target: at.RID, Detail: printable(said)}}:
-	default: // nothing is written, as without a database
-		w.left.Add(1)
-	}
+	w.add(asked{at.RID, at.CID, id}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
 }
 
-// printable removes control characters from untrusted text.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
+// add records an entry. If id names a command, its answer is awaited.
+func (w *Auditor) add(c asked, e audit.Entry) {
+	select {
+	case w.came <- e:
+	default: // nothing is written, as without a database
+		w.left.Add(1)
+		return
+	}
+	if c.id == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.open) >= auditOpen {
+		clear(w.open) // robots answer within seconds; these were not going to
+	}
+	w.open[c] = e
+}
+
+// Answered records how a command of a client ended; it does not block.
+func (w *Auditor) Answered(at schema.TopicParams, payload []byte, now time.Time) {
+	a, problems := schema.Decode[schema.Ack](payload)
+	if len(problems) > 0 || a.ID == nil || !a.Status.Final() {
+		return
+	}
+	key := asked{at.RID, at.CID, *a.ID}
+	w.mu.Lock()
+	e, known := w.open[key]
+	delete(w.open, key)
+	w.mu.Unlock()
+	if !known {
+		return
+	}
+	n := audit.Note{
+		Source: audit.Source{Principal: at.RID, Via: audit.ViaRobot}, What: e.What, Target: e.Target, Of: e.ID,
+		Detail: audit.Text(strings.TrimSpace(string(a.Status)+" "+string(a.Reason)+" "+a.Detail), auditDetail), Outcome: audit.Failed,
+	}
+	switch a.Status {
+	case schema.StatusSucceeded:
+		n.Outcome = audit.Done
+	case schema.StatusRejected:
+		n.Outcome = audit.Refused
+	}
+	w.add(asked{}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
 }
 
 // Run writes until ctx ends.
@@ -119,16 +164,16 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	}
 	notes, left := w.notes, w.left.Load()
 	if left > 0 {
-		notes = append(slices.Clip(notes), store.AuditEntry{At: w.deps.Now(), Note: library.Note{Who: w.deps.Name, What: "mqtt", Target: "commands", Detail: fmt.Sprintf("%d more were not noted: there were too many", left)}})
+		notes = append(slices.Clip(notes), audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: w.deps.Now(), Note: audit.Note{
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Detail: fmt.Sprintf("%d more were not noted: there were too many", left),
+		}})
 	}
 	if len(notes) == 0 {
 		return
 	}
 	if err := db.Tx(ctx, func(tx *store.Tx) error {
 		for _, n := range notes {
-			if err := tx.Note(ctx, n.At, n.Note); err != nil {
-				return err
-			}
+			tx.NoteAs(ctx, n.ID, n.At, n.Note)
 		}
 		return nil
 	}); err != nil {

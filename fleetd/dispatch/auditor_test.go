@@ -9,6 +9,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -33,12 +34,12 @@ func hears(a *dispatch.Auditor, client, verb, payload string) {
 // audit is the audit, the newest first.
 func (w *world) audit() (lines []string) {
 	w.Helper()
-	notes, err := w.db.Audit(context.Background(), 5000)
+	notes, err := w.db.Audit(context.Background(), store.AuditQuery{Limit: 5000})
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, n := range notes {
-		lines = append(lines, fmt.Sprintf("%s|%s|%s|%s", n.Who, n.What, n.Target, n.Detail))
+		lines = append(lines, fmt.Sprintf("%s|%s|%s|%s", strings.TrimSuffix(n.Who+" at "+n.Principal, " at "), n.What, n.Target, n.Detail))
 	}
 	return lines
 }
@@ -53,7 +54,7 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 		hears(a, "op1", "sys/ping", strings.Repeat("x", 1000))
 		w.sleep(2 * time.Second)
 		got := w.audit()
-		want := []string{"op1|mqtt sys/ping|r1|" + strings.Repeat("x", 256), `ben at op1|mqtt safety/enable|r1|{"id":"k1","by":"ben"}`, "op1|mqtt mode/set|r1|ato"}
+		want := []string{" at op1|command sys/ping|robot r1|" + strings.Repeat("x", 256), `ben at op1|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, " at op1|command mode/set|robot r1|ato"}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("noted\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -67,7 +68,7 @@ func TestCommandFloodIsCountedInTheAudit(t *testing.T) {
 		}
 		w.sleep(2 * time.Second)
 		all := w.audit()
-		if want := "fleetd|mqtt|commands|800 more were not noted: there were too many"; len(all) != 201 || all[0] != want {
+		if want := "fleetd|command|MQTT|800 more were not noted: there were too many"; len(all) != 201 || all[0] != want {
 			t.Errorf("%d lines, the last is %q, want 201 and %q", len(all), all[0], want)
 		}
 		w.sleep(20 * time.Second)
@@ -88,7 +89,7 @@ func TestAuditIsWrittenWhenTheDatabaseIsBack(t *testing.T) {
 		w.sleep(5 * time.Second)
 		w.db.breaks(nil)
 		w.sleep(2 * time.Second)
-		if got := fmt.Sprint(w.audit()); got != "[op1|mqtt mode/set|r1|second op1|mqtt mode/set|r1|first]" {
+		if got := fmt.Sprint(w.audit()); got != "[ at op1|command mode/set|robot r1|second  at op1|command mode/set|robot r1|first]" {
 			t.Errorf("noted is %s", got)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
@@ -30,7 +31,7 @@ func (f *Fleet) deps() api.Deps {
 	return api.Deps{
 		Log: f.log, Now: f.Now,
 		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, Leaving: f, Drivers: f.drivers,
-		History: history{f.Store}, Commands: commands{f.dispatcher, &change.Commands{Deps: changes}, f.Store},
+		History: history{f.Store}, Audit: history{f.Store}, Commands: commands{f.dispatcher, &change.Commands{Deps: changes}, f.Store},
 		Library: entries, Entries: entries, Drafts: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
 		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
@@ -110,6 +111,14 @@ func (c commands) Batch(ctx context.Context, id string) (b command.Batch, rows [
 	return b, rows, err
 }
 
+func (c commands) BatchesByID(ctx context.Context, ids []string) ([]command.Batch, error) {
+	db, err := c.store()
+	if err != nil {
+		return nil, err
+	}
+	return db.BatchesByID(ctx, ids)
+}
+
 func (c commands) Batches(ctx context.Context, limit int) ([]command.Batch, error) {
 	db, err := c.store()
 	if err != nil {
@@ -142,16 +151,30 @@ func (h history) Events(ctx context.Context, q api.EventQuery) (events []api.Eve
 	return events, err
 }
 
-func (h history) Audit(ctx context.Context, limit int) (entries []api.AuditEntry, err error) {
+func (h history) Audit(ctx context.Context, q api.AuditQuery) ([]audit.Entry, error) {
 	db, err := h.store()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Audit(ctx, limit)
-	for _, n := range rows {
-		entries = append(entries, api.AuditEntry{At: schema.TimeOf(n.At), Who: n.Who, Principal: n.Principal, What: n.What, Target: n.Target, Detail: n.Detail})
+	return db.Audit(ctx, store.AuditQuery{
+		Who: q.Who, What: q.What, Target: q.Target, Via: q.Via, Outcome: q.Outcome, ID: q.ID, Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+	})
+}
+
+func (h history) AuditChain(ctx context.Context, after int64, limit int) ([]audit.Entry, error) {
+	db, err := h.store()
+	if err != nil {
+		return nil, err
 	}
-	return entries, err
+	return db.AuditChain(ctx, after, limit)
+}
+
+func (h history) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdict, error) {
+	db, err := h.store()
+	if err != nil {
+		return audit.Verdict{}, err
+	}
+	return db.VerifyAudit(ctx, noted)
 }
 
 // Hold stops robots and latches the stop.

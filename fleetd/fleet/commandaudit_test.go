@@ -4,21 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
-// audited are the lines of the audit that say that.
-func (w *world) audited(what string) (found []api.AuditEntry) {
+// audited are the entries of the audit of things done through that; empty = all.
+func (w *world) audited(via audit.Via) (found []audit.Entry) {
 	w.Helper()
-	var got struct{ Notes []api.AuditEntry }
+	var got api.Audit
 	w.must("GET", "/audit?limit=1000", nil, &got)
-	for _, n := range got.Notes {
-		if strings.HasPrefix(n.What, what) {
+	for _, n := range got.Entries {
+		if via == "" || n.Via == via {
 			found = append(found, n)
 		}
 	}
@@ -33,21 +34,27 @@ func TestCommandOfAnotherClientIsAudited(t *testing.T) {
 		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/stop", "")
 		op.Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", `{"id":"k1","by":"ben"}`)
 		op.Publish("troupe/v1/robots/r1/cmd/op1/manual/velocity", `{"seq":1}`)
-		w.until("they are noted", func() bool { return len(w.audited("mqtt ")) >= 3 })
+		w.until("they are noted", func() bool { return len(w.audited(audit.ViaMQTT)) >= 3 })
 		w.sleep(5 * time.Second)
 		var lines []string
-		for _, n := range w.audited("mqtt ") {
-			lines = append(lines, n.Who+"|"+n.What+"|"+n.Target+"|"+n.Detail)
+		for _, n := range w.audited(audit.ViaMQTT) {
+			lines = append(lines, n.Principal+"|"+n.Who+"|"+n.What+"|"+n.Target+"|"+n.Detail)
 		}
-		want := []string{`ben at op1|mqtt safety/enable|r1|{"id":"k1","by":"ben"}`, "op1|mqtt safety/stop|r1|", "op1|mqtt mode/set|r1|ato"}
+		want := []string{`op1|ben|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, "op1||command safety/stop|robot r1|", "op1||command mode/set|robot r1|ato"}
 		if fmt.Sprint(lines) != fmt.Sprint(want) {
 			w.Errorf("noted\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 		}
 
-		// What fleetd itself asks is persisted elsewhere.
+		// How they ended is told by the robot's answer.
+		ended := w.audited(audit.ViaRobot)
+		if len(ended) != 1 || ended[0].Of != w.audited(audit.ViaMQTT)[0].ID || ended[0].Outcome != audit.Done {
+			w.Errorf("ended with %+v", ended)
+		}
+
+		// What fleetd itself sends is audited where it was requested.
 		w.state(w.command(order("safety/stop", "r1")), "SUCCEEDED")
 		w.sleep(5 * time.Second)
-		if n := len(w.audited("mqtt ")); n != len(want) {
+		if n := len(w.audited(audit.ViaMQTT)); n != len(want) {
 			w.Errorf("%d lines, want %d", n, len(want))
 		}
 	})
@@ -59,16 +66,14 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"hall": "a"}, "by": "anna"}, nil)
 		var held api.Batch
 		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "anna"}, &held)
+		w.state(held.Commands[0].ID, "SUCCEEDED")
 		w.must("POST", "/stops/release", map[string]any{"ids": []string{held.Latch}, "by": "ben", "why": "the stage is clear"}, nil)
 		w.must("POST", "/robots/r9/adopt", api.Signed{By: "carl", Why: "it is new"}, nil)
 		waiting := w.command(setMode("ato", "r9"))
 		w.state(waiting, "QUEUED")
 		w.must("POST", "/commands/"+waiting+"/cancel", api.Signed{By: "dora", Why: "not today"}, nil)
-		w.command(order("safety/stop", "r1"))
-		noted := map[string]string{}
-		for _, n := range w.audited("") {
-			noted[n.What+" "+n.Target] = fmt.Sprintf("%q for %s: %s", n.Principal, n.Who, n.Detail)
-		}
+		w.state(w.command(order("safety/stop", "r1")), "SUCCEEDED")
+		w.sleep(time.Second)
 		db, err := w.Store()
 		if err != nil {
 			w.Fatal(err)
@@ -85,16 +90,36 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 		if len(batches) != 4 {
 			w.Errorf("%d batches, want the stop, the adoption and the two commands", len(batches))
 		}
-		want := map[string]string{
-			"label robot r1":             `"dev" for anna: hall=a`,
-			"stop stop " + held.Latch:    `"dev" for anna: stop: r1`,
-			"release stop " + held.Latch: `"dev" for ben: on 1 robot: the stage is clear`,
-			"adopt robot r9":             `"dev" for carl: it is new`,
-			"cancel command " + waiting:  `"dev" for dora: not today`,
-			"adopt robot r1":             `"" for fleetd: --dev adopts every robot`,
+		var noted []string
+		for _, n := range w.audited("") {
+			if n.Of == "" && n.Via == audit.ViaAPI && (n.Address != "192.0.2.1" || n.Principal != "dev") {
+				w.Errorf("%s of %s came from %+v", n.What, n.Target, n.Source)
+			}
+			noted = append(noted, strings.Join([]string{string(n.Via), n.Who, n.What, n.Target, n.Why, n.Detail, string(n.Outcome)}, "|"))
 		}
-		if !maps.Equal(noted, want) {
-			w.Errorf("noted %v, want %v", noted, want)
+		want := []string{
+			"api|ann|command mode/set|robot r9|||accepted",
+			"api|ann|command safety/stop|robot r1|||accepted",
+			"api|anna|command safety/stop|robot r1|||accepted",
+			"api|anna|label|robot r1||hall=a|done",
+			"api|anna|stop|stop " + held.Latch + "||stop: r1|done",
+			"api|ben|release|stop " + held.Latch + "|the stage is clear|on 1 robot|done",
+			"api|carl|adopt|robot r9|it is new||done",
+			"api|carl|command sys/adopt|robot r9|it is new||accepted",
+			"api|dora|cancel|command " + waiting + "|not today||done",
+			"fleetd|fleetd|adopt|robot r1|--dev adopts every robot||done",
+			"fleetd||command mode/set|robot r9||CANCELLED: cancelled before it was sent|failed",
+			"fleetd||command safety/stop|robot r1||SUCCEEDED: the robot reports success|done",
+			"fleetd||command safety/stop|robot r1||SUCCEEDED: the robot reports success|done",
+		}
+		slices.Sort(noted)
+		slices.Sort(want)
+		if !slices.Equal(noted, want) {
+			w.Errorf("noted\n%s\nwant\n%s", strings.Join(noted, "\n"), strings.Join(want, "\n"))
+		}
+		var v audit.Verdict
+		if w.must("GET", "/audit/verify", nil, &v); !v.Holds || v.Rows != int64(len(noted)) {
+			w.Errorf("the chain: %+v", v)
 		}
 	})
 }

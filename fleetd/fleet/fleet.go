@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/store"
@@ -50,6 +51,7 @@ type Fleet struct {
 	publisher   *publish.Publisher
 	dispatcher  *dispatch.Dispatcher
 	auditor     *dispatch.Auditor
+	refusals    *refusal.Recorder
 	orphaned    *dispatch.Orphaned
 	releases    latch.Releases
 	stops       *latch.Stops
@@ -271,6 +273,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	all.Go(func() { f.orphaned.Run(ctx, db) })
 	all.Go(func() { f.retained.Run(ctx, db) })
 	all.Go(func() { f.auditor.Run(ctx, db) })
+	all.Go(func() { f.refusals.Run(ctx, db) })
 	all.Go(func() { f.newPruner().run(ctx, db) })
 	all.Wait()
 }

@@ -23,10 +23,11 @@ const maxHeader = 64 << 10
 
 // web is the HTTP addresses of fleetd.
 type web struct {
-	mux      *http.ServeMux
-	handler  http.Handler
-	listener net.Listener // nil without an address
-	server   *http.Server
+	mux        *http.ServeMux
+	operations []api.Operation
+	handler    http.Handler
+	listener   net.Listener // nil without an address
+	server     *http.Server
 
 	robotsListener net.Listener // nil without an address at which robots ask
 	robotsServer   *http.Server
@@ -118,13 +119,14 @@ func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 func (f *Fleet) routes() http.Handler {
 	mux := http.NewServeMux()
 	f.web.mux = mux
-	api.Register(mux, f.deps())
+	operations := api.Operations(api.Register(mux, f.deps()))
+	f.web.operations = operations
 	mux.Handle("/", console.Handler())
 	var who auth.Authenticator = f.accounts
 	if f.cfg.Authenticator != nil {
 		who = f.cfg.Authenticator
 	}
-	guarded := api.Guard(mux, f.log, f.allowedHost, who)
+	guarded := api.Audited(api.Guard(mux, f.log, f.allowedHost, who), operations, f.refusals)
 	if !f.cfg.BehindProxy {
 		return guarded
 	}
@@ -170,7 +172,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	}
 	f.web.robotsListener = l
 	files := api.RobotsOnly(f.deps(), f.web.mux)
-	f.web.robotsServer = f.httpServer(running, api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.web.robotsServer = f.httpServer(running, api.Audited(api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
 			f.web.mux.ServeHTTP(w, r)
@@ -179,7 +181,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, func(string) bool { return true }, auth.Robots{}), newConnections(maxRobotConnections, 0))
+	}), f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.refusals), newConnections(maxRobotConnections, 0))
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
 	return nil

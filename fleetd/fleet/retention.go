@@ -61,15 +61,16 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 	if !p.leads() {
 		return
 	}
-	newest, err := db.Audit(ctx, 1)
+	p.linkAudit(ctx, db)
+	newest, err := db.NewestAudit(ctx)
 	if err != nil {
 		p.failed("old history not pruned", err)
 		return
 	}
 	// Age depends on this machine's clock. If the whole audit is too old, either the clock
 	// jumped ahead or nothing happened for so long; in both cases pruning can wait.
-	if keep := p.keepAudit; keep >= 0 && len(newest) > 0 && newest[0].At.Before(now.Add(-keep)) {
-		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest[0].At, "clock", now, "older_than", keep)
+	if keep := p.keepAudit; keep >= 0 && !newest.IsZero() && newest.Before(now.Add(-keep)) {
+		p.log.Warn("old history not pruned: the whole audit would be; look whether this machine's clock is right", "newest", newest, "clock", now, "older_than", keep)
 		p.last = now
 		return
 	}
@@ -78,7 +79,9 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		keep time.Duration
 		step func(ctx context.Context, then time.Time, limit int) (int64, error)
 	}{
-		{"audit", p.keepAudit, db.PruneAudit},
+		{"audit", p.keepAudit, func(ctx context.Context, then time.Time, limit int) (int64, error) {
+			return db.PruneAudit(ctx, now, then, limit)
+		}},
 		{"commands", p.keepCommands, db.PruneBatches},
 		{"events", p.keepEvents, db.PruneEvents},
 		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
@@ -113,4 +116,21 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		}
 	}
 	p.last = now
+	if newest, err := db.Audit(ctx, store.AuditQuery{Limit: 1}); err == nil && len(newest) > 0 { // where nobody with access to the database changes it
+		p.log.Info("head of the audit", "seq", newest[0].Seq, "hash", newest[0].Hash)
+	}
+}
+
+// linkAudit links entries into the audit's chain that an instance of an older version wrote.
+func (p *pruner) linkAudit(ctx context.Context, db *store.Store) {
+	for {
+		n, err := db.LinkAudit(ctx, pruneAtOnce)
+		if err != nil {
+			p.failed("audit entries of an older instance not linked", err)
+		}
+		if n == 0 || err != nil {
+			return
+		}
+		p.log.Warn("audit entries of an older instance linked into the chain", "entries", n)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
@@ -19,10 +20,10 @@ import (
 func TestOnlyTheLeaderPrunes(t *testing.T) {
 	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
 	if err := db.Tx(t.Context(), func(tx *store.Tx) error {
-		if err := tx.Note(t.Context(), time.Now(), library.Note{Who: "ben", What: "publish"}); err != nil {
+		if err := tx.Note(t.Context(), storetest.Start, library.Note{Who: "anna", What: "publish"}); err != nil {
 			return err
 		}
-		return tx.Note(t.Context(), storetest.Start, library.Note{Who: "anna", What: "publish"})
+		return tx.Note(t.Context(), time.Now(), library.Note{Who: "ben", What: "publish"})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 		leads: func() bool { return leads }, failed: func(what string, err error) { t.Error(what, err) },
 	}
 	p.prune(t.Context(), db, now)
-	if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != 2 {
+	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 {
 		t.Fatalf("an instance that follows pruned: %d notes are left, %v", len(notes), err)
 	}
 	if !p.last.IsZero() {
@@ -43,7 +44,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 
 	leads = true
 	p.prune(t.Context(), db, now)
-	if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != 1 || notes[0].Who != "ben" {
+	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.Prune || notes[1].Who != "ben" {
 		t.Errorf("the leader is to prune the old note: %v are left, %v", notes, err)
 	}
 	if !strings.Contains(log.String(), "old history pruned") {
@@ -63,13 +64,13 @@ func TestHistoryIsPrunedEveryHour(t *testing.T) {
 		over := make(chan struct{})
 		go func() { p.run(ctx, db); close(over) }()
 		defer func() { cancel(); <-over }()
-		for hour, want := range []int{1, 2, 2, 2} { // a note is pruned at the first look after 90 minutes
+		for hour, want := range []int{1, 2, 3, 4, 4} { // a note is pruned at the first look after 90 minutes, and another one says so
 			if err := db.Tx(t.Context(), func(tx *store.Tx) error { return tx.Note(t.Context(), time.Now(), library.Note{Who: "ben"}) }); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour - time.Second)
 			synctest.Wait()
-			if notes, err := db.Audit(t.Context(), 0); err != nil || len(notes) != want {
+			if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != want {
 				t.Errorf("after hour %d there are %d notes, want %d; %v", hour, len(notes), want, err)
 			}
 			time.Sleep(time.Second)

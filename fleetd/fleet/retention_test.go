@@ -15,9 +15,9 @@ func TestLeaderPrunesOldHistory(t *testing.T) {
 		c := w.state(id, "SUCCEEDED")
 		w.publish()
 		notes := func() int {
-			var list struct{ Notes []api.AuditEntry }
+			var list api.Audit
 			w.must("GET", "/audit", nil, &list)
-			return len(list.Notes)
+			return len(list.Entries)
 		}
 		w.sleep(30 * time.Second) // history is looked through soon after the start
 		if p := w.ask("GET", "/commands/"+id, nil, nil); p != nil || notes() == 0 {

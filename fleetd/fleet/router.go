@@ -62,6 +62,7 @@ func (f *Fleet) receive(m link.Message) {
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
 			f.orphaned.Observe(params, m.Payload, now)
+			f.auditor.Answered(params, m.Payload, now)
 			return
 		}
 	case schema.TopicRevoked:

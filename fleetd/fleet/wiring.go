@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/trust"
@@ -60,6 +61,7 @@ func (f *Fleet) makeDispatcher() {
 		Robots:  f.view, Instances: &f.instances,
 		Defers: f.releases.Defers,
 	}
+	f.refusals = refusal.New(refusal.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
 	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
 

@@ -124,7 +124,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 		if c, problems, err = stop.Release(rows, ids, elsewhere, by, why, now); err != nil || len(problems) > 0 {
 			return err
 		}
-		tx.ActFor(p.ID)
+		tx.ActFor(p)
 		return tx.ApplyStops(ctx, c, now)
 	})
 	return problems, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -80,6 +81,7 @@ func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.
 		contents = append(contents, score.Blob{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
 	}
 	out.Misfits = misfits(out.Updated, a.Caps, contents...)
+	before := s.performed(out.Updated, func(robot string) string { return joinPins(s.sets[robot].Activities) })
 	for _, robot := range out.Updated {
 		s.setActivities(robot, out.Activities, set, by)
 	}
@@ -87,7 +89,8 @@ func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.
 	if len(out.Activities) == 0 {
 		what, target = "withdraw", "activities"
 	}
-	s.note(by, what, target, RobotsText(out.Updated, by.Why))
+	n := s.note(by, what, target, RobotsText(out.Updated))
+	n.Before, n.After = before, audit.JSON(map[string]int{joinPins(out.Activities): len(out.Updated)})
 	out.Changes = s.changes
 	return out, nil
 }

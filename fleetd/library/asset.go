@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -70,7 +71,11 @@ func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Pr
 	}
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
-	s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes, sha256 %s", a.Media, a.Size, a.SHA256))
+	n := s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
+	if known {
+		n.Before = audit.JSON(map[string]string{"sha256": old.SHA256})
+	}
+	n.After = audit.JSON(map[string]string{"sha256": a.SHA256})
 	s.revalidateUsers(name)
 	return Uploaded{Asset: a, Stale: s.staleFor(a), Changes: s.changes}, nil
 }
@@ -122,7 +127,7 @@ type Use struct {
 func (u Use) String() string {
 	text := fmt.Sprintf("%s revision %d", u.Of, u.Rev)
 	if len(u.Robots) > 0 {
-		text += " of " + RobotsText(u.Robots, "")
+		text += " of " + RobotsText(u.Robots)
 	}
 	return text
 }
@@ -173,9 +178,10 @@ func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
 		}
 		return Changes{}, []schema.Problem{schema.Fault("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these without it, and assign them again")}
 	}
+	old := s.assets[name]
 	delete(s.assets, name)
 	s.changes.Removed = []string{name}
-	s.note(by, "delete", "asset "+name, by.Why)
+	s.note(by, "delete", "asset "+name, "").Before = audit.JSON(map[string]string{"sha256": old.SHA256})
 	s.revalidateUsers(name)
 	return s.changes, nil
 }

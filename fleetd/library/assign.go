@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -70,14 +71,33 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	if b, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
 		out.Misfits = misfits(out.Updated, a.Caps, b.Blob)
 	}
+	story := func(robot string) string { return defaultText(s.defaults[robot]) }
+	before := s.performed(out.Updated, story)
 	s.setDefault(out.Updated, a.Story, a.Rev, a.Apply, by)
 	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
 		what, target = "withdraw", "default story"
 	}
-	s.note(by, what, target, RobotsText(out.Updated, by.Why))
+	n := s.note(by, what, target, RobotsText(out.Updated))
+	n.Before, n.After = before, s.performed(out.Updated, story)
 	out.Changes = s.changes
 	return out, nil
+}
+
+// performed is for the audit how many of these robots have what.
+func (s *snapshot) performed(robots []string, what func(robot string) string) string {
+	counts := map[string]int{}
+	for _, robot := range robots {
+		counts[what(robot)]++
+	}
+	return audit.JSON(counts)
+}
+
+func defaultText(d Default) string {
+	if d.Story == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s revision %d", d.Story, d.Rev)
 }
 
 // countRobots refuses a request for no robot, or for another number than expected.
@@ -107,7 +127,7 @@ func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.P
 		}
 	}
 	if len(updated) > 0 {
-		s.note(by, "publish again", "default story", RobotsText(updated, by.Why))
+		s.note(by, "publish again", "default story", RobotsText(updated))
 	}
 	return updated, s.changes, nil
 }
@@ -152,14 +172,11 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 }
 
 // RobotsText formats names of robots for the audit, at most 20.
-func RobotsText(robots []string, why string) string {
+func RobotsText(robots []string) string {
 	const most = 20
 	text := "robots " + strings.Join(robots[:min(len(robots), most)], " ")
 	if len(robots) > most {
 		text += fmt.Sprintf(" and %d more", len(robots)-most)
-	}
-	if why != "" {
-		text += ": " + why
 	}
 	return text
 }

@@ -75,7 +75,7 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
 	s.put(e)
-	s.note(by, "delete", string(kind)+" "+id, by.Why)
+	s.note(by, "delete", string(kind)+" "+id, "").Before = draftJSON(e)
 	if kind != KindAct {
 		if robots := s.holders(Ref{kind, id}, 0); len(robots) > 0 {
 			impact.add(kind, SequenceImpact{ID: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
@@ -176,7 +176,7 @@ func (s *snapshot) prune(e Entry, act string, by By) (SequenceImpact, bool) {
 	if i.Deleted() {
 		e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, "left empty when act "+act+" was deleted"
 		s.put(e)
-		s.note(by, "delete", at.String(), e.DeletedWhy)
+		s.noteEffect(by, "delete", at.String(), e.DeletedWhy, "")
 		i.Cleared = s.holders(at, 0)
 		s.unassign(e, 0, i.Cleared, by, e.DeletedWhy)
 		return i, true
@@ -198,12 +198,12 @@ func (s *snapshot) prune(e Entry, act string, by By) (SequenceImpact, bool) {
 		} else {
 			s.setDefault(robots, e.ID, e.Rev, "", by)
 		}
-		s.note(by, "shorten", fmt.Sprintf("%s revision %d to %d", at, rev, e.Rev), why)
+		s.noteEffect(by, "shorten", fmt.Sprintf("%s revision %d to %d", at, rev, e.Rev), why, "")
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
 		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("as revision %d, after older ones lost act %s", i.Rev, act))
-		s.note(by, "reissue", fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why)
+		s.noteEffect(by, "reissue", fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why, "")
 	}
 	i.Rev = e.Rev
 	if inDraft {
@@ -248,7 +248,7 @@ func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by By) {
 		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind), Hint: fmt.Sprintf("save the %s to clear this warning", e.Kind),
 	})
 	s.draft(e, text, problems, by)
-	s.note(by, "shorten", fmt.Sprintf("draft of %s %s", e.Kind, e.ID), fmt.Sprintf("act %s was deleted; it was at %v", act, draft.places(act)))
+	s.noteEffect(by, "shorten", fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted", fmt.Sprintf("it was at %v", draft.places(act)))
 }
 
 // unassign takes a story or activity away from these robots, which have it in this revision;
@@ -270,5 +270,5 @@ func (s *snapshot) unassign(e Entry, rev int64, robots []string, by By, why stri
 	} else {
 		s.setDefault(robots, "", 0, "", by)
 	}
-	s.note(by, what, Ref{e.Kind, e.ID}.String(), RobotsText(robots, why))
+	s.noteEffect(by, what, Ref{e.Kind, e.ID}.String(), why, RobotsText(robots))
 }

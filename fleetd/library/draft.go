@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -54,7 +55,11 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by By) (Saved, []sc
 	e.Kind, e.ID = kind, id
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = Entry{}.DeletedAt, "", ""
 	s.draft(e, text, problems, by)
-	s.note(by, what, string(kind)+" "+id, by.Why)
+	n := s.note(by, what, string(kind)+" "+id, "")
+	if known {
+		n.Before = draftJSON(old)
+	}
+	n.After = draftJSON(s.entries[Ref{kind, id}])
 	return Saved{Entry: s.entries[Ref{kind, id}], Changes: s.changes}, nil
 }
 
@@ -112,7 +117,8 @@ func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by By) (Publi
 		return Published{Revision: s.current(e), Unchanged: true, Stale: s.stale(e)}, nil
 	}
 	e, v := s.publish(e, body, files, by, by.Why)
-	s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), by.Why)
+	n := s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), "")
+	n.Before, n.After = audit.JSON(map[string]int64{"rev": v.Rev - 1}), audit.JSON(map[string]any{"rev": v.Rev, "sha256": v.SHA256})
 	if kind == KindAct {
 		s.acts[id], _ = score.ParseAct(body)
 		s.revalidateDrafts(id)
@@ -220,11 +226,16 @@ func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
 	if kind == KindAct {
 		s.revalidateDrafts(id)
 	}
-	s.note(by, "recover", string(kind)+" "+id, by.Why)
+	s.note(by, "recover", string(kind)+" "+id, "")
 	return Saved{Entry: e, Changes: s.changes}, nil
 }
 
 // joinSorted sorts and joins names.
 func joinSorted(names []string) string {
 	return strings.Join(slices.SortedFunc(slices.Values(names), cmp.Compare), ", ")
+}
+
+// draftJSON is for the audit which draft an entry has.
+func draftJSON(e Entry) string {
+	return audit.JSON(map[string]any{"draft_rev": e.DraftRev, "sha256": e.DraftSHA256})
 }

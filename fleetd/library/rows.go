@@ -3,6 +3,7 @@ package library
 import (
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -122,12 +123,8 @@ type Message struct {
 	Remove  bool // delete the retained message
 }
 
-// Note is one line of the audit: who did what to whom.
-type Note struct {
-	Who, What, Target, Detail string
-
-	Principal string // who made the request, as fleetd authenticated them; empty = nobody, or that of the transaction
-}
+// Note is one entry of the audit.
+type Note = audit.Note
 
 // Changes is the result of a plan, to be applied in one transaction. The store writes an
 // entry only over the draft revision that the plan read, and a default only over the

@@ -287,8 +287,16 @@ func encode(v any) []byte {
 	return b
 }
 
-func (s *snapshot) note(by By, what, target, detail string) {
-	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, What: what, Target: target, Detail: detail})
+// note adds an entry of the audit. The pointer to it is valid until the next one is added.
+func (s *snapshot) note(by By, what, target, detail string) *Note {
+	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, Why: by.Why, What: what, Target: target, Detail: detail})
+	return &s.changes.Notes[len(s.changes.Notes)-1]
+}
+
+// noteEffect is note for what a change brings with it.
+func (s *snapshot) noteEffect(by By, what, target, why, detail string) {
+	by.Why = why
+	s.note(by, what, target, detail)
 }
 
 func digest(body []byte) string {

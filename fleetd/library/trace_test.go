@@ -189,7 +189,7 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 		d.say("publish: %s", d.message(m))
 	}
 	for _, n := range c.Notes {
-		d.say("note: %s: %s %s", n.What, n.Target, n.Detail)
+		d.say("note: %s: %s %s", n.What, n.Target, strings.Trim(n.Detail+": "+n.Why, ": "))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/library"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -224,7 +224,7 @@ func (s *Sweeper) removed(ctx context.Context, db Store, topic, client string) e
 	return errors.Join(
 		s.deps.Publish(within, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
 		db.Tx(ctx, func(tx *store.Tx) error {
-			return tx.Note(ctx, now, library.Note{Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
+			return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
 		}),
 	)
 }

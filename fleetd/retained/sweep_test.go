@@ -175,7 +175,7 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 		if want := schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"); !slices.Equal(w.noticed(), []string{want, want}) {
 			t.Errorf("notices went to %v, want %s twice", w.noticed(), want)
 		}
-		notes, err := w.db.Audit(context.Background(), 0)
+		notes, err := w.db.Audit(context.Background(), store.AuditQuery{})
 		if err != nil || len(notes) != 2 || notes[0].What != "remove retained" || notes[0].Detail != "sent by op1" {
 			t.Errorf("the audit has %+v, %v", notes, err)
 		}

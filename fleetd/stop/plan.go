@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -49,7 +50,7 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 			}
 		}
 		if latched > 0 {
-			p.notes = append(p.notes, Note{Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Detail: o.detail(), Principal: o.Principal})
+			p.notes = append(p.notes, o.note())
 		}
 	}
 	return p.changes()
@@ -146,6 +147,22 @@ func (p *plan) hold(o *Order, robot string) bool {
 	return true
 }
 
+// note is the entry of the audit for a stop. It is written when the stop is persisted, which
+// may be long after it was requested.
+func (o *Order) note() Note {
+	n := Note{
+		Source: o.Source, Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Why: o.Why, Detail: o.detail(),
+		After: audit.JSON(map[string]any{"level": o.Level, "requested_at": schema.TimeOf(o.At)}),
+	}
+	switch {
+	case o.FromRobot:
+		n.Source = audit.Source{Principal: strings.Join(o.Robots, " "), Via: audit.ViaRobot}
+	case o.Client != "":
+		n.Source = audit.Source{Principal: o.Client, Via: audit.ViaMQTT}
+	}
+	return n
+}
+
 func (o *Order) detail() string {
 	var parts []string
 	switch {
@@ -163,9 +180,6 @@ func (o *Order) detail() string {
 	}
 	if o.Client != "" {
 		parts = append(parts, "sent live by "+o.Client)
-	}
-	if o.Why != "" {
-		parts = append(parts, o.Why)
 	}
 	return truncated(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
 }
@@ -230,7 +244,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 		case robots == 1:
 			where = "on 1 robot"
 		}
-		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Detail: truncated(where+": "+why, 1024)})
+		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Why: why, Detail: where})
 	}
 	if len(problems) > 0 {
 		return Changes{}, problems, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -46,7 +47,8 @@ type Order struct {
 	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot reports
 	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
 	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
-	Principal string            `json:"principal,omitempty"` // who requested it, as fleetd authenticated them
+
+	audit.Source // who requested it
 }
 
 // Observed reports whether fleetd only observed the order: a client sent it live, or a
@@ -122,12 +124,8 @@ type Document struct {
 	Payload []byte
 }
 
-// Note is a line of the audit.
-type Note struct {
-	Who, What, Target, Detail string
-
-	Principal string // who made the request, as fleetd authenticated them; empty = nobody, or that of the transaction
-}
+// Note is one entry of the audit.
+type Note = audit.Note
 
 // Changes are the result of a plan.
 type Changes struct {

@@ -47,7 +47,8 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 			state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at FROM given`); err != nil {
 		return fmt.Errorf("add the %d commands of batch %s: %w", len(commands), b.ID, err)
 	}
-	return nil
+	t.NoteAs(ctx, b.ID, b.CreatedAt, command.Asked(b, commands))
+	return t.noteOutcomes(ctx, commands) // stops may have ended before they are persisted
 }
 
 // ConflictError is an ErrConflict of some rows of several: those were not written, all
@@ -70,11 +71,13 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 	}
 	var saved []string
 	if err := s.batch(ctx, func(tx *Tx) (err error) {
-		saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET state = given.state, because = given.because,
+		if saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET state = given.state, because = given.because,
 				sends = given.sends, sent_at = given.sent_at, reached = given.reached, heard_at = given.heard_at, asks = given.asks,
 				asked_at = given.asked_at, answer = given.answer, ended_at = given.ended_at
-			FROM given WHERE commands.id = given.id AND commands.owner = given.owner AND commands.ended_at = 0 RETURNING commands.id`)
-		return err
+			FROM given WHERE commands.id = given.id AND commands.owner = given.owner AND commands.ended_at = 0 RETURNING commands.id`); err != nil {
+			return err
+		}
+		return tx.noteOutcomes(ctx, commands)
 	}); err != nil {
 		return fmt.Errorf("save %d commands: %w", len(commands), err)
 	}
@@ -254,6 +257,20 @@ func (r reads) Batches(ctx context.Context, limit int) ([]command.Batch, error) 
 	all, err := queryAll(ctx, r, scanBatch, batchColumns+" ORDER BY created_at DESC, id DESC LIMIT $1", limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list batches: %w", err)
+	}
+	return all, nil
+}
+
+// BatchesByID lists those of these batches that exist.
+func (r reads) BatchesByID(ctx context.Context, ids []string) (all []command.Batch, err error) {
+	for some := range slices.Chunk(ids, maxNamed) {
+		var w where
+		w.addIn("id", some)
+		found, err := queryAll(ctx, r, scanBatch, batchColumns+w.String(), w.args...)
+		if err != nil {
+			return nil, fmt.Errorf("read batches: %w", err)
+		}
+		all = append(all, found...)
 	}
 	return all, nil
 }

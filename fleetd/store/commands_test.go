@@ -3,11 +3,13 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
-	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
@@ -160,24 +162,39 @@ func batchIsAtomic(t *testing.T, address string) {
 
 func auditKeepsNotes(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	first, second := library.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, library.Note{Who: "bob", What: "delete"}
+	first, second := audit.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, audit.Note{Who: "bob", What: "delete", Outcome: audit.Refused}
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
-	named := second
-	named.Principal = "token-7"
+	named := audit.Note{
+		Source: audit.Source{Principal: "token-7", Address: "10.0.0.7", Via: audit.ViaToken}, Who: "eve", What: "label", Target: "robot r1", Why: "moved",
+		Detail: "hall=b", Before: `{"hall":"a"}`, After: `{"hall":"b"}`, Outcome: audit.Done, Of: "an-id",
+	}
 	transact(t, s, func(tx *store.Tx) error {
-		tx.ActFor("local")
-		return tx.Note(t.Context(), at(3), first, named)
+		tx.ActFor(auth.Principal{ID: "carl", Name: "Carl C.", From: auth.Origin{Address: "10.0.0.8", Via: audit.ViaWeb}})
+		return tx.Note(t.Context(), at(3), audit.Note{What: "save"}, named)
 	})
-	acted := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 2))
-	if len(acted) != 2 || acted[0].Note != named || acted[1].Principal != "local" {
-		t.Fatalf("a transaction for a principal notes %+v", acted)
+	all := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{}))
+	first.Outcome, first.Via, second.Via = audit.Done, audit.ViaFleetd, audit.ViaFleetd
+	acted := audit.Note{Source: audit.Source{Principal: "carl", Address: "10.0.0.8", Via: audit.ViaWeb}, Who: "Carl C.", What: "save", Outcome: audit.Done}
+	var notes []audit.Note
+	for _, e := range all {
+		notes = append(notes, e.Note)
 	}
-	audit := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))
-	if audit = audit[2:]; len(audit) != 3 || audit[0].Note != first || seconds(audit[0].At) != 2 || audit[1].Note != second || audit[2].Note != first {
-		t.Fatalf("got %+v", audit)
+	wantEqual(t, "the notes", notes, []audit.Note{named, acted, first, second, first})
+	if n := seconds(all[2].At); n != 2 {
+		t.Errorf("the entry of second 2 is of second %d", n)
 	}
-	if n := len(must[[]store.AuditEntry](t)(s.Audit(t.Context(), 1))); n != 1 {
-		t.Errorf("%d audit entries, want 1", n)
+
+	for name, q := range map[string]store.AuditQuery{
+		"4": {Who: "CARL"}, "5": {Who: "n-7"}, "3 1": {Who: "anna"}, "2": {Outcome: audit.Refused}, "5 ": {Target: "r1"}, "": {Target: "r_"},
+		"5  ": {Via: audit.ViaToken}, "3 2 1": {Until: at(3)}, "5 4": {Since: at(3)}, "5   ": {ID: "an-id"}, "2 1": {Before: 3}, "4 ": {What: "SAV"}, "4  ": {Before: 5, Limit: 1},
+	} {
+		var seqs []string
+		for _, e := range must[[]audit.Entry](t)(s.Audit(t.Context(), q)) {
+			seqs = append(seqs, fmt.Sprint(e.Seq))
+		}
+		if got := strings.Join(seqs, " "); got != strings.TrimSpace(name) {
+			t.Errorf("%+v finds %q, want %q", q, got, name)
+		}
 	}
 }

@@ -92,6 +92,9 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"one bad row fails its batch", badRowFailsItsBatch},
 		{"the newest document of a batch is saved", newestDocumentOfABatchIsKept},
 		{"the audit log keeps its entries", auditKeepsNotes},
+		{"the audit log is a chain", auditIsAChain},
+		{"several instances write one chain", auditIsOneChainForAll},
+		{"a pruned chain holds", prunedChainHolds},
 
 		{"old audit entries are pruned in steps", oldAuditIsPruned},
 		{"old events are pruned in steps", oldEventsArePruned},

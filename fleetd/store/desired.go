@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -206,7 +207,7 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	if c.Note == "" {
 		return nil
 	}
-	return t.Note(ctx, by.At, library.Note{Who: by.Who, What: "desired", Target: c.Note, Detail: library.RobotsText(c.Updated, by.Why)})
+	return t.Note(ctx, by.At, audit.Note{Who: by.Who, Why: by.Why, What: "desired", Target: c.Note, Detail: library.RobotsText(c.Updated), Before: c.Before, After: c.After})
 }
 
 // desiredRow is one desired document of one robot.

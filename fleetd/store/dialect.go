@@ -45,6 +45,7 @@ type dialect struct {
 // poll. With PostgreSQL both pools are the same.
 type pools struct {
 	read, write *sql.DB
+	head        *sql.DB // one connection outside the pools, for the head of the audit log; nil with SQLite
 	close       func() error
 	place       string // of the database, for error messages; without the password
 	// markBegun records in the lock of an SQLite file that the file holds a fleet; nil with
@@ -150,6 +151,10 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 		return pools{}, fmt.Errorf("reach the database: %w", withoutPassword(address, err))
 	}
 	db := stdlib.OpenDBFromPool(pool)
+	head := stdlib.OpenDB(*pool.Config().ConnConfig.Copy())
+	head.SetMaxOpenConns(1)
+	head.SetMaxIdleConns(1)
+	head.SetConnMaxLifetime(time.Hour)
 	own := pool.Config().ConnConfig.Copy()
 	own.RuntimeParams["application_name"] += "-lead"
 	for name, value := range map[string]string{ // an instance that is cut off loses its locks within about 10 s
@@ -158,7 +163,7 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 		own.RuntimeParams[name] = value
 	}
 	place := fmt.Sprintf("database %s on %s", config.ConnConfig.Database, config.ConnConfig.Host)
-	return pools{read: db, write: db, place: place, connect: func(ctx context.Context) (*pgx.Conn, error) {
+	return pools{read: db, write: db, head: head, place: place, connect: func(ctx context.Context) (*pgx.Conn, error) {
 		conn, err := pgx.ConnectConfig(ctx, own)
 		if err != nil {
 			return nil, withoutPassword(address, err)
@@ -166,6 +171,7 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 		return conn, nil
 	}, close: func() error {
 		err := db.Close()
+		_ = head.Close() // its connection may be broken; nothing is lost
 		pool.Close()
 		return err
 	}}, nil

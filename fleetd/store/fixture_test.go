@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/enrol"
@@ -114,7 +115,7 @@ func change(t testing.TB, tx *store.Tx) {
 }
 
 func batch(id string, robots ...string) (command.Batch, []command.Command) {
-	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4), By: "anna", Principal: "local", Why: "opening"}
+	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4), By: "anna", Source: audit.Source{Principal: "local"}, Why: "opening"}
 	var commands []command.Command
 	for _, robot := range robots {
 		commands = append(commands, command.Command{
@@ -138,7 +139,7 @@ type everything struct {
 	Desired   []store.Outgoing
 	Batches   []command.Batch
 	Commands  []command.Command
-	Audit     []store.AuditEntry
+	Audit     []audit.Entry
 	Assets    []library.Asset
 
 	Tokens        []enrol.Token
@@ -162,7 +163,7 @@ func dump(t testing.TB, s *store.Store) everything {
 		Desired:   must[[]store.Outgoing](t)(s.RetainedDocuments(ctx)),
 		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),
-		Audit:     must[[]store.AuditEntry](t)(s.Audit(ctx, 0)),
+		Audit:     must[[]audit.Entry](t)(s.Audit(ctx, store.AuditQuery{})),
 		Assets:    must[[]library.Asset](t)(s.Assets(ctx)),
 
 		Tokens:        must[[]enrol.Token](t)(s.Tokens(ctx, "r1")),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/library"
 	"troupe/schema"
@@ -223,7 +224,7 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 		return err
 	}
 	if left > 0 {
-		if err := t.Note(ctx, now, library.Note{Who: "fleetd", What: "revoke", Target: "revocation list",
+		if err := t.Note(ctx, now, audit.Note{Who: "fleetd", What: "revoke", Target: "revocation list",
 			Detail: fmt.Sprintf("the list is full: the %d names that were barred longest ago are no longer in it; give the broker the revocation file, which has all certificates", left)}); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -150,7 +151,7 @@ func fullRevocationListIsNoted(t *testing.T, address string) {
 		}
 		return tx.EnqueueRevocation(t.Context(), s.FleetID(), at(20))
 	})
-	if notes := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
+	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
 		t.Errorf("audit entries %+v", notes)
 	}
 }

@@ -11,7 +11,6 @@ import (
 // returns 0.
 
 const (
-	oldAudit  = `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < $1 ORDER BY at LIMIT $2)`
 	oldEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
 		SELECT robot, boot, seq FROM events WHERE received_at < $1 ORDER BY received_at LIMIT $2)`
 	oldRoutineEvents = `DELETE FROM events WHERE (robot, boot, seq) IN (
@@ -26,11 +25,6 @@ const (
 	// batchesAtOnce bounds the batches of one call.
 	batchesAtOnce = 100
 )
-
-// PruneAudit deletes up to limit of the oldest audit entries from before then.
-func (s *Store) PruneAudit(ctx context.Context, then time.Time, limit int) (int64, error) {
-	return s.prune(ctx, "audit", oldAudit, micros(then), limit)
-}
 
 // PruneEvents deletes up to limit of the oldest events received before then.
 func (s *Store) PruneEvents(ctx context.Context, then time.Time, limit int) (int64, error) {

@@ -16,7 +16,7 @@ func TestPruningUsesIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for query, index := range map[string]string{oldAudit: "audit_by_time", oldEvents: "events_by_time", oldRoutineEvents: "events_routine", oldBatches: "batches_by_time"} {
+	for query, index := range map[string]string{oldEvents: "events_by_time", oldRoutineEvents: "events_routine", oldBatches: "batches_by_time"} {
 		plan, err := queryAll(t.Context(), s.reads, func(scan func(...any) error) (step string, err error) {
 			var id, parent, unused int64
 			return step, scan(&id, &parent, &unused, &step)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
@@ -37,12 +38,14 @@ func oldAuditIsPruned(t *testing.T, address string) {
 		}
 		return nil
 	})
-	wantEqual(t, "rows by step", pruned(t, s.PruneAudit, at(5), 2), []int64{2, 2, 1})
+	wantEqual(t, "rows by step", pruned(t, func(ctx context.Context, then time.Time, limit int) (int64, error) {
+		return s.PruneAudit(ctx, at(9), then, limit)
+	}, at(5), 2), []int64{2, 2, 1})
 	var left []string
-	for _, n := range must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)) {
+	for _, n := range must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})) {
 		left = append(left, n.Target)
 	}
-	wantEqual(t, "what is left", left, []string{"7", "6", "5"})
+	wantEqual(t, "what is left", left, []string{"audit", "audit", "audit", "7", "6", "5"})
 }
 
 func oldEventsArePruned(t *testing.T, address string) {

@@ -297,7 +297,7 @@ func TestFlippedBitsAreRefusedOrReported(t *testing.T) {
 		case err != nil:
 			t.Errorf("seed %d: neither open nor refused as damaged: %v", seed, err)
 		default:
-			if all, err := s.Audit(t.Context(), 1000); err == nil && len(all) != 600 {
+			if all, err := s.Audit(t.Context(), store.AuditQuery{Limit: 1000}); err == nil && len(all) != 600 {
 				t.Errorf("seed %d: %d of 600 audit entries and no error", seed, len(all))
 			}
 			if err := s.Close(); err != nil {
@@ -334,7 +334,7 @@ func TestPageDamagedAtRunTimeFailsTheQuery(t *testing.T) {
 		if err := os.WriteFile(path, noise(bytes.Clone(whole), at, at+page), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, err := s.Audit(t.Context(), 1000)
+		all, err := s.Audit(t.Context(), store.AuditQuery{Limit: 1000})
 		switch {
 		case err != nil:
 			failed++

@@ -223,10 +223,8 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 	if err := t.saveDesired(ctx, rows); err != nil {
 		return err
 	}
-	for _, n := range c.Notes {
-		if err := t.Note(ctx, now, library.Note(n)); err != nil {
-			return err
-		}
+	if err := t.Note(ctx, now, c.Notes...); err != nil {
+		return err
 	}
 	if err := t.saveCounter(ctx, c.Counter); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
@@ -102,7 +103,7 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		first = append(first, string(o.Topic)+" "+o.Target)
 	}
 	wantEqual(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
-	if notes := must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0)); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
+	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
 		t.Errorf("audit entries %+v", notes)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
 
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
 	"troupe/schema"
 )
 
@@ -52,6 +54,7 @@ type Store struct {
 	candidate atomic.Pointer[Lead] // holds a connection, waits for the lock of the leader
 	// The keys that sign desired documents; nil = documents are not signed.
 	key, release ed25519.PrivateKey
+	chain        chain                                                         // of the audit log
 	reported     func(robot string, topic schema.TopicKind) schema.ReportedRev // what robots report; nil = nothing
 }
 
@@ -72,7 +75,7 @@ func OpenOver(ctx context.Context, address string, now time.Time, log *slog.Logg
 		return nil, err
 	}
 	p.close = sync.OnceValue(p.close)
-	s := &Store{reads: reads{p.read}, dialect: d, pools: p}
+	s := &Store{reads: reads{p.read}, dialect: d, pools: p, chain: chain{turn: make(chan struct{}, 1), head: p.head}}
 	if err := s.start(ctx, now, log); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -119,7 +122,7 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(s.fillRefs())}
+	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(s.fillRefs(), s.linkAll())}
 	if s.dialect.migrateLocked {
 		locker, err := s.dialect.locker()
 		if err != nil {
@@ -215,9 +218,10 @@ func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) 
 // changes what it has read before it commits. It has every query of the Store.
 type Tx struct {
 	reads
-	tx        *sql.Tx
-	store     *Store
-	principal string // of the notes
+	tx    *sql.Tx
+	store *Store
+	actor auth.Principal // of the notes
+	notes []audit.Entry  // that link writes just before the commit
 }
 
 // Tx runs do in a transaction and commits if do returns nil. If the transaction conflicts
@@ -280,7 +284,13 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	}
 	timer.Stop()
 	defer tx.Rollback() // does nothing after a commit
-	if err := do(&Tx{reads: reads{tx}, tx: tx, store: s}); err != nil {
+	t := &Tx{reads: reads{tx}, tx: tx, store: s}
+	if err := do(t); err != nil {
+		return withCause(err)
+	}
+	free, err := t.link(ctx)
+	defer free()
+	if err != nil {
 		return withCause(err)
 	}
 	if ctx.Err() != nil {

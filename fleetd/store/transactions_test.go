@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
@@ -69,7 +70,7 @@ func concurrentWriters(t *testing.T, address string) {
 			t.Errorf("message %d of the outbox has number %d and payload %s", i+1, o.Seq, o.Payload)
 		}
 	}
-	if n := len(must[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))); n != writers*rounds {
+	if n := len(must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{}))); n != writers*rounds {
 		t.Errorf("%d audit entries of %d writes", n, writers*rounds)
 	}
 }

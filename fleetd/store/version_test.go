@@ -3,12 +3,14 @@ package store_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
@@ -126,7 +128,8 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		}
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
-		for _, undo := range []string{`DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
+		undoAudit(t, db)
+		for _, undo := range []string{`DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}
@@ -138,6 +141,61 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEqual(t, "references after the update", refs(db), want)
+	})
+}
+
+// undoAudit makes the audit as it was before it was a chain.
+func undoAudit(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, undo := range []string{`DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
+		execute(t, db, undo)
+	}
+	for _, column := range []string{"address", "via", "why", "changed_from", "changed_to", "outcome", "of_id", "seq", "prev", "hash"} {
+		execute(t, db, `ALTER TABLE audit DROP COLUMN `+column)
+	}
+}
+
+func TestUpdateLinksTheAuditIntoAChain(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		const entries = 2100 // more than are linked at once
+		transact(t, s, func(tx *store.Tx) error {
+			for i := range entries {
+				if err := tx.Note(t.Context(), at(i), audit.Note{Who: "anna", What: "label", Target: fmt.Sprint(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db := raw(t, address)
+		undoAudit(t, db)
+		execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 18`)
+		s = storetest.Open(t, address)
+		if v := verdict(t, s); !v.Holds || v.Rows != entries {
+			t.Errorf("after the update: %+v", v)
+		}
+		newest := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{Limit: 1}))
+		if newest[0].Target != fmt.Sprint(entries-1) || newest[0].Outcome != audit.Done {
+			t.Errorf("the newest entry is %+v", newest[0])
+		}
+		// An older instance that still runs writes one, and the leader links it later.
+		execute(t, db, `INSERT INTO audit (id, at, who, what, target, detail) VALUES ('stray', 1, 'ben', 'delete', 'story x', '')`)
+		noted(t, s, 1, 1)
+		if n := must[int](t)(s.LinkAudit(t.Context(), 10)); n != 1 {
+			t.Errorf("%d entries were linked, want 1", n)
+		}
+		newest = must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{Limit: 1}))
+		if v := verdict(t, s); !v.Holds || v.Rows != entries+2 || newest[0].ID != "stray" {
+			t.Errorf("after an older instance wrote: %+v, the newest is %+v", v, newest[0])
+		}
+		// Whoever changes a row in the database is found.
+		execute(t, db, `UPDATE audit SET who = 'nobody' WHERE seq = 1200`)
+		if v := verdict(t, s); v.Holds || v.Broken.Seq != 1200 {
+			t.Errorf("after a row was changed: %+v", v)
+		}
 	})
 }
 

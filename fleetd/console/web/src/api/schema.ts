@@ -467,9 +467,49 @@ export interface paths {
         };
         /**
          * List who did what, the newest first
-         * @description Requests to fleetd, and commands that other MQTT clients sent to robots.
+         * @description Requests to fleetd, refused ones too, and commands that MQTT clients sent to robots. All conditions must hold; texts match in any case.
          */
         get: operations["list-audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the audit, the oldest entry first
+         * @description As lines of JSON, with which fleetd audit verify works offline, or as CSV for spreadsheets. Without conditions it is the whole chain.
+         */
+        get: operations["export-audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that no entry of the audit was changed or removed
+         * @description Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold.
+         */
+        get: operations["verify-audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1558,18 +1598,89 @@ export interface components {
             why?: string;
         };
         Audit: {
-            notes: components["schemas"]["AuditEntry"][];
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description page_token of the next page, which is older; left out on the last one */
+            next?: string;
+        };
+        AuditBroken: {
+            id?: string;
+            /** Format: int64 */
+            seq: number;
+            why: string;
         };
         AuditEntry: {
+            /** @description network address that the request came from */
+            address?: string;
+            /** @description what is there now, as JSON */
+            after?: string;
+            /** Format: date-time */
             at: string;
+            /** @description what was there before, as JSON */
+            before?: string;
+            /** @description what changed, in words */
             detail?: string;
-            /** @description as whom fleetd authenticated them; left out for what fleetd did itself and for other MQTT clients */
+            /** @description SHA-256 of this row with prev */
+            hash: string;
+            id: string;
+            /** @description id of the entry whose end this one records */
+            of?: string;
+            /** @enum {string} */
+            outcome: "done" | "accepted" | "partly" | "refused" | "failed";
+            /** @description hash of the row before; empty in the first row */
+            prev: string;
+            /** @description as whom fleetd or the broker authenticated them; left out for what fleetd did itself */
             principal?: string;
+            /**
+             * Format: int64
+             * @description place in the chain, from 1 without gaps
+             */
+            seq: number;
+            /**
+             * @description what it was done to
+             * @example robot r1
+             */
             target: string;
-            /** @description what was done; mqtt GROUP/VERB is a command that another MQTT client sent to a robot */
+            /**
+             * @description the program through which it was done, as that program says
+             * @enum {string}
+             */
+            via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+            /**
+             * @description what was done; command GROUP/VERB is a command to robots
+             * @example label
+             */
             what: string;
-            /** @description the person or client, by the name that they gave */
-            who: string;
+            /** @description the person, by the name that they gave */
+            who?: string;
+            /** @description the reason that the person gave, or why it was refused or failed */
+            why?: string;
+        };
+        AuditHead: {
+            hash: string;
+            /** Format: int64 */
+            seq: number;
+        };
+        AuditVerdict: {
+            /** @description the first row that does not hold */
+            broken?: components["schemas"]["AuditBroken"];
+            /**
+             * Format: int64
+             * @description seq of the first of them
+             */
+            first?: number;
+            /** @description the newest row; note it elsewhere, and give it to a later check, which then shows that no row was removed at the end */
+            head: components["schemas"]["AuditHead"];
+            holds: boolean;
+            /**
+             * Format: int64
+             * @description rows up to this seq were pruned, and a row of the chain says so
+             */
+            pruned?: number;
+            /**
+             * Format: int64
+             * @description rows that were checked
+             */
+            rows: number;
         };
         Batch: {
             args?: {
@@ -1632,16 +1743,22 @@ export interface components {
             at?: string;
             batch?: string;
             because?: string;
+            /** @description the person who asked for it; in lists and for one command */
+            by?: string;
             ended?: string;
             expires?: string;
             /** @description name of the fleetd instance that received the request: only that instance sends it, and the robot answers to it */
             fleetd?: string;
             id?: string;
+            /** @description as whom fleetd authenticated them */
+            principal?: string;
             robot: string;
             /** Format: int64 */
             sends?: number;
             state?: string;
             verb: string;
+            /** @description their reason */
+            why?: string;
         };
         CommandList: {
             commands: components["schemas"]["Command"][];
@@ -4377,6 +4494,22 @@ export interface operations {
     "list-audit": {
         parameters: {
             query?: {
+                /** @description part of the person's name or of the principal */
+                who?: string;
+                /** @description part of what was done */
+                what?: string;
+                /** @description part of what it was done to */
+                target?: string;
+                via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+                outcome?: "done" | "accepted" | "partly" | "refused" | "failed";
+                /** @description this entry, and those that say how it ended */
+                id?: string;
+                /** @description at or after */
+                since?: string;
+                /** @description before */
+                until?: string;
+                /** @description next of the page before */
+                page_token?: string;
                 limit?: number;
             };
             header?: never;
@@ -4392,6 +4525,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "export-audit": {
+        parameters: {
+            query?: {
+                /** @description part of the person's name or of the principal */
+                who?: string;
+                /** @description part of what was done */
+                what?: string;
+                /** @description part of what it was done to */
+                target?: string;
+                via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+                outcome?: "done" | "accepted" | "partly" | "refused" | "failed";
+                /** @description this entry, and those that say how it ended */
+                id?: string;
+                /** @description at or after */
+                since?: string;
+                /** @description before */
+                until?: string;
+                format?: "jsonl" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "verify-audit": {
+        parameters: {
+            query?: {
+                /** @description a head that was noted earlier; the chain must still contain it */
+                head_seq?: number;
+                head_hash?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerdict"];
                 };
             };
             /** @description Error */

@@ -1,0 +1,264 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
+)
+
+// Refusals records requests that changed nothing.
+type Refusals interface {
+	// Record adds an entry to the audit soon, unless there are too many. It does not block.
+	Record(n audit.Note)
+}
+
+// Audited is middleware around Guard: each request that may change something leaves an entry
+// in the audit. Those that succeed write it in the transaction of their change; Audited adds
+// an entry for those that are refused or fail, and for those that did not write one. A
+// request that only reads leaves one if it is forbidden.
+func Audited(next http.Handler, operations []Operation, out Refusals) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, mark := audit.WithMark(r.Context())
+		a := &audited{operation: func() Operation { return operationOf(operations, r) }}
+		r = r.WithContext(context.WithValue(ctx, requestKey{}, a))
+		a.principal.From = auth.OriginOf(r, auth.Principal{}) // until it is authenticated
+		if !changes(r.Method) {
+			next.ServeHTTP(w, r)
+			if a.forbidden != nil {
+				a.read(r, nil)
+				out.Record(a.note(r, http.StatusForbidden, a.forbidden.Detail))
+			}
+			return
+		}
+		body := &head{ReadCloser: r.Body}
+		r.Body = body
+		answer := &answerHead{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(answer, r)
+		if answer.status >= 400 {
+			body.fill(r)
+		}
+		a.read(r, body.bytes)
+		switch {
+		case answer.status >= 400:
+			out.Record(a.note(r, answer.status, answer.problem()))
+		case !mark.IsSet() && !a.said.DryRun && !a.operation().ReadOnly:
+			out.Record(a.note(r, answer.status, a.said.Why))
+		}
+	})
+}
+
+func changes(method string) bool {
+	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, method)
+}
+
+// request is what the audit says of a request besides its result.
+type audited struct {
+	principal auth.Principal // set by authenticate
+	operation func() Operation
+	forbidden *Problem // a request that only reads was forbidden
+	said      struct {
+		By       string          `json:"by"`
+		Why      string          `json:"why"`
+		Verb     string          `json:"verb"`
+		DryRun   bool            `json:"dry_run"`
+		Selector json.RawMessage `json:"selector"`
+		User     string          `json:"user"` // who wants to sign in
+	}
+}
+
+type requestKey struct{}
+
+// requestOf returns what the audit says of the request of a context; nil outside of Audited.
+func requestOf(ctx context.Context) *audited {
+	a, _ := ctx.Value(requestKey{}).(*audited)
+	return a
+}
+
+// read reads who made a request and why, as far as its beginning says.
+func (a *audited) read(r *http.Request, body []byte) {
+	_ = json.Unmarshal(body, &a.said) // not every body is JSON, or has these fields
+	q := r.URL.Query()
+	a.said.By, a.said.Why = orElse(a.said.By, q.Get("by")), orElse(a.said.Why, q.Get("why"))
+	a.said.DryRun = a.said.DryRun || q.Get("dry_run") == "true"
+}
+
+func (a *audited) note(r *http.Request, status int, why string) audit.Note {
+	o := a.operation()
+	n := audit.Note{
+		Source: a.principal.Source(), Who: audit.Text(orElse(a.said.By, a.principal.Name), 64), What: o.What, Target: o.target(r.URL.Path),
+		Why: audit.Text(why, 512), Outcome: audit.Done,
+	}
+	if o.ID == "" {
+		n.What, n.Target = r.Method, audit.Text(r.URL.Path, 256)
+	}
+	if a.said.Verb != "" {
+		n.What += " " + audit.Text(a.said.Verb, 64)
+	}
+	if a.said.User != "" {
+		n.Target = "user " + audit.Text(a.said.User, 64)
+	}
+	if n.Target == "" {
+		n.Target = audit.Text(string(a.said.Selector), 256)
+	}
+	switch {
+	case status >= 500:
+		n.Outcome = audit.Failed
+	case status >= 400:
+		n.Outcome = audit.Refused
+	}
+	if status >= 400 {
+		n.Detail = fmt.Sprintf("answered %d", status)
+		if a.said.Why != "" {
+			n.Detail += "; the reason given was: " + audit.Text(a.said.Why, 256)
+		}
+	}
+	return n
+}
+
+// head keeps the beginning of what is read.
+type head struct {
+	io.ReadCloser
+	bytes []byte
+}
+
+// mostHead bounds what is kept of a body.
+const mostHead = 8 << 10
+
+func (h *head) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if room := mostHead - len(h.bytes); room > 0 {
+		h.bytes = append(h.bytes, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+// fill reads a short body that the handler did not read: who it names matters most where it
+// is refused.
+func (h *head) fill(r *http.Request) {
+	if n := r.ContentLength; len(h.bytes) == 0 && n > 0 && n <= mostHead && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, h, n) // what is missing is not said
+	}
+}
+
+// answerHead keeps the status of an answer, and the beginning of a problem.
+type answerHead struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answerHead) WriteHeader(status int) {
+	if status >= 200 { // others come before the answer
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answerHead) Write(p []byte) (int, error) {
+	if a.status >= 400 && a.body.Len() < mostHead {
+		a.body.Write(p[:min(len(p), mostHead-a.body.Len())])
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answerHead) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// problem is what the answer says is wrong.
+func (a *answerHead) problem() string {
+	var p Problem
+	if json.Unmarshal(a.body.Bytes(), &p) != nil {
+		return http.StatusText(a.status)
+	}
+	return orElse(p.Detail, p.Title)
+}
+
+// Operation is one operation of the API, as the audit names it.
+type Operation struct {
+	ID       string
+	Method   string
+	Path     string // with {parameters}
+	What     string
+	ReadOnly bool // it changes nothing, whatever its method
+}
+
+// operationNames are the operations whose entry has another name than their id.
+var operationNames = map[string]string{
+	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
+	"set-labels": "label", "adopt-robot": "adopt", "make-token": "make a token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
+	"delete-orphan": "empty", "assign-activities": "assign", "put-asset": "put", "publish-texts": "publish",
+}
+
+// readOnly are the operations that change nothing, although their method may.
+var readOnly = []string{"validate-texts"}
+
+// Operations lists the operations of the API.
+func Operations(described *huma.OpenAPI) []Operation {
+	var out []Operation
+	for path, item := range described.Paths {
+		for _, o := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete, item.Patch} {
+			if o == nil {
+				continue
+			}
+			what, named := operationNames[o.OperationID]
+			if !named {
+				what = strings.ReplaceAll(o.OperationID, "-", " ")
+				for _, verb := range []string{"save", "publish", "delete", "recover", "restore", "duplicate"} {
+					if strings.HasPrefix(o.OperationID, verb+"-") {
+						what = verb
+					}
+				}
+			}
+			out = append(out, Operation{o.OperationID, o.Method, path, what, slices.Contains(readOnly, o.OperationID)})
+		}
+	}
+	return out
+}
+
+// operationOf finds the operation of a request; the zero value if there is none.
+func operationOf(all []Operation, r *http.Request) (found Operation) {
+	for _, o := range all {
+		if o.Method == r.Method && matches(o.Path, r.URL.Path) && (found.ID == "" || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
+			found = o
+		}
+	}
+	return found
+}
+
+func matches(pattern, path string) bool {
+	p, q := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(p) != len(q) {
+		return false
+	}
+	for i := range p {
+		if p[i] != q[i] && (!strings.HasPrefix(p[i], "{") || q[i] == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// nouns are the resources of paths, as the audit names them.
+var nouns = map[string]string{"robots": "robot", "stories": "story", "activities": "activity", "orphans": "documents of robot"}
+
+// target is what an operation on a path is done to: the resource that its first parameter
+// names.
+func (o Operation) target(path string) string {
+	p, q := strings.Split(o.Path, "/"), strings.Split(path, "/")
+	for i := 1; i < min(len(p), len(q)); i++ {
+		if strings.HasPrefix(p[i], "{") {
+			return audit.Text(orElse(nouns[p[i-1]], strings.TrimSuffix(p[i-1], "s"))+" "+q[i], 256)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
+)
+
+// AuditLog is who did what.
+type AuditLog interface {
+	// Audit lists entries, the newest first.
+	Audit(ctx context.Context, q AuditQuery) ([]audit.Entry, error)
+	// AuditChain lists the entries after a place in the chain, the oldest first.
+	AuditChain(ctx context.Context, after int64, limit int) ([]audit.Entry, error)
+	// VerifyAudit checks the whole chain. noted is a head that was noted earlier, or zero.
+	VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdict, error)
+}
+
+// AuditQuery selects entries; zero values select all.
+type AuditQuery struct {
+	AuditFilter
+	Before int64 // seq below this one
+	Limit  int
+}
+
+// AuditFilter are the conditions of a query, which all must hold.
+type AuditFilter struct {
+	Who     string        `query:"who" maxLength:"64" doc:"part of the person's name or of the principal"`
+	What    string        `query:"what" maxLength:"64" doc:"part of what was done"`
+	Target  string        `query:"target" maxLength:"128" doc:"part of what it was done to"`
+	Via     audit.Via     `query:"via" enum:"web,cli,token,api,mqtt,robot,fleetd"`
+	Outcome audit.Outcome `query:"outcome" enum:"done,accepted,partly,refused,failed"`
+	ID      string        `query:"id" maxLength:"64" doc:"this entry, and those that say how it ended"`
+	Since   time.Time     `query:"since" doc:"at or after"`
+	Until   time.Time     `query:"until" doc:"before"`
+}
+
+// Audit is a page of the audit log.
+type Audit struct {
+	Entries []audit.Entry `json:"entries"`
+	Next    string        `json:"next,omitempty" doc:"page_token of the next page, which is older; left out on the last one"`
+}
+
+// exportPage is how many entries an export reads at once.
+const exportPage = 1000
+
+// verifyTimeout bounds a check of the whole chain, some million rows.
+const verifyTimeout = 80 * time.Second
+
+func (s *server) auditLog(h huma.API) {
+	register(h, op("list-audit", http.MethodGet, "/audit", "audit", "List who did what, the newest first",
+		"Requests to fleetd, refused ones too, and commands that MQTT clients sent to robots. All conditions must hold; texts match in any case."), auth.Audit,
+		func(ctx context.Context, in *struct {
+			caller
+			AuditFilter
+			Page  string `query:"page_token" maxLength:"32" doc:"next of the page before"`
+			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (*answer[Audit], error) {
+			before, err := pageOf(in.Page)
+			if err != nil {
+				return nil, err
+			}
+			found, err := s.Audit.Audit(ctx, AuditQuery{in.AuditFilter, before, in.Limit})
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			out := Audit{Entries: nonNil(found)}
+			if len(found) == in.Limit && found[len(found)-1].Seq > 1 {
+				out.Next = strconv.FormatInt(found[len(found)-1].Seq, 10)
+			}
+			return &answer[Audit]{out}, nil
+		})
+	register(h, op("verify-audit", http.MethodGet, "/audit/verify", "audit", "Check that no entry of the audit was changed or removed",
+		"Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold."), auth.Audit,
+		func(ctx context.Context, in *struct {
+			caller
+			Seq  int64  `query:"head_seq" minimum:"1" doc:"a head that was noted earlier; the chain must still contain it"`
+			Hash string `query:"head_hash" maxLength:"64"`
+		}) (*answer[audit.Verdict], error) {
+			if !s.verifying.TryLock() { // it reads the whole table
+				return nil, KindBusy.Problem("the audit is being verified for somebody else", "try again in a moment")
+			}
+			defer s.verifying.Unlock()
+			ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
+			defer cancel()
+			v, err := s.Audit.VerifyAudit(ctx, audit.Head{Seq: in.Seq, Hash: in.Hash})
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			return &answer[audit.Verdict]{v}, nil
+		})
+	register(h, op("export-audit", http.MethodGet, "/audit/export", "audit", "Download the audit, the oldest entry first",
+		"As lines of JSON, with which fleetd audit verify works offline, or as CSV for spreadsheets. Without conditions it is the whole chain."), auth.Audit,
+		func(ctx context.Context, in *struct {
+			caller
+			AuditFilter
+			Format string `query:"format" enum:"jsonl,csv" default:"jsonl"`
+		}) (*huma.StreamResponse, error) {
+			first, err := s.Audit.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
+			if err != nil {
+				return nil, s.fail(err, "audit")
+			}
+			return &huma.StreamResponse{Body: func(to huma.Context) { s.exportAudit(ctx, to, in.AuditFilter, in.Format, len(first) > 0) }}, nil
+		})
+}
+
+func pageOf(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(token, 10, 64)
+	if err != nil || n < 1 {
+		return 0, KindInvalid.Problem(fmt.Sprintf("page_token %q is not one of this list", token), "send next of the page before")
+	}
+	return n, nil
+}
+
+func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter, format string, any bool) {
+	kind, name := "application/x-ndjson", "audit.jsonl"
+	if format == "csv" {
+		kind, name = "text/csv; charset=utf-8", "audit.csv"
+	}
+	to.SetHeader("Content-Type", kind)
+	to.SetHeader("Content-Disposition", `attachment; filename="`+name+`"`)
+	out := to.BodyWriter()
+	write, flush := func(e audit.Entry) error { return audit.WriteLine(out, e) }, func() error { return nil }
+	if format == "csv" {
+		write, flush = audit.WriteCSV(out)
+	}
+	for after := int64(0); any; {
+		rows, err := s.Audit.AuditChain(ctx, after, exportPage)
+		if err != nil {
+			s.Log.Error("export of the audit ended early", "after", after, "error", err)
+			panic(http.ErrAbortHandler) // the client sees that the file is not whole
+		}
+		for _, e := range rows {
+			after = e.Seq
+			if f.matches(e) {
+				if err := write(e); err != nil {
+					return // the client is gone
+				}
+			}
+		}
+		any = len(rows) == exportPage
+	}
+	_ = flush() // an error means that the client is gone
+}
+
+// matches reports whether an entry meets all conditions, as the database does.
+func (f AuditFilter) matches(e audit.Entry) bool {
+	in := func(part string, texts ...string) bool {
+		return part == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(part)) })
+	}
+	return in(f.Who, e.Who, e.Principal) && in(f.What, e.What) && in(f.Target, e.Target) &&
+		(f.Via == "" || f.Via == e.Via) && (f.Outcome == "" || f.Outcome == e.Outcome) && (f.ID == "" || f.ID == e.ID || f.ID == e.Of) &&
+		(f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
+}

@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Via is the program through which something was done.
+type Via string
+
+const (
+	ViaWeb    Via = "web"    // the console
+	ViaCLI    Via = "cli"    // the command line of fleetd
+	ViaToken  Via = "token"  // another program, with a token
+	ViaAPI    Via = "api"    // another program, without a token
+	ViaMQTT   Via = "mqtt"   // a client of the broker, not through fleetd
+	ViaRobot  Via = "robot"  // a robot, at fleetd's address for robots
+	ViaFleetd Via = "fleetd" // fleetd itself
+)
+
+// Outcome is how something ended.
+type Outcome string
+
+const (
+	Done     Outcome = "done"     // it was carried out
+	Accepted Outcome = "accepted" // it was passed on; another entry says how it ended
+	Partly   Outcome = "partly"   // some of the robots did it
+	Refused  Outcome = "refused"  // nothing was done
+	Failed   Outcome = "failed"   // it was tried and failed, or it is unknown whether it was done
+)
+
+// Outcomes lists every outcome.
+var Outcomes = []Outcome{Done, Accepted, Partly, Refused, Failed}
+
+// Source is who made a request, as fleetd authenticated them, and from where.
+type Source struct {
+	Principal string `json:"principal,omitempty" doc:"as whom fleetd or the broker authenticated them; left out for what fleetd did itself"`
+	Address   string `json:"address,omitempty" doc:"network address that the request came from"`
+	Via       Via    `json:"via,omitempty" enum:"web,cli,token,api,mqtt,robot,fleetd" doc:"the program through which it was done, as that program says"`
+}
+
+// Note is what an entry of the audit log says.
+type Note struct {
+	Source
+	Who     string  `json:"who,omitempty" doc:"the person, by the name that they gave"`
+	What    string  `json:"what" doc:"what was done; command GROUP/VERB is a command to robots" example:"label"`
+	Target  string  `json:"target" doc:"what it was done to" example:"robot r1"`
+	Why     string  `json:"why,omitempty" doc:"the reason that the person gave, or why it was refused or failed"`
+	Detail  string  `json:"detail,omitempty" doc:"what changed, in words"`
+	Before  string  `json:"before,omitempty" doc:"what was there before, as JSON"`
+	After   string  `json:"after,omitempty" doc:"what is there now, as JSON"`
+	Outcome Outcome `json:"outcome" enum:"done,accepted,partly,refused,failed"`
+	Of      string  `json:"of,omitempty" doc:"id of the entry whose end this one records"`
+}
+
+// Entry is one row of the audit log: a note with its time and its place in the chain.
+type Entry struct {
+	Seq int64     `json:"seq" doc:"place in the chain, from 1 without gaps"`
+	ID  string    `json:"id"`
+	At  time.Time `json:"at"`
+	Note
+	Prev string `json:"prev" doc:"hash of the row before; empty in the first row"`
+	Hash string `json:"hash" doc:"SHA-256 of this row with prev"`
+}
+
+// maxJSON bounds what changed, in bytes. Rows stay small enough to keep for a year.
+const maxJSON = 2048
+
+// JSON encodes a value for Note.Before and Note.After. A value that is too long is replaced
+// by its beginning.
+func JSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	if len(b) > maxJSON {
+		b, _ = json.Marshal(map[string]any{"beginning": Text(string(b), maxJSON/2), "bytes": len(b)})
+	}
+	return string(b)
+}
+
+// Text makes untrusted text fit for an entry: valid UTF-8 without control characters, and of
+// at most so many bytes.
+func Text(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
