@@ -30,7 +30,7 @@ type LabelsResult struct {
 
 func (s *server) bulkLabels(h huma.API) {
 	register(h, op("label-robots", http.MethodPost, "/labels", "robots", "Change some labels of many robots",
-		"Sets and removes the named labels of each robot that matches the selector, and keeps the others."), auth.Edit,
+		"Sets and removes the named labels of each robot that matches the selector, and keeps the others."), auth.Administer,
 		func(ctx context.Context, in *struct {
 			caller
 			Body LabelsRequest

@@ -27,8 +27,18 @@ const cases: [string, Partial<Robot>, string, string | undefined][] = [
   ['is not connected', { doing: 'not_connected', presence: { view: 'lost' } }, 'lost', undefined],
   ['needs a reset', { doing: 'needs_reset', safety: 'E_STOP', cause: 'link_lost' }, 'E_STOP', 'link_lost'],
   ['is driven', { doing: 'manual', control: { holder: 'tablet', by: 'nina' } as Robot['control'] }, 'mnl', 'nina'],
-  ['performs an activity', { doing: 'activity', auto: 'paused', life: { state: 'solitary', focused: 'greet' } }, 'ato, paused', 'greet'],
-  ['is paused by a person', { doing: 'paused', auto: 'paused', pause_holders: [{ token: 'operator', by: 'nina', since: '' }] }, 'ato, paused', 'nina'],
+  [
+    'performs an activity',
+    { doing: 'activity', auto: 'paused', life: { state: 'solitary', focused: 'greet' } },
+    'ato, paused',
+    'greet',
+  ],
+  [
+    'is paused by a person',
+    { doing: 'paused', auto: 'paused', pause_holders: [{ token: 'operator', by: 'nina', since: '' }] },
+    'ato, paused',
+    'nina',
+  ],
   ['changes its mode', { doing: 'switching', mode_phase: 'switching', intended: 'mnl' }, 'ato switching', 'mnl'],
 ];
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import type { Robot } from '../api/client';
-import { RobotMap } from './robots';
+import { Census, RobotMap } from './robots';
 
 const robot = (id: string, more: Partial<Robot> = {}) => ({ id, ...more }) as Robot;
 
@@ -38,4 +38,27 @@ test('the list is the same array until something changes', () => {
   const before = map.everything();
   map.apply([robot('r1')]);
   expect(map.everything()).not.toBe(before);
+});
+
+test('in a large fleet, those who count are told once a second', () => {
+  vi.useFakeTimers();
+  const map = new RobotMap();
+  const census = new Census(map);
+  const tell = vi.fn();
+  census.subscribe(tell);
+  const all = Array.from({ length: 1000 }, (_, i) => robot(`r${i}`));
+  map.reset(all);
+  expect(tell).toHaveBeenCalledTimes(1);
+  for (let i = 0; i < 4; i++) map.apply([robot(`r${i}`, { mode: 'mnl' })]);
+  expect(tell).toHaveBeenCalledTimes(1);
+  expect(census.now()[0]?.mode).toBeUndefined();
+  vi.advanceTimersByTime(1000);
+  expect(tell).toHaveBeenCalledTimes(2);
+  expect(census.now()[0]?.mode).toBe('mnl');
+  map.reset(all.slice(0, 5));
+  vi.advanceTimersByTime(1000);
+  expect(census.now()).toHaveLength(5);
+  map.apply([robot('r1', { mode: 'ato' })]);
+  expect(census.now().find((r) => r.id === 'r1')?.mode).toBe('ato');
+  vi.useRealTimers();
 });

@@ -78,10 +78,59 @@ export function useRobot(id: string): Robot | undefined {
   );
 }
 
-/** Every robot. It draws again with every change: for counts and short lists. */
+/** ms between two drawings of what counts many robots. */
+const calm = 1000;
+/** From this many robots on, what counts them draws only so often. */
+const many = 300;
+
+/**
+ * The list of a map for those who count: the same array for a while, although robots change in a
+ * large fleet with every message.
+ */
+export class Census {
+  private list: readonly Robot[] = [];
+  private readonly listeners = new Set<() => void>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private end?: () => void;
+
+  constructor(private readonly map: RobotMap) {}
+
+  now = (): readonly Robot[] => {
+    if (!this.end) this.list = this.map.everything();
+    return this.list;
+  };
+
+  subscribe = (tell: () => void): (() => void) => {
+    this.list = this.now();
+    this.listeners.add(tell);
+    this.end ??= this.map.subscribe(undefined, this.changed);
+    return () => {
+      this.listeners.delete(tell);
+      if (this.listeners.size > 0) return;
+      this.end?.();
+      this.end = undefined;
+      clearTimeout(this.timer);
+      this.timer = undefined;
+    };
+  };
+
+  private changed = (): void => {
+    const all = this.map.everything();
+    if (all.length < many || this.list.length < many) this.take();
+    else this.timer ??= setTimeout(this.take, calm);
+  };
+
+  private take = (): void => {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.list = this.map.everything();
+    this.listeners.forEach((tell) => tell());
+  };
+}
+
+const census = new Census(robots);
+
+/** Every robot, for counts and short lists. In a large fleet it draws again once a second. */
 export function useRobots(): readonly Robot[] {
-  return useSyncExternalStore(
-    (tell) => robots.subscribe(undefined, tell),
-    () => robots.everything(),
-  );
+  return useSyncExternalStore(census.subscribe, census.now);
 }

@@ -3,6 +3,7 @@ import { IconRobot, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import type { Robot } from '../api/client';
 import { useMe } from '../api/me';
 import { performing } from '../live/performing';
 import { usePerformingTexts } from '../live/PerformingBadge';
@@ -35,16 +36,13 @@ export function Palette() {
       };
     })
     .filter((a) => a.label.toLowerCase().includes(wanted));
-  const found: SpotlightActionData[] = fleet
-    .filter((r) => `${r.id} ${Object.values(r.labels).join(' ')}`.toLowerCase().includes(wanted))
-    .slice(0, most)
-    .map((r) => ({
-      id: `robot ${r.id}`,
-      label: r.id,
-      description: words[performing(r).key],
-      leftSection: <IconRobot size={18} aria-hidden />,
-      onClick: () => void navigate(`/robots/${encodeURIComponent(r.id)}`),
-    }));
+  const found: SpotlightActionData[] = firstMatching(fleet, wanted).map((r) => ({
+    id: `robot ${r.id}`,
+    label: r.id,
+    description: words[performing(r).key],
+    leftSection: <IconRobot size={18} aria-hidden />,
+    onClick: () => void navigate(`/robots/${encodeURIComponent(r.id)}`),
+  }));
   return (
     <Spotlight
       actions={[...pages, ...found]}
@@ -61,4 +59,14 @@ export function Palette() {
       }}
     />
   );
+}
+
+/** The first robots whose name or label has the text; it stops looking when it has enough. */
+function firstMatching(fleet: readonly Robot[], wanted: string): Robot[] {
+  const found: Robot[] = [];
+  for (const r of fleet) {
+    if (`${r.id} ${Object.values(r.labels).join(' ')}`.toLowerCase().includes(wanted)) found.push(r);
+    if (found.length === most) break;
+  }
+  return found;
 }

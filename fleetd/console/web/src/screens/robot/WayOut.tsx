@@ -170,8 +170,8 @@ function StepText({ step }: { step: Step }) {
   }
 }
 
-function modeKey(mode?: string): 'manual' | 'startUp' | 'safeMode' | 'otherMode' {
-  return mode === 'mnl' ? 'manual' : mode === 'str' ? 'startUp' : mode === 'safe' ? 'safeMode' : 'otherMode';
+function modeKey(mode?: string): 'manual' | 'start_up' | 'safe_mode' | 'other_mode' {
+  return mode === 'mnl' ? 'manual' : mode === 'str' ? 'start_up' : mode === 'safe' ? 'safe_mode' : 'other_mode';
 }
 
 /** The first step, with the button that does it. */

@@ -1,45 +1,250 @@
-import { Anchor, Stack, Table, Title } from '@mantine/core';
-import { Link } from 'react-router';
+import { Alert, Anchor, Badge, Button, Group, Loader, Select, Stack, Text, Title } from '@mantine/core';
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
+import { IconRefresh, IconWifiOff } from '@tabler/icons-react';
+import { useTable } from '@tanstack/react-table';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
 
-import { PerformingBadge } from '../../live/PerformingBadge';
-import { useRobots } from '../../live/robots';
-import { texts } from '../../text/language';
+import type { Robot } from '../../api/client';
+import { useLive } from '../../live/stream';
+import { useScope } from '../../shell/scope';
+import { BulkButtons } from './BulkButtons';
+import { type ColumnID, columnIDs, columns, features, hiddenAtFirst } from './columns';
+import { everything, filterOf, isEmpty, queryOf } from './filter';
+import { FilterBar } from './FilterBar';
+import { useKeys } from './keys';
+import { useList } from './list';
+import type { SortColumn, Sorting } from './order';
+import classes from './robots.module.css';
+import { RobotCards } from './RobotCards';
+import { RobotDrawer } from './RobotDrawer';
+import { RobotTable } from './RobotTable';
+import { selected, useSelection } from './selection';
+import { useRobotsTexts } from './text';
+import { ColumnChooser, Views } from './Views';
 
-const useTexts = texts(
-  { title: 'Robots', robot: 'Robot', state: 'What it does' },
-  { title: 'Roboter', robot: 'Roboter', state: 'Was er tut' },
-);
+const noData: Robot[] = [];
 
-/** Every robot of the fleet. */
+/** The list of robots: live, filtered, problems first, with actions for what is selected. */
 export default function Robots() {
-  const t = useTexts();
+  const t = useRobotsTexts();
+  const [query, setQuery] = useSearchParams();
+  const site = useScope((s) => s.site);
+  const connection = useLive((s) => s.connection);
+  const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
+  const [compact, setCompact] = useLocalStorage({ key: 'troupe.robots.compact', defaultValue: false });
+  const [visibility, setVisibility] = useLocalStorage<Record<string, boolean>>({
+    key: 'troupe.robots.columns',
+    defaultValue: hiddenAtFirst as Record<string, boolean>,
+  });
+
+  const own = useMemo(() => filterOf(query), [query]);
+  const filter = useMemo(
+    () =>
+      site ? { ...own, labels: [...own.labels.filter((l) => l.key !== 'site'), { key: 'site', value: site }] } : own,
+    [own, site],
+  );
+  const sort = query.get('sort') ?? 'problems';
+  const sorting = useMemo<Sorting>(
+    () => ({ column: sort.replace(/^-/, '') as SortColumn, desc: sort.startsWith('-') }),
+    [sort],
+  );
+  const show = useCallback(
+    (f: typeof filter, s: Sorting) => {
+      const q = queryOf(f);
+      if (s.column !== 'problems') q.set('sort', `${s.desc ? '-' : ''}${s.column}`);
+      setQuery(q, { replace: true });
+    },
+    [setQuery],
+  );
+
+  const table = useTable({
+    features,
+    columns,
+    data: noData,
+    state: { columnVisibility: visibility },
+    onColumnVisibilityChange: (next) => setVisibility(typeof next === 'function' ? next(visibility) : next),
+  });
+  const shown = useMemo(() => columnIDs.filter((c) => table.getColumn(c)?.getIsVisible() ?? true), [visibility, table]);
+
+  const selection = useSelection();
+  const anySelected = selection.ids.size > 0 || !!selection.filter;
+  const [pointer, setPointer] = useState(false);
+  const [open, setOpen] = useState<string>();
+  const list = useList(filter, sorting, pointer || anySelected || open !== undefined);
+  useEffect(() => selection.clear, []);
+  // Another filter is another selection.
+  useEffect(() => {
+    if (useSelection.getState().filter) selection.clear();
+  }, [filter]);
+
+  const bar = useRef<HTMLDivElement>(null);
+  const active = useKeys(list.ids, setOpen, bar);
+  const onOpen = useCallback((id: string) => setOpen(id), []);
+
+  const selector = selected(selection);
+  const name = selection.filter
+    ? t.selectedAll(list.matching)
+    : selection.ids.size <= 5
+      ? [...selection.ids].join(', ')
+      : t.selectedSome(selection.ids.size);
   return (
-    <Stack>
-      <Title order={1} size="h2">
-        {t.title}
-      </Title>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t.robot}</Table.Th>
-            <Table.Th>{t.state}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {useRobots().map((r) => (
-            <Table.Tr key={r.id}>
-              <Table.Td>
-                <Anchor component={Link} to={`/robots/${r.id}`}>
-                  {r.id}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <PerformingBadge robot={r} terms />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <Stack gap="sm" style={{ '--below': anySelected ? '130px' : '0px' } as React.CSSProperties}>
+      <Group justify="space-between">
+        <Group gap="sm">
+          <Title order={1} size="h2">
+            {t.title}
+          </Title>
+          <Badge
+            variant="light"
+            color="gray"
+            size="lg"
+            tt="none"
+            aria-label={t.countLabel(list.matching, list.total)}
+            data-testid="count"
+          >
+            {t.count(list.matching, list.total)}
+          </Badge>
+          {list.moved > 0 && (
+            <Button
+              size="compact-sm"
+              variant="light"
+              leftSection={<IconRefresh size={14} aria-hidden />}
+              onClick={list.refresh}
+              data-testid="would-move"
+            >
+              {t.wouldMove(list.moved)} · {t.refreshOrder}
+            </Button>
+          )}
+        </Group>
+        <Group gap="xs">
+          {!isEmpty(own) && list.matching > 0 && !selection.filter && (
+            <Button variant="light" onClick={() => selection.all(filter)}>
+              {t.selectAll(list.matching)}
+            </Button>
+          )}
+          {isEmpty(own) && list.total > 0 && !selection.filter && (
+            <Button variant="default" onClick={() => selection.all(filter)}>
+              {t.selectAll(list.matching)}
+            </Button>
+          )}
+          <Views query={query.toString()} />
+          {wide ? (
+            <ColumnChooser
+              shown={(c) => shown.includes(c)}
+              onToggle={(c, on) => table.getColumn(c)?.toggleVisibility(on)}
+              compact={compact}
+              onCompact={setCompact}
+            />
+          ) : (
+            <SortSelect sorting={sorting} onSort={(s) => show(own, s)} />
+          )}
+        </Group>
+      </Group>
+      <FilterBar filter={own} siteIsChosen={site !== ''} onChange={(f) => show(f, sorting)} />
+      {connection === 'lost' && <Alert color="red" p="xs" icon={<IconWifiOff aria-hidden />} title={t.stale} />}
+      <State
+        total={list.total}
+        matching={list.ids.length}
+        connection={connection}
+        onClear={() => show({ ...everything }, sorting)}
+      />
+      {list.ids.length > 0 && (
+        <div className={connection === 'lost' ? 'stale' : undefined}>
+          {wide ? (
+            <RobotTable
+              ids={list.ids}
+              columns={shown}
+              compact={compact}
+              sorting={sorting}
+              onSort={(s) => show(own, s)}
+              active={active}
+              onOpen={onOpen}
+              onPointer={setPointer}
+            />
+          ) : (
+            <RobotCards ids={list.ids} onOpen={onOpen} />
+          )}
+        </div>
+      )}
+      {anySelected && selector && (
+        <div ref={bar} className={classes.bulk} role="region" aria-label={t.actions} data-testid="bulk">
+          <Stack gap={6}>
+            <Group gap="sm">
+              <Text fw={600} size="sm" aria-live="polite">
+                {selection.filter ? t.selectedAll(list.matching) : t.selectedSome(selection.ids.size)}
+              </Text>
+              <Anchor component="button" type="button" size="sm" onClick={selection.clear}>
+                {t.clearSelection}
+              </Anchor>
+            </Group>
+            {selection.filter && (
+              <Text size="xs" c="dimmed">
+                {t.selectedAllHelp}
+              </Text>
+            )}
+            <BulkButtons selector={selector} name={name} filter={selection.filter} />
+          </Stack>
+        </div>
+      )}
+      <RobotDrawer id={open} onClose={() => setOpen(undefined)} />
     </Stack>
+  );
+}
+
+interface StateProps {
+  total: number;
+  matching: number;
+  connection: string;
+  onClear: () => void;
+}
+
+/** Why there are no rows, if there are none. */
+function State({ total, matching, connection, onClear }: StateProps) {
+  const t = useRobotsTexts();
+  if (matching > 0) return null;
+  if (total === 0 && connection !== 'live') {
+    return (
+      <Group>
+        <Loader size="sm" aria-hidden />
+        <Text role="status">{t.loading}</Text>
+      </Group>
+    );
+  }
+  if (total === 0) {
+    return (
+      <Stack gap={4} py="xl" align="center" role="status">
+        <Text fw={600}>{t.empty}</Text>
+        <Text c="dimmed" size="sm">
+          {t.emptyHelp}
+        </Text>
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="xs" py="xl" align="center" role="status">
+      <Text fw={600}>{t.noMatch}</Text>
+      <Button variant="default" onClick={onClear}>
+        {t.filter.clear}
+      </Button>
+    </Stack>
+  );
+}
+
+/** The order of the cards, which have no headers to click. */
+function SortSelect({ sorting, onSort }: { sorting: Sorting; onSort: (s: Sorting) => void }) {
+  const t = useRobotsTexts();
+  return (
+    <Select
+      aria-label={t.sortBy('…')}
+      w={170}
+      allowDeselect={false}
+      value={sorting.column}
+      onChange={(c) => onSort({ column: (c ?? 'problems') as SortColumn, desc: false })}
+      data={[
+        { value: 'problems', label: t.problemsFirst },
+        ...columnIDs.map((c: ColumnID) => ({ value: c as string, label: t.columns[c] })),
+      ]}
+    />
   );
 }

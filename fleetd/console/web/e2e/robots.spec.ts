@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+
+import { accessible, colors, expect, live, test } from './world';
+
+const row = (id: string) => `[data-robot="${id}"]`;
+
+test('the list is filtered, the filter is the address, and an empty list says why', async ({ page }) => {
+  await page.goto('/robots');
+  await live(page);
+  await expect(page.getByTestId('count')).toHaveText('3');
+  await page.keyboard.press('/');
+  await page.keyboard.type('museum');
+  await expect(page.getByTestId('count')).toHaveText('2 of 3');
+  await expect(page).toHaveURL(/text=museum/);
+  await expect(page.locator(row('r3'))).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByTestId('count')).toHaveText('2 of 3');
+  await page.getByLabel('Name or label').fill('nobody');
+  await expect(page.getByText('No robot matches the filters')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).first().click();
+  await expect(page.getByTestId('count')).toHaveText('3');
+  await page.goto('/robots?doing=performing&mode=ato&presence=online');
+  await expect(page.locator(row('r1'))).toContainText('performing');
+});
+
+test('a selection of a filter is sent with a dry run and the number of robots', async ({ page, world }) => {
+  await page.goto('/robots?label=site%3Dmuseum');
+  await live(page);
+  await page.getByRole('button', { name: 'Select all 2 matching' }).click();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
+  await expect(page.getByTestId('dry-run')).toContainText('reaches 2 robots');
+  // Another robot comes to match meanwhile: nothing is sent until the person has looked again.
+  await world.cli('robot', 'label', 'r3', 'site=museum');
+  await page.getByRole('button', { name: 'Send to 2 robots' }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'changed meanwhile' })).toBeVisible();
+  await expect(page.getByTestId('dry-run')).toContainText('reaches 3 robots');
+  await world.cli('robot', 'label', 'r3', 'site=stage');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
+  await page.getByLabel('Reason').fill('a speech');
+  await page.getByRole('button', { name: 'Send to 2 robots' }).click();
+  await expect(page.getByText('Accepted for 2 robots')).toBeVisible();
+  await expect(page.locator(row('r1'))).toContainText('paused');
+  await expect(page.locator(row('r2'))).toContainText('paused');
+  await page.getByTestId('bulk').getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Send to 2 robots' }).click();
+  await expect(page.locator(row('r1'))).toContainText('performing');
+});
+
+test('labels of ticked robots are changed, and the list is a file', async ({ page }) => {
+  await page.goto('/robots');
+  await live(page);
+  await page.getByLabel('Select r1').check();
+  await page.getByLabel('Select r2').check();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Label' }).click();
+  await page.getByLabel('Key').fill('floor');
+  await page.getByLabel('Value').fill('2');
+  await page.getByRole('button', { name: 'Look what it changes' }).click();
+  await page.getByRole('button', { name: 'Send to 2 robots' }).click();
+  await expect(page.locator(row('r1'))).toContainText('floor=2');
+  const waiting = page.waitForEvent('download');
+  await page.getByTestId('bulk').getByRole('link', { name: 'CSV' }).click();
+  const text = readFileSync(await (await waiting).path(), 'utf8')
+    .trim()
+    .split('\n');
+  expect(text).toHaveLength(3);
+  expect(text[1]).toContain('r1,performing,online');
+});
+
+test('a lost robot comes first, unless the order is frozen', async ({ page, world }) => {
+  await page.goto('/robots');
+  await live(page);
+  const first = page.locator('[role="row"][data-robot]').first();
+  await expect(first).toHaveAttribute('data-robot', 'r1');
+  await page.getByLabel('Select r1').check();
+  await world.control('robot/cut?robot=r3');
+  await expect(page.locator(row('r3'))).toContainText('not connected');
+  await expect(page.getByTestId('would-move')).toContainText('1 row would move');
+  await expect(first).toHaveAttribute('data-robot', 'r1');
+  await page.getByTestId('would-move').click();
+  await expect(first).toHaveAttribute('data-robot', 'r3');
+  await world.control('robot/join?robot=r3');
+  await expect(page.locator(row('r3'))).toContainText('online');
+});
+
+test('the list is used with keys alone', async ({ page }) => {
+  await page.goto('/robots');
+  await live(page);
+  await expect(page.locator(row('r1'))).toBeVisible();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.keyboard.press('x');
+  await expect(page.getByLabel('Select r1')).toBeChecked();
+  await page.keyboard.press('.');
+  await expect(page.getByTestId('bulk').getByRole('button', { name: 'Set mode' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('bulk')).toBeHidden();
+  await page.getByTestId('robots').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Robot r1' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+});
+
+test('a view is saved and opened again; columns are chosen', async ({ page }) => {
+  await page.goto('/robots?presence=online&sort=-name');
+  await live(page);
+  await expect(page.locator('[role="row"][data-robot]').first()).toHaveAttribute('data-robot', 'r3');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByLabel('Name of the view').fill('here');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.goto('/robots');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'here' }).click();
+  await expect(page).toHaveURL(/presence=online&sort=-name/);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('checkbox', { name: 'Round trip' }).check();
+  await expect(page.getByRole('columnheader', { name: 'Round trip' })).toBeVisible();
+});
+
+test('on a phone the robots are cards', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/robots');
+  await live(page);
+  await page.getByRole('listitem').filter({ hasText: 'r2' }).getByRole('button').click();
+  await expect(page.getByRole('dialog', { name: 'Robot r2' })).toBeVisible();
+  await accessible(page);
+});
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`the list is accessible in ${scheme} colours`, async ({ page }) => {
+    await colors(page, scheme);
+    await page.goto('/robots');
+    await live(page);
+    await page.getByLabel('Select r1').check();
+    await accessible(page);
+    await page.getByTestId('bulk').getByRole('button', { name: 'Enable' }).click();
+    await expect(page.getByTestId('dry-run')).toBeVisible();
+    await accessible(page);
+  });
+}

@@ -1,0 +1,187 @@
+import { Button, Group, Menu, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import {
+  IconChevronDown,
+  IconDownload,
+  IconHandStop,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPower,
+  IconShare3,
+  IconTag,
+} from '@tabler/icons-react';
+import { type ReactNode, useRef, useState } from 'react';
+import { useNavigate } from 'react-router';
+
+import { api } from '../../api/client';
+import { useMay } from '../../api/me';
+import { problemOf } from '../../api/problem';
+import { useRobotsTexts } from './text';
+import type { BulkAction } from './bulk';
+import { BulkDialog } from './BulkDialog';
+import { LabelDialog } from './LabelDialog';
+import { useBulkTexts } from './bulkText';
+import { type Filter, queryOf, type Selector } from './filter';
+
+interface Props {
+  selector: Selector;
+  /** What the selection is called. */
+  name: string;
+  /** The filter, if that is the selection: the file of the list is of the same. */
+  filter?: Filter;
+}
+
+/** What can be done to the selection. What is not possible is disabled and says why. */
+export function BulkButtons({ selector, name, filter }: Props) {
+  const t = useBulkTexts();
+  const words = useRobotsTexts();
+  const navigate = useNavigate();
+  const mayCommand = useMay('command');
+  const mayLabel = useMay('administer');
+  const mayAssign = useMay('assign');
+  const [action, setAction] = useState<BulkAction>();
+  const [labelling, setLabelling] = useState(false);
+  const csv = `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`;
+  return (
+    <Group gap="xs">
+      <Menu>
+        <Menu.Target>
+          <Button
+            variant="default"
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+            disabled={!mayCommand}
+            title={mayCommand ? undefined : t.commandForbidden}
+          >
+            {t.mode}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {['ato', 'mnl', 'str'].map((mode) => (
+            <Menu.Item key={mode} onClick={() => setAction({ kind: 'verb', name: 'mode', mode })}>
+              {words.mode[mode]} ({mode})
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Do
+        may={mayCommand}
+        why={t.commandForbidden}
+        icon={<IconPlayerPause size={16} aria-hidden />}
+        onClick={() => setAction({ kind: 'verb', name: 'pause' })}
+      >
+        {t.pause}
+      </Do>
+      <Do
+        may={mayCommand}
+        why={t.commandForbidden}
+        icon={<IconPlayerPlay size={16} aria-hidden />}
+        onClick={() => setAction({ kind: 'verb', name: 'continue' })}
+      >
+        {t.continue}
+      </Do>
+      <Do
+        may={mayCommand}
+        why={t.commandForbidden}
+        icon={<IconPower size={16} aria-hidden />}
+        onClick={() => setAction({ kind: 'verb', name: 'enable' })}
+      >
+        {t.enable}
+      </Do>
+      <Do
+        may={mayLabel}
+        why={t.labelForbidden}
+        icon={<IconTag size={16} aria-hidden />}
+        onClick={() => setLabelling(true)}
+      >
+        {t.label}
+      </Do>
+      <Do
+        may={mayAssign}
+        why={t.assignForbidden}
+        icon={<IconShare3 size={16} aria-hidden />}
+        onClick={() => void navigate(`/assign?${new URLSearchParams({ selector: JSON.stringify(selector) })}`)}
+      >
+        {t.assign}
+      </Do>
+      <Button component="a" variant="default" href={csv} download leftSection={<IconDownload size={16} aria-hidden />}>
+        CSV
+      </Button>
+      <HoldToStop selector={selector} />
+      {action && <BulkDialog action={action} selector={selector} name={name} onClose={() => setAction(undefined)} />}
+      {labelling && <LabelDialog selector={selector} name={name} onClose={() => setLabelling(false)} />}
+    </Group>
+  );
+}
+
+function Do(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void; children: ReactNode }) {
+  return (
+    <Tooltip label={p.why} disabled={p.may}>
+      <Button
+        variant="default"
+        leftSection={p.icon}
+        data-disabled={!p.may || undefined}
+        aria-disabled={!p.may}
+        onClick={() => p.may && p.onClick()}
+      >
+        {p.children}
+      </Button>
+    </Tooltip>
+  );
+}
+
+/** ms for which the stop of several robots is held. */
+const hold = 1000;
+
+/** The software stop of the selection: one robot at once, several after a second of holding. */
+function HoldToStop({ selector }: { selector: Selector }) {
+  const t = useBulkTexts();
+  const may = useMay('stop');
+  const timer = useRef<number>(undefined);
+  const [holding, setHolding] = useState(false);
+  const one = selector.ids?.length === 1;
+  const send = async () => {
+    setHolding(false);
+    timer.current = undefined;
+    try {
+      const { data } = await api.POST('/api/v1/stops', { body: { selector, why: t.stopWhy } });
+      notifications.show({ color: 'red', title: t.stopSent(data!.total), message: data!.latch });
+    } catch (thrown) {
+      notifications.show({ color: 'red', title: t.stopFailed, message: problemOf(thrown).message, autoClose: false });
+    }
+  };
+  const begin = () => {
+    if (!may || one || timer.current) return;
+    setHolding(true);
+    timer.current = window.setTimeout(() => void send(), hold);
+  };
+  const end = () => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    setHolding(false);
+  };
+  const isKey = (key: string) => key === ' ' || key === 'Enter';
+  return (
+    <Tooltip label={may ? t.stopHelp : t.stopForbidden}>
+      <Button
+        className="hold"
+        data-holding={holding || undefined}
+        color="red.9"
+        leftSection={<IconHandStop size={16} aria-hidden />}
+        data-disabled={!may || undefined}
+        aria-disabled={!may}
+        onClick={() => may && one && void send()}
+        onPointerDown={begin}
+        onPointerUp={end}
+        onPointerLeave={end}
+        onPointerCancel={end}
+        onBlur={end}
+        onContextMenu={(e) => e.preventDefault()}
+        onKeyDown={(e) => isKey(e.key) && begin()}
+        onKeyUp={(e) => isKey(e.key) && end()}
+      >
+        <span className="hold-fill" />
+        <span>{one ? t.stopOne : t.stopHold}</span>
+      </Button>
+    </Tooltip>
+  );
+}

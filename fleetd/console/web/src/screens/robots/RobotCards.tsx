@@ -1,0 +1,73 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
+
+import { useRobot } from '../../live/robots';
+import { Doing, Mode, Presence, Story } from './cells';
+import classes from './robots.module.css';
+import { Tick } from './RobotTable';
+import { useSelection } from './selection';
+import { useRobotsTexts } from './text';
+
+const height = 104;
+
+/** The list on a phone. */
+export function RobotCards({ ids, onOpen }: { ids: readonly string[]; onOpen: (id: string) => void }) {
+  const t = useRobotsTexts();
+  const frame = useRef<HTMLDivElement>(null);
+  const [above, setAbove] = useState(0);
+  useLayoutEffect(() => setAbove(frame.current?.offsetTop ?? 0), []);
+  const cards = useWindowVirtualizer({
+    count: ids.length,
+    estimateSize: () => height,
+    overscan: 4,
+    scrollMargin: above,
+    useFlushSync: false,
+  });
+  return (
+    <div
+      ref={frame}
+      className={classes.cards}
+      role="list"
+      aria-label={t.title}
+      style={{ height: cards.getTotalSize() }}
+      data-testid="robots"
+    >
+      {cards.getVirtualItems().map((v) => {
+        const id = ids[v.index];
+        return id !== undefined && <Card key={id} id={id} top={v.start - above} onOpen={onOpen} />;
+      })}
+    </div>
+  );
+}
+
+const Card = memo(function Card({ id, top, onOpen }: { id: string; top: number; onOpen: (id: string) => void }) {
+  const t = useRobotsTexts();
+  const r = useRobot(id);
+  const selected = useSelection((s) => !!s.filter || s.ids.has(id));
+  return (
+    <div role="listitem" className={classes.card} data-robot={id} style={{ height, transform: `translateY(${top}px)` }}>
+      <div className={classes.cardInner} data-selected={selected || undefined}>
+        <div className={classes.tick}>
+          <Tick id={id} selected={selected} />
+        </div>
+        <button type="button" className={classes.cardText} onClick={() => onOpen(id)}>
+          <span>
+            <b>{id}</b> <span className={classes.dim}>{r?.labels.site}</span>
+          </span>
+          {r ? (
+            <>
+              <span>
+                <Doing r={r} />
+              </span>
+              <span className={classes.dim}>
+                <Presence r={r} /> · <Mode r={r} /> · <Story r={r} />
+              </span>
+            </>
+          ) : (
+            <span>{t.removed}</span>
+          )}
+        </button>
+      </div>
+    </div>
+  );
+});

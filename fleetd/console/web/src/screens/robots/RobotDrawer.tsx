@@ -1,0 +1,101 @@
+import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+
+import type { Robot } from '../../api/client';
+import { performing } from '../../live/performing';
+import { useRobot } from '../../live/robots';
+import { clock } from '../../text/time';
+import { BulkButtons } from './BulkButtons';
+import { Doing, Mode, Presence, Story } from './cells';
+import { useRobotsTexts } from './text';
+
+/** What matters of one robot, beside the list. */
+export function RobotDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const t = useRobotsTexts();
+  const r = useRobot(id ?? '');
+  return (
+    <Drawer
+      opened={id !== undefined}
+      onClose={onClose}
+      position="right"
+      size={440}
+      title={id && t.drawer(id)}
+      overlayProps={{ backgroundOpacity: 0.15 }}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      {r ? (
+        <Stack>
+          <Group justify="space-between">
+            <Doing r={r} />
+            <Button component={Link} to={`/robots/${encodeURIComponent(r.id)}`} variant="light">
+              {t.open}
+            </Button>
+          </Group>
+          <About r={r} />
+          <BulkButtons selector={{ ids: [r.id] }} name={r.id} />
+          <Facts r={r} />
+        </Stack>
+      ) : (
+        <Text>{t.removed}</Text>
+      )}
+    </Drawer>
+  );
+}
+
+function About({ r }: { r: Robot }) {
+  const { of } = performing(r);
+  return of ? (
+    <Text size="sm" dir="auto">
+      {of}
+    </Text>
+  ) : null;
+}
+
+function Facts({ r }: { r: Robot }) {
+  const t = useRobotsTexts();
+  const list = (items: string[]) =>
+    items.length === 0
+      ? undefined
+      : items.map((text, i) => (
+          <div key={i} dir="auto">
+            {text}
+          </div>
+        ));
+  const rows: [string, ReactNode][] = [
+    [t.facts.presence, <Presence key="p" r={r} />],
+    [t.facts.mode, <Mode key="m" r={r} />],
+    [t.facts.safety, [r.safety, r.cause].filter(Boolean).join(', ')],
+    [t.facts.story, <Story key="s" r={r} />],
+    [
+      t.facts.stops,
+      list(r.latches.map((l) => `${clock(l.since)} ${l.by ?? l.client ?? ''}${l.why ? `: ${l.why}` : ''}`)),
+    ],
+    [
+      t.facts.pauses,
+      list(r.pause_holders.map((p) => `${p.token}${p.by ? ` ${p.by}` : ''}${p.why ? `: ${p.why}` : ''}`)),
+    ],
+    [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
+    [t.facts.alerts, list(r.alerts.map((a) => `${a.level}: ${a.detail}${a.hint ? ` – ${a.hint}` : ''}`))],
+    [t.facts.control, r.control && (r.control.by || r.control.holder)],
+    [t.facts.life, r.life && [r.life.state, r.life.focused].filter(Boolean).join(': ')],
+    [t.facts.skew, r.skew],
+    [t.facts.labels, list(Object.entries(r.labels).map(([k, v]) => `${k}=${v}`))],
+  ];
+  return (
+    <Table layout="fixed">
+      <Table.Tbody>
+        {rows
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th w={130} scope="row">
+                {name}
+              </Table.Th>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,168 @@
+import {
+  IconAlertTriangle,
+  IconClock,
+  IconHandStop,
+  IconMoon,
+  IconPlayerPlay,
+  IconPlugConnectedX,
+} from '@tabler/icons-react';
+import { useSyncExternalStore } from 'react';
+import { Link } from 'react-router';
+
+import type { Robot } from '../../api/client';
+import { performing, type Tone } from '../../live/performing';
+import { toneColor, usePerformingTexts } from '../../live/PerformingBadge';
+import { fleetdNow } from '../../live/stream';
+import { ago } from '../../text/time';
+import classes from './robots.module.css';
+import { useActs } from './stories';
+import { useRobotsTexts } from './text';
+
+const icons: Record<Tone, typeof IconClock> = {
+  good: IconPlayerPlay,
+  waiting: IconClock,
+  attention: IconAlertTriangle,
+  stopped: IconHandStop,
+  away: IconPlugConnectedX,
+};
+
+const pillStyle = Object.fromEntries(
+  Object.entries(toneColor).map(([tone, color]) => [
+    tone,
+    {
+      '--pill': `var(--mantine-color-${color}-light)`,
+      '--pill-text': `var(--mantine-color-${color}-light-color)`,
+    } as React.CSSProperties,
+  ]),
+) as Record<Tone, React.CSSProperties>;
+
+/** What a robot does, in words and with a symbol. */
+export function Doing({ r }: { r: Robot }) {
+  const words = usePerformingTexts();
+  const p = performing(r);
+  const Icon = r.doing === 'asleep' ? IconMoon : icons[p.tone];
+  return (
+    <span className={classes.pill} style={pillStyle[p.tone]} title={p.of ? `${p.term}: ${p.of}` : p.term}>
+      <Icon size={13} aria-hidden style={{ flex: 'none' }} />
+      <span>{words[p.key]}</span>
+    </span>
+  );
+}
+
+const clockListeners = new Set<() => void>();
+let ticks = 0;
+setInterval(() => {
+  ticks++;
+  clockListeners.forEach((tell) => tell());
+}, 10_000);
+
+function subscribeClock(tell: () => void): () => void {
+  clockListeners.add(tell);
+  return () => clockListeners.delete(tell);
+}
+
+/** How long ago something was; it counts on. */
+export function Age({ at }: { at: string }) {
+  useSyncExternalStore(subscribeClock, () => ticks);
+  return <>{ago(fleetdNow() - Date.parse(at))}</>;
+}
+
+export function Presence({ r }: { r: Robot }) {
+  const t = useRobotsTexts();
+  const p = r.presence;
+  return (
+    <span title={p.why || p.view}>
+      {t.presence[p.view] ?? p.view}
+      {p.view !== 'online' && p.last_seen && (
+        <span className={classes.dim}>
+          {' '}
+          <Age at={p.last_seen} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The mode that is reported, and the requested one beside it while they differ. */
+export function Mode({ r }: { r: Robot }) {
+  const t = useRobotsTexts();
+  if (!r.mode) return <>–</>;
+  const name = (m: string) => t.mode[m] ?? m;
+  return (
+    <span title={[r.mode, r.mode_phase].filter(Boolean).join(', ')}>
+      {name(r.mode)} <span className={classes.dim}>{r.mode}</span>
+      {r.intended && r.intended !== r.mode && <span className={classes.dim}> → {t.requested(name(r.intended))}</span>}
+    </span>
+  );
+}
+
+export function Story({ r }: { r: Robot }) {
+  const t = useRobotsTexts();
+  const acts = useActs(r.story?.id);
+  const { desired } = r;
+  const waits = desired.story && !desired.converged;
+  if (!r.story && !desired.story) return <span className={classes.dim}>{t.noStory}</span>;
+  return (
+    <span dir="auto" title={r.act}>
+      {r.story?.id ?? '–'}
+      {r.story && r.act && <span className={classes.dim}> {t.act((r.act_index ?? 0) + 1, acts)}</span>}
+      {waits && (
+        <span className={classes.dim}>
+          {' '}
+          → {t.assigned(desired.story!.id)}
+          {desired.progress != null ? ` ${desired.progress} %` : ''}
+          {desired.reason ? ` (${desired.reason})` : ''}
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function Interrupts({ r }: { r: Robot }) {
+  if (r.interrupts.length === 0) return <>–</>;
+  return (
+    <span dir="auto" title={r.interrupts.map((i) => `${i.handler} (${i.interrupter})`).join(', ')}>
+      {r.interrupts[0]!.handler}
+      {r.interrupts.length > 1 ? ` +${r.interrupts.length - 1}` : ''}
+    </span>
+  );
+}
+
+export function Alerts({ r }: { r: Robot }) {
+  if (r.alerts.length === 0) return <>–</>;
+  return (
+    <span dir="auto" title={r.alerts.map((a) => a.detail).join('\n')}>
+      <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
+      <span className={classes.dim}> {r.alerts[0]!.detail}</span>
+    </span>
+  );
+}
+
+export function Site({ r }: { r: Robot }) {
+  const { site, ...others } = r.labels;
+  const rest = Object.entries(others)
+    .map(([k, v]) => `${k}=${v}`)
+    .join(' ');
+  return (
+    <span dir="auto" title={[site, rest].filter(Boolean).join(' ')}>
+      {site ?? '–'} <span className={classes.dim}>{rest}</span>
+    </span>
+  );
+}
+
+export function Control({ r }: { r: Robot }) {
+  return <span dir="auto">{r.control ? r.control.by || r.control.holder : '–'}</span>;
+}
+
+export function RoundTrip({ r }: { r: Robot }) {
+  const t = useRobotsTexts();
+  return <>{r.presence.round_trip_ms ? t.ms(r.presence.round_trip_ms) : '–'}</>;
+}
+
+export function Name({ r }: { r: Robot }) {
+  return (
+    <Link className={classes.name} to={`/robots/${encodeURIComponent(r.id)}`} onClick={(e) => e.stopPropagation()}>
+      {r.id}
+    </Link>
+  );
+}

@@ -1,0 +1,36 @@
+import { columnVisibilityFeature, createColumnHelper, rowSortingFeature, tableFeatures } from '@tanstack/react-table';
+import type { ComponentType } from 'react';
+
+import type { Robot } from '../../api/client';
+import { Alerts, Control, Doing, Interrupts, Mode, Name, Presence, RoundTrip, Site, Story } from './cells';
+import type { SortColumn } from './order';
+
+export const features = tableFeatures({ columnVisibilityFeature, rowSortingFeature });
+
+type Cell = ComponentType<{ r: Robot }>;
+
+export type ColumnID = Exclude<SortColumn, 'problems'>;
+
+/** How a column draws a robot, and how wide it is. */
+export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
+  name: { Cell: Name, width: 'minmax(90px, 1.1fr)' },
+  doing: { Cell: Doing, width: 'minmax(160px, 1.7fr)' },
+  presence: { Cell: Presence, width: 'minmax(92px, 1fr)' },
+  mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
+  story: { Cell: Story, width: 'minmax(165px, 1.8fr)' },
+  interrupts: { Cell: Interrupts, width: 'minmax(84px, 0.8fr)' },
+  alerts: { Cell: Alerts, width: 'minmax(70px, 1.2fr)' },
+  site: { Cell: Site, width: 'minmax(100px, 1.1fr)' },
+  control: { Cell: Control, width: 'minmax(84px, 0.8fr)' },
+  roundTrip: { Cell: RoundTrip, width: 'minmax(80px, 0.6fr)' },
+};
+
+export const columnIDs = Object.keys(looks) as ColumnID[];
+
+/** Columns that a person has to ask for. */
+export const hiddenAtFirst: Partial<Record<ColumnID, boolean>> = { roundTrip: false };
+
+const helper = createColumnHelper<typeof features, Robot>();
+export const columns = helper.columns(
+  columnIDs.map((id) => helper.display({ id, enableSorting: true, enableHiding: id !== 'name' })),
+);
