@@ -74,6 +74,9 @@ var commandLines = map[string]string{
 	"list-condition-keys":    "condition keys",
 
 	"publish-texts":        "publish -f act.yaml",
+	"import-library":       "import -f act.yaml",
+	"export-library":       "act export welcome",
+	"try-text":             "act try welcome --robot r1",
 	"validate-texts":       "validate -f act.yaml --online",
 	"get-timeline-of-text": "act get --timeline -f act.yaml",
 

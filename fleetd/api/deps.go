@@ -24,6 +24,7 @@ type Deps struct {
 	Library       Library
 	Entries       Entries
 	Drafts        Drafts
+	Imports       Imports
 	Assets        Assets
 	Desired       Desired
 	Labels        Labels

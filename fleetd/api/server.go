@@ -90,6 +90,8 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	}
 	s.draftTimeline(h)
 	s.conditions(h)
+	s.files(h)
+	s.tries(h)
 	s.validation(h)
 	s.publication(h)
 	s.assets(h)
@@ -152,7 +154,7 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 		}
 		limit, patience := int64(MaxBody), databasePatience
 		switch {
-		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"):
+		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"), r.URL.Path == Prefix+importPath:
 			limit, patience = score.MaxAsset, uploadPatience
 		case r.URL.Path == Prefix+validatePath, r.URL.Path == Prefix+publishPath:
 			limit = maxTexts

@@ -120,7 +120,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.commandCommand(), sh.eventCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(), sh.healthCommand(),
 		sh.whoamiCommand(),
 	)
-	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.schemaCommand(), sh.openapiCommand())
+	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.schemaCommand(), sh.openapiCommand())
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	nameAlternatives(root)

@@ -17,7 +17,7 @@ import (
 // draftCommands are the commands that change drafts without publishing them, and the one that
 // says who uses an entry.
 func (sh *shell) draftCommands(kind string) []*cobra.Command {
-	return []*cobra.Command{sh.saveCommand(kind), sh.restoreCommand(kind), sh.duplicateCommand(kind), sh.usesCommand(kind)}
+	return []*cobra.Command{sh.saveCommand(kind), sh.restoreCommand(kind), sh.duplicateCommand(kind), sh.usesCommand(kind), sh.exportCommand(kind), sh.tryCommand(kind)}
 }
 
 const overHelp = "the draft revision that you read, as get prints it; refused if there is a newer one"

@@ -28,6 +28,10 @@ func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Prob
 	if problems != nil {
 		return nil, problems
 	}
+	return s.checkTexts(texts, assets), nil
+}
+
+func (s *snapshot) checkTexts(texts []Text, assets []Asset) []Checked {
 	for _, a := range assets {
 		s.assets[a.Name] = a
 	}
@@ -46,7 +50,7 @@ func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Prob
 			check(i)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // checkActs checks each act among texts after those that it performs.

@@ -744,6 +744,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/library/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get drafts as a file
+         * @description As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing.
+         */
+        get: operations["export-library"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/library/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save the acts, stories and activities of a file as drafts, all or none of them
+         * @description The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; a draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.
+         */
+        post: operations["import-library"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/library/publish": {
         parameters: {
             query?: never;
@@ -1135,6 +1175,26 @@ export interface paths {
          * @description Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used.
          */
         post: operations["make-token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Perform a text once on one robot, without publishing it
+         * @description Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop.
+         */
+        post: operations["try-text"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2123,6 +2183,64 @@ export interface components {
             revoked?: string;
             robot: string;
             tokens: components["schemas"]["TokenState"][];
+        };
+        Import: {
+            /** @description names of the sounds and pictures of an archive */
+            assets: string[];
+            /** @description of a list */
+            columns?: components["schemas"]["ImportColumn"][];
+            dry_run?: boolean;
+            entries: components["schemas"]["ImportEntry"][];
+            problems: components["schemas"]["ImportProblem"][];
+            /**
+             * Format: int64
+             * @description of a list, without its header
+             */
+            rows?: number;
+            /** @description everything is saved; otherwise nothing is */
+            saved: boolean;
+        };
+        ImportColumn: {
+            /** @description what it is; left out if it is ignored */
+            field?: string;
+            header: string;
+        };
+        ImportEntry: {
+            /** Format: int64 */
+            errors: number;
+            /** @description in the archive */
+            file?: string;
+            id?: string;
+            /** @enum {string} */
+            kind: "act" | "story" | "activity";
+            /** @description there is no such entry yet */
+            new: boolean;
+            /**
+             * Format: int64
+             * @description its first row of a list
+             */
+            row?: number;
+            /** @description its draft has this content already */
+            unchanged: boolean;
+        };
+        ImportProblem: {
+            /** @description header of the column; left out if it is about the row */
+            cell?: string;
+            code: string;
+            /** Format: int64 */
+            column?: number;
+            detail: string;
+            file?: string;
+            hint?: string;
+            /** Format: int64 */
+            line?: number;
+            pointer: string;
+            /**
+             * Format: int64
+             * @description as a spreadsheet counts: the header is row 1
+             */
+            row?: number;
+            severity: string;
         };
         Labels: {
             /** @description the person, for the audit */
@@ -3374,6 +3492,25 @@ export interface components {
             expires: string;
             serial?: string;
             used?: string;
+        };
+        Trial: {
+            /** @description the person, for the audit */
+            by?: string;
+            /** @enum {string} */
+            kind: "act" | "story" | "activity";
+            /** @description texts in this language only, so that more fits into one command */
+            lang?: string;
+            /** @description pointers of the actions or steps to perform, such as /actions/2; empty = all */
+            only?: string[];
+            /** @description YAML, or JSON if it starts with { */
+            text: string;
+            why?: string;
+        };
+        Tried: {
+            /** @description control/acquire: the lease that the trial took; renew it with control/renew while it lasts, and give it back with control/release */
+            control: components["schemas"]["Batch"];
+            /** @description act/perform: settled when the robot has performed it */
+            perform: components["schemas"]["Batch"];
         };
         Uploaded: {
             asset: components["schemas"]["Asset"];
@@ -5047,6 +5184,81 @@ export interface operations {
             };
         };
     };
+    "export-library": {
+        parameters: {
+            query: {
+                kind: "act" | "story" | "activity";
+                /** @description which; without one all */
+                id?: string[];
+                format?: "yaml" | "csv" | "zip";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "import-library": {
+        parameters: {
+            query: {
+                format: "yaml" | "csv" | "zip";
+                dry_run?: boolean;
+                /** @description for lists: Header=field says which field a column is, Header= ignores it */
+                map?: string[];
+                by?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "publish-texts": {
         parameters: {
             query?: never;
@@ -5782,6 +5994,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Token"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "try-text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Trial"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tried"];
                 };
             };
             /** @description Error */

@@ -124,10 +124,11 @@ function Entry({
 }) {
   const t = useEditorTexts();
   return (
-    <UnstyledButton className="palette-entry" aria-label={t.add(name)} disabled={disabled} onClick={onClick}>
+    <UnstyledButton className="palette-entry" disabled={disabled} onClick={onClick}>
       {Icon && <Icon size={18} />}
       <span>
         <Text span size="sm" display="block" dir="auto">
+          <span className="unseen">{t.addWord} </span>
           {name}
         </Text>
         {about && (

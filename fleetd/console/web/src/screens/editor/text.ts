@@ -48,7 +48,7 @@ export const useEditorTexts = texts(
     paletteAct: 'Acts of the library',
     paletteActions: 'Actions',
     paletteEmpty: 'Nothing found',
-    add: (what: string) => `Add ${what}`,
+    addWord: 'Add',
     list: { act: 'Actions by time', story: 'Acts in order', activity: 'Acts in order' },
     emptyList: {
       act: 'No action yet. Add one, such as say.',
@@ -245,7 +245,7 @@ export const useEditorTexts = texts(
     paletteAct: 'Akte der Bibliothek',
     paletteActions: 'Aktionen',
     paletteEmpty: 'Nichts gefunden',
-    add: (what) => `${what} hinzufügen`,
+    addWord: 'Hinzufügen:',
     list: { act: 'Aktionen nach der Zeit', story: 'Akte der Reihe nach', activity: 'Akte der Reihe nach' },
     emptyList: {
       act: 'Noch keine Aktion. Fügen Sie eine hinzu, etwa say.',

@@ -1,0 +1,303 @@
+package api
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/library"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Imports saves many texts as drafts, all or none.
+type Imports interface {
+	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.Imported, []schema.Problem, error)
+}
+
+// maxUnpacked bounds what an archive contains; score.MaxAsset bounds the file.
+const maxUnpacked = 64 << 20
+
+const importPath = "/library/import"
+
+// Import is what an import does, or would do.
+type Import struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Saved   bool           `json:"saved" doc:"everything is saved; otherwise nothing is"`
+	Rows    int            `json:"rows,omitempty" doc:"of a list, without its header"`
+	Columns []ImportColumn `json:"columns,omitempty" doc:"of a list"`
+	Entries []ImportEntry  `json:"entries"`
+	Assets  []string       `json:"assets" doc:"names of the sounds and pictures of an archive"`
+
+	Problems []ImportProblem `json:"problems"`
+}
+
+// ImportColumn is one column of a list.
+type ImportColumn struct {
+	Header string `json:"header"`
+	Field  string `json:"field,omitempty" doc:"what it is; left out if it is ignored"`
+}
+
+// ImportEntry is one act, story or activity of an import.
+type ImportEntry struct {
+	Kind      string `json:"kind" enum:"act,story,activity"`
+	ID        string `json:"id,omitempty"`
+	File      string `json:"file,omitempty" doc:"in the archive"`
+	Row       int    `json:"row,omitempty" doc:"its first row of a list"`
+	New       bool   `json:"new" doc:"there is no such entry yet"`
+	Unchanged bool   `json:"unchanged" doc:"its draft has this content already"`
+	Errors    int    `json:"errors"`
+}
+
+// ImportProblem is a problem with its place in what is imported.
+type ImportProblem struct {
+	File string `json:"file,omitempty"`
+	Row  int    `json:"row,omitempty" doc:"as a spreadsheet counts: the header is row 1"`
+	Cell string `json:"cell,omitempty" doc:"header of the column; left out if it is about the row"`
+	schema.Problem
+}
+
+// importing is what was read from a file.
+type importing struct {
+	Import
+	texts []library.Text
+	files map[string][]byte // assets by name
+	lists []library.Sheet   // by entry; zero for an entry that is not of a list
+	of    []library.SheetEntry
+}
+
+// files registers import and export.
+func (s *server) files(h huma.API) {
+	o := op("import-library", http.MethodPost, importPath, "library", "Save the acts, stories and activities of a file as drafts, all or none of them",
+		"The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; a draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.")
+	o.MaxBodyBytes, o.BodyReadTimeout = score.MaxAsset, uploadTimeout
+	o.Middlewares = huma.Middlewares{s.limitUploads}
+	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
+		caller
+		Format  string   `query:"format" enum:"yaml,csv,zip" required:"true"`
+		DryRun  bool     `query:"dry_run"`
+		Map     []string `query:"map,explode" doc:"for lists: Header=field says which field a column is, Header= ignores it"`
+		By      string   `query:"by" maxLength:"63"`
+		RawBody []byte   `contentType:"application/octet-stream"`
+	}) (*answer[Import], error) {
+		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.DryRun, change.Person{Name: in.By, Why: "import"})
+	})
+	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
+		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Kind   string   `query:"kind" enum:"act,story,activity" required:"true"`
+			ID     []string `query:"id,explode" doc:"which; without one all"`
+			Format string   `query:"format" enum:"yaml,csv,zip" default:"yaml"`
+		}) (*exported, error) {
+			return s.exportLibrary(ctx, library.Kind(in.Kind), in.ID, in.Format)
+		})
+}
+
+func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, dry bool, by change.Person) (*answer[Import], error) {
+	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string][]byte{}}
+	mapped := map[string]string{}
+	for _, m := range columns {
+		header, field, _ := strings.Cut(m, "=")
+		mapped[header] = field
+	}
+	switch format {
+	case "csv":
+		in.addList("", body, mapped)
+	case "zip":
+		in.addArchive(body, mapped)
+	default:
+		in.addYAML("", body)
+	}
+	if len(in.texts) == 0 && !in.wrong() {
+		in.fault("", schema.Fault("", "empty", "there is nothing to import", "a file begins with act:, story: or activity:"))
+	}
+	if in.wrong() {
+		return in.answer()
+	}
+	assets, err := s.importAssets(ctx, p, &in, dry, by)
+	if err != nil {
+		return nil, err
+	}
+	done, problems, err := s.Imports.Import(ctx, p, in.texts, assets, dry || in.wrong(), by)
+	if err != nil {
+		return nil, s.fail(err, "library")
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	in.take(done)
+	return in.answer()
+}
+
+// importAssets stores the sounds and pictures of an archive; dry only describes them. By
+// themselves they change nothing that is published.
+func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, dry bool, by change.Person) ([]library.Asset, error) {
+	var assets []library.Asset
+	for _, name := range in.Assets {
+		media, ok := library.MediaOf(in.files[name])
+		if !ok {
+			in.fault(name, schema.Fault("", library.CodeUnknownMedia, "its contents are of no media type that robots support", "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"))
+			continue
+		}
+		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(in.files[name]))})
+	}
+	if dry || in.wrong() {
+		return assets, nil
+	}
+	// Check the texts first: with an error nothing of the archive is stored.
+	checked, problems, err := s.Imports.Import(ctx, p, in.texts, assets, true, by)
+	if err != nil {
+		return nil, s.fail(err, "library")
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inDocument(problems))
+	}
+	if checked.Saved == nil {
+		return assets, nil
+	}
+	for i, a := range assets {
+		up, problems, err := s.Assets.PutAsset(ctx, p, a.Name, in.files[a.Name], by)
+		if err != nil {
+			return nil, s.fail(err, "asset "+a.Name)
+		}
+		if len(problems) > 0 {
+			return nil, refusal(inDocument(problems))
+		}
+		assets[i] = up.Asset
+	}
+	return assets, nil
+}
+
+func (in *importing) wrong() bool {
+	return slices.ContainsFunc(in.Problems, func(p ImportProblem) bool { return p.Severity == schema.SeverityError })
+}
+
+func (in *importing) fault(file string, p schema.Problem) {
+	in.Problems = append(in.Problems, ImportProblem{File: file, Problem: p})
+}
+
+func (in *importing) add(kind library.Kind, e ImportEntry, text []byte, list library.Sheet, of library.SheetEntry) {
+	e.Kind = string(kind)
+	in.Entries = append(in.Entries, e)
+	in.texts = append(in.texts, library.Text{Kind: kind, Body: text})
+	in.lists, in.of = append(in.lists, list), append(in.of, of)
+}
+
+func (in *importing) addList(file string, body []byte, mapped map[string]string) {
+	list, found := library.ReadCSV(body, mapped)
+	in.Rows += list.Rows
+	for _, c := range list.Columns {
+		in.Columns = append(in.Columns, ImportColumn(c))
+	}
+	for _, p := range found {
+		in.Problems = append(in.Problems, ImportProblem{File: file, Row: p.Row, Cell: p.Header, Problem: p.Problem})
+	}
+	for _, e := range list.Entries {
+		_, id := score.NameOf(e.Text)
+		in.add(list.Kind, ImportEntry{ID: id, File: file, Row: e.Row}, e.Text, list, e)
+	}
+}
+
+// addYAML adds the documents of a file.
+func (in *importing) addYAML(file string, body []byte) {
+	for text := range bytes.SplitSeq(append([]byte("\n"), body...), []byte("\n---")) {
+		if text = bytes.TrimLeft(text, "\n"); len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		kind, id := score.NameOf(text)
+		if kind == "" {
+			in.fault(file, schema.Fault("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
+			continue
+		}
+		in.add(library.Kind(kind), ImportEntry{ID: id, File: file}, text, library.Sheet{}, library.SheetEntry{})
+	}
+}
+
+// addArchive adds the files of a ZIP archive. Others than texts, lists, sounds and pictures
+// are left out.
+func (in *importing) addArchive(body []byte, mapped map[string]string) {
+	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		in.fault("", schema.Fault("", "no_archive", "it is not a ZIP archive", "choose a file that an export made, or pack a folder"))
+		return
+	}
+	left := int64(maxUnpacked)
+	for _, f := range archive.File {
+		if f.FileInfo().IsDir() || strings.HasPrefix(path.Base(f.Name), ".") {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			in.fault(f.Name, schema.Fault("", "no_archive", "it cannot be unpacked", "pack the archive again"))
+			return
+		}
+		text, err := io.ReadAll(io.LimitReader(r, left+1))
+		_ = r.Close() // it was read
+		if left -= int64(len(text)); err != nil || left < 0 {
+			in.fault(f.Name, schema.Fault("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked), "split it"))
+			return
+		}
+		switch ext := strings.ToLower(path.Ext(f.Name)); ext {
+		case ".yaml", ".yml", ".json":
+			in.addYAML(f.Name, text)
+		case ".csv":
+			in.addList(f.Name, text, mapped)
+		case ".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg":
+			name := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name))
+			in.Assets = append(in.Assets, name)
+			in.files[name] = text
+		}
+	}
+}
+
+// take takes the result of an import.
+func (in *importing) take(done library.Imported) {
+	for i, c := range done.Checked {
+		e := &in.Entries[i]
+		e.ID = orElse(c.ID, e.ID)
+		e.Errors = len(schema.Errors(c.Problems))
+		for _, p := range c.Problems {
+			at := ImportProblem{File: e.File, Problem: p}
+			if e.Row > 0 {
+				cell := in.lists[i].At(in.of[i], p)
+				at.Row, at.Cell, at.Line, at.Column = cell.Row, cell.Header, 0, 0
+			}
+			in.Problems = append(in.Problems, at)
+		}
+		if done.Saved != nil {
+			e.Unchanged = done.Saved[i].Unchanged
+			e.New = !e.Unchanged && done.Saved[i].Entry.DraftRev == 1
+		}
+	}
+	in.Saved = done.Saved != nil && !in.DryRun
+}
+
+// answer refuses what is wrong, unless only asked.
+func (in *importing) answer() (*answer[Import], error) {
+	if in.DryRun || !in.wrong() {
+		return &answer[Import]{in.Import}, nil
+	}
+	var found []Finding
+	for _, p := range in.Problems {
+		at := p.File
+		if p.Row > 0 {
+			at = strings.Trim(fmt.Sprintf("%s row %d, %s", p.File, p.Row, p.Cell), " ,")
+		}
+		if at != "" {
+			p.Detail = at + ": " + p.Detail
+		}
+		found = append(found, Finding{In: "body", Problem: p.Problem})
+	}
+	return nil, refusal(found)
+}

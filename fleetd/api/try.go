@@ -1,0 +1,181 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/library"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+	"troupe/schema/score"
+)
+
+// Trial is a text to perform once on one robot.
+type Trial struct {
+	SourceText
+	Only []string `json:"only,omitempty" maxItems:"200" doc:"pointers of the actions or steps to perform, such as /actions/2; empty = all"`
+	Lang string   `json:"lang,omitempty" maxLength:"35" doc:"texts in this language only, so that more fits into one command"`
+	Signed
+}
+
+// Tried is the commands of a trial.
+type Tried struct {
+	Control Batch `json:"control" doc:"control/acquire: the lease that the trial took; renew it with control/renew while it lasts, and give it back with control/release"`
+	Perform Batch `json:"perform" doc:"act/perform: settled when the robot has performed it"`
+}
+
+// tries registers the request that performs a text on a robot.
+func (s *server) tries(h huma.API) {
+	register(h, op("try-text", http.MethodPost, "/robots/{id}/try", "library", "Perform a text once on one robot, without publishing it",
+		"Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop."), auth.Manual,
+		func(ctx context.Context, in *struct {
+			One
+			Body Trial
+		}) (*answer[Tried], error) {
+			return s.try(ctx, in.principal, in.ID, in.Body)
+		})
+}
+
+func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Trial) (*answer[Tried], error) {
+	actions, found := trialOf(library.Kind(in.Kind), []byte(in.Text), in.Only, in.Lang, s.lookup(ctx))
+	if len(found) > 0 {
+		return nil, refusal(inDocument(found))
+	}
+	args, err := json.Marshal(map[string]any{"actions": actions, "clear": true, "defer": true})
+	if err != nil {
+		return nil, fmt.Errorf("write the actions: %w", err)
+	}
+	send := func(verb string, args json.RawMessage, prefer string) (Batch, error) {
+		o := Order{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.By, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
+		b, err := s.issue(ctx, p, o, prefer, "")
+		if err != nil {
+			return Batch{}, err
+		}
+		return b.Body, nil
+	}
+	out := Tried{}
+	if out.Control, err = send("control/acquire", json.RawMessage(`{"ttl_ms":60000}`), "wait=5"); err != nil {
+		return nil, err
+	}
+	c := out.Control.Commands[0]
+	if c.Answer == nil || c.Answer.Status != schema.StatusSucceeded {
+		why := c.Because
+		if c.Answer != nil {
+			why = strings.Trim(string(c.Answer.Reason)+": "+c.Answer.Detail, ": ")
+		}
+		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), "set the robot to mnl and enable it; whoever has control of it must give it back first")
+	}
+	if out.Perform, err = send("act/perform", args, ""); err != nil {
+		return nil, err
+	}
+	return &answer[Tried]{out}, nil
+}
+
+// trialOf returns the actions that perform a text, or parts of it, with everything that it
+// names filled in.
+func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup score.Lookup) (json.RawMessage, []schema.Problem) {
+	whole := score.Act{ID: score.InlineAct}
+	if kind == library.KindAct {
+		a, readable, found := score.CheckAct(text, lookup)
+		if errs := schema.Errors(found); !readable || len(errs) > 0 {
+			return nil, errs
+		}
+		whole.Actions = chosenActions(a.Resolve(score.Step{}).Sorted().Actions, only)
+	} else {
+		story, found := library.StoryOf(kind, text)
+		if len(found) == 0 {
+			found = schema.Errors(score.ValidateStory(story, lookup))
+		}
+		if len(found) > 0 {
+			return nil, found
+		}
+		for i, step := range story.Acts {
+			if len(only) > 0 && !slices.Contains(only, fmt.Sprintf("/acts/%d", i)) {
+				continue
+			}
+			// An exclusive action waits for those before it, so that acts follow each other.
+			whole.Actions = append(whole.Actions, score.Action{Type: score.TypeAct, Act: step.Act, With: step.With, Method: score.MethodExclusive, StartMS: int64(len(whole.Actions))})
+		}
+	}
+	if len(whole.Actions) == 0 {
+		return nil, []schema.Problem{schema.Fault("", score.CodeZeroLength, "there is nothing to perform", "choose an action")}
+	}
+	whole, found := whole.Expand(lookup)
+	if len(found) > 0 {
+		return nil, schema.Errors(found)
+	}
+	if lang != "" {
+		inOneLanguage(whole.Actions, lang)
+	}
+	body, err := schema.Encode(whole)
+	if err != nil {
+		return nil, []schema.Problem{schema.Fault("", string(schema.ReasonInternal), err.Error(), "")}
+	}
+	var parts struct {
+		Actions json.RawMessage `json:"actions"`
+	}
+	_ = json.Unmarshal(body, &parts) // it was encoded above
+	if limit := schema.TopicOf(schema.TopicCmd).MaxBytes - commandFrame; len(parts.Actions) > limit {
+		return nil, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, a command at most %d", len(parts.Actions), limit), "try it in parts, or in one language; or publish it and assign it to the robot")}
+	}
+	return parts.Actions, nil
+}
+
+// commandFrame is the room for the other fields of a command.
+const commandFrame = 1 << 10
+
+// inOneLanguage leaves each text only in one language.
+func inOneLanguage(actions []score.Action, lang string) {
+	for i := range actions {
+		x := &actions[i]
+		if len(x.Text) > 1 {
+			x.Text = score.Text{lang: x.Text.In(lang)}
+		}
+		x.Choices = slices.Clone(x.Choices)
+		for k := range x.Choices {
+			x.Choices[k].Text = score.Text{lang: x.Choices[k].Text.In(lang)}
+		}
+		x.Actions = slices.Clone(x.Actions)
+		inOneLanguage(x.Actions, lang)
+	}
+}
+
+// chosenActions returns the actions at these pointers; the first one starts at once. Without
+// pointers it returns all.
+func chosenActions(all []score.Action, only []string) []score.Action {
+	if len(only) == 0 {
+		return all
+	}
+	var out []score.Action
+	var down func(base string, list []score.Action)
+	down = func(base string, list []score.Action) {
+		for i, x := range list {
+			p := fmt.Sprintf("%s/%d", base, i)
+			if slices.Contains(only, p) {
+				out = append(out, x)
+				continue
+			}
+			down(p+"/actions", x.Actions)
+		}
+	}
+	down("/actions", all)
+	first := int64(score.MaxActMS)
+	for _, x := range out {
+		first = min(first, x.StartMS)
+	}
+	for i := range out {
+		out[i].StartMS -= first
+		if end := out[i].EndMS; end != nil {
+			moved := *end - first
+			out[i].EndMS = &moved
+		}
+	}
+	return out
+}

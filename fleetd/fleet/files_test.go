@@ -1,0 +1,121 @@
+package fleet_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"troupe/fleetd/api"
+)
+
+// TestExportIsImportedWithoutAChange exports everything in each form and imports it again.
+func TestExportIsImportedWithoutAChange(t *testing.T) {
+	onBoth(t, func(w *world) {
+		furnished(w)
+		w.must("PUT", "/assets/gong", soundOf("gong", 20), nil)
+		w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
+		w.must("POST", "/acts/ring/publish", api.Signed{}, nil)
+		var before struct{ Entries []api.Entry }
+		w.must("GET", "/acts", nil, &before)
+		for _, query := range []string{"format=csv&kind=act&id=welcome&id=bow&id=ring", "format=yaml&kind=act&id=welcome&id=bow&id=ring", "format=zip&kind=act&id=ring", "format=csv&kind=story&id=museum", "format=zip&kind=story&id=museum"} {
+			status, file := request(w.T, w.Handler(), "GET", "/library/export?"+query, nil)
+			if status != http.StatusOK {
+				w.Fatalf("export %s: %d %s", query, status, file)
+			}
+			format, _, _ := strings.Cut(strings.TrimPrefix(query, "format="), "&")
+			done := w.imports(format, file, "")
+			for _, e := range done.Entries {
+				if !e.Unchanged || e.New {
+					w.Errorf("%s: %+v", query, e)
+				}
+			}
+			if !done.Saved || len(done.Entries) == 0 {
+				w.Errorf("%s: %+v", query, done)
+			}
+		}
+		var after struct{ Entries []api.Entry }
+		w.must("GET", "/acts", nil, &after)
+		if len(after.Entries) != len(before.Entries) {
+			w.Errorf("%d acts became %d", len(before.Entries), len(after.Entries))
+		}
+		for i, e := range after.Entries {
+			if e.DraftRev != before.Entries[i].DraftRev {
+				w.Errorf("the import saved %s again", e.ID)
+			}
+		}
+	})
+}
+
+// imports imports a file and returns the answer.
+func (w *world) imports(format string, file []byte, query string) api.Import {
+	w.Helper()
+	status, text := request(w.T, w.Handler(), "POST", "/library/import?format="+format+query, string(file), "Content-Type", "application/octet-stream")
+	var done api.Import
+	if err := json.Unmarshal(text, &done); err != nil || status != http.StatusOK {
+		w.Fatalf("import %s: %d %s", format, status, text)
+	}
+	return done
+}
+
+// TestListWithAWrongRowImportsNothing imports a list with one wrong cell, dry and in earnest.
+func TestListWithAWrongRowImportsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		list := "Akt;order;type;start_ms;end_ms\nwave;1;wait;0;500\nwave;2;wait;500;100\nnod;1;wait;0;500\n"
+		done := w.imports("csv", []byte(list), "&dry_run=true&map=Akt=act")
+		if done.Saved || done.Rows != 3 || len(done.Entries) != 2 || done.Entries[0].Errors != 1 || done.Entries[1].Errors != 0 {
+			w.Errorf("a dry run: %+v", done)
+		}
+		if p := done.Problems[0]; p.Row != 3 || p.Cell != "end_ms" || p.Severity != "error" {
+			w.Errorf("the problem is %+v", p)
+		}
+		_, text := request(w.T, w.Handler(), "POST", "/library/import?format=csv&map=Akt=act", list, "Content-Type", "application/octet-stream")
+		if !bytes.Contains(text, []byte("row 3, end_ms: ")) {
+			w.Errorf("the refusal is %s", text)
+		}
+		var all struct{ Entries []api.Entry }
+		w.must("GET", "/acts", nil, &all)
+		if len(all.Entries) != 0 {
+			w.Errorf("saved %+v", all.Entries)
+		}
+		done = w.imports("csv", []byte(strings.Replace(list, "500;100", "500;900", 1)), "&map=Akt=act")
+		if !done.Saved || !done.Entries[0].New {
+			w.Errorf("the corrected list: %+v", done)
+		}
+		w.must("GET", "/acts", nil, &all)
+		if len(all.Entries) != 2 {
+			w.Errorf("saved %+v", all.Entries)
+		}
+	})
+}
+
+// TestDraftIsTriedOnOneRobot looks at the commands that a robot gets.
+func TestDraftIsTriedOnOneRobot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		furnished(w)
+		trial := api.Trial{SourceText: api.SourceText{Kind: "act", Text: `act: x
+parameters: {guest: {type: string, default: you}}
+actions:
+  - {type: wait, start_ms: 0, end_ms: 500}
+  - {type: say, start_ms: 700, timeout_ms: 900, text: {en: "Hello ${guest}", de: Hallo}}
+`}, Only: []string{"/actions/1"}, Lang: "en"}
+		var done api.Tried
+		if p := w.ask("POST", "/robots/r1/try", trial, &done); p != nil {
+			w.Fatal(p)
+		}
+		args := func() string { text, _ := json.Marshal(done.Perform.Args); return string(text) }
+		if got := args(); got != `{"actions":[{"start_ms":0,"text":{"en":"Hello you"},"timeout_ms":900,"type":"say"}],"clear":true,"defer":true}` {
+			w.Errorf("the robot is asked to perform %s", got)
+		}
+		trial.Kind, trial.Only, trial.Text = "story", []string{"/acts/1"}, museum
+		w.must("POST", "/robots/r1/try", trial, &done)
+		if got := args(); !strings.Contains(got, `"method":"exclusive"`) || !strings.Contains(got, "calm") || strings.Contains(got, "smile") {
+			w.Errorf("of the story the robot is asked to perform %s", got)
+		}
+		trial.Only = []string{"/acts/9"}
+		if p := w.ask("POST", "/robots/r1/try", trial, nil); p == nil || !p.Of(api.KindInvalid) {
+			w.Errorf("nothing to perform: %+v", p)
+		}
+	})
+}
