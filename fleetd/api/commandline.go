@@ -86,9 +86,10 @@ var commandLines = map[string]string{
 	"put-asset":    "asset put gong.wav",
 	"delete-asset": "asset delete gong",
 
-	"desired":     "desired mode ato r1",
-	"get-desired": "desired get r1",
-	"list-points": "robot points r1",
+	"desired":        "desired mode ato r1",
+	"get-desired":    "desired get r1",
+	"list-points":    "robot points r1",
+	"list-documents": "robot documents r1",
 
 	"make-token":         "robot enrol r1",
 	"get-identity":       "robot identity r1",

@@ -26,6 +26,8 @@ type Robots interface {
 	// Document returns the exact bytes of the newest document of that kind that the robot
 	// published, empty if there is none.
 	Document(robot string, kind schema.TopicKind) []byte
+	// Documents lists the newest retained documents of a robot. It reports whether the robot is known.
+	Documents(robot string) ([]view.RobotDocument, bool)
 	// Subscribe reports changes of robots in some groups of fields; after the first change
 	// it gathers more for a while.
 	Subscribe(what view.Change, gather time.Duration) *view.Feed

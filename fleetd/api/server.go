@@ -74,6 +74,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	h := humago.New(mux, config)
 	h.UseMiddleware(strictParameters)
 	s.robots(h)
+	s.documents(h)
 	s.identities(h)
 	s.services(h)
 	s.enrolments(h)

@@ -95,8 +95,8 @@ both times, the kind, the text, and the event from which it was made.`,
 	}
 	labelled.flags(label)
 	label.Flags().BoolVar(&dryRun, "dry-run", false, "only show how many of the selected robots it would change")
-	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), watch, label}, sh.identityCommands()...)
-	return group("robot", "robots: list, get, points, watch, label; enrol, identity, revoke; decommission, orphans",
+	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, label}, sh.identityCommands()...)
+	return group("robot", "robots: list, get, points, documents, watch, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
 }
 

@@ -1047,6 +1047,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/robots/{id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the retained documents of a robot as it published them
+         * @description The newest of each topic that fleetd has received; of a robot that is away, the last ones. What fleetd desires of the robot is not among them: see desired.
+         */
+        get: operations["list-documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/robots/{id}/identity": {
         parameters: {
             query?: never;
@@ -2087,6 +2107,9 @@ export interface components {
             /** @description the story that it performs */
             story?: components["schemas"]["SchemaStoryRef"];
         };
+        DocumentList: {
+            documents: components["schemas"]["RobotDocument"][];
+        };
         Entry: {
             changed_at: string;
             changed_by?: string;
@@ -2624,6 +2647,15 @@ export interface components {
             true: boolean;
             /** @description why it does not start now: the part of its condition that is not true, with values and their age, or what else keeps it; empty if it may start */
             why?: string;
+        };
+        RobotDocument: {
+            body: unknown;
+            /** Format: int64 */
+            bytes: number;
+            kind: string;
+            /** @description when fleetd received it, by fleetd's clock */
+            received: string;
+            topic: string;
         };
         RobotList: {
             /** @description set if another client seems to use this instance's name; this list may then be incomplete */
@@ -5760,6 +5792,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DesiredList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentList"];
                 };
             };
             /** @description Error */
