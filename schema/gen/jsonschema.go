@@ -79,6 +79,9 @@ func jsonSchemas() (map[string][]byte, error) {
 			// Every verb has its own arguments: see commands.schema.json.
 			s.Properties.Set("args", &jsonschema.Schema{Type: "object"})
 		}
+		if name == "DesiredConfig" {
+			s.Properties.Set("values", settingsSchema())
+		}
 		text, err := indent(s)
 		if err != nil {
 			return nil, fmt.Errorf("encode the schema of %s: %w", name, err)
