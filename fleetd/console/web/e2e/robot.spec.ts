@@ -1,4 +1,4 @@
-import { expect, live, test } from './world';
+import { accessible, colors, expect, live, test } from './world';
 
 test.describe('by touch, on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
@@ -55,3 +55,96 @@ test('by keyboard alone, a robot that was sent to manual and paused performs aga
   await press('Continue');
   await expect(way).toContainText('It performs.');
 });
+
+test('a mode command to a robot that is away expires visibly, and its new default story is applied when it is back', async ({
+  page,
+  world,
+}) => {
+  await page.goto('/robots/r1');
+  await live(page);
+  await expect(page.getByTestId('way-out')).toContainText('It performs.');
+  await world.control('robot/cut?robot=r1');
+  await expect(page.getByTestId('away')).toBeVisible();
+  await expect(page.getByTestId('connectivity')).toContainText('last seen');
+
+  // Other commands are not possible, and say why.
+  await expect(page.getByRole('button', { name: 'Pause' })).toHaveAttribute('aria-disabled', 'true');
+  await page.getByRole('button', { name: 'Switch to Manual (mnl)' }).click();
+  const answers = page.getByTestId('answers');
+  await expect(answers).toContainText('accepted, not sent yet');
+
+  await page.getByRole('tab', { name: 'Story' }).click();
+  await page.getByRole('textbox', { name: 'Another story' }).click();
+  await page.getByRole('option', { name: /^Closing time/ }).click();
+  await page.getByText('at once').click();
+  await page.getByRole('button', { name: 'Make it the default story' }).click();
+  await expect(page.getByText('it gets the story when it is back')).toBeVisible();
+
+  await page.getByRole('tab', { name: 'Now' }).click();
+  await expect(answers).toContainText('EXPIRED', { timeout: 60_000 });
+
+  await world.control('robot/join?robot=r1');
+  await expect(page.getByTestId('away')).toBeHidden({ timeout: 40_000 });
+  const performance = page.getByRole('region', { name: 'Performance' });
+  await expect(performance.getByRole('row', { name: /Story: Reported/ })).toContainText('closing-time', {
+    timeout: 40_000,
+  });
+  // The command was not carried out when it came back.
+  await expect(page.getByTestId('mode')).toContainText('Reported:Automatic (ato)');
+});
+
+test('a setting is changed after its difference was seen, and the robot reports it; a wrong one is refused', async ({
+  page,
+}) => {
+  await page.goto('/robots/r2/setup');
+  await live(page);
+  const row = page.locator('[data-setting=low_battery]');
+  await expect(row).toContainText("the robot's own file or default");
+  await page.getByRole('textbox', { name: 'low_battery' }).fill('0.25');
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  await expect(page.getByTestId('difference')).toContainText('0.25');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await expect(row).toContainText('applied');
+  await expect(row).toContainText('0.25');
+
+  await page.locator('[data-setting=languages] input:visible').fill('x'.repeat(65));
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  await expect(page.getByRole('alert')).toContainText('fleetd refuses this');
+  await expect(page.getByRole('button', { name: 'Apply' })).toBeDisabled();
+});
+
+test('the timeline of the story has a cursor that moves, and events are shown as they happen', async ({
+  page,
+  world,
+}) => {
+  await page.goto('/robots/r3/story');
+  await live(page);
+  const cursor = page.getByTestId('story-cursor');
+  const at = async () => Number(await cursor.getAttribute('data-ms'));
+  await expect(cursor).toBeVisible();
+  const before = await at();
+  await expect.poll(at).not.toBe(before);
+  await expect(page.getByText('performed now')).toHaveCount(1);
+
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await expect(page.getByTestId('events')).toBeVisible();
+  await page.getByLabel('Filter').fill('from director');
+  await expect(page.getByTestId('events')).toBeHidden();
+  await page.getByLabel('Filter').fill('auto_changed');
+  await world.cli('auto', 'pause', 'r3', '--wait', '--why', 'a speech');
+  await expect(page.getByTestId('events')).toContainText('"to":"paused"');
+  await world.cli('auto', 'continue', 'r3', '--wait');
+});
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`every part of the page is accessible in ${scheme} colours`, async ({ page }) => {
+    await colors(page, scheme);
+    for (const part of ['', '/story', '/events', '/telemetry', '/setup', '/raw']) {
+      await page.goto(`/robots/r2${part}`);
+      await live(page);
+      await expect(page.getByRole('tabpanel')).not.toBeEmpty();
+      await accessible(page);
+    }
+  });
+}

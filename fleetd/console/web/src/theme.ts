@@ -32,10 +32,16 @@ const colors = [
   'gray',
 ];
 
-/** Text in the light variant of each color, and dimmed text, with a contrast of at least 4.5:1 in both schemes. */
+/** Text in the light variant of each color, dimmed text, and links, with a contrast of at least 4.5:1 in both schemes. */
 export const contrast: CSSVariablesResolver = () => {
-  const light: Record<string, string> = { '--mantine-color-dimmed': 'var(--mantine-color-gray-8)' };
-  const dark: Record<string, string> = { '--mantine-color-dimmed': 'var(--mantine-color-dark-0)' };
+  const light: Record<string, string> = {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-8)',
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
+  };
+  const dark: Record<string, string> = {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
+  };
   for (const c of colors) {
     light[`--mantine-color-${c}-light-color`] = `color-mix(in srgb, var(--mantine-color-${c}-9) 65%, black)`;
     dark[`--mantine-color-${c}-light-color`] = `var(--mantine-color-${c}-2)`;

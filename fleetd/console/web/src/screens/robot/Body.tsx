@@ -2,6 +2,7 @@ import { Badge, Group, Progress, Table, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
 import { ago, clock } from '../../text/time';
+import { batteryOf } from './battery';
 import { Do, useSend, useWhyNot } from './Do';
 import { Facts, Nothing, Panel } from './Panel';
 import { type State, useFleetdNow, usePage } from './page';
@@ -58,12 +59,6 @@ const useTexts = texts(
     states: { idle: 'in Ruhe', run: 'darf sich bewegen', halt: 'bremst', error: 'abgeschaltet' },
   },
 );
-
-/** The level of the battery in per cent, and whether it charges; undefined if no unit says. */
-export function batteryOf(state?: State): { percent: number; charging: boolean } | undefined {
-  const said = state?.units.find((u) => u.kind === 'battery')?.detail?.match(/^(\d+) %(, charging)?/);
-  return said ? { percent: Number(said[1]), charging: !!said[2] } : undefined;
-}
 
 /** Battery, link, units with faults and temperatures, what the robot senses. */
 export function Body() {

@@ -101,7 +101,7 @@ function One({ mode }: { mode: Mode }) {
   const active = robot.mode === mode.id;
   const why = mode.why_not[0];
   let text = active ? t.active : mode.selectable ? t.available : reasonText(reasons, why?.reason, why?.detail);
-  if (robot.intended === mode.id && !active) text = t.starting;
+  if (robot.intended === mode.id && !active && robot.mode_phase === 'switching') text = t.starting;
   // What a robot that is away said is old: the command may still reach it in time.
   let whyNot = active ? t.active : stale || mode.selectable ? '' : text;
   if (stale === 'robot' && !active) text = t.waitsForRobot;

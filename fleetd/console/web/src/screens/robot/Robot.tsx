@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Group, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
-import { type ComponentType, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 
 import { problemOf } from '../../api/problem';
@@ -9,6 +9,7 @@ import { texts } from '../../text/language';
 import { Header } from './Header';
 import Now from './Now';
 import { PageContext, useDetail, useStale } from './page';
+import { useCollect } from './samples';
 import { useRobotTexts } from './text';
 
 const useTexts = texts(
@@ -39,10 +40,15 @@ const useTexts = texts(
   },
 );
 
-type Tab = 'now';
+type Tab = 'now' | 'story' | 'events' | 'telemetry' | 'setup' | 'raw';
 
 const parts: Record<Tab, ComponentType> = {
   now: Now,
+  story: lazy(() => import('./StoryTab')),
+  events: lazy(() => import('./EventsTab')),
+  telemetry: lazy(() => import('./TelemetryTab')),
+  setup: lazy(() => import('./SetupTab')),
+  raw: lazy(() => import('./RawTab')),
 };
 const tabs = Object.keys(parts) as Tab[];
 
@@ -60,6 +66,7 @@ function RobotPage({ id, tab }: { id: string; tab: Tab }) {
   const detail = useDetail(id);
   const stale = useStale(id);
   const robot = row ?? detail.data;
+  useCollect(robot && { id, robot, detail: detail.data, stale });
   if (!robot) {
     if (detail.isPending) return <Loader aria-label={common.loading} />;
     const problem = problemOf(detail.error);

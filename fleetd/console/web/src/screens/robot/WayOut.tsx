@@ -19,6 +19,7 @@ const useTexts = texts(
   {
     performs: 'It performs.',
     title: (what: string) => `It does not perform: ${what}`,
+    because: 'Cause',
     next: 'Next',
     then: 'Then',
     steps: {
@@ -33,7 +34,7 @@ const useTexts = texts(
       start: 'Its story has ended or was stopped.',
       release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
-      mode: (mode: string) => `It is in ${mode}; it performs in automatic (ato).`,
+      mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
       continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
     },
     doing: {
@@ -55,6 +56,7 @@ const useTexts = texts(
   {
     performs: 'Er tritt auf.',
     title: (what: string) => `Er tritt nicht auf: ${what}`,
+    because: 'Ursache',
     next: 'Jetzt',
     then: 'Danach',
     steps: {
@@ -71,7 +73,7 @@ const useTexts = texts(
       start: 'Seine Geschichte ist zu Ende oder wurde beendet.',
       release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string) => `${unit}: ${fault}. Der Roboter ruht, bis das behoben ist.`,
-      mode: (mode: string) => `Er ist in: ${mode}; er tritt in der Automatik (ato) auf.`,
+      mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
       continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
     },
     doing: {
@@ -123,6 +125,7 @@ export function WayOut() {
         <Title order={2} size="h4" aria-live="polite">
           {t.title(words[p.key])}
         </Title>
+        <Cause />
         <Next key={JSON.stringify(first)} step={first!} />
         {rest.length > 0 && (
           <Stack gap={2}>
@@ -140,6 +143,31 @@ export function WayOut() {
         )}
       </Stack>
     </Alert>
+  );
+}
+
+/** What the robot says about why it stopped, with the alerts that are more than a warning. */
+function Cause() {
+  const t = useTexts();
+  const reasons = useReasonTexts();
+  const { robot } = usePage();
+  const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
+  if (robot.safety === 'ENABLED' || (!robot.cause && grave.length === 0)) return null;
+  const cause = [reasonText(reasons, robot.cause), robot.latched_by].filter(Boolean).join(', ');
+  return (
+    <Stack gap={2}>
+      <Text size="sm" dir="auto">
+        <Text span fw={600}>
+          {t.because}:{' '}
+        </Text>
+        {cause}
+      </Text>
+      {grave.map((a) => (
+        <Text key={a.id} size="sm" dir="auto">
+          {[a.detail, a.hint].filter(Boolean).join('; ')}
+        </Text>
+      ))}
+    </Stack>
   );
 }
 

@@ -1,0 +1,131 @@
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import { api } from '../../api/client';
+import { texts } from '../../text/language';
+import { Do, useWhyNot } from './Do';
+import { useModeName } from './Modes';
+import { Facts, Panel } from './Panel';
+import { usePage } from './page';
+import { change } from './sending';
+import { useDesired } from './settings';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Mode after start-up',
+    help: "fleetd keeps this for the robot, whether or not it is connected. It never ends a stop, a lost link or somebody's control.",
+    none: 'nothing: the setting boot_mode decides',
+    boot: 'after start-up',
+    now: 'now once, and after start-up',
+    when: 'When',
+    mode: 'Mode',
+    set: 'Set',
+    label: (mode: string) => `mode ${mode} after start-up`,
+    accepted: 'fleetd keeps it for the robot',
+    diverged: 'somebody asked for another mode since',
+  },
+  {
+    title: 'Modus nach dem Hochfahren',
+    help: 'fleetd bewahrt das für den Roboter auf, ob er verbunden ist oder nicht. Es beendet nie einen Stopp, eine verlorene Verbindung oder jemandes Kontrolle.',
+    none: 'nichts: die Einstellung boot_mode entscheidet',
+    boot: 'nach dem Hochfahren',
+    now: 'einmal jetzt, und nach dem Hochfahren',
+    when: 'Wann',
+    mode: 'Modus',
+    set: 'Setzen',
+    label: (mode: string) => `Modus ${mode} nach dem Hochfahren`,
+    accepted: 'fleetd bewahrt es für den Roboter auf',
+    diverged: 'jemand hat seitdem einen anderen Modus verlangt',
+  },
+);
+
+interface Wanted {
+  mode: string;
+  apply: string;
+  rev: number;
+}
+interface Said {
+  desired_rev: number;
+  phase: string;
+  reason?: string;
+  detail?: string;
+  mode?: string;
+  diverged?: boolean;
+}
+
+/** The mode that the fleet desires, beside what the robot reports about it. */
+export function DesiredModePanel() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const name = useModeName();
+  const { id } = usePage();
+  const whyNot = useWhyNot('assign', true);
+  const all = useDesired();
+  const [mode, setMode] = useState('ato');
+  const [apply, setApply] = useState<'boot' | 'now'>('boot');
+  const document = all.data?.desired.find((d) => d.topic === 'desired_mode');
+  const wanted = document?.desired as Wanted | undefined;
+  const said = document?.reported as Said | undefined;
+  const set = () =>
+    change(id, t.label(name(mode)), async () => {
+      await api.POST('/api/v1/desired', { body: { mode: { mode, apply }, selector: { ids: [id] } } });
+      await all.refetch();
+      return t.accepted;
+    });
+  return (
+    <Panel title={t.title}>
+      <Text size="sm" c="dimmed">
+        {t.help}
+      </Text>
+      <Facts
+        rows={[
+          [common.requested, wanted ? `${name(wanted.mode)}, ${wanted.apply === 'now' ? t.now : t.boot}` : t.none],
+          [
+            common.reported,
+            said &&
+              [
+                said.mode && name(said.mode),
+                said.phase,
+                reasonText(reasons, said.reason, said.detail),
+                said.diverged && t.diverged,
+              ]
+                .filter(Boolean)
+                .join(', '),
+          ],
+        ]}
+      />
+      <Group align="flex-end">
+        <Stack gap={4}>
+          <Text size="sm" fw={500}>
+            {t.mode}
+          </Text>
+          <SegmentedControl
+            aria-label={t.mode}
+            value={mode}
+            onChange={setMode}
+            data={['mnl', 'ato'].map((m) => ({ value: m, label: name(m) }))}
+          />
+        </Stack>
+        <Stack gap={4}>
+          <Text size="sm" fw={500}>
+            {t.when}
+          </Text>
+          <SegmentedControl
+            aria-label={t.when}
+            value={apply}
+            onChange={(v) => setApply(v as 'boot' | 'now')}
+            data={[
+              { value: 'boot', label: t.boot },
+              { value: 'now', label: t.now },
+            ]}
+          />
+        </Stack>
+        <Do whyNot={whyNot} onClick={set}>
+          {t.set}
+        </Do>
+      </Group>
+    </Panel>
+  );
+}

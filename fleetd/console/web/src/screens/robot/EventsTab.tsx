@@ -1,0 +1,198 @@
+import {
+  Anchor,
+  Badge,
+  Button,
+  Chip,
+  Code,
+  Group,
+  ScrollArea,
+  Stack,
+  Switch,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import type { Schemas } from '../../api/client';
+import { problemOf } from '../../api/problem';
+import { texts } from '../../text/language';
+import { dateTime } from '../../text/time';
+import { Nothing, Panel } from './Panel';
+import { useEvents, usePage } from './page';
+import { useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Events',
+    filter: 'Filter',
+    hint: 'type, source, cause or data',
+    levels: { info: 'info', warn: 'not as it should be', error: 'not done', safety: 'permission to move' },
+    level: 'Levels',
+    live: 'Follow live',
+    older: 'Show older ones',
+    none: 'No such events.',
+    at: 'Received',
+    what: 'What',
+    from: 'From',
+    data: 'Details',
+    audit: 'Who did what (audit)',
+    commands: 'Commands',
+    shown: (n: number) => (n === 1 ? '1 event' : `${n} events`),
+    routine: 'also each act',
+  },
+  {
+    title: 'Ereignisse',
+    filter: 'Filter',
+    hint: 'Art, Quelle, Ursache oder Einzelheiten',
+    levels: { info: 'Info', warn: 'nicht wie es sein soll', error: 'nicht getan', safety: 'Erlaubnis zur Bewegung' },
+    level: 'Stufen',
+    live: 'Live folgen',
+    older: 'Ältere zeigen',
+    none: 'Keine solchen Ereignisse.',
+    at: 'Empfangen',
+    what: 'Was',
+    from: 'Von',
+    data: 'Einzelheiten',
+    audit: 'Wer was tat (Protokoll)',
+    commands: 'Befehle',
+    shown: (n: number) => (n === 1 ? '1 Ereignis' : `${n} Ereignisse`),
+    routine: 'auch jeder Akt',
+  },
+);
+
+type Event = Schemas['Event'];
+const levels = ['info', 'warn', 'error', 'safety'] as const;
+const color: Record<string, string> = { info: 'gray', warn: 'yellow', error: 'orange', safety: 'red' };
+/** Types of events that come with every act. */
+const routine = new Set(['act_started', 'act_ended', 'story_round', 'life_suggestion']);
+const step = 200;
+const most = 1000;
+
+/** What happened to the robot, the newest first, with a live tail. */
+export default function EventsTab() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const { id } = usePage();
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [text, setText] = useState('');
+  const [live, setLive] = useState(true);
+  const [acts, setActs] = useState(true);
+  const [limit, setLimit] = useState(step);
+  const events = useEvents(id, { level: chosen, limit }, live ? 1500 : 0);
+  const wanted = text.trim().toLowerCase();
+  const shown = (events.data ?? []).filter(
+    (e) => (acts || !routine.has(e.type)) && (!wanted || searchText(e).includes(wanted)),
+  );
+  const to = (path: string) => `/${path}?robot=${encodeURIComponent(id)}`;
+  return (
+    <Panel
+      title={t.title}
+      aside={
+        <Group gap="md">
+          <Anchor component={Link} to={to('audit')} size="sm">
+            {t.audit}
+          </Anchor>
+          <Anchor component={Link} to={to('commands')} size="sm">
+            {t.commands}
+          </Anchor>
+        </Group>
+      }
+    >
+      <Group align="flex-end" gap="md">
+        <TextInput
+          label={t.filter}
+          placeholder={t.hint}
+          data-filter
+          value={text}
+          onChange={(e) => setText(e.currentTarget.value)}
+          flex={1}
+          miw={200}
+        />
+        <Chip.Group multiple value={chosen} onChange={setChosen}>
+          <Group gap={6} role="group" aria-label={t.level}>
+            {levels.map((l) => (
+              <Chip key={l} value={l} size="sm">
+                {t.levels[l]}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+        <Switch label={t.routine} checked={acts} onChange={(e) => setActs(e.currentTarget.checked)} />
+        <Switch label={t.live} checked={live} onChange={(e) => setLive(e.currentTarget.checked)} />
+      </Group>
+      {events.isPending && <Nothing>{common.loading}</Nothing>}
+      {events.isError && <Text size="sm">{problemOf(events.error).message}</Text>}
+      {events.data && shown.length === 0 && <Nothing>{t.none}</Nothing>}
+      {shown.length > 0 && (
+        <ScrollArea type="auto">
+          <Table verticalSpacing={4} highlightOnHover data-testid="events">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t.at}</Table.Th>
+                <Table.Th>{t.what}</Table.Th>
+                <Table.Th>{t.from}</Table.Th>
+                <Table.Th>{t.data}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map((e) => (
+                <Row key={`${e.boot} ${e.seq}`} event={e} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollArea>
+      )}
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed" aria-live="polite">
+          {t.shown(shown.length)}
+        </Text>
+        {(events.data?.length ?? 0) >= limit && limit < most && (
+          <Button variant="default" onClick={() => setLimit(Math.min(most, limit + step))}>
+            {t.older}
+          </Button>
+        )}
+      </Group>
+    </Panel>
+  );
+}
+
+const dataText = (e: Event) => (e.data === undefined ? '' : JSON.stringify(e.data));
+
+function searchText(e: Event): string {
+  return [e.type, e.source, e.cause, e.req_id, dataText(e)].join(' ').toLowerCase();
+}
+
+function Row({ event: e }: { event: Event }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
+          {dateTime(e.received)}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Stack gap={0} align="flex-start">
+          <Text size="sm" fw={600}>
+            {e.type.replaceAll('_', ' ')}
+          </Text>
+          <Badge size="sm" variant="light" tt="none" color={color[e.level ?? ''] ?? 'gray'}>
+            {e.level}
+          </Badge>
+        </Stack>
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm" dir="auto">
+          {[e.source, e.cause].filter(Boolean).join(': ')}
+        </Text>
+        {e.req_id && (
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {e.req_id}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{e.data !== undefined && <Code style={{ overflowWrap: 'anywhere' }}>{dataText(e)}</Code>}</Table.Td>
+    </Table.Tr>
+  );
+}

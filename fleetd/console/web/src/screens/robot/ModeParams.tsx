@@ -1,0 +1,109 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import type { Schemas } from '../../api/client';
+import { texts } from '../../text/language';
+import { Do, useSend, useWhyNot } from './Do';
+import { useModeName } from './Modes';
+import { Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { outside, SettingField } from './SettingField';
+import { same, type Setting, valueText } from './settings';
+
+const useTexts = texts(
+  {
+    title: 'Parameters of modes',
+    none: 'The modes of this robot have no parameters.',
+    help: 'They take effect at once, and the robot keeps them over a restart.',
+    now: (value: string, standard: string) => `reported: ${value}, default: ${standard}`,
+    set: 'Set',
+    reset: 'Default',
+    isDefault: 'it is the default already',
+    unchanged: 'it is not changed',
+    bounds: 'it is out of its bounds',
+    label: (name: string, value: string) => `${name} = ${value}`,
+    toDefault: (name: string) => `${name} = default`,
+  },
+  {
+    title: 'Parameter der Modi',
+    none: 'Die Modi dieses Roboters haben keine Parameter.',
+    help: 'Sie gelten sofort, und der Roboter behält sie über einen Neustart.',
+    now: (value: string, standard: string) => `gemeldet: ${value}, Vorgabe: ${standard}`,
+    set: 'Setzen',
+    reset: 'Vorgabe',
+    isDefault: 'es ist schon die Vorgabe',
+    unchanged: 'es ist nicht geändert',
+    bounds: 'es liegt außerhalb der Grenzen',
+    label: (name: string, value: string) => `${name} = ${value}`,
+    toDefault: (name: string) => `${name} = Vorgabe`,
+  },
+);
+
+type Param = Schemas['SchemaModeParam'];
+
+/** The parameters of modes as the robot lists them, each with its field. */
+export function ModeParams() {
+  const t = useTexts();
+  const name = useModeName();
+  const modes = (usePage().detail?.modes?.modes ?? []).filter((m) => (m.params ?? []).length > 0);
+  return (
+    <Panel title={t.title}>
+      {modes.length === 0 ? <Nothing>{t.none}</Nothing> : <Nothing>{t.help}</Nothing>}
+      {modes.map((m) => (
+        <Stack key={m.id} gap="xs">
+          <Text fw={600} size="sm">
+            {name(m.id)}
+          </Text>
+          {m.params!.map((p) => (
+            <One key={p.name} mode={m.id} param={p} />
+          ))}
+        </Stack>
+      ))}
+    </Panel>
+  );
+}
+
+function One({ mode, param }: { mode: string; param: Param }) {
+  const t = useTexts();
+  const send = useSend();
+  const whyNot = useWhyNot();
+  const [value, setValue] = useState<unknown>(param.value);
+  const schema: Setting = {
+    type: param.type === 'word' ? 'string' : param.type,
+    enum: param.one_of,
+    minimum: param.min ?? undefined,
+    maximum: param.max ?? undefined,
+  };
+  const name = `${mode} ${param.name}`;
+  let why = '';
+  if (value === undefined || same(value, param.value)) why = t.unchanged;
+  else if (outside(value, schema)) why = t.bounds;
+  return (
+    <Group align="flex-end" gap="xs">
+      <Stack gap={0} flex={1} miw={200}>
+        <Text size="sm">
+          {param.name} {param.unit && `(${param.unit})`}
+        </Text>
+        <Text size="xs" c="dimmed" dir="auto">
+          {param.purpose}; {t.now(valueText(param.value), valueText(param.default))}
+        </Text>
+      </Stack>
+      <SettingField name={name} schema={schema} value={value} onChange={setValue} />
+      <Do
+        whyNot={whyNot || why}
+        onClick={() => send('mode/param', { mode, name: param.name, value }, t.label(name, valueText(value)))}
+      >
+        {t.set}
+      </Do>
+      <Do
+        whyNot={whyNot || (same(param.value, param.default) ? t.isDefault : '')}
+        onClick={async () => {
+          await send('mode/param', { mode, name: param.name }, t.toDefault(name));
+          setValue(param.default);
+        }}
+      >
+        {t.reset}
+      </Do>
+    </Group>
+  );
+}

@@ -1,0 +1,257 @@
+import { Badge, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+
+import { problemOf } from '../../api/problem';
+import { texts } from '../../text/language';
+import { dateTime } from '../../text/time';
+import { Do, useWhyNot } from './Do';
+import { Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { outside, SettingField } from './SettingField';
+import {
+  type Desired,
+  type Place,
+  placeOf,
+  type Reported,
+  same,
+  type Setting,
+  useDesired,
+  useSettingSchemas,
+  valueText,
+} from './settings';
+import { SettingsReview } from './SettingsReview';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Settings',
+    help: 'Settings that the fleet does not set are those of the robot: from its own file, or the default. fleetd keeps what you change, and the robot reports each setting that it has applied.',
+    filter: 'Filter',
+    hint: 'name or purpose',
+    setting: 'Setting',
+    desired: 'Desired',
+    reported: 'Reported by the robot',
+    ownValue: "the robot's own file or default",
+    by: (who: string, at: string) => `by ${who}, ${at}`,
+    places: {
+      own: '',
+      applied: 'applied',
+      pending: 'not applied yet',
+      restart: 'after the next start',
+      rejected: 'refused',
+    },
+    restarts: 'in force after the next start',
+    review: (n: number) => (n === 1 ? 'Review 1 change' : `Review ${n} changes`),
+    discard: 'Discard',
+    nothing: 'nothing was changed',
+    bounds: (key: string) => `${key} is out of its bounds`,
+    overtaken: 'The robot ignores this revision',
+  },
+  {
+    title: 'Einstellungen',
+    help: 'Was die Flotte nicht setzt, ist Sache des Roboters: aus seiner eigenen Datei oder der Vorgabe. fleetd bewahrt auf, was Sie ändern, und der Roboter meldet jede Einstellung, die er angewendet hat.',
+    filter: 'Filter',
+    hint: 'Name oder Zweck',
+    setting: 'Einstellung',
+    desired: 'Verlangt',
+    reported: 'Vom Roboter gemeldet',
+    ownValue: 'eigene Datei des Roboters oder Vorgabe',
+    by: (who: string, at: string) => `von ${who}, ${at}`,
+    places: {
+      own: '',
+      applied: 'angewendet',
+      pending: 'noch nicht angewendet',
+      restart: 'nach dem nächsten Start',
+      rejected: 'abgelehnt',
+    },
+    restarts: 'gilt nach dem nächsten Start',
+    review: (n: number) => (n === 1 ? '1 Änderung ansehen' : `${n} Änderungen ansehen`),
+    discard: 'Verwerfen',
+    nothing: 'nichts ist geändert',
+    bounds: (key: string) => `${key} liegt außerhalb der Grenzen`,
+    overtaken: 'Der Roboter übergeht diese Revision',
+  },
+);
+
+const color: Record<Place, string> = {
+  own: 'gray',
+  applied: 'green',
+  pending: 'blue',
+  restart: 'yellow',
+  rejected: 'red',
+};
+
+/** What a person changed and has not applied yet; undefined as a value unsets the key. */
+export type Draft = Map<string, unknown>;
+
+/** Every setting as a form, desired beside reported, with where each is from. */
+export function Settings() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const schemas = useSettingSchemas();
+  const all = useDesired();
+  const whyNot = useWhyNot('assign', true);
+  const [draft, setDraft] = useState<Draft>(new Map());
+  const [text, setText] = useState('');
+  const [reviewing, setReviewing] = useState(false);
+  const document = all.data?.desired.find((d) => d.topic === 'desired_config');
+  const desired = document?.desired as Desired | undefined;
+  const reported = document?.reported as Reported | undefined;
+  const edit = (key: string, value: unknown) => {
+    const next = new Map(draft);
+    if (same(value, desired?.values[key])) next.delete(key);
+    else next.set(key, value);
+    setDraft(next);
+  };
+  const wanted = text.trim().toLowerCase();
+  // What the fleet sets comes first.
+  const own = ([key]: [string, Setting]) => (desired && key in desired.values ? 0 : 1);
+  const sorted = [...(schemas.data ?? [])].sort((a, b) => own(a) - own(b));
+  const rows = sorted.filter(([key, s]) => `${key} ${s.description}`.toLowerCase().includes(wanted));
+  const wrong = schemas.data?.find(([key, s]) => draft.has(key) && outside(draft.get(key), s));
+  const failed = schemas.error ?? all.error;
+  return (
+    <Panel
+      title={t.title}
+      aside={
+        <Group gap="xs">
+          <Do whyNot={draft.size > 0 ? '' : t.nothing} onClick={() => setDraft(new Map())}>
+            {t.discard}
+          </Do>
+          <Do
+            variant="filled"
+            whyNot={whyNot || (draft.size === 0 ? t.nothing : wrong ? t.bounds(wrong[0]) : '')}
+            onClick={() => setReviewing(true)}
+          >
+            {t.review(draft.size)}
+          </Do>
+        </Group>
+      }
+    >
+      <Text size="sm" c="dimmed">
+        {t.help}
+      </Text>
+      {document?.overtaken && (
+        <Text size="sm" c="red">
+          {t.overtaken}: {document.overtaken}
+        </Text>
+      )}
+      <TextInput
+        label={t.filter}
+        placeholder={t.hint}
+        data-filter
+        value={text}
+        onChange={(e) => setText(e.currentTarget.value)}
+      />
+      {(schemas.isPending || all.isPending) && <Nothing>{common.loading}</Nothing>}
+      {failed && <Text size="sm">{problemOf(failed).message}</Text>}
+      {schemas.data && all.data && (
+        <Table verticalSpacing="xs" layout="fixed" data-testid="settings" className="stacked">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t.setting}</Table.Th>
+              <Table.Th>{t.desired}</Table.Th>
+              <Table.Th>{t.reported}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(([key, s]) => (
+              <Row
+                key={key}
+                name={key}
+                schema={s}
+                desired={desired}
+                reported={reported}
+                changed={draft.has(key)}
+                value={draft.has(key) ? draft.get(key) : desired?.values[key]}
+                disabled={!!whyNot}
+                onChange={(v) => edit(key, v)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {reviewing && (
+        <SettingsReview
+          draft={draft}
+          desired={desired}
+          reported={reported}
+          schemas={new Map(schemas.data)}
+          onClose={() => setReviewing(false)}
+          onApplied={() => {
+            setDraft(new Map());
+            setReviewing(false);
+            void all.refetch();
+          }}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function Row(p: {
+  name: string;
+  schema: Setting;
+  desired?: Desired;
+  reported?: Reported;
+  changed: boolean;
+  value: unknown;
+  disabled: boolean;
+  onChange: (v: unknown) => void;
+}) {
+  const t = useTexts();
+  const reasons = useReasonTexts();
+  const { robot } = usePage();
+  const place = placeOf(p.name, p.desired, p.reported);
+  const refused = p.reported?.rejected?.find((r) => r.key === p.name);
+  const inForce = p.reported?.applied?.[p.name];
+  return (
+    <Table.Tr data-changed={p.changed || undefined} data-setting={p.name}>
+      <Table.Td style={{ verticalAlign: 'top' }}>
+        <Stack gap={2}>
+          <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {p.name}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {p.schema.description}
+          </Text>
+          {p.schema['x-restart'] && (
+            <Text size="xs" c="dimmed" fs="italic">
+              {t.restarts}
+            </Text>
+          )}
+        </Stack>
+      </Table.Td>
+      <Table.Td style={{ verticalAlign: 'top' }}>
+        <SettingField name={p.name} schema={p.schema} value={p.value} disabled={p.disabled} onChange={p.onChange} />
+        {p.desired && p.name in p.desired.values && (
+          <Text size="xs" c="dimmed" dir="auto">
+            {t.by(p.desired.by || 'fleetd', dateTime(p.desired.ts))}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td style={{ verticalAlign: 'top' }}>
+        <Stack gap={2} align="flex-start">
+          <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }} c={place === 'own' ? 'dimmed' : undefined}>
+            {place === 'own' ? t.ownValue : valueText(inForce) || '–'}
+          </Text>
+          {place !== 'own' && (
+            <Badge variant="light" color={color[place]} tt="none">
+              {t.places[place]}
+            </Badge>
+          )}
+          {refused && (
+            <Text size="xs" dir="auto">
+              {reasonText(reasons, refused.reason, refused.detail)}
+            </Text>
+          )}
+          {place === 'pending' && p.reported?.reason && robot.adopted && (
+            <Text size="xs" dir="auto">
+              {reasonText(reasons, p.reported.reason, p.reported.detail)}
+            </Text>
+          )}
+        </Stack>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

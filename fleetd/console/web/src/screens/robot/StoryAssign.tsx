@@ -1,0 +1,162 @@
+import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { api, data } from '../../api/client';
+import { problemOf } from '../../api/problem';
+import { texts } from '../../text/language';
+import { Do, useWhyNot } from './Do';
+import { duration } from './elapsed';
+import { Facts, Panel } from './Panel';
+import { usePage } from './page';
+import { change } from './sending';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'Default story',
+    phases: {
+      idle: 'nothing to do',
+      fetching: 'fetches it',
+      verifying: 'checks it',
+      validating: 'checks it',
+      staged: 'has it, and waits for its turn',
+      waiting: 'waits',
+      activating: 'takes it',
+      active: 'has it',
+      rejected: 'refused it',
+      failed: 'could not get it, and tries again',
+      rolled_back: 'tried it, and went back to the one before',
+      superseded: 'replaced',
+      withdrawn: 'has none, as desired',
+    },
+    noStory: 'no story',
+    notYet: 'has not reported about it yet',
+    later: 'The robot is not connected: it gets the story when it is back.',
+    choose: 'Another story',
+    one: (name: string, rev: number, length: string) => `${name}, revision ${rev}, ${length}`,
+    unpublished: 'not published',
+    when: 'When it changes over',
+    applies: { next_act: 'after the act', now: 'at once', next_start: 'at the next start' },
+    assign: 'Make it the default story',
+    label: (story: string) => `default story ${story}`,
+    same: 'it is the desired story already',
+    first: 'choose a story first',
+    accepted: 'fleetd keeps it for the robot',
+    progress: (n: number) => `${n} %`,
+  },
+  {
+    title: 'Eigene Geschichte',
+    phases: {
+      idle: 'nichts zu tun',
+      fetching: 'holt sie',
+      verifying: 'prüft sie',
+      validating: 'prüft sie',
+      staged: 'hat sie und wartet, bis sie dran ist',
+      waiting: 'wartet',
+      activating: 'übernimmt sie',
+      active: 'hat sie',
+      rejected: 'hat sie abgelehnt',
+      failed: 'bekam sie nicht und versucht es wieder',
+      rolled_back: 'hat sie versucht und ist zur vorigen zurück',
+      superseded: 'ersetzt',
+      withdrawn: 'hat keine, wie verlangt',
+    },
+    noStory: 'keine Geschichte',
+    notYet: 'hat noch nichts dazu gemeldet',
+    later: 'Der Roboter ist nicht verbunden: er bekommt die Geschichte, wenn er zurück ist.',
+    choose: 'Andere Geschichte',
+    one: (name: string, rev: number, length: string) => `${name}, Revision ${rev}, ${length}`,
+    unpublished: 'nicht veröffentlicht',
+    when: 'Wann sie wechselt',
+    applies: { next_act: 'nach dem Akt', now: 'sofort', next_start: 'beim nächsten Start' },
+    assign: 'Zur eigenen Geschichte machen',
+    label: (story: string) => `eigene Geschichte ${story}`,
+    same: 'sie ist schon verlangt',
+    first: 'wählen Sie zuerst eine Geschichte',
+    accepted: 'fleetd bewahrt sie für den Roboter auf',
+    progress: (n: number) => `${n} %`,
+  },
+);
+
+type Apply = 'next_act' | 'now' | 'next_start';
+
+/** Which story the robot shall have beside the one that it has, and the choice of another. */
+export function StoryAssign() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const { id, robot, stale } = usePage();
+  const whyNot = useWhyNot('assign', true);
+  const queries = useQueryClient();
+  const [story, setStory] = useState<string | null>(null);
+  const [apply, setApply] = useState<Apply>('next_act');
+  const stories = useQuery({ queryKey: ['stories'], queryFn: () => data(api.GET('/api/v1/stories')) });
+  const d = robot.desired;
+  const ref = (r?: { id: string; rev: number }) => (r ? `${r.id}, revision ${r.rev}` : t.noStory);
+  const chosen = stories.data?.entries.find((e) => e.id === story);
+  const same = chosen && d.story?.id === chosen.id && d.story.rev === chosen.rev;
+  const assign = () =>
+    change(id, t.label(story!), async () => {
+      await api.POST('/api/v1/assignments', { body: { story: story!, apply, selector: { ids: [id] } } });
+      await queries.invalidateQueries({ queryKey: ['robot', id] });
+      return t.accepted;
+    });
+  const phase = t.phases[d.phase as keyof typeof t.phases] ?? d.phase ?? '';
+  return (
+    <Panel title={t.title}>
+      <Facts
+        rows={[
+          [common.requested, ref(d.story)],
+          [common.reported, ref(d.active)],
+          [
+            '',
+            d.desired_rev && d.reported_rev !== d.desired_rev
+              ? stale === 'robot'
+                ? t.later
+                : t.notYet
+              : [
+                  phase,
+                  typeof d.progress === 'number' && t.progress(d.progress),
+                  reasonText(reasons, d.reason, d.detail),
+                ]
+                  .filter(Boolean)
+                  .join(', '),
+          ],
+        ]}
+      />
+      {stories.isError && <Text size="sm">{problemOf(stories.error).message}</Text>}
+      <Group align="flex-end">
+        <Select
+          label={t.choose}
+          searchable
+          value={story}
+          onChange={setStory}
+          miw={220}
+          flex={1}
+          data={(stories.data?.entries ?? []).map((e) => ({
+            value: e.id,
+            disabled: e.rev === 0,
+            label: e.rev
+              ? t.one(e.name || e.id, e.rev, duration(e.length_ms ?? 0))
+              : `${e.name || e.id}, ${t.unpublished}`,
+          }))}
+        />
+        <Stack gap={4}>
+          <Text size="sm" fw={500}>
+            {t.when}
+          </Text>
+          <SegmentedControl
+            aria-label={t.when}
+            value={apply}
+            onChange={(v) => setApply(v as Apply)}
+            data={(['next_act', 'now', 'next_start'] as const).map((v) => ({ value: v, label: t.applies[v] }))}
+          />
+        </Stack>
+        <Do whyNot={whyNot || (!chosen ? t.first : same ? t.same : '')} onClick={assign}>
+          {t.assign}
+        </Do>
+      </Group>
+    </Panel>
+  );
+}

@@ -1,0 +1,79 @@
+import { Stack, Text } from '@mantine/core';
+
+import { problemOf } from '../../api/problem';
+import { texts } from '../../text/language';
+import { useActing } from './acting';
+import { duration } from './elapsed';
+import { Facts, Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { StoryAssign } from './StoryAssign';
+import { StoryButtons } from './StoryButtons';
+import { StoryDiff } from './StoryDiff';
+import { StoryTimeline } from './StoryTimeline';
+import { reasonText, useReasonTexts, useRobotTexts } from './text';
+
+const useTexts = texts(
+  {
+    title: 'The running story',
+    none: 'The robot performs no story.',
+    story: 'Story',
+    length: 'Length of a round',
+    about: (at: string) => `about ${at}`,
+    status: 'Status',
+    noTimeline: 'Its timeline cannot be drawn',
+    pruned: 'Left out by this body',
+  },
+  {
+    title: 'Die laufende Geschichte',
+    none: 'Der Roboter führt keine Geschichte auf.',
+    story: 'Geschichte',
+    length: 'Dauer einer Runde',
+    about: (at: string) => `etwa ${at}`,
+    status: 'Zustand',
+    noTimeline: 'Ihr Ablauf lässt sich nicht zeichnen',
+    pruned: 'Von diesem Körper ausgelassen',
+  },
+);
+
+/** The story as it runs, the commands for it, and which story the robot shall have. */
+export default function StoryTab() {
+  const t = useTexts();
+  const common = useRobotTexts();
+  const reasons = useReasonTexts();
+  const { robot } = usePage();
+  const { timeline, span, spans, ms } = useActing();
+  const story = robot.story;
+  return (
+    <Stack>
+      <Panel title={t.title}>
+        {!story && <Nothing>{t.none}</Nothing>}
+        {story && (
+          <Facts
+            rows={[
+              [t.story, `${story.id}, revision ${story.rev}`],
+              [t.status, [robot.auto, reasonText(reasons, robot.auto_reason)].filter(Boolean).join(': ')],
+              [t.length, timeline.data && t.about(duration(timeline.data.length_ms))],
+              [t.pruned, robot.desired.pruned?.join(', ') ?? ''],
+            ]}
+          />
+        )}
+        <StoryButtons />
+        {story && timeline.isPending && <Nothing>{common.loading}</Nothing>}
+        {story && timeline.isError && (
+          <Text size="sm" dir="auto">
+            {t.noTimeline}: {problemOf(timeline.error).message}
+          </Text>
+        )}
+        {timeline.data && (
+          <StoryTimeline
+            timeline={timeline.data}
+            current={robot.mode === 'ato' && robot.auto !== 'stopped' ? spans.indexOf(span!) : -1}
+            at={span && ms !== undefined ? span.start_ms + Math.min(ms, span.end_ms - span.start_ms) : undefined}
+          />
+        )}
+      </Panel>
+      <StoryAssign />
+      <StoryDiff />
+    </Stack>
+  );
+}

@@ -1,0 +1,84 @@
+import { SimpleGrid, Stack, Text } from '@mantine/core';
+
+import { texts } from '../../text/language';
+import { Chart } from './Chart';
+import { Nothing, Panel } from './Panel';
+import { usePage } from './page';
+import { type Sample, useSamples } from './samples';
+
+const useTexts = texts(
+  {
+    kept: 'fleetd keeps no measurements. These were collected by this tab since you opened the page of the robot, for an hour at most.',
+    battery: 'Battery',
+    'round trip': 'Round trip of a message',
+    'silence budget': 'Silence that the link still bears',
+    temperature: 'Temperatures',
+    noTemperature: 'A robot reports the temperature of a unit only while it is warm, hot or out of order. None is now.',
+    speed: 'Speed',
+    noSpeed: 'A robot reports its speed only while somebody drives it. The page of manual control shows it.',
+    none: 'The robot reports nothing of this.',
+  },
+  {
+    kept: 'fleetd bewahrt keine Messwerte auf. Diese hat dieser Tab gesammelt, seit Sie die Seite des Roboters geöffnet haben, höchstens eine Stunde lang.',
+    battery: 'Batterie',
+    'round trip': 'Umlaufzeit einer Nachricht',
+    'silence budget': 'Stille, die die Verbindung noch erträgt',
+    temperature: 'Temperaturen',
+    noTemperature:
+      'Ein Roboter meldet die Temperatur einer Einheit nur, solange sie warm, heiß oder gestört ist. Das ist jetzt keine.',
+    speed: 'Geschwindigkeit',
+    noSpeed: 'Ein Roboter meldet seine Geschwindigkeit nur, während ihn jemand fährt. Die Handsteuerung zeigt sie.',
+    none: 'Der Roboter meldet nichts davon.',
+  },
+);
+
+const charts = [
+  { key: 'battery', unit: '%', range: [0, 100] },
+  { key: 'round trip', unit: 'ms' },
+  { key: 'silence budget', unit: 's' },
+] as const;
+const none: Sample[] = [];
+
+/** Charts of what the robot reports, collected by this page. */
+export default function TelemetryTab() {
+  const t = useTexts();
+  const { id } = usePage();
+  const samples = useSamples((s) => s.of[id]) ?? none;
+  const warm = [
+    ...new Set(samples.flatMap((s) => Object.keys(s.values).filter((k) => k.startsWith('temperature ')))),
+  ].sort();
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed" role="note">
+        {t.kept}
+      </Text>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        {charts.map((c) => (
+          <Panel key={c.key} title={t[c.key]}>
+            {samples.some((s) => s.values[c.key] !== undefined) ? (
+              <Chart
+                samples={samples}
+                lines={[c.key]}
+                names={[t[c.key]]}
+                unit={c.unit}
+                range={'range' in c ? [...c.range] : undefined}
+              />
+            ) : (
+              <Nothing>{t.none}</Nothing>
+            )}
+          </Panel>
+        ))}
+        <Panel title={t.temperature}>
+          {warm.length > 0 ? (
+            <Chart samples={samples} lines={warm} names={warm.map((k) => k.slice('temperature '.length))} unit="°C" />
+          ) : (
+            <Nothing>{t.noTemperature}</Nothing>
+          )}
+        </Panel>
+        <Panel title={t.speed}>
+          <Nothing>{t.noSpeed}</Nothing>
+        </Panel>
+      </SimpleGrid>
+    </Stack>
+  );
+}

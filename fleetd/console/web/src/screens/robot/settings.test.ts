@@ -1,0 +1,28 @@
+import { expect, test, vi } from 'vitest';
+
+vi.mock('../../api/client', () => ({}));
+vi.mock('./page', () => ({}));
+const { placeOf, same } = await import('./settings');
+
+const desired = { rev: 4, ts: '', values: { low_battery: 0.3, boot_mode: 'ato', languages: ['de'] } };
+const reported = {
+  desired_rev: 4,
+  phase: 'active',
+  applied: { low_battery: 0.3, languages: ['de'] },
+  rejected: [{ key: 'boot_mode', reason: 'unknown_mode' }],
+  restart_needed: ['languages'],
+};
+
+test('each setting says where it is from and how far it is', () => {
+  expect(placeOf('signing', desired, reported)).toBe('own');
+  expect(placeOf('low_battery', desired, reported)).toBe('applied');
+  expect(placeOf('boot_mode', desired, reported)).toBe('rejected');
+  expect(placeOf('languages', desired, reported)).toBe('restart');
+  expect(placeOf('low_battery', { ...desired, rev: 5, values: { low_battery: 0.1 } }, reported)).toBe('pending');
+  expect(placeOf('low_battery', desired, undefined)).toBe('pending');
+});
+
+test('objects are the same whatever the order of their members', () => {
+  expect(same({ a: 1, b: [2] }, { b: [2], a: 1 })).toBe(true);
+  expect(same([1, 2], [2, 1])).toBe(false);
+});
