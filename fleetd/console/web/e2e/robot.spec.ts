@@ -74,7 +74,7 @@ test('a mode command to a robot that is away expires visibly, and its new defaul
   await expect(answers).toContainText('accepted, not sent yet');
 
   await page.getByRole('tab', { name: 'Story' }).click();
-  await page.getByRole('textbox', { name: 'Another story' }).click();
+  await page.getByLabel('Another story', { exact: true }).first().click();
   await page.getByRole('option', { name: /^Closing time/ }).click();
   await page.getByText('at once').click();
   await page.getByRole('button', { name: 'Make it the default story' }).click();
@@ -110,7 +110,7 @@ test('a setting is changed after its difference was seen, and the robot reports 
   await page.locator('[data-setting=languages] input:visible').fill('x'.repeat(65));
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Review 1 change' }).click();
-  await expect(page.getByRole('alert')).toContainText('fleetd refuses this');
+  await expect(page.getByText('fleetd refuses this:')).toContainText('fleetd refuses this');
   await expect(page.getByRole('button', { name: 'Apply' })).toBeDisabled();
 });
 
