@@ -114,7 +114,7 @@ func TestLaunchpadAndStackOverMQTT(t *testing.T) {
 }
 
 func TestSafeguardOfLifeOverMQTT(t *testing.T) {
-	runIn(t, []variant{ownBroker}, func(w *world) {
+	runIn(t, anyBroker, func(w *world) {
 		w.recorder.Allow(robotTopic("r1", "sim/#"))
 		w.runRobot("r1", "", "--sim-faults", "--sim-at", "stage", "--link-loss-ato", "continue")
 		w.awaitState("r1", "calibrated", func(s schema.State) bool { return s.Mode.Calibrated })
