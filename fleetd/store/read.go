@@ -132,8 +132,9 @@ func boolToInt(b bool) int64 {
 	return 0
 }
 
-// maxNamed bounds the names in one query: a statement has a limited number of parameters.
-const maxNamed = 1000
+// maxNamed bounds the names in one query. A statement has a limited number of parameters, and
+// SQLite looks each of them up in a list, so its cost grows with the square of their number.
+const maxNamed = 200
 
 // where collects the conditions of a query and their arguments.
 type where struct {
