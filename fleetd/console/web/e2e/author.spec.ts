@@ -161,8 +161,101 @@ test('deleting an act says which stories it shortens, and recovering brings it b
   await expect(page.getByText(`${act} is recovered`)).toBeVisible();
 });
 
+test('a list with a wrong row imports nothing and names the cell; the corrected one is imported', async ({ page }) => {
+  const act = fresh('list');
+  const list = (end: number) => `Akt;order;type;start_ms;end_ms\n${act};1;wait;0;500\n;2;wait;500;${end}\n`;
+  const choose = (text: string) =>
+    page
+      .getByRole('dialog')
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await page.goto('/acts');
+  await live(page);
+  await page.getByRole('button', { name: 'Import…' }).click();
+  await choose(list(100));
+  // The header of the first column is no field: its author says what it is.
+  await page.getByRole('combobox', { name: 'Field: Akt' }).click();
+  await page.getByRole('option', { name: 'act', exact: true }).click();
+  await expect(page.getByRole('row', { name: /row 3, end_ms/ })).toContainText('is not after start_ms');
+  await expect(page.getByRole('button', { name: 'Import', exact: true })).toBeDisabled();
+  await choose(list(900).replace('Akt', 'act'));
+  await expect(page.getByRole('row', { name: new RegExp(`act ${act}`) })).toContainText('new');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await expect(page.getByText('1 draft is saved')).toBeVisible();
+  await page.getByLabel('Filter by name, id or language').fill(act);
+  await expect(page.getByRole('row', { name: new RegExp(act) })).toContainText('never published');
+});
+
+test('a draft is tried on a robot in manual mode, and control is given back', async ({ page, request }) => {
+  const order = (verb: string, args: object) =>
+    request.post('/api/v1/commands', {
+      headers: { Prefer: 'wait=20' },
+      data: { verb, args, selector: { ids: ['r1'] } },
+    });
+  await order('mode/set', { mode: 'mnl' });
+  await order('safety/reset', {}); // refused unless something has stopped it
+  await order('safety/enable', {});
+  const act = fresh('try');
+  await request.put(`/api/v1/acts/${act}`, {
+    headers: { 'If-Match': '"0"', 'Content-Type': 'application/yaml' },
+    data: `act: ${act}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1500, face: smile}\n`,
+  });
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  await page.getByRole('button', { name: 'Try on a robot…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('combobox', { name: 'Robot' }).click();
+  await page.getByRole('option', { name: 'r1', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Perform' }).click();
+  await expect(dialog.getByText('The robot performs it.')).toBeVisible();
+  await expect(dialog.getByText('The robot says that it has performed it.')).toBeVisible();
+  await expect
+    .poll(async () => ((await (await request.get('/api/v1/robots/r1')).json()) as { control?: unknown }).control)
+    .toBeUndefined();
+});
+
+test('a condition says whether it is true on the chosen robot, and why not', async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem('troupe.editor.robot', 'r2'));
+  await page.goto('/activities/greet-visitor');
+  await live(page);
+  await expect(page.getByText('Is it true on r2 now?')).toBeVisible();
+  await expect(page.getByText('Not true now')).toBeVisible();
+  await expect(page.getByText(/people .*is not true/)).toBeVisible();
+});
+
+test('a sound is uploaded, listed with its uses, and deleted', async ({ page }) => {
+  const name = fresh('ding');
+  const wav = Buffer.concat([
+    Buffer.from('RIFF'),
+    Buffer.from([36, 0, 0, 0]),
+    Buffer.from('WAVEfmt '),
+    Buffer.alloc(24),
+    Buffer.from(name),
+  ]);
+  await page.goto('/assets');
+  await live(page);
+  await page.locator('input[type=file]').setInputFiles({ name: `${name}.wav`, mimeType: 'audio/wav', buffer: wav });
+  await expect(page.getByText(`${name} is uploaded`)).toBeVisible();
+  await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText('nowhere');
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'Bad!.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+  await expect(page.getByText('Bad!.txt: rename the file')).toBeVisible();
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByText(`${name} is deleted`)).toBeVisible();
+});
+
 for (const scheme of ['light', 'dark'] as const) {
-  for (const path of ['/stories', '/acts/welcome', '/stories/museum-welcome', '/activities/greet-visitor']) {
+  for (const path of [
+    '/stories',
+    '/acts/welcome',
+    '/stories/museum-welcome',
+    '/activities/greet-visitor',
+    '/assets',
+    '/places',
+  ]) {
     test(`${path} is accessible in ${scheme} colours`, async ({ page }) => {
       await colors(page, scheme);
       await page.goto(path);

@@ -1,4 +1,12 @@
-import { IconBolt, IconBook2, IconLayoutDashboard, IconMasksTheater, IconRobot } from '@tabler/icons-react';
+import {
+  IconBolt,
+  IconBook2,
+  IconLayoutDashboard,
+  IconMapPin,
+  IconMasksTheater,
+  IconMusic,
+  IconRobot,
+} from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
 
@@ -76,6 +84,22 @@ export const screens: readonly Screen[] = [
     load: () => import('./library/Activities'),
   },
   { path: '/activities/:id', right: 'view', load: () => import('./editor/ActivityEditor') },
+  {
+    path: '/places',
+    nav: 'places',
+    icon: IconMapPin,
+    shortcut: 'p',
+    right: 'view',
+    load: () => import('./places/Places'),
+  },
+  {
+    path: '/assets',
+    nav: 'assets',
+    icon: IconMusic,
+    shortcut: 'f',
+    right: 'view',
+    load: () => import('./assets/Assets'),
+  },
 ];
 
 /** Screens without the frame, such as the sign-in. */

@@ -18,6 +18,8 @@ const elsewhere: Record<Kind, string[]> = {
   activity: ['activity', 'acts'],
 };
 const order = [
+  'nature',
+  'launch',
   'name',
   'act',
   'start_ms',
@@ -32,8 +34,6 @@ const order = [
   'pitch_rad',
   'roll_rad',
   'vx_mps',
-  'nature',
-  'launch',
   'languages',
   'repeat',
   'on_act_error',

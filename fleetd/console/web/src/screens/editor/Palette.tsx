@@ -70,7 +70,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
         value={filter}
         onChange={(e) => setFilter(e.currentTarget.value)}
       />
-      <ScrollArea.Autosize mah={{ base: '70vh', lg: '56vh' }} type="auto" tabIndex={0}>
+      <ScrollArea.Autosize mah={{ base: '70vh', lg: '42vh' }} type="auto" tabIndex={0}>
         <Stack gap={2} pe="xs">
           {types.length > 0 && (
             <Text size="xs" fw={700} c="dimmed">

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/c
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'react-router';
+import { useNavigate } from 'react-router';
 
 import { contentOf, type Entry, publish, useRefresh } from '../library/api';
 import { Refused } from '../library/Refused';
@@ -15,6 +15,7 @@ import type { Editor } from './useEditor';
 export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entry: Entry; onClose: () => void }) {
   const t = useEditorTexts();
   const refresh = useRefresh();
+  const navigate = useNavigate();
   const { kind, id } = editor;
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
@@ -37,7 +38,14 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
           <>
             {stale.length > 0 && <Text size="sm">{t.stale(stale.join(', '))}</Text>}
             {kind !== 'act' && (
-              <Anchor component={Link} to={`/assign?${kind}=${id}`} size="sm">
+              <Anchor
+                href={`/assign?${kind}=${id}`}
+                size="sm"
+                onClick={(e) => {
+                  e.preventDefault(); // messages are drawn outside of the router
+                  void navigate(`/assign?${kind}=${id}`);
+                }}
+              >
                 {t.assign}
               </Anchor>
             )}

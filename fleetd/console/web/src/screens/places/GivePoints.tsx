@@ -1,0 +1,169 @@
+import { Button, Checkbox, Group, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { api, data, type Schemas } from '../../api/client';
+import { useRobot } from '../../live/robots';
+import { Refused } from '../library/Refused';
+import type { Point } from './Places';
+import { usePlacesTexts } from './text';
+
+const validName = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Gives points to robots: those that were chosen, or a new one. A check shows how many robots get them. */
+export function GivePoints({
+  robot,
+  points,
+  map,
+  onClose,
+}: {
+  robot: string;
+  points: readonly Point[];
+  map?: string;
+  onClose: () => void;
+}) {
+  const t = usePlacesTexts();
+  const queries = useQueryClient();
+  const site = useRobot(robot)?.labels.site;
+  const [whom, setWhom] = useState('robot');
+  const [replace, setReplace] = useState(false);
+  const [own, setOwn] = useState({ name: '', x: 0, y: 0, heading: '' as number | '' });
+  const [plan, setPlan] = useState<Schemas['DesiredResult']>();
+  const [error, setError] = useState<unknown>();
+  const fresh = points.length === 0;
+  const given = fresh
+    ? {
+        [own.name]: {
+          x_m: own.x,
+          y_m: own.y,
+          theta_rad: own.heading === '' ? undefined : (own.heading * Math.PI) / 180,
+        },
+      }
+    : Object.fromEntries(points.map((p) => [p.name, p.at!]));
+  const selector =
+    whom === 'robot'
+      ? { ids: [robot] }
+      : whom === 'site'
+        ? { labels: [{ key: 'site', value: site ?? '' }] }
+        : { all: true };
+  const taught = points.some((p) => p.from === 'taught');
+
+  const send = async (dry: boolean) => {
+    setError(undefined);
+    try {
+      const done = await data(
+        api.POST('/api/v1/desired', {
+          body: {
+            selector,
+            points: { points: given, replace, map_sha256: taught ? map : undefined },
+            dry_run: dry,
+            expected_count: dry ? undefined : plan?.total,
+          },
+        }),
+      );
+      if (dry) return setPlan(done);
+      notifications.show({ message: t.accepted(done.updated?.length ?? 0) });
+      await queries.invalidateQueries({ queryKey: ['points'] });
+      return onClose();
+    } catch (thrown) {
+      setPlan(undefined);
+      return setError(thrown);
+    }
+  };
+  const put = (change: Partial<typeof own>) => {
+    setPlan(undefined);
+    setOwn({ ...own, ...change });
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={fresh ? t.addTitle : t.giveTitle}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void send(!plan);
+        }}
+      >
+        <Stack>
+          {fresh ? (
+            <>
+              <TextInput
+                label={t.name}
+                required
+                data-autofocus
+                value={own.name}
+                error={own.name && !validName.test(own.name) ? t.bad : undefined}
+                onChange={(e) => put({ name: e.currentTarget.value })}
+              />
+              <Group grow align="flex-start">
+                <NumberInput
+                  label={t.x}
+                  value={own.x}
+                  decimalScale={2}
+                  step={0.1}
+                  onChange={(v) => put({ x: Number(v) })}
+                />
+                <NumberInput
+                  label={t.y}
+                  value={own.y}
+                  decimalScale={2}
+                  step={0.1}
+                  onChange={(v) => put({ y: Number(v) })}
+                />
+                <NumberInput
+                  label={t.heading}
+                  placeholder={t.headingHelp}
+                  value={own.heading}
+                  min={-180}
+                  max={180}
+                  onChange={(v) => put({ heading: v === '' ? '' : Number(v) })}
+                />
+              </Group>
+            </>
+          ) : (
+            <Text fw={600}>{points.map((p) => p.name).join(', ')}</Text>
+          )}
+          <SegmentedControl
+            aria-label={t.whom}
+            value={whom}
+            onChange={(v) => {
+              setPlan(undefined);
+              setWhom(v);
+            }}
+            data={[
+              { value: 'robot', label: `${t.thisRobot}: ${robot}` },
+              ...(site ? [{ value: 'site', label: t.site(site) }] : []),
+              { value: 'all', label: t.all },
+            ]}
+          />
+          <Checkbox
+            label={t.replace}
+            checked={replace}
+            onChange={(e) => {
+              setPlan(undefined);
+              setReplace(e.currentTarget.checked);
+            }}
+          />
+          {plan && (
+            <Text size="sm" role="status">
+              {t.would(plan.updated?.length ?? 0, plan.total)}
+            </Text>
+          )}
+          {error !== undefined && <Refused error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" disabled={fresh && !validName.test(own.name)}>
+              {plan ? t.send : t.check}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
