@@ -107,6 +107,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)
+	serveDocs(mux, h.OpenAPI())
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)
 	return h
