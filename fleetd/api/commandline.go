@@ -57,6 +57,7 @@ var commandLines = map[string]string{
 	"delete-story":        "story delete museum",
 	"recover-story":       "story recover museum",
 	"assign":              "story assign museum r1",
+	"revert-assignment":   "story revert r1",
 
 	"list-activity":          "activity list",
 	"get-activity":           "activity get greet",

@@ -21,6 +21,7 @@ import (
 // Desired changes the desired documents of robots.
 type Desired interface {
 	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by change.Person) (done library.Assigned, total int, found []schema.Problem, err error)
+	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by change.Person) (done library.Reverted, total int, found []schema.Problem, err error)
 	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by change.Person) (done library.SetAssigned, total int, found []schema.Problem, err error)
 	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
 	// Of returns a robot's desired documents by kind, and the id of the fleet.

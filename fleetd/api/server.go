@@ -97,6 +97,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.publication(h)
 	s.assets(h)
 	s.assignments(h)
+	s.reversion(h)
 	s.robotActivities(h)
 	s.desired(h)
 	s.commands(h)

@@ -52,6 +52,38 @@ func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by
 	return done, total, found, err
 }
 
+// Reversion leads the robots that match a selector back to their previous default stories.
+type Reversion struct {
+	Robots   selector.Selector
+	Apply    schema.Apply
+	Expected *int // number of robots; nil = any
+	DryRun   bool
+}
+
+// Revert gives robots the default story that they had before. total is the number of robots
+// that match.
+func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by Person) (done library.Reverted, total int, found []schema.Problem, err error) {
+	err = d.plan(ctx, p, library.ForReversion(), r.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+		robots, err := matching(ctx, tx, r.Robots)
+		if err != nil {
+			return library.Changes{}, err
+		}
+		total = len(robots)
+		ask := library.Reversion{Robots: robots, Apply: r.Apply, Expected: r.Expected}
+		if r.DryRun {
+			ask.Expected = nil
+		}
+		if done, found = library.Revert(rows, ask, by.at(now)); len(found) > 0 {
+			return library.Changes{}, errRefused
+		}
+		if r.DryRun {
+			return library.Changes{}, nil
+		}
+		return done.Changes, nil
+	})
+	return done, total, found, err
+}
+
 // SetAssignment is a set of activities for the robots that match a selector.
 type SetAssignment struct {
 	Activities []string // the whole set; empty = none

@@ -64,6 +64,61 @@ func (sh *shell) withdrawCommand() *cobra.Command {
 	return c
 }
 
+func (sh *shell) revertCommand() *cobra.Command {
+	var a assignment
+	c := &cobra.Command{
+		Use: "revert ROBOT...", Short: "give robots the default story that they had before",
+		Long: `Give robots the default story that they had before the present one, each its own. A second revert
+leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any
+more, keeps what it has.`,
+		Example: "  fleetd story revert -l site=museum --dry-run\n  fleetd story revert r1 r2 --wait",
+		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.revert(cmd.Context(), args, a) }),
+	}
+	a.flags(c)
+	return c
+}
+
+func (sh *shell) revert(ctx context.Context, names []string, a assignment) error {
+	sel, err := a.selector(names)
+	if err != nil {
+		return err
+	}
+	request := api.Reversion{Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Signed: api.Signed{By: sh.by, Why: a.why}}
+	if a.expect >= 0 {
+		request.ExpectedCount = &a.expect
+	}
+	var done api.Reverted
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "assignments/revert", body: request}, &done); err != nil {
+		return err
+	}
+	if a.dryRun || a.wait == 0 {
+		return sh.show(done, func(w io.Writer) { revertedLines(w, done) })
+	}
+	revertedLines(sh.Err, done)
+	query, err := a.query(names)
+	if err != nil {
+		return err
+	}
+	return sh.awaitConvergence(ctx, query, a.wait)
+}
+
+func revertedLines(w io.Writer, d api.Reverted) {
+	word := "back to"
+	if d.DryRun {
+		word = "would go back to"
+	}
+	for _, to := range d.To {
+		what := "no default story"
+		if to.Story != "" {
+			what = fmt.Sprintf("story %s revision %d", to.Story, to.Rev)
+		}
+		fmt.Fprintf(w, "%s %s %s: %s\n", countText(len(to.Robots), "robot"), word, what, cell(strings.Join(to.Robots, " ")))
+	}
+	for _, k := range d.Skipped {
+		fmt.Fprintf(w, "%s keeps what it has: %s\n", k.Robot, k.Detail)
+	}
+}
+
 func (sh *shell) assign(ctx context.Context, story string, names []string, a assignment) error {
 	sel, err := a.selector(names)
 	if err != nil {

@@ -79,7 +79,7 @@ With -f the timeline is that of files, and no server is asked.`,
 	verbs = append(verbs, sh.draftCommands(kind)...)
 	switch kind {
 	case "story":
-		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand())
+		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand(), sh.revertCommand())
 		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, delete, recover", verbs...)
 	case "activity":
 		sh.listOfRobot(list)

@@ -64,6 +64,7 @@ type Default struct {
 	Rev        int64
 	Apply      schema.Apply
 	Document   []byte // the desired document; left out in lists
+	Previous   *Pin   // the story before the present one, without an id if there was none; nil = it was never changed
 	ChangedAt  time.Time
 	ChangedBy  string
 }

@@ -212,6 +212,9 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 		if d.Apply == "" {
 			d.Apply = schema.ApplyNextAct
 		}
+		if d.Story != story || d.Rev != rev {
+			d.Previous = &Pin{ID: d.Story, Rev: d.Rev}
+		}
 		desired := schema.DesiredStory{Rev: d.DesiredRev, FleetID: s.fleetID, Apply: d.Apply, By: by.Who, TS: schema.TimeOf(by.At)}
 		d.Story, d.Rev = "", 0
 		if rev > 0 {

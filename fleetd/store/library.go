@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"troupe/fleetd/library"
@@ -101,12 +103,17 @@ func (r reads) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	return body, nil
 }
 
-const defaultSelect = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, w.changed_at, w.changed_by
-	FROM desired w LEFT JOIN defaults d ON d.robot = w.robot`
+const defaultSelect = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, p.story, p.rev, w.changed_at, w.changed_by
+	FROM desired w LEFT JOIN defaults d ON d.robot = w.robot LEFT JOIN previous_stories p ON p.robot = w.robot`
 
 func scanDefault(scan func(...any) error) (d library.Default, err error) {
 	var changed int64
-	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Document, &changed, &d.ChangedBy)
+	var previous sql.NullString
+	var rev sql.NullInt64
+	err = scan(&d.Robot, &d.DesiredRev, &d.Story, &d.Rev, &d.Apply, &d.Document, &previous, &rev, &changed, &d.ChangedBy)
+	if previous.Valid {
+		d.Previous = &library.Pin{ID: previous.String, Rev: rev.Int64}
+	}
 	d.ChangedAt = timeOf(changed)
 	return d, err
 }
@@ -204,7 +211,19 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 		ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev, apply = excluded.apply`); err != nil {
 		return fmt.Errorf("write default stories: %w", err)
 	}
+	changed := slices.DeleteFunc(slices.Clone(defaults), func(d library.Default) bool { return d.Previous == nil })
+	if _, err := writeRows(ctx, t, changed, previousColumns, `INSERT INTO previous_stories (robot, story, rev)
+		SELECT robot, story, rev FROM given WHERE true
+		ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev`); err != nil {
+		return fmt.Errorf("write previous stories: %w", err)
+	}
 	return nil
+}
+
+var previousColumns = []column[library.Default]{
+	text("robot", func(d library.Default) string { return d.Robot }),
+	text("story", func(d library.Default) string { return d.Previous.ID }),
+	number("rev", func(d library.Default) int64 { return d.Previous.Rev }),
 }
 
 var defaultColumns = []column[library.Default]{

@@ -129,7 +129,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
 		undoAudit(t, db)
-		for _, undo := range []string{`DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
+		for _, undo := range []string{`DROP TABLE previous_stories`, `DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}

@@ -458,6 +458,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/assignments/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give robots the default story that they had before
+         * @description Each robot gets the revision that was assigned to it before the present one; a second request leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.
+         */
+        post: operations["revert-assignment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -2518,6 +2538,42 @@ export interface components {
             /** @description why it is not removed yet; empty once it is removed */
             why?: string;
         };
+        Reversion: {
+            /**
+             * @description default: as the present story was assigned
+             * @enum {string}
+             */
+            apply?: "next_act" | "now" | "next_start";
+            /** @description the person, for the audit */
+            by?: string;
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are selected
+             */
+            expected_count?: number;
+            selector: components["schemas"]["SelectorSelector"];
+            why?: string;
+        };
+        Reverted: {
+            dry_run?: boolean;
+            /** @description robots that keep what they have */
+            skipped: components["schemas"]["SkippedRobot"][];
+            /** @description stories, with the robots that go back to each */
+            to: components["schemas"]["RevertedTo"][];
+            /**
+             * Format: int64
+             * @description robots selected
+             */
+            total: number;
+        };
+        RevertedTo: {
+            /** Format: int64 */
+            rev?: number;
+            robots: string[];
+            /** @description left out = no default story */
+            story?: string;
+        };
         Revision: {
             at: string;
             by?: string;
@@ -3392,6 +3448,11 @@ export interface components {
         Skip: {
             detail?: string;
             reason: string;
+            robot: string;
+        };
+        SkippedRobot: {
+            detail: string;
+            hint?: string;
             robot: string;
         };
         Snapshot: {
@@ -4647,6 +4708,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Assigned"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "revert-assignment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reversion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reverted"];
                 };
             };
             /** @description Error */

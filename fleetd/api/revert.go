@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// Reversion leads robots back to the default story that they had before the present one.
+type Reversion struct {
+	Selector      selector.Selector `json:"selector"`
+	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"default: as the present story was assigned"`
+	DryRun        bool              `json:"dry_run,omitempty"`
+	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
+	Signed
+}
+
+// Reverted is the result of a reversion.
+type Reverted struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Total   int            `json:"total" doc:"robots selected"`
+	To      []RevertedTo   `json:"to" doc:"stories, with the robots that go back to each"`
+	Skipped []SkippedRobot `json:"skipped" doc:"robots that keep what they have"`
+}
+
+// RevertedTo is a story, and the robots that go back to it.
+type RevertedTo struct {
+	Story  string   `json:"story,omitempty" doc:"left out = no default story"`
+	Rev    int64    `json:"rev,omitempty"`
+	Robots []string `json:"robots"`
+}
+
+// SkippedRobot is a robot that keeps what it has, and why.
+type SkippedRobot struct {
+	Robot  string `json:"robot"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (s *server) reversion(h huma.API) {
+	register(h, op("revert-assignment", http.MethodPost, "/assignments/revert", "stories", "Give robots the default story that they had before",
+		"Each robot gets the revision that was assigned to it before the present one; a second request leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped."), auth.Assign,
+		func(ctx context.Context, in *struct {
+			caller
+			Body Reversion
+		}) (*answer[Reverted], error) {
+			return s.revert(ctx, in.principal, in.Body)
+		})
+}
+
+func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*answer[Reverted], error) {
+	if found := r.Selector.Problems(); len(found) > 0 {
+		return nil, refusal(inBody("/selector", found))
+	}
+	ask := change.Reversion{Robots: s.Targets.Resolve(r.Selector), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
+	done, total, problems, err := s.Desired.Revert(ctx, p, ask, r.person())
+	if err != nil {
+		return nil, s.failSelected(err, "previous stories", r.Selector)
+	}
+	if len(problems) > 0 {
+		return nil, refusal(inBody("", problems)).withCount(total)
+	}
+	out := Reverted{DryRun: r.DryRun, Total: total, To: []RevertedTo{}, Skipped: []SkippedRobot{}}
+	for _, to := range done.To {
+		out.To = append(out.To, RevertedTo{to.Story.ID, to.Story.Rev, to.Robots})
+	}
+	for _, k := range done.Skipped {
+		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
+	}
+	return &answer[Reverted]{out}, nil
+}

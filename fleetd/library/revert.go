@@ -1,0 +1,110 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+
+	"troupe/schema"
+)
+
+// Reversion leads robots back to the default story that they had before the present one.
+type Reversion struct {
+	Robots   []string
+	Apply    schema.Apply // empty = that of the present assignment
+	Expected *int         // number of robots that the caller expects; nil = any
+}
+
+// Reverted is the result of a Reversion.
+type Reverted struct {
+	To      []RevertedTo
+	Skipped []SkippedRobot
+	Changes Changes
+}
+
+// RevertedTo is one story, and the robots that go back to it.
+type RevertedTo struct {
+	Story  Pin // without an id: no default story
+	Robots []string
+}
+
+// SkippedRobot is a robot that keeps what it has.
+type SkippedRobot struct {
+	Robot string
+	Why   schema.Problem
+}
+
+// ForReversion is what Revert looks at.
+func ForReversion() Need {
+	return Need{Then: func(rows Rows) Need {
+		var n Need
+		for _, pin := range previousPins(rows) {
+			n.Stories, n.Pins = append(n.Stories, pin.ID), append(n.Pins, pin)
+		}
+		n.Then = func(rows Rows) Need { // which of their acts are deleted
+			acts := Need{EntriesOnly: true}
+			for _, pin := range previousPins(rows) {
+				acts.Acts = append(acts.Acts, actsOfRevision(rows, Ref{KindStory, pin.ID}, pin.Rev)...)
+			}
+			return acts
+		}
+		return n
+	}}
+}
+
+// previousPins lists the stories that robots of rows had before.
+func previousPins(rows Rows) (pins []Pin) {
+	for _, d := range rows.Defaults {
+		if d.Previous != nil && d.Previous.ID != "" && !slices.Contains(pins, *d.Previous) {
+			pins = append(pins, *d.Previous)
+		}
+	}
+	return pins
+}
+
+// Revert plans to give each robot the default story that it had before the present one. A
+// second one leads forth again. A robot whose story was never changed, or whose earlier
+// story cannot be performed any more, is skipped.
+func Revert(rows Rows, r Reversion, by By) (Reverted, []schema.Problem) {
+	s, problems := newSnapshot(rows)
+	if problems != nil {
+		return Reverted{}, problems
+	}
+	robots := slices.Compact(slices.Sorted(slices.Values(r.Robots)))
+	if problems := countRobots(robots, r.Expected); problems != nil {
+		return Reverted{}, problems
+	}
+	var out Reverted
+	unassignable := map[Pin]*schema.Problem{}
+	for _, robot := range robots {
+		back := s.defaults[robot].Previous
+		if back == nil {
+			out.Skipped = append(out.Skipped, SkippedRobot{robot, schema.Fault("", CodeNotFound, "its story was never changed", "assign a story")})
+			continue
+		}
+		why, judged := unassignable[*back]
+		if !judged && back.ID != "" {
+			if _, problems := s.assignable(Ref{KindStory, back.ID}, back.Rev); len(problems) > 0 {
+				why = &problems[0]
+			}
+		}
+		if unassignable[*back] = why; why != nil {
+			out.Skipped = append(out.Skipped, SkippedRobot{robot, *why})
+			continue
+		}
+		i := slices.IndexFunc(out.To, func(to RevertedTo) bool { return to.Story == *back })
+		if i < 0 {
+			i, out.To = len(out.To), append(out.To, RevertedTo{Story: *back})
+		}
+		out.To[i].Robots = append(out.To[i].Robots, robot)
+	}
+	for _, to := range out.To {
+		s.setDefault(to.Robots, to.Story.ID, to.Story.Rev, r.Apply, by)
+		target := fmt.Sprintf("story %s revision %d", to.Story.ID, to.Story.Rev)
+		if to.Story.ID == "" {
+			target = "no default story"
+		}
+		s.note(by, "revert", target, RobotsText(to.Robots, by.Why))
+	}
+	out.Changes = s.changes
+	return out, nil
+}
