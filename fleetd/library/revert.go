@@ -97,13 +97,16 @@ func Revert(rows Rows, r Reversion, by By) (Reverted, []schema.Problem) {
 		}
 		out.To[i].Robots = append(out.To[i].Robots, robot)
 	}
+	story := func(robot string) string { return defaultText(s.defaults[robot]) }
 	for _, to := range out.To {
+		before := s.performed(to.Robots, story)
 		s.setDefault(to.Robots, to.Story.ID, to.Story.Rev, r.Apply, by)
 		target := fmt.Sprintf("story %s revision %d", to.Story.ID, to.Story.Rev)
 		if to.Story.ID == "" {
 			target = "no default story"
 		}
-		s.note(by, "revert", target, RobotsText(to.Robots, by.Why))
+		n := s.note(by, "revert", target, RobotsText(to.Robots))
+		n.Before, n.After = before, s.performed(to.Robots, story)
 	}
 	out.Changes = s.changes
 	return out, nil
