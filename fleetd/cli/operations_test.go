@@ -22,6 +22,10 @@ var fakeAnswers = map[string]string{
 	"get-asset":             `{"name":"gong","size":2,"sha256":"ab"}`,
 	"validate-texts":        `{"results":[{"id":"welcome","valid":true}]}`,
 	"decommission":          `{"step":"archived"}`,
+	"publish-act":           `{"revision":{"sha256":"0123456789abcdef"}}`,
+	"publish-story":         `{"revision":{"sha256":"0123456789abcdef"}}`,
+	"publish-activity":      `{"revision":{"sha256":"0123456789abcdef"}}`,
+	"put-asset":             `{"asset":{"sha256":"0123456789abcdef"}}`,
 	"command":               `{"commands":[{"answer":{"status":"SUCCEEDED","lease":{"id":"a"}}}]}`,
 }
 
