@@ -91,9 +91,12 @@ func (t *table) print(colour, text string) {
 
 const (
 	columnGap = 2
-	minColumn = 10    // columns of characters that a shortened cell keeps, at least
-	wrapped   = "WHY" // the column that is wrapped and not shortened: a reason that is cut helps nobody
+	minColumn = 10 // columns of characters that a shortened cell keeps, at least
 )
+
+// wrapped are the columns that are wrapped and not shortened: a reason that is cut helps
+// nobody.
+var wrapped = []string{"WHY", "BECAUSE"}
 
 // layOut writes the rows of one table, the first of which is the header.
 func (t *table) layOut(rows [][]string) {
@@ -126,7 +129,7 @@ func (t *table) printRow(header, row []string, widths []int) {
 		}
 		switch {
 		case t.columns == 0:
-		case i < len(header) && header[i] == wrapped:
+		case i < len(header) && slices.Contains(wrapped, header[i]):
 			text, rest[i] = wrap(text, widths[i])
 		default:
 			text = shorten(text, widths[i])
