@@ -109,7 +109,7 @@ function Interrupted() {
           data-cause={it.cause}
         >
           <Text size="sm" dir="auto">
-            {it.detail || (it.over ? '' : t.releaseToGoOn)}
+            {it.over ? it.detail : t.releaseToGoOn}
           </Text>
         </Alert>
       )}
