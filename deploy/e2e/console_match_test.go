@@ -25,11 +25,11 @@ var variableParts = []struct {
 	{"stop", `stop-\d{6}-\d{6}-[0-9a-f]{4}`, true},
 	{"lease", `[0-9a-f]{8}-\d+`, true},
 	{"command", `auto-\d+-\d+`, false},
-	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms)":(-?\d+)`, false},
+	{"counter", `"(?:state_seq|seq|mono_ms|until_ms|modes_rev|fleet_seq|fleet_age_ms|frame|frame_age_ms)":(-?\d+)`, false},
 	{"clock", `"clock":\{([^{}]*)\}`, false},              // a clock without offset has fewer fields
 	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of fleetd's stop documents, which is a time
 	{"count", `events published again: (\d+)`, false},
-	{"speed", `"(?:vx_mps|wz_radps)":(-?[\d.]+(?:e-\d+)?)`, false},
+	{"speed", `"(?:vx_mps|wz_radps|x_m|y_m|theta_rad)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},
 	{"gap", `  +`, false}, // between columns, whose width depends on the widest cell
 }

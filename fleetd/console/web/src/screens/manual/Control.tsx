@@ -113,7 +113,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
           {t.takeover}
         </Do>
       ) : (
-        <Do whyNot={noRight} h={48} variant="filled" onClick={() => take('control/acquire')}>
+        <Do whyNot={noRight} h={48} variant="filled" color="indigo.8" onClick={() => take('control/acquire')}>
           {t.take}
         </Do>
       )}
@@ -162,7 +162,7 @@ function Held({ drive }: { drive: Drive }) {
     <Tooltip label={t.yoursHelp}>
       <Group gap="xs" tabIndex={0}>
         <Stack gap={2} w={150}>
-          <Badge color={left < 8000 ? 'red.9' : 'green.9'} tt="none" data-testid="lease">
+          <Badge variant="light" color={left < 8000 ? 'red' : 'green'} tt="none" data-testid="lease">
             {t.yours(Math.ceil(left / 1000))}
           </Badge>
           <Progress
@@ -173,7 +173,7 @@ function Held({ drive }: { drive: Drive }) {
           />
         </Stack>
         {left < 12_000 && (
-          <Button h={48} onClick={() => void drive.renew(true)}>
+          <Button h={48} color="indigo.8" onClick={() => void drive.renew(true)}>
             {t.keep}
           </Button>
         )}

@@ -154,6 +154,7 @@ function Faces({ unit, drive }: { unit: Unit; drive?: Drive }) {
               key={name}
               h={72}
               px={4}
+              color="indigo.8"
               variant={shown === name ? 'filled' : 'default'}
               aria-pressed={shown === name}
               aria-disabled={!!whyNot || undefined}

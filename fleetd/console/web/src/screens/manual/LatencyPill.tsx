@@ -23,7 +23,8 @@ export function LatencyPill() {
         h={32}
         tt="none"
         tabIndex={0}
-        color={!connected || ms > zeroAt ? 'red.9' : slow ? 'yellow.3' : 'green.9'}
+        variant="light"
+        color={!connected || ms > zeroAt ? 'red' : slow ? 'yellow' : 'green'}
         leftSection={slow ? <IconAlertTriangle size={16} aria-hidden /> : <IconWifi size={16} aria-hidden />}
         data-testid="latency"
       >

@@ -36,7 +36,7 @@ export function LeaveDialog({ drive }: { drive?: Drive }) {
           {t.leaveText(id)}
         </Text>
         {mayCommand && (
-          <Button h={48} onClick={() => void leave(true)}>
+          <Button h={48} color="indigo.8" onClick={() => void leave(true)}>
             {t.leaveAto}
           </Button>
         )}
