@@ -30,7 +30,7 @@ export const useImportTexts = texts(
     error: 'Error',
     warning: 'Warning',
     assets: (names: string) => `Sounds and pictures: ${names}`,
-    blocked: 'Correct the errors in the file, then choose it again. Nothing is imported.',
+    blocked: 'Correct the errors in the file and choose it again, or say what its columns are. Nothing is imported.',
     nothing: 'Everything is as it is already.',
     submit: 'Import',
     done: (n: number) => (n === 1 ? '1 draft is saved' : `${n} drafts are saved`),
@@ -66,7 +66,8 @@ export const useImportTexts = texts(
     error: 'Fehler',
     warning: 'Warnung',
     assets: (names) => `Klänge und Bilder: ${names}`,
-    blocked: 'Beheben Sie die Fehler in der Datei, und wählen Sie sie noch einmal. Nichts wird importiert.',
+    blocked:
+      'Beheben Sie die Fehler in der Datei und wählen Sie sie noch einmal, oder sagen Sie, was ihre Spalten sind. Nichts wird importiert.',
     nothing: 'Alles ist schon so.',
     submit: 'Importieren',
     done: (n) => (n === 1 ? '1 Entwurf ist gespeichert' : `${n} Entwürfe sind gespeichert`),

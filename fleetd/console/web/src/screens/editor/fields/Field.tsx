@@ -162,7 +162,7 @@ function Rule({ name, schema, value, onChange, disabled, required }: FieldProps)
         allowDeselect={!required}
         value={n !== undefined ? count : typeof value === 'string' ? value : null}
         placeholder={t.fixed}
-        data={[...words, count].map((w) => ({ value: w, label: said[w] ? `${w}: ${said[w]}` : w }))}
+        data={[...words, count].map((w) => ({ value: w, label: said[w] && said[w] !== w ? `${w}: ${said[w]}` : w }))}
         onChange={(v) => onChange(v === null ? undefined : v === count ? { [count]: 2 } : v)}
       />
       {n !== undefined && (
