@@ -151,7 +151,12 @@ function Uses({ a }: { a: Asset }) {
   if (!a.uses?.length) return <Text size="sm">{t.nowhere}</Text>;
   return a.uses.map((u, n) => (
     <Text key={n} size="sm">
-      <Anchor component={Link} size="sm" underline="always" to={u.story ? `/stories/${u.story}` : `/activities/${u.activity ?? ''}`}>
+      <Anchor
+        component={Link}
+        size="sm"
+        underline="always"
+        to={u.story ? `/stories/${u.story}` : `/activities/${u.activity ?? ''}`}
+      >
         {u.story || u.activity}
       </Anchor>{' '}
       {u.rev}
