@@ -10,9 +10,10 @@ test.describe('by touch, on a phone', () => {
     await world.cli('stop', 'r2', '--why', 'a child on the stage', '--by', 'nora');
     await page.goto('/robots');
     await live(page);
-    // It stands out in the list, and its name leads to its page.
     await expect(page.getByText('stopped: waiting for release').first()).toBeVisible();
-    await page.locator('a[href="/robots/r2"]').first().tap();
+    // Its card opens what is most important about it, which leads to its page.
+    await page.getByRole('listitem').filter({ hasText: 'r2' }).getByRole('button').tap();
+    await page.getByRole('dialog').locator('a[href="/robots/r2"]').tap();
 
     const way = page.getByTestId('way-out');
     await expect(way).toContainText('a child on the stage');
@@ -60,6 +61,7 @@ test('a mode command to a robot that is away expires visibly, and its new defaul
   page,
   world,
 }) => {
+  test.setTimeout(240_000);
   await page.goto('/robots/r1');
   await live(page);
   await expect(page.getByTestId('way-out')).toContainText('It performs.');
@@ -76,12 +78,13 @@ test('a mode command to a robot that is away expires visibly, and its new defaul
   await page.getByRole('tab', { name: 'Story' }).click();
   await page.getByLabel('Another story', { exact: true }).first().click();
   await page.getByRole('option', { name: /^Closing time/ }).click();
-  await page.getByText('at once').click();
+  await page.getByLabel('When it changes over').first().click();
+  await page.getByRole('option', { name: 'at once' }).click();
   await page.getByRole('button', { name: 'Make it the default story' }).click();
   await expect(page.getByText('it gets the story when it is back')).toBeVisible();
 
   await page.getByRole('tab', { name: 'Now' }).click();
-  await expect(answers).toContainText('EXPIRED', { timeout: 60_000 });
+  await expect(answers).toContainText('expired, not delivered', { timeout: 60_000 });
 
   await world.control('robot/join?robot=r1');
   await expect(page.getByTestId('away')).toBeHidden({ timeout: 40_000 });

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
@@ -97,31 +97,24 @@ export function DesiredModePanel() {
         ]}
       />
       <Group align="flex-end">
-        <Stack gap={4}>
-          <Text size="sm" fw={500}>
-            {t.mode}
-          </Text>
-          <SegmentedControl
-            aria-label={t.mode}
-            value={mode}
-            onChange={setMode}
-            data={['mnl', 'ato'].map((m) => ({ value: m, label: name(m) }))}
-          />
-        </Stack>
-        <Stack gap={4}>
-          <Text size="sm" fw={500}>
-            {t.when}
-          </Text>
-          <SegmentedControl
-            aria-label={t.when}
-            value={apply}
-            onChange={(v) => setApply(v as 'boot' | 'now')}
-            data={[
-              { value: 'boot', label: t.boot },
-              { value: 'now', label: t.now },
-            ]}
-          />
-        </Stack>
+        <Select
+          label={t.mode}
+          value={mode}
+          allowDeselect={false}
+          onChange={(v) => setMode(v ?? 'ato')}
+          data={['mnl', 'ato'].map((m) => ({ value: m, label: name(m) }))}
+        />
+        <Select
+          label={t.when}
+          value={apply}
+          allowDeselect={false}
+          miw={240}
+          onChange={(v) => setApply(v as 'boot' | 'now')}
+          data={[
+            { value: 'boot', label: t.boot },
+            { value: 'now', label: t.now },
+          ]}
+        />
         <Do whyNot={whyNot} onClick={set}>
           {t.set}
         </Do>

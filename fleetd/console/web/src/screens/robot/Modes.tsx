@@ -113,6 +113,7 @@ function One({ mode }: { mode: Mode }) {
         whyNot={whyNot}
         variant={active ? 'filled' : 'default'}
         mih={44}
+        px={6}
         chosen={active}
         label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
         leftSection={active ? <IconCircleCheckFilled size={16} aria-hidden /> : undefined}

@@ -8,7 +8,7 @@ import { useRobot } from '../../live/robots';
 import { texts } from '../../text/language';
 import { Header } from './Header';
 import Now from './Now';
-import { PageContext, useDetail, useStale } from './page';
+import { joined, PageContext, useDetail, useStale } from './page';
 import { useCollect } from './samples';
 import { useRobotTexts } from './text';
 
@@ -65,7 +65,7 @@ function RobotPage({ id, tab }: { id: string; tab: Tab }) {
   const row = useRobot(id);
   const detail = useDetail(id);
   const stale = useStale(id);
-  const robot = row ?? detail.data;
+  const robot = joined(row, detail.data);
   useCollect(robot && { id, robot, detail: detail.data, stale });
   if (!robot) {
     if (detail.isPending) return <Loader aria-label={common.loading} />;

@@ -1,4 +1,4 @@
-import { Group, Select, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -142,17 +142,13 @@ export function StoryAssign() {
               : `${e.name || e.id}, ${t.unpublished}`,
           }))}
         />
-        <Stack gap={4}>
-          <Text size="sm" fw={500}>
-            {t.when}
-          </Text>
-          <SegmentedControl
-            aria-label={t.when}
-            value={apply}
-            onChange={(v) => setApply(v as Apply)}
-            data={(['next_act', 'now', 'next_start'] as const).map((v) => ({ value: v, label: t.applies[v] }))}
-          />
-        </Stack>
+        <Select
+          label={t.when}
+          value={apply}
+          allowDeselect={false}
+          onChange={(v) => setApply(v as Apply)}
+          data={(['next_act', 'now', 'next_start'] as const).map((v) => ({ value: v, label: t.applies[v] }))}
+        />
         <Do whyNot={whyNot || (!chosen ? t.first : same ? t.same : '')} onClick={assign}>
           {t.assign}
         </Do>

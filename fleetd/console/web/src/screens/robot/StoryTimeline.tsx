@@ -1,5 +1,6 @@
 import { Badge, Group, List, Stack, Text, Tooltip } from '@mantine/core';
 import { IconCheck, IconPlayerPlay, IconPoint } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
 
 import type { Schemas } from '../../api/client';
 import { texts } from '../../text/language';
@@ -37,6 +38,12 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
   const t = useTexts();
   const place = (i: number): Place => (i < current ? 'done' : i === current ? 'current' : 'next');
   const left = (ms: number) => (ms / 1000) * scale;
+  const scroll = useRef<HTMLDivElement>(null);
+  const from = timeline.acts[current]?.start_ms;
+  // Each act is brought into view when it begins; in between a person may look elsewhere.
+  useEffect(() => {
+    if (scroll.current && from !== undefined) scroll.current.scrollLeft = left(from);
+  }, [from]);
   return (
     <Stack gap="sm">
       <Group gap="xs">
@@ -49,7 +56,7 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
           </Text>
         )}
       </Group>
-      <div className={classes.scroll} tabIndex={0} role="region" aria-label={t.title} dir="ltr">
+      <div ref={scroll} className={classes.scroll} tabIndex={0} role="region" aria-label={t.title} dir="ltr">
         <div className={classes.sheet} style={{ width: left(timeline.length_ms) + 90 }}>
           <div className={classes.lane}>
             <span className={classes.name}>{t.acts}</span>

@@ -58,6 +58,13 @@ export function useDetail(id: string) {
   });
 }
 
+/** The newest row of the stream with what only the documents have: the stream sends less of each robot. */
+export function joined(row?: Robot, detail?: Detail): Robot | undefined {
+  if (!row || !detail) return row ?? detail;
+  const { desired, alerts, last_event, state_at } = detail;
+  return { ...row, desired, alerts, last_event, state_at, presence: { ...detail.presence, ...row.presence } };
+}
+
 /** Why what is known of a robot may be old, the widest cause first. */
 export function useStale(id: string): Stale {
   const lost = useLive((s) => s.connection === 'lost');

@@ -14,7 +14,10 @@ export interface Sent {
   label: string;
   verb: string;
   at: number;
-  /** A state of commands, or REFUSED if fleetd did not accept it. Empty until fleetd answers. */
+  /**
+   * A state of commands; REFUSED if fleetd did not accept it; ACCEPTED if fleetd keeps it for
+   * the robot. Empty until fleetd answers.
+   */
   state: string;
   because: string;
   id?: string;
@@ -31,10 +34,11 @@ const final = new Set([
   'UNDELIVERED',
   'UNKNOWN',
   'REFUSED',
+  'ACCEPTED',
 ]);
 
 export const ended = (s: Sent): boolean => final.has(s.state);
-export const done = (s: Sent): boolean => s.state === 'SUCCEEDED';
+export const done = (s: Sent): boolean => s.state === 'SUCCEEDED' || s.state === 'ACCEPTED';
 
 /** So many commands of each robot are kept. */
 const most = 8;
@@ -57,7 +61,7 @@ function tell(robot: string, sent: Sent): void {
     color,
     loading: !ended(sent),
     title: `${sent.label}: ${t.states[sent.state as keyof typeof t.states] ?? sent.state}`,
-    message: sent.because || (done(sent) ? t.reportedBy(robot) : ''),
+    message: sent.because || (sent.state === 'SUCCEEDED' ? t.reportedBy(robot) : ''),
     autoClose: !ended(sent) ? (false as const) : done(sent) ? 4000 : 15_000,
     withCloseButton: true,
     closeButtonProps: { 'aria-label': t.close },
@@ -121,7 +125,7 @@ export async function send(
 export async function change(robot: string, label: string, work: () => Promise<string | undefined>): Promise<boolean> {
   const base = { key: crypto.randomUUID?.() ?? String(Math.random()), label, verb: '', at: Date.now() };
   try {
-    put(robot, { ...base, state: 'SUCCEEDED', because: (await work()) ?? useSendingTexts.now().accepted });
+    put(robot, { ...base, state: 'ACCEPTED', because: (await work()) ?? '' });
     return true;
   } catch (thrown) {
     const p = problemOf(thrown);

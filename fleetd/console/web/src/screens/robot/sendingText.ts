@@ -17,9 +17,9 @@ export const useSendingTexts = texts(
       UNDELIVERED: 'expired, not delivered',
       UNKNOWN: 'no answer: what the robot did is not known',
       REFUSED: 'refused by fleetd',
+      ACCEPTED: 'accepted by fleetd',
     },
     reportedBy: (robot: string) => `${robot} has reported it`,
-    accepted: 'accepted by fleetd',
     close: 'Close',
   },
   {
@@ -38,9 +38,9 @@ export const useSendingTexts = texts(
       UNDELIVERED: 'abgelaufen, nicht zugestellt',
       UNKNOWN: 'keine Antwort: was der Roboter tat, ist unbekannt',
       REFUSED: 'von fleetd abgelehnt',
+      ACCEPTED: 'von fleetd angenommen',
     },
     reportedBy: (robot: string) => `${robot} hat es gemeldet`,
-    accepted: 'von fleetd angenommen',
     close: 'Schließen',
   },
 );
