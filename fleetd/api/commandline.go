@@ -10,6 +10,17 @@ var commandLines = map[string]string{
 	"health":  "health",
 	"me":      "whoami",
 
+	"list-users":          "user list",
+	"add-user":            "user add anna --role operator --no-password",
+	"change-user":         "user set anna --role operator",
+	"set-password":        "user password anna --password-file password",
+	"change-own-password": "user password --password-file passwords",
+	"list-tokens":         "token list",
+	"make-access-token":   "token create nightly",
+	"revoke-access-token": "token revoke 0198c0de",
+	"sign-in":             "login --user anna --password-file password",
+	"sign-out":            "login --user anna --password-file password",
+
 	"list-robots":   "robot list",
 	"export-robots": "robot list --csv",
 	"get-robot":     "robot get r1",
@@ -126,8 +137,6 @@ var robotsCalls = map[string]string{
 	"renew": "a robot renews its certificate",
 
 	"sign-in-ways": "the page shows how people can sign in",
-	"sign-in":      "the page opens a session",
-	"sign-out":     "the page ends its session",
 }
 
 // Keys of operations in the description of the API.

@@ -36,6 +36,8 @@ type Deps struct {
 	Leaving       Leaving
 	Drivers       Drivers
 	Sessions      Sessions
+	Users         Users
+	AccessTokens  AccessTokens
 }
 
 // Instance is the running fleetd instance.

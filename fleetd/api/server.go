@@ -108,6 +108,8 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)
+	s.users(h)
+	s.accessTokens(h)
 	serveDocs(mux, h.OpenAPI())
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)

@@ -47,7 +47,7 @@ type Token struct {
 // Principal is the token of a user as the principal of a request.
 func (t Token) Principal(u User) Principal {
 	p := u.Principal(KindToken)
-	p.Token = t.Name
+	p.Token, p.TokenID = t.Name, t.ID
 	if len(t.Roles) > 0 {
 		p.Roles = slices.DeleteFunc(slices.Clone(u.Roles), func(r Role) bool { return !slices.Contains(t.Roles, r) })
 		p.Rights = RightsOf(p.Roles)

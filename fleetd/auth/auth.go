@@ -10,14 +10,15 @@ import (
 // Principal is who makes a request. ID is what the audit keeps; a person's name in the body
 // of a request stands beside it, never in its place.
 type Principal struct {
-	ID     string // the name of the account
-	Kind   Kind   // empty: nobody is signed in
-	Name   string // to show; may be empty
-	Token  string // name of the token of the request; empty without one
-	Roles  []Role
-	Rights Rights
-	Sites  []string // the principal sees and commands robots of these sites only; none = every robot
-	From   Origin
+	ID      string // the name of the account
+	Kind    Kind   // empty: nobody is signed in
+	Name    string // to show; may be empty
+	Token   string // name of the token of the request; empty without one
+	TokenID string
+	Roles   []Role
+	Rights  Rights
+	Sites   []string // the principal sees and commands robots of these sites only; none = every robot
+	From    Origin
 }
 
 // SiteLabel is the label of a robot that names its site.

@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,10 @@ type shell struct {
 	ca      string // file
 	output  string
 	by      string
+	context string        // name of the context to use; empty = the current one
+	token   string        // sent as bearer token
+	cookie  string        // of the session that login opens
+	lines   *bufio.Reader // of passwords that are not typed
 }
 
 func commandLine(s Streams, version string) *cobra.Command {
@@ -103,11 +108,18 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); TROUPE_TOKEN is sent as bearer token if set")
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). TROUPE_TOKEN is sent as bearer token if set")
+	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and token of a fleetd login (TROUPE_CONTEXT); fleetd context list shows them")
 	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
 	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name, for the audit (TROUPE_BY)")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		sh.token = s.Env("TROUPE_TOKEN")
+		if sh.token == "" {
+			if err := sh.useContext(cmd.Flags().Changed("server") || s.Env("TROUPE_SERVER") != ""); err != nil {
+				return err
+			}
+		}
 		if !slices.Contains(outputs, sh.output) {
 			return usage("-o %s: write %s", sh.output, anyOf(outputs))
 		}
@@ -118,7 +130,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.stopCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
 		sh.sysCommand(), sh.logCommand(), sh.adoptCommand(), sh.desiredCommand(), sh.keyCommand(),
 		sh.commandCommand(), sh.eventCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(), sh.healthCommand(),
-		sh.whoamiCommand(),
+		sh.whoamiCommand(), sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(), sh.tokenCommand(),
 	)
 	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.schemaCommand(), sh.openapiCommand())
 	root.SetVersionTemplate("fleetd {{.Version}}\n")

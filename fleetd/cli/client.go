@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 )
@@ -114,8 +115,11 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	if a.match != "" {
 		request.Header.Set("If-Match", a.match)
 	}
-	if token := sh.Env("TROUPE_TOKEN"); token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+	if sh.token != "" {
+		request.Header.Set("Authorization", "Bearer "+sh.token)
+	}
+	if sh.cookie != "" {
+		request.AddCookie(&http.Cookie{Name: accounts.CookieName, Value: sh.cookie})
 	}
 	trust, err := sh.tlsConfig()
 	if err != nil {
@@ -125,6 +129,11 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	response, err = client.Do(request)
 	if err != nil {
 		return nil, nil, sh.unreachable(err, a.hint)
+	}
+	for _, c := range response.Cookies() {
+		if c.Name == accounts.CookieName {
+			sh.cookie = c.Value
+		}
 	}
 	return response, text, nil
 }

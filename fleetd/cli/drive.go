@@ -172,7 +172,7 @@ func (sh *shell) dialTeleop(ctx context.Context, robot string) (*websocket.Conn,
 		return nil, err
 	}
 	header := http.Header{}
-	if token := sh.Env("TROUPE_TOKEN"); token != "" {
+	if token := sh.token; token != "" {
 		header.Set("Authorization", "Bearer "+token)
 	}
 	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, TLSClientConfig: trust, HandshakeTimeout: answerTimeout}

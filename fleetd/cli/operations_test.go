@@ -38,6 +38,8 @@ var fakeFiles = map[string]string{
 	"story.yaml":    "story: museum\nacts:\n  - act: welcome\n",
 	"activity.yaml": "activity: greet\nacts:\n  - act: welcome\n",
 	"gong.wav":      "RIFF",
+	"password":      "a long password\n",
+	"passwords":     "a long password\nanother password\n",
 }
 
 // operationsServer answers every operation of the API, and keeps which were called.

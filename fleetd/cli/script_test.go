@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,8 @@ type stageKey struct{}
 //	eventually ARGS...   repeat a command until it succeeds
 //	hanging              start a server that accepts connections and never answers, at $HANGING
 //	large FILE           make a file one byte larger than the limit of assets
+//	envfrom VARIABLE FILE   set a variable to the first line of a file
+//	printed FILE         write the password that the last fleetd printed to a file
 //	forbidding           start a fleetd API that forbids everything, at $FORBIDDING
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -72,7 +75,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding,
+			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding, "envfrom": envFrom, "printed": printed,
 			"hanging": hanging, "large": large, "happens": happens, "stands": stands, "teaches": teaches,
 		},
 	})
@@ -249,6 +252,19 @@ func large(ts *testscript.TestScript, _ bool, args []string) {
 
 func eventually(ts *testscript.TestScript, _ bool, args []string) {
 	until(ts, strings.Join(args, " "), func() bool { return ts.Exec(args[0], args[1:]...) == nil })
+}
+
+func envFrom(ts *testscript.TestScript, _ bool, args []string) {
+	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
+	ts.Setenv(args[0], line)
+}
+
+func printed(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(`The user admin has the password  ([A-Z2-7]{26})\n`).FindStringSubmatch(ts.ReadFile("stderr"))
+	if found == nil {
+		ts.Fatalf("no password was printed")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(found[1]+"\n"), 0o600))
 }
 
 func forbidding(ts *testscript.TestScript, _ bool, _ []string) {

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
+)
+
+// AccessTokens keeps the tokens of users.
+type AccessTokens interface {
+	// Tokens lists the valid tokens of a user; those of all users if the name is empty.
+	Tokens(user string) []auth.Token
+	AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by change.Person) (secret string, made auth.Token, err error)
+	RevokeToken(ctx context.Context, p auth.Principal, id string, by change.Person) error
+}
+
+// AccessToken lets a program make requests as a user.
+type AccessToken struct {
+	ID        string      `json:"id"`
+	User      string      `json:"user"`
+	Name      string      `json:"name" doc:"what it is for"`
+	Roles     []auth.Role `json:"roles" enum:"viewer,operator,author,releaser,admin,auditor" doc:"it has these of the user's roles; empty = all of them"`
+	CreatedAt schema.Time `json:"created_at"`
+	ExpiresAt schema.Time `json:"expires_at"`
+	Secret    string      `json:"secret,omitempty" doc:"what the program sends; only the answer that makes the token has it"`
+}
+
+// NewAccessToken is a token to make.
+type NewAccessToken struct {
+	User  string      `json:"user,omitempty" maxLength:"63" doc:"default: yourself; for others administrators only"`
+	Name  string      `json:"name" minLength:"1" maxLength:"63" doc:"what it is for"`
+	Roles []auth.Role `json:"roles,omitempty" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"default: all of the user's roles"`
+	Days  int         `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
+	Signed
+}
+
+type accessTokenList struct {
+	Tokens []AccessToken `json:"tokens"`
+}
+
+func (s *server) accessTokens(h huma.API) {
+	register(h, op("list-tokens", http.MethodGet, "/tokens", "accounts", "List valid tokens", "One's own; administrators see those of everybody."), auth.Own|auth.Administer,
+		func(_ context.Context, in *struct {
+			caller
+			User string `query:"user" maxLength:"63"`
+		}) (*answer[accessTokenList], error) {
+			user := in.User
+			if !in.principal.May(auth.Administer) {
+				user = in.principal.ID
+			}
+			out := accessTokenList{Tokens: []AccessToken{}}
+			for _, t := range s.AccessTokens.Tokens(user) {
+				out.Tokens = append(out.Tokens, toAccessToken(t))
+			}
+			return &answer[accessTokenList]{out}, nil
+		})
+	register(h, op("make-access-token", http.MethodPost, "/tokens", "accounts", "Make a token for a program",
+		"Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its user is enabled. A token with roles of its own cannot make tokens."), auth.Own|auth.Administer,
+		func(ctx context.Context, in *struct {
+			caller
+			Body NewAccessToken
+		}) (*answer[AccessToken], error) {
+			return s.makeAccessToken(ctx, in.principal, in.Body)
+		})
+	register(h, op("revoke-access-token", http.MethodDelete, "/tokens/{id}", "accounts", "End a token", "One's own; administrators can end every token. The id self is the token of the request."), auth.Own|auth.Administer,
+		func(ctx context.Context, in *One) (*struct{}, error) {
+			return nil, s.revokeAccessToken(ctx, in.principal, in.ID)
+		})
+}
+
+func toAccessToken(t auth.Token) AccessToken {
+	return AccessToken{ID: t.ID, User: t.User, Name: t.Name, Roles: nonNil(t.Roles), CreatedAt: timeOf(t.CreatedAt), ExpiresAt: timeOf(t.ExpiresAt)}
+}
+
+func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAccessToken) (*answer[AccessToken], error) {
+	user := orElse(in.User, p.ID)
+	switch {
+	case s.isLimited(p):
+		return nil, KindNotAllowed.Problem("the token "+p.Token+" has roles of its own, so it cannot make tokens", "sign in, on the page or with fleetd login")
+	case user != p.ID && !p.May(auth.Administer):
+		return nil, forbidden(p, auth.Administer, "Make a token for "+user)
+	}
+	u, known := s.Users.User(user)
+	if !known {
+		return nil, KindNotFound.Problem("there is no user "+user, "list the users, or add it; dev has no tokens")
+	}
+	for _, r := range in.Roles {
+		if !slices.Contains(u.Roles, r) {
+			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
+		}
+	}
+	secret, t, err := s.AccessTokens.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, in.person())
+	if err != nil {
+		return nil, s.fail(err, "user "+user)
+	}
+	out := toAccessToken(t)
+	out.Secret = secret
+	return &answer[AccessToken]{out}, nil
+}
+
+// isLimited reports whether the request has a token that was made for less than its user may do.
+func (s *server) isLimited(p auth.Principal) bool {
+	return slices.ContainsFunc(s.AccessTokens.Tokens(p.ID), func(t auth.Token) bool { return t.ID == p.TokenID && len(t.Roles) > 0 })
+}
+
+func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string) error {
+	if id == "self" {
+		id = p.TokenID
+	}
+	all := s.AccessTokens.Tokens("")
+	i := slices.IndexFunc(all, func(t auth.Token) bool { return t.ID == id })
+	if i < 0 {
+		return KindNotFound.Problem("there is no valid token "+id, "")
+	}
+	if all[i].User != p.ID {
+		if no := forbidden(p, auth.Administer, "End a token of "+all[i].User); no != nil {
+			return no
+		}
+	}
+	if err := s.AccessTokens.RevokeToken(ctx, p, id, change.Person{Name: p.ID}); err != nil {
+		return s.fail(err, "token "+id)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/accounts"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
+)
+
+// Users keeps the users of fleetd.
+type Users interface {
+	Users() []auth.User
+	User(name string) (auth.User, bool)
+	AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by change.Person) ([]schema.Problem, error)
+	ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error)
+	SetPassword(ctx context.Context, p auth.Principal, name, password string, by change.Person) ([]schema.Problem, error)
+	// Check reports whether a user has this password. Wrong ones count against the address.
+	Check(ctx context.Context, name, password, address string) error
+}
+
+// Account is a person or a program that has an account.
+type Account struct {
+	Name      string      `json:"name" doc:"what the user signs in with"`
+	Display   string      `json:"display,omitempty" doc:"name to show"`
+	Roles     []auth.Role `json:"roles" enum:"viewer,operator,author,releaser,admin,auditor"`
+	Sites     []string    `json:"sites" doc:"sees and commands robots with one of these values of the label site only; empty = every robot"`
+	Password  bool        `json:"password" doc:"can sign in with a password"`
+	Disabled  bool        `json:"disabled"`
+	CreatedAt schema.Time `json:"created_at"`
+	ChangedAt schema.Time `json:"changed_at"`
+}
+
+// NewUser is a user to add.
+type NewUser struct {
+	Name     string      `json:"name" maxLength:"63"`
+	Display  string      `json:"display,omitempty" maxLength:"63"`
+	Roles    []auth.Role `json:"roles" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
+	Sites    []string    `json:"sites,omitempty" maxItems:"64"`
+	Password string      `json:"password,omitempty" maxLength:"256" doc:"empty: the user cannot sign in with a password, but tokens work"`
+	Signed
+}
+
+// UserChange changes a user; fields that are left out stay.
+type UserChange struct {
+	Display  *string      `json:"display,omitempty" maxLength:"63"`
+	Roles    *[]auth.Role `json:"roles,omitempty" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
+	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot"`
+	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works"`
+	Signed
+}
+
+// NewPassword is a password that replaces another one.
+type NewPassword struct {
+	Password string `json:"password" minLength:"1" maxLength:"256"`
+	Signed
+}
+
+// OwnPassword is a password that a person gives themselves.
+type OwnPassword struct {
+	Old string `json:"old" minLength:"1" maxLength:"256"`
+	New string `json:"new" minLength:"1" maxLength:"256"`
+}
+
+type userList struct {
+	Users []Account `json:"users"`
+}
+
+// OneUser is the path parameter of a user.
+type OneUser struct {
+	caller
+	Name string `path:"name" maxLength:"63"`
+}
+
+func (s *server) users(h huma.API) {
+	register(h, op("list-users", http.MethodGet, "/users", "accounts", "List users"), auth.Administer, func(context.Context, *noInput) (*answer[userList], error) {
+		out := userList{Users: []Account{}}
+		for _, u := range s.Users.Users() {
+			out.Users = append(out.Users, toAccount(u))
+		}
+		return &answer[userList]{out}, nil
+	})
+	register(h, op("add-user", http.MethodPost, "/users", "accounts", "Add a user"), auth.Administer, func(ctx context.Context, in *struct {
+		caller
+		Body NewUser
+	}) (*answer[Account], error) {
+		b := in.Body
+		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, b.person())
+		return s.userAnswer(b.Name, found, err)
+	})
+	register(h, op("change-user", http.MethodPatch, "/users/{name}", "accounts", "Change a user's roles and sites, or disable the user",
+		"It counts at once, also for requests in progress, such as a stream. The last administrator stays one."), auth.Administer, func(ctx context.Context, in *struct {
+		OneUser
+		Body UserChange
+	}) (*answer[Account], error) {
+		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, in.Body.person(), in.Body.apply)
+		return s.userAnswer(in.Name, found, err)
+	})
+	register(h, op("set-password", http.MethodPost, "/users/{name}/password", "accounts", "Give a user another password", "It ends all sessions of the user; tokens stay valid."), auth.Administer,
+		func(ctx context.Context, in *struct {
+			OneUser
+			Body NewPassword
+		}) (*answer[Account], error) {
+			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, in.Body.person())
+			return s.userAnswer(in.Name, found, err)
+		})
+	register(h, op("change-own-password", http.MethodPost, "/me/password", "accounts", "Change one's own password", "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid."), auth.Own,
+		func(ctx context.Context, in *struct {
+			caller
+			SessionCookie
+			Body OwnPassword
+		}) (*signedIn, error) {
+			return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), in.Session, in.Body)
+		})
+}
+
+func (c UserChange) apply(u *auth.User) {
+	if c.Display != nil {
+		u.Display = *c.Display
+	}
+	if c.Roles != nil {
+		u.Roles = unique(*c.Roles)
+	}
+	if c.Sites != nil {
+		u.Sites = unique(*c.Sites)
+	}
+	if c.Disabled != nil {
+		u.Disabled = *c.Disabled
+	}
+}
+
+// unique sorts a list and removes repetitions.
+func unique[T ~string](list []T) []T {
+	out := slices.Clone(list)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func toAccount(u auth.User) Account {
+	return Account{
+		Name: u.Name, Display: u.Display, Roles: nonNil(u.Roles), Sites: nonNil(u.Sites), Password: u.Password != "", Disabled: u.Disabled,
+		CreatedAt: timeOf(u.CreatedAt), ChangedAt: timeOf(u.ChangedAt),
+	}
+}
+
+// userAnswer is the answer to a change of a user.
+func (s *server) userAnswer(name string, found []schema.Problem, err error) (*answer[Account], error) {
+	switch {
+	case err != nil:
+		return nil, s.fail(err, "user "+name)
+	case len(found) > 0:
+		return nil, refusal(inBody("", found))
+	}
+	u, _ := s.Users.User(name)
+	return &answer[Account]{toAccount(u)}, nil
+}
+
+// changeOwnPassword changes the password of the principal, who proves that they know the old one.
+func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, address, cookie string, in OwnPassword) (*signedIn, error) {
+	if p.Kind == auth.KindDev {
+		return nil, KindInvalid.Problem("nobody is signed in: dev has no password", "sign in first")
+	}
+	if err := s.Users.Check(ctx, p.ID, in.Old, address); err != nil {
+		if errors.Is(err, accounts.ErrCredentials) {
+			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/old", "bad_value", "this is not your password", "")}))
+		}
+		return nil, s.signInProblem(err)
+	}
+	found, err := s.Users.SetPassword(ctx, p, p.ID, in.New, change.Person{Name: p.ID})
+	for i := range found {
+		found[i].Pointer = "/new"
+	}
+	if _, err := s.userAnswer(p.ID, found, err); err != nil {
+		return nil, err
+	}
+	if p.Kind != auth.KindSession {
+		return &signedIn{Body: s.me(p)}, nil
+	}
+	c, p, err := s.Sessions.SignIn(ctx, p.ID, in.New, address, cookie)
+	if err != nil {
+		return nil, s.signInProblem(err)
+	}
+	return &signedIn{*c, s.me(p)}, nil
+}

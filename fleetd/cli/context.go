@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// contexts is what login keeps: the servers that a person uses, with a token for each.
+type contexts struct {
+	Current  string                   `json:"current,omitempty"`
+	Contexts map[string]serverContext `json:"contexts"`
+}
+
+// serverContext is one server and who the person is there.
+type serverContext struct {
+	Server string `json:"server"`
+	CA     string `json:"server_ca,omitempty"` // file
+	User   string `json:"user"`
+	Token  string `json:"token"`
+}
+
+// contextsFile is the file of the contexts; only its owner may read it.
+func (sh *shell) contextsFile() (string, error) {
+	folder := sh.Env("XDG_CONFIG_HOME")
+	if folder == "" {
+		home := sh.Env("HOME")
+		if home == "" {
+			return "", errors.New("there is no folder for contexts: set HOME or XDG_CONFIG_HOME, or pass --server and TROUPE_TOKEN instead")
+		}
+		folder = filepath.Join(home, ".config")
+	}
+	return filepath.Join(folder, "troupe", "contexts.yaml"), nil
+}
+
+func (sh *shell) readContexts() (all contexts, err error) {
+	all.Contexts = map[string]serverContext{}
+	path, err := sh.contextsFile()
+	if err != nil {
+		return all, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, &all)
+	}
+	if err != nil {
+		return all, fmt.Errorf("read contexts from %s: %w", path, err)
+	}
+	if all.Contexts == nil {
+		all.Contexts = map[string]serverContext{}
+	}
+	return all, nil
+}
+
+func (sh *shell) writeContexts(all contexts) error {
+	path, err := sh.contextsFile()
+	if err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(all)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, text, 0o600, renameio.IgnoreUmask())
+	}
+	if err != nil {
+		return fmt.Errorf("write contexts to %s: %w", path, err)
+	}
+	return nil
+}
+
+// useContext takes server, CA and token from the context of --context, from that of a server
+// that was named otherwise, or from the current one.
+func (sh *shell) useContext(serverGiven bool) error {
+	all, err := sh.readContexts()
+	if err != nil {
+		if sh.context == "" {
+			return nil // there is none to use
+		}
+		return err
+	}
+	name := orElse(sh.context, all.Current)
+	if serverGiven && sh.context == "" {
+		name = ""
+		for _, one := range slices.Sorted(maps.Keys(all.Contexts)) {
+			if all.Contexts[one].Server == sh.server {
+				name = one
+			}
+		}
+	}
+	c, ok := all.Contexts[name]
+	switch {
+	case !ok && sh.context != "":
+		return usage("--context %s: there is none of this name; fleetd context list shows them", name)
+	case !ok:
+		return nil
+	}
+	sh.server, sh.ca, sh.token = c.Server, orElse(sh.ca, c.CA), c.Token
+	return nil
+}
+
+func (sh *shell) contextCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "list the servers that you signed in to", Args: cobra.NoArgs,
+		RunE: run(func(*cobra.Command, []string) error {
+			all, err := sh.readContexts()
+			if err != nil {
+				return err
+			}
+			type row struct {
+				Name    string `json:"name"`
+				Current bool   `json:"current"`
+				Server  string `json:"server"`
+				User    string `json:"user"`
+			}
+			rows := []row{}
+			for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
+				rows = append(rows, row{name, name == all.Current, all.Contexts[name].Server, all.Contexts[name].User})
+			}
+			return sh.show(rows, func(out io.Writer) {
+				w := newTable(out)
+				defer w.Flush()
+				fmt.Fprintln(w, "CONTEXT\tCURRENT\tSERVER\tUSER")
+				for _, r := range rows {
+					current := "-"
+					if r.Current {
+						current = "yes"
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, current, r.Server, r.User)
+				}
+			})
+		}),
+	}
+	use := &cobra.Command{
+		Use: "use CONTEXT", Short: "use this server from now on", Args: cobra.ExactArgs(1), Example: "  fleetd context use museum",
+		RunE: run(func(_ *cobra.Command, args []string) error {
+			all, err := sh.readContexts()
+			if err != nil {
+				return err
+			}
+			if _, ok := all.Contexts[args[0]]; !ok {
+				return usage("context %s: there is none of this name; fleetd context list shows them", args[0])
+			}
+			all.Current = args[0]
+			return sh.writeContexts(all)
+		}),
+	}
+	return group("context", "servers that you signed in to", list, use)
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"troupe/fleetd/api"
+)
+
+// loginDays is how long the token of a login is valid.
+const loginDays = 30
+
+func (sh *shell) loginCommand() *cobra.Command {
+	var user, file, name string
+	c := &cobra.Command{
+		Use: "login", Short: "sign in, and keep a token for the commands that follow", Args: cobra.NoArgs,
+		Long: fmt.Sprintf(`Sign in at a server with user and password, and keep a token in a context for the commands that
+follow. The token is valid for %d days, or until fleetd logout. The password is asked for, or
+read from --password-file (- is the standard input); it is never a flag and not kept.
+
+Contexts are in contexts.yaml in the folder troupe of your configuration folder, which only you
+can read.`, loginDays),
+		Example: "  fleetd login --server https://fleet.example:8080 --user anna",
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			if user == "" {
+				user = sh.by
+			}
+			password, err := sh.secret("password of "+user+" at "+sh.server, file)
+			if err != nil {
+				return err
+			}
+			return sh.login(cmd.Context(), orElse(name, sh.contextName()), user, password)
+		}),
+	}
+	c.Flags().StringVar(&user, "user", "", "name of the account; default: your name (--by)")
+	c.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is the standard input")
+	c.Flags().StringVar(&name, "name", "", "name of the context; default: host and port of the server")
+	return c
+}
+
+// contextName names the context of a server.
+func (sh *shell) contextName() string {
+	if sh.context != "" {
+		return sh.context
+	}
+	base, err := url.Parse(sh.server)
+	if err != nil {
+		return sh.server
+	}
+	return base.Host
+}
+
+// login opens a session, makes a token with it, and ends the session.
+func (sh *shell) login(ctx context.Context, name, user, password string) error {
+	sh.token, sh.cookie = "", ""
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "session", body: api.Credentials{User: user, Password: password}}, nil); err != nil {
+		return err
+	}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "a machine without a name"
+	}
+	var made api.AccessToken
+	err = sh.call(ctx, apiRequest{method: http.MethodPost, path: "tokens", body: api.NewAccessToken{Name: "fleetd login on " + firstBytes(machine, 40), Days: loginDays}}, &made)
+	if over := sh.call(ctx, apiRequest{method: http.MethodDelete, path: "session"}, nil); err == nil {
+		err = over
+	}
+	if err != nil {
+		return err
+	}
+	if made.Secret == "" {
+		return errors.New("fleetd made no token: is it in development mode, in which nobody needs one?")
+	}
+	all, err := sh.readContexts()
+	if err != nil {
+		return err
+	}
+	all.Current, all.Contexts[name] = name, serverContext{Server: sh.server, CA: absolute(sh.ca), User: user, Token: made.Secret}
+	if err := sh.writeContexts(all); err != nil {
+		return err
+	}
+	fmt.Fprintf(sh.Out, "signed in as %s at %s; this is the context %s now\n", user, sh.server, name)
+	return nil
+}
+
+func (sh *shell) logoutCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout", Short: "end the token of the current context, and forget it", Args: cobra.NoArgs,
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			all, err := sh.readContexts()
+			if err != nil {
+				return err
+			}
+			name := orElse(sh.context, all.Current)
+			c, ok := all.Contexts[name]
+			if !ok {
+				return errors.New("there is no context to sign out of; fleetd context list shows them")
+			}
+			sh.server, sh.ca, sh.token = c.Server, c.CA, c.Token
+			revoked := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/self"}, nil)
+			delete(all.Contexts, name)
+			if all.Current == name {
+				all.Current = ""
+			}
+			if err := sh.writeContexts(all); err != nil {
+				return err
+			}
+			if revoked != nil {
+				return fmt.Errorf("the context %s is forgotten, but its token may still be valid: %w", name, revoked)
+			}
+			fmt.Fprintf(sh.Out, "signed out of %s\n", c.Server)
+			return nil
+		}),
+	}
+}
