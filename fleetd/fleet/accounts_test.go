@@ -9,7 +9,9 @@ import (
 
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
+	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/pgtest"
 )
 
 // guarded is a world in which everybody has to sign in. It catches the password of admin.
@@ -172,6 +174,98 @@ func TestWrongPasswordsSlowDownAnAddress(t *testing.T) {
 		w.sleep(11 * time.Second)
 		if p := b.ask("POST", "/session", right, nil); p != nil {
 			t.Errorf("after a pause: %v", p)
+		}
+	}, guarded(&password))
+}
+
+// Who is signed in stops robots while the database is away, and somebody who has to may sign in then.
+func TestStopNeedsNoDatabaseToKnowWhoAsks(t *testing.T) {
+	var password string
+	onPostgres(t, func(w *world, g *pgtest.Way) {
+		w.startFleetd()
+		earlier, token := &browser{world: w}, &browser{world: w}
+		admin := api.Credentials{User: "admin", Password: password}
+		if p := earlier.ask("POST", "/session", admin, nil); p != nil {
+			t.Fatal(p)
+		}
+		var made api.AccessToken
+		if p := earlier.ask("POST", "/tokens", api.NewAccessToken{Name: "wall", Days: 1}, &made); p != nil {
+			t.Fatal(p)
+		}
+		token.header = http.Header{"Authorization": {"Bearer " + made.Secret}}
+		r := startUnknownRobot(w, "r1")
+		g.Cut()
+		w.until("fleetd says that the database is away", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
+		later := &browser{world: w}
+		if p := later.ask("POST", "/session", admin, nil); p != nil {
+			t.Fatalf("sign in while the database is away: %v", p)
+		}
+		stop := map[string]any{"selector": map[string]any{"ids": []string{"r1"}}}
+		for i, b := range []*browser{earlier, token, later} {
+			var came api.Batch
+			if p := b.ask("POST", "/stops", stop, &came); p != nil {
+				t.Errorf("stop %d while the database is away: %v", i, p)
+			}
+			w.until("the robot got it", func() bool { return count(r.Received(), "safety/stop") == i+1 })
+		}
+		nobody := &browser{world: w}
+		if p := nobody.ask("POST", "/stops", stop, nil); p == nil || p.Status != 401 {
+			t.Errorf("a stop of nobody: %v", p)
+		}
+		g.Mend()
+		w.until("the database is back", func() bool { return w.ask("GET", "/healthz", nil, nil) == nil })
+		w.sleep(5 * time.Second)
+		w.stopFleetd()
+		w.startFleetd()
+		if p := later.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("the session of the sign-in without a database was not saved: %v", p)
+		}
+	}, guarded(&password))
+}
+
+// Who is disabled is out at once: sessions, tokens and streams.
+func TestDisabledUserIsOutAtOnce(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		admin, anna, token := &browser{world: w}, &browser{world: w}, &browser{world: w}
+		if p := admin.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Operator}, Password: "a long password"}, nil); p != nil {
+			t.Fatal(p)
+		}
+		if p := anna.ask("POST", "/session", api.Credentials{User: "anna", Password: "a long password"}, nil); p != nil {
+			t.Fatal(p)
+		}
+		var made api.AccessToken
+		if p := anna.ask("POST", "/tokens", api.NewAccessToken{Name: "script", Days: 1}, &made); p != nil {
+			t.Fatal(p)
+		}
+		token.header = http.Header{"Authorization": {"Bearer " + made.Secret}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			anna.ask("GET", "/stream", nil, nil)
+		}()
+		w.sleep(time.Second)
+		yes, no := true, false
+		if p := admin.ask("PATCH", "/users/anna", api.UserChange{Disabled: &yes}, nil); p != nil {
+			t.Fatal(p)
+		}
+		for _, b := range []*browser{{world: w, cookie: anna.cookie}, token} {
+			if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+				t.Errorf("disabled: %v", p)
+			}
+		}
+		<-ended // the stream of anna
+		if p := admin.ask("PATCH", "/users/anna", api.UserChange{Disabled: &no}, nil); p != nil {
+			t.Fatal(p)
+		}
+		if p := anna.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("a session from before counts again: %v", p)
+		}
+		if p := token.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("a token of a user who is enabled again: %v", p)
 		}
 	}, guarded(&password))
 }
