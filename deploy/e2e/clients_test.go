@@ -87,7 +87,7 @@ func (w *world) runCLI(args ...string) cliResult {
 	w.t.Helper()
 	var out, errOut bytes.Buffer
 	cmd := exec.Command(program(w.t, "fleetd"), append(args, "--server", w.http, "--server-ca", w.ca)...)
-	cmd.SysProcAttr, cmd.Env = killWithParent(), processEnv()
+	cmd.SysProcAttr, cmd.Env = killWithParent(), append(processEnv(), "TROUPE_TOKEN="+w.token, "XDG_CONFIG_HOME="+w.folder)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := onStarterThread(cmd.Start)
 	if err == nil {

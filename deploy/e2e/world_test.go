@@ -36,6 +36,7 @@ type world struct {
 	store  string // fleetd's database
 	http   string // URL of fleetd
 	ca     string // file with fleetd's CA certificate; empty for plain HTTP
+	token  string // for commands of fleetd; empty in development mode
 }
 
 // variant says which broker and which database a world has.

@@ -96,7 +96,11 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(a.Selector), Expected: a.ExpectedCount, DryRun: a.DryRun}
+	robots, err := s.narrow(p, a.Selector, false)
+	if err != nil {
+		return nil, err
+	}
+	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person())
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
@@ -116,7 +120,11 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(a.Selector), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
+	robots, err := s.narrow(p, a.Selector, false)
+	if err != nil {
+		return nil, err
+	}
+	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.Assign(ctx, p, ask, a.person())
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/presence"
 	"troupe/schema"
@@ -60,10 +61,13 @@ type Command struct {
 }
 
 // storedBatch reads a batch with its commands.
-func (s *server) storedBatch(ctx context.Context, id string) (Batch, error) {
+func (s *server) storedBatch(ctx context.Context, p auth.Principal, id string) (Batch, error) {
 	b, rows, err := s.Commands.Batch(ctx, id)
 	if err != nil {
 		return Batch{}, s.fail(err, "batch "+id)
+	}
+	if err := s.outsideCommands(p, rows...); err != nil {
+		return Batch{}, err
 	}
 	out := batchOf(b, rows)
 	s.explainQueued(out.Commands)

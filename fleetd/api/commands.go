@@ -34,6 +34,7 @@ type CommandQuery struct {
 	Robot string
 	State command.State
 	Limit int
+	Sites []string // of robots with one of these sites; none = of all
 }
 
 // CancelResult is the result of cancelling a command.
@@ -71,7 +72,7 @@ func (s *server) commands(h huma.API) {
 			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
 			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[commandList], error) {
-			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit})
+			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: in.principal.Sites})
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
@@ -87,6 +88,9 @@ func (s *server) commands(h huma.API) {
 			c, err := s.Commands.Get(ctx, in.ID)
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
+			}
+			if err := s.outsideCommands(in.principal, c); err != nil {
+				return nil, err
 			}
 			out := toCommands([]command.Command{c})
 			s.explainQueued(out)
@@ -123,7 +127,7 @@ func (s *server) commands(h huma.API) {
 		})
 	register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"), auth.View,
 		func(ctx context.Context, in *One) (*answer[Batch], error) {
-			b, err := s.storedBatch(ctx, in.ID)
+			b, err := s.storedBatch(ctx, in.principal, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -139,6 +143,9 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	}
 	if no := forbidden(p, rightOf(c.Verb), "Cancel "+c.Verb); no != nil {
 		return nil, no
+	}
+	if err := s.outsideCommands(p, c); err != nil {
+		return nil, err
 	}
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")

@@ -155,7 +155,11 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if found := w.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(w.Selector), a, w.DryRun, w.person())
+	robots, err := s.narrow(p, w.Selector, false)
+	if err != nil {
+		return nil, err
+	}
+	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, w.person())
 	if err != nil {
 		return nil, s.failSelected(err, "desired", w.Selector)
 	}

@@ -30,7 +30,7 @@ func (s *server) export(h huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := robotsCSV(selected(s.Robots.Robots(), sel))
+		body, err := robotsCSV(visible(in.principal, selected(s.Robots.Robots(), sel)))
 		if err != nil {
 			return nil, err
 		}

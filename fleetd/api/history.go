@@ -25,6 +25,7 @@ type EventQuery struct {
 	Since time.Time           // received at or after
 	Until time.Time           // received before
 	Limit int
+	Sites []string // of robots with one of these sites; none = of all
 }
 
 // Event is one event of one robot.
@@ -49,7 +50,7 @@ func (s *server) events(h huma.API) {
 			Until time.Time           `query:"until"`
 			Limit int                 `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[eventList], error) {
-			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit})
+			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: in.principal.Sites})
 			if err != nil {
 				return nil, s.fail(err, "events")
 			}

@@ -100,6 +100,9 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 		return nil, refusal(inBody("/selector", found))
 	}
 	stop := classOf(o.Verb) == verb.ClassStop
+	if o.Selector, err = s.narrow(p, o.Selector, stop); err != nil {
+		return nil, err
+	}
 	targets, unknown := s.Targets.Targets(o.Selector, stop)
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
@@ -130,7 +133,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	}
 	t, err := s.Commands.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, change.ErrConflict) && key != "" {
-		return s.repeatedBatch(ctx, x.Batch)
+		return s.repeatedBatch(ctx, p, x.Batch)
 	}
 	if err != nil {
 		return nil, s.fail(err, "one of the robots")
@@ -202,8 +205,8 @@ func (s *server) neverSeen(ids []string) []string {
 }
 
 // repeatedBatch answers a request whose Idempotency-Key was used before.
-func (s *server) repeatedBatch(ctx context.Context, asked command.Batch) (*batchAnswer, error) {
-	b, err := s.storedBatch(ctx, asked.ID)
+func (s *server) repeatedBatch(ctx context.Context, p auth.Principal, asked command.Batch) (*batchAnswer, error) {
+	b, err := s.storedBatch(ctx, p, asked.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (s *server) robots(h huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), selected(s.Robots.Robots(), sel), s.Instance.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.Robots.Robots(), sel)), s.Instance.Status().Disputed}}, nil
 	})
 	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[view.Detail], error) {
 		d, ok := s.Robots.Robot(in.ID)
@@ -181,9 +181,9 @@ func (c *NameQuery) Resolve(ctx huma.Context) []error {
 }
 
 // Resolve refuses an invalid selector before the answer begins.
-func (c *RobotQuery) Resolve(huma.Context) []error {
-	if _, err := c.NameQuery.selector(); err != nil {
-		return nil // huma calls that of NameQuery, too
+func (c *RobotQuery) Resolve(ctx huma.Context) []error {
+	if found := c.NameQuery.Resolve(ctx); len(found) > 0 {
+		return found
 	}
 	_, err := c.selector()
 	return details(err)

@@ -72,7 +72,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[view.Row](), reflect.TypeFor[view.Robot]())
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]())
 	h := humago.New(mux, config)
-	h.UseMiddleware(strictParameters)
+	h.UseMiddleware(strictParameters, s.withinSites)
 	s.robots(h)
 	s.documents(h)
 	s.identities(h)

@@ -64,9 +64,9 @@ func (s *server) stops(h huma.API) {
 			return s.hold(ctx, in.principal, in.Body, in.Prefer)
 		})
 	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
-		func(context.Context, *noInput) (*answer[latchedList], error) {
+		func(_ context.Context, in *noInput) (*answer[latchedList], error) {
 			complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
-			out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.Stops.Latched()}
+			out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
 			if broker := s.Instance.Status().Broker; !broker.OK {
 				out.Broker = orElse(broker.Why, "the connection is lost")
 			}
@@ -79,6 +79,9 @@ func (s *server) stops(h huma.API) {
 			Body ReleaseRequest
 		}) (*answer[Released], error) {
 			b := in.Body
+			if err := s.mayRelease(in.principal, b.IDs); err != nil {
+				return nil, err
+			}
 			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, b.By, b.Why)
 			switch {
 			case err != nil:
@@ -86,7 +89,7 @@ func (s *server) stops(h huma.API) {
 			case len(problems) > 0:
 				return nil, refusal(inBody("", problems))
 			}
-			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.Stops.Latched()}}, nil
+			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.visibleStops(in.principal, s.Stops.Latched())}}, nil
 		})
 }
 
@@ -98,6 +101,9 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	}
 	if found := in.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
+	}
+	if in.Selector, err = s.narrow(p, in.Selector, true); err != nil {
+		return nil, err
 	}
 	level := orElse(in.Level, "stop")
 	now := s.Now()

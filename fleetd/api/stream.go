@@ -65,7 +65,7 @@ func (s *server) stream(h huma.API) {
 			feed := s.Robots.Subscribe(view.Listed, gatherChanges)
 			defer feed.Close()
 			out := newEvents(in.to, in.Encoding, s.Now)
-			if out.status(s.Instance.Status()) != nil || out.robots("robots", selected(s.Robots.Robots(), sel)) != nil {
+			if out.status(s.statusFor(in.principal)) != nil || out.robots("robots", visible(in.principal, selected(s.Robots.Robots(), sel))) != nil {
 				return
 			}
 			for sentAt := s.Now(); ; {
@@ -77,13 +77,13 @@ func (s *server) stream(h huma.API) {
 				for i, d := range changed {
 					rows[i] = d.Row
 				}
-				if rows = selected(rows, sel); len(rows) > 0 {
+				if rows = visible(in.principal, selected(rows, sel)); len(rows) > 0 {
 					if out.robots("changes", rows) != nil {
 						return
 					}
 				}
 				if now := s.Now(); now.Sub(sentAt) >= statusInterval {
-					if out.status(s.Instance.Status()) != nil {
+					if out.status(s.statusFor(in.principal)) != nil {
 						return
 					}
 					sentAt = now

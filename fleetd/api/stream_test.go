@@ -166,7 +166,7 @@ func TestStreamIsCompressedForThoseWhoAcceptIt(t *testing.T) {
 		mux := http.NewServeMux()
 		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Instance: instance{}, Robots: v})
 		ctx, cancel := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(auth.With(ctx, auth.Principal{Rights: auth.View}), "GET", Prefix+"/stream", nil)
+		r := httptest.NewRequestWithContext(auth.With(ctx, auth.Dev()), "GET", Prefix+"/stream", nil)
 		r.Header.Set("Accept-Encoding", "gzip, deflate")
 		p := &page{header: http.Header{}}
 		var served sync.WaitGroup

@@ -37,8 +37,11 @@ func (p Principal) Same(q Principal) bool {
 
 // Sees reports whether a robot with these labels belongs to the principal's sites.
 func (p Principal) Sees(labels map[string]string) bool {
-	return len(p.Sites) == 0 || slices.Contains(p.Sites, labels[SiteLabel])
+	return p.SeesAll() || slices.Contains(p.Sites, labels[SiteLabel])
 }
+
+// SeesAll reports whether the principal sees the robots of every site.
+func (p Principal) SeesAll() bool { return p.SignedIn() && len(p.Sites) == 0 }
 
 // Kind is how a principal was authenticated.
 type Kind string

@@ -77,13 +77,16 @@ func TestWhoeverChangesRobotsMayStopThem(t *testing.T) {
 }
 
 func TestPrincipalOfSitesSeesTheirRobotsOnly(t *testing.T) {
-	p := Principal{Sites: []string{"lobby", "hall"}}
+	p := Principal{Kind: KindSession, Sites: []string{"lobby", "hall"}}
 	for site, want := range map[string]bool{"lobby": true, "hall": true, "cellar": false, "": false} {
 		if got := p.Sees(map[string]string{SiteLabel: site}); got != want {
 			t.Errorf("a robot at %q is seen: %v", site, got)
 		}
 	}
-	if p.Sees(nil) || !(Principal{}).Sees(nil) {
+	if p.Sees(nil) || !Dev().Sees(nil) {
 		t.Error("a robot without a site is seen by those of every site, and only by them")
+	}
+	if (Principal{}).Sees(nil) {
+		t.Error("nobody sees a robot")
 	}
 }

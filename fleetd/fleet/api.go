@@ -96,7 +96,7 @@ func (c commands) List(ctx context.Context, q api.CommandQuery) ([]command.Comma
 	if err != nil {
 		return nil, err
 	}
-	return db.Commands(ctx, store.CommandQuery{Batch: q.Batch, Robot: q.Robot, State: q.State, Limit: q.Limit})
+	return db.Commands(ctx, store.CommandQuery{Batch: q.Batch, Robot: q.Robot, State: q.State, Limit: q.Limit, Sites: q.Sites})
 }
 
 func (c commands) Batch(ctx context.Context, id string) (b command.Batch, rows []command.Command, err error) {
@@ -141,7 +141,7 @@ func (h history) Events(ctx context.Context, q api.EventQuery) (events []api.Eve
 	for i, l := range q.Level {
 		levels[i] = string(l)
 	}
-	rows, err := db.Events(ctx, store.EventQuery{Robot: q.Robot, Type: q.Type, Level: levels, Since: q.Since, Until: q.Until, Limit: q.Limit})
+	rows, err := db.Events(ctx, store.EventQuery{Robot: q.Robot, Type: q.Type, Level: levels, Since: q.Since, Until: q.Until, Limit: q.Limit, Sites: q.Sites})
 	for _, row := range rows {
 		if e, problems := schema.Decode[schema.Event](row.Body); len(problems) == 0 {
 			e.Level = schema.EventLevel(row.Level)

@@ -20,6 +20,7 @@ type CommandQuery struct {
 	Since time.Time // created at or after
 	Until time.Time // created before
 	Limit int       // 0 = 100
+	Sites []string  // of robots with one of these values of the label site; none = of all
 }
 
 // AddBatch adds a new batch with its commands. The error is ErrNotFound if a robot is
@@ -186,6 +187,7 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 	w.addIf(q.State != "", "state = %s", string(q.State))
 	w.addIf(!q.Since.IsZero(), "created_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "created_at < %s", micros(q.Until))
+	w.addSites(q.Sites)
 	query := commandColumns + w.String() + " ORDER BY created_at DESC, id DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, scanCommand, query, w.args...)
 	if err != nil {

@@ -26,6 +26,7 @@ type EventQuery struct {
 	Since time.Time // received at or after
 	Until time.Time // received before
 	Limit int       // 0 = 100
+	Sites []string  // of robots with one of these values of the label site; none = of all
 }
 
 // AddEvents adds events and leaves those as they are that it has already. If one is of an
@@ -64,6 +65,7 @@ func (r reads) Events(ctx context.Context, q EventQuery) ([]Event, error) {
 	}
 	w.addIf(!q.Since.IsZero(), "received_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "received_at < %s", micros(q.Until))
+	w.addSites(q.Sites)
 	query := "SELECT robot, boot, seq, type, level, routine > 0, body, received_at FROM events" + w.String() +
 		" ORDER BY received_at DESC, robot, boot, seq DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (e Event, err error) {

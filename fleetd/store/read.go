@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/selector"
 )
 
@@ -185,6 +186,19 @@ func (w *where) addSelector(s selector.Selector) {
 	default:
 		w.conditions = append(w.conditions, "1 = 0")
 	}
+}
+
+// addSites adds the condition that the robot of a row has one of these sites, if there are any.
+func (w *where) addSites(sites []string) {
+	if len(sites) == 0 {
+		return
+	}
+	var robots where
+	robots.args = w.args
+	robots.addIf(true, "key = %s", auth.SiteLabel)
+	robots.addIn("value", sites)
+	w.args = robots.args
+	w.conditions = append(w.conditions, "robot IN (SELECT robot FROM labels"+robots.String()+")")
 }
 
 func (w *where) String() string {

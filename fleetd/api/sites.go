@@ -1,0 +1,162 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/command"
+	"troupe/fleetd/latch"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/view"
+)
+
+// fleetWide are the operations that show or change what belongs to no site. A principal with sites may not.
+var fleetWide = []string{"list-batches", "list-orphans", "list-services", "list-decommissions"}
+
+// withinSites is middleware that refuses requests about a robot of another site, by the path.
+func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
+	p, o := auth.Of(ctx.Context()), ctx.Operation()
+	var no *Problem
+	switch {
+	case len(p.Sites) == 0: // or nobody is signed in
+	case slices.Contains(fleetWide, o.OperationID):
+		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID, strings.Join(p.Sites, ", ")), "ask somebody with all sites")
+	case strings.HasPrefix(o.Path, Prefix+"/robots/{id}"):
+		no = s.outside(p, ctx.Param("id"))
+	}
+	if no != nil {
+		_, w := humago.Unwrap(ctx)
+		refuse(w, no)
+		return
+	}
+	next(ctx)
+}
+
+// outside says why a principal may not use a robot; nil = it may.
+func (s *server) outside(p auth.Principal, robot string) *Problem {
+	if p.SeesAll() {
+		return nil
+	}
+	d, _ := s.Robots.Robot(robot)
+	if p.Sees(d.Labels) {
+		return nil
+	}
+	return KindNotAllowed.Problem(fmt.Sprintf("robot %s belongs to no site of %s, who has %s", robot, p.ID, strings.Join(p.Sites, ", ")), "an administrator can give you its site, which is its label "+auth.SiteLabel)
+}
+
+// narrow restricts a selector to the sites of a principal. It refuses names and sites outside of them. A stop
+// is not refused while the labels of robots are not known: it may then reach other sites, too.
+func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (selector.Selector, error) {
+	unknown := stop && !s.Targets.Labelled()
+	switch {
+	case p.SeesAll():
+		return sel, nil
+	case len(sel.IDs) > 0:
+		for _, id := range sel.IDs {
+			if no := s.outside(p, id); no != nil && !unknown {
+				return sel, no
+			}
+		}
+		return sel, nil
+	}
+	for _, l := range sel.Labels {
+		switch {
+		case l.Key != auth.SiteLabel:
+		case !slices.Contains(p.Sites, l.Value):
+			return sel, KindNotAllowed.Problem(fmt.Sprintf("%s does not have the site %s, but %s", p.ID, l.Value, strings.Join(p.Sites, ", ")), "an administrator can give it to you")
+		default:
+			return sel, nil
+		}
+	}
+	if len(p.Sites) > 1 && unknown {
+		return sel, nil
+	}
+	if len(p.Sites) > 1 {
+		var ids []string
+		for _, r := range selected(s.Robots.Robots(), sel) {
+			if p.Sees(r.Labels) {
+				ids = append(ids, r.ID)
+			}
+		}
+		if len(ids) > 0 {
+			return selector.IDs(ids...), nil
+		}
+	}
+	if len(p.Sites) == 0 {
+		return sel, signInRequired("nobody is signed in")
+	}
+	sel.All = false
+	sel.Labels = append(slices.Clone(sel.Labels), selector.Label{Key: auth.SiteLabel, Value: p.Sites[0]})
+	return sel, nil
+}
+
+// visible keeps the rows of robots that a principal sees.
+func visible(p auth.Principal, rows []*view.Row) []*view.Row {
+	if p.SeesAll() {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(r *view.Row) bool { return !p.Sees(r.Labels) })
+}
+
+// outsideCommands says why a principal may not see these commands; nil = it may.
+func (s *server) outsideCommands(p auth.Principal, commands ...command.Command) error {
+	for _, c := range commands {
+		if no := s.outside(p, c.Robot); no != nil {
+			return no
+		}
+	}
+	return nil
+}
+
+// visibleStops keeps the latched stops that hold a robot of the principal's sites, with these robots only.
+func (s *server) visibleStops(p auth.Principal, stops []latch.LatchedStop) []latch.LatchedStop {
+	if p.SeesAll() {
+		return stops
+	}
+	out := []latch.LatchedStop{}
+	for _, l := range stops {
+		l.Robots = slices.DeleteFunc(slices.Clone(l.Robots), func(id string) bool { return s.outside(p, id) != nil })
+		if len(l.Robots) > 0 || l.All {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// mayRelease says why a principal may not release these stops, because they hold robots of other sites; nil = it may.
+func (s *server) mayRelease(p auth.Principal, ids []string) error {
+	if p.SeesAll() {
+		return nil
+	}
+	for _, l := range s.Stops.Latched() {
+		if !slices.Contains(ids, l.ID) {
+			continue
+		}
+		if l.All {
+			return KindNotAllowed.Problem("stop "+l.ID+" holds the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "ask somebody with all sites to release it")
+		}
+		for _, id := range l.Robots {
+			if no := s.outside(p, id); no != nil {
+				return no
+			}
+		}
+	}
+	return nil
+}
+
+// statusFor is the state of this instance as a principal may see it.
+func (s *server) statusFor(p auth.Principal) Status {
+	status := s.Instance.Status()
+	if !p.SeesAll() {
+		status.Latched = s.visibleStops(p, s.Stops.Latched())
+		for i := range status.Latched {
+			status.Latched[i].Robots = []string{}
+		}
+	}
+	return status
+}
