@@ -881,6 +881,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change one's own password
+         * @description It ends all sessions of the user, and opens a new one for this browser; tokens stay valid.
+         */
+        post: operations["change-own-password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orphans": {
         parameters: {
             query?: never;
@@ -1557,6 +1577,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List valid tokens
+         * @description One's own; administrators see those of everybody.
+         */
+        get: operations["list-tokens"];
+        put?: never;
+        /**
+         * Make a token for a program
+         * @description Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its user is enabled. A token with roles of its own cannot make tokens.
+         */
+        post: operations["make-access-token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a token
+         * @description One's own; administrators can end every token. The id self is the token of the request.
+         */
+        delete: operations["revoke-access-token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List users */
+        get: operations["list-users"];
+        put?: never;
+        /** Add a user */
+        post: operations["add-user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user's roles and sites, or disable the user
+         * @description It counts at once, also for requests in progress, such as a stream. The last administrator stays one.
+         */
+        patch: operations["change-user"];
+        trace?: never;
+    };
+    "/api/v1/users/{name}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a user another password
+         * @description It ends all sessions of the user; tokens stay valid.
+         */
+        post: operations["set-password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/version": {
         parameters: {
             query?: never;
@@ -1598,6 +1720,35 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccessToken: {
+            created_at: string;
+            expires_at: string;
+            id: string;
+            /** @description what it is for */
+            name: string;
+            /** @description it has these of the user's roles; empty = all of them */
+            roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            /** @description what the program sends; only the answer that makes the token has it */
+            secret?: string;
+            user: string;
+        };
+        AccessTokenList: {
+            tokens: components["schemas"]["AccessToken"][];
+        };
+        Account: {
+            changed_at: string;
+            created_at: string;
+            disabled: boolean;
+            /** @description name to show */
+            display?: string;
+            /** @description what the user signs in with */
+            name: string;
+            /** @description can sign in with a password */
+            password: boolean;
+            roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            /** @description sees and commands robots with one of these values of the label site only; empty = every robot */
+            sites: string[];
+        };
         Activity: {
             id: string;
             /**
@@ -2398,6 +2549,23 @@ export interface components {
             problems: components["schemas"]["SchemaProblem"][];
             robots: string[];
         };
+        NewAccessToken: {
+            /** @description the person, for the audit */
+            by?: string;
+            /**
+             * Format: int64
+             * @description how long it is valid
+             * @default 90
+             */
+            days: number;
+            /** @description what it is for */
+            name: string;
+            /** @description default: all of the user's roles */
+            roles?: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            /** @description default: yourself; for others administrators only */
+            user?: string;
+            why?: string;
+        };
         NewAsset: {
             /** @enum {string} */
             kind: "sound" | "face";
@@ -2406,6 +2574,23 @@ export interface components {
             sha256?: string;
             /** Format: int64 */
             size?: number;
+        };
+        NewPassword: {
+            /** @description the person, for the audit */
+            by?: string;
+            password: string;
+            why?: string;
+        };
+        NewUser: {
+            /** @description the person, for the audit */
+            by?: string;
+            display?: string;
+            name: string;
+            /** @description empty: the user cannot sign in with a password, but tokens work */
+            password?: string;
+            roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            sites?: string[];
+            why?: string;
         };
         Order: {
             /** @description an object with the arguments of the verb (topics.md) */
@@ -2445,6 +2630,10 @@ export interface components {
         };
         OrphanList: {
             orphans: components["schemas"]["Orphan"][];
+        };
+        OwnPassword: {
+            new: string;
+            old: string;
         };
         Point: {
             /** Format: double */
@@ -3627,6 +3816,20 @@ export interface components {
             rev?: number;
             /** @description robots with a revision of it that performs the act */
             robots: string[];
+        };
+        UserChange: {
+            /** @description the person, for the audit */
+            by?: string;
+            /** @description true ends all sessions, and no token of the user works */
+            disabled?: boolean;
+            display?: string;
+            roles?: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            /** @description empty list = every robot */
+            sites?: string[];
+            why?: string;
+        };
+        UserList: {
+            users: components["schemas"]["Account"][];
         };
         Uses: {
             /** @description of a story or an activity: the robots to which it is assigned, or that have it */
@@ -5513,6 +5716,42 @@ export interface operations {
             };
         };
     };
+    "change-own-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: {
+                troupe_session?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnPassword"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-orphans": {
         parameters: {
             query?: never;
@@ -6937,6 +7176,231 @@ export interface operations {
                         /** @description The retry time in milliseconds. */
                         retry?: number;
                     })[];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-tokens": {
+        parameters: {
+            query?: {
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessTokenList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "make-access-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAccessToken"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessToken"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "revoke-access-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "add-user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "change-user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "set-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPassword"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error */

@@ -6,6 +6,7 @@ import {
   IconMasksTheater,
   IconMusic,
   IconRobot,
+  IconSettings,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
@@ -100,10 +101,18 @@ export const screens: readonly Screen[] = [
     right: 'view',
     load: () => import('./assets/Assets'),
   },
+  {
+    path: '/admin',
+    nav: 'admin',
+    icon: IconSettings,
+    shortcut: 'u',
+    right: 'administer',
+    load: () => import('./admin/Admin'),
+  },
 ];
 
 /** Screens without the frame, such as the sign-in. */
-export const bare: readonly Screen[] = [];
+export const bare: readonly Screen[] = [{ path: '/sign-in', right: '', load: () => import('./signin/SignIn') }];
 
 const routeOf = (s: Screen): RouteObject => ({
   path: s.path,

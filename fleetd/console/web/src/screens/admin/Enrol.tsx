@@ -1,0 +1,67 @@
+import { Alert, Button, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+
+import { api, data, type Schemas } from '../../api/client';
+import { dateTime } from '../../text/time';
+import { CopyLine } from './CopyLine';
+import { Refusal } from './Refusal';
+import { useAdminTexts } from './text';
+
+/** Makes the line that a person types on a new robot. */
+export function Enrol() {
+  const t = useAdminTexts();
+  const [robot, setRobot] = useState('');
+  const [serial, setSerial] = useState('');
+  const [made, setMade] = useState<Schemas['Token']>();
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    setMade(undefined);
+    try {
+      const params = { path: { id: robot } };
+      setMade(await data(api.POST('/api/v1/robots/{id}/tokens', { params, body: { serial: serial || undefined } })));
+    } catch (thrown) {
+      setError(thrown);
+    }
+    setBusy(false);
+  };
+  return (
+    <Stack maw={720}>
+      <Text>{t.enrolHelp}</Text>
+      <form onSubmit={(e) => void submit(e)}>
+        <Stack align="flex-start">
+          <TextInput
+            label={t.robot}
+            description={t.robotHelp}
+            value={robot}
+            onChange={(e) => setRobot(e.currentTarget.value.toLowerCase())}
+            pattern="[a-z0-9\-]+"
+            maxLength={63}
+            required
+          />
+          <TextInput
+            label={t.serial}
+            value={serial}
+            onChange={(e) => setSerial(e.currentTarget.value)}
+            maxLength={64}
+          />
+          <Button type="submit" loading={busy} disabled={!/^[a-z0-9-]+$/.test(robot)}>
+            {t.makeEnrol}
+          </Button>
+        </Stack>
+      </form>
+      <Refusal error={error} />
+      {made && (
+        <Alert title={t.paste} role="status">
+          <CopyLine text={made.line} />
+          <Text size="sm" mt="xs">
+            {t.until} {dateTime(made.expires)}
+          </Text>
+        </Alert>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,91 @@
+import { Alert, Anchor, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+
+import { api, data } from '../../api/client';
+import { type Problem, problemOf } from '../../api/problem';
+import { nextOf } from './next';
+import { useSignInTexts } from './text';
+
+/** Asks who somebody is. The page is loaded anew afterwards, so that nothing of the last person stays. */
+export default function SignIn() {
+  const t = useSignInTexts();
+  const [user, setUser] = useState('');
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<Problem>();
+  const ways = useQuery({ queryKey: ['session'], queryFn: () => data(api.GET('/api/v1/session')) });
+  const next = nextOf(window.location.search);
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    try {
+      await api.POST('/api/v1/session', { body: { user: user.trim(), password } });
+      window.location.assign(next);
+    } catch (thrown) {
+      setRefused(problemOf(thrown));
+      setPassword('');
+      setBusy(false);
+    }
+  };
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Paper withBorder p="xl" w={400} maw="100%">
+        <form onSubmit={(e) => void submit(e)}>
+          <Stack>
+            <div>
+              <Text fw={700}>Troupe</Text>
+              <Title order={1} size="h2">
+                {t.title}
+              </Title>
+            </div>
+            {refused && (
+              <Alert color="red" role="alert" icon={<IconAlertTriangle aria-hidden />} title={refused.message}>
+                {refused.hint}
+              </Alert>
+            )}
+            <TextInput
+              label={t.user}
+              value={user}
+              onChange={(e) => setUser(e.currentTarget.value)}
+              name="username"
+              autoComplete="username"
+              autoCapitalize="none"
+              size="md"
+              maxLength={63}
+              required
+              autoFocus
+              dir="auto"
+            />
+            <PasswordInput
+              label={t.password}
+              value={password}
+              onChange={(e) => setPassword(e.currentTarget.value)}
+              name="password"
+              autoComplete="current-password"
+              size="md"
+              maxLength={256}
+              required
+            />
+            <Button type="submit" size="md" loading={busy} disabled={!user.trim() || !password}>
+              {t.submit}
+            </Button>
+            {ways.data?.dev ? (
+              <Text size="sm">
+                {t.dev} <Anchor href={next}>{t.goOn}</Anchor>
+              </Text>
+            ) : (
+              <Text size="sm" c="dimmed">
+                {t.first}
+              </Text>
+            )}
+            <Text size="sm" c="dimmed">
+              {t.stop}
+            </Text>
+          </Stack>
+        </form>
+      </Paper>
+    </Center>
+  );
+}
