@@ -159,7 +159,7 @@ type ReportedSet struct {
 
 	// Refused are the parts of the active set that this robot leaves out. The others are in use.
 	Refused   []RefusedPart `json:"refused,omitempty"`
-	Truncated bool          `json:"truncated,omitempty"` // some of Refused, or their details, are left out
+	Truncated bool          `json:"truncated,omitzero"` // some of Refused, or their details, are left out
 }
 
 // RefusedPart is a part of a set that a robot leaves out, such as an activity that its body
