@@ -191,7 +191,9 @@ test('stick, buttons and commands by touch', async ({ page, world }) => {
   }).toPass();
   await page.mouse.up();
   await stands(page);
-  const backwards = (await page.getByRole('button', { name: 'Backwards' }).boundingBox())!;
+  const button = page.getByRole('button', { name: 'Backwards' });
+  await button.scrollIntoViewIfNeeded();
+  const backwards = (await button.boundingBox())!;
   await page.mouse.move(backwards.x + 20, backwards.y + 20);
   await expect(async () => {
     await page.mouse.up();
@@ -207,12 +209,12 @@ test('stick, buttons and commands by touch', async ({ page, world }) => {
   await expect(page.getByRole('button', { name: 'by-the-door', exact: true })).toBeVisible();
   await page.getByLabel('Name of the act').fill('my-nod');
   await page.getByRole('button', { name: 'Start recording' }).click();
-  await expect(page.getByText('Recording my-nod')).toBeVisible();
+  await expect(page.getByText('what you do now becomes this act')).toBeVisible();
   await page.getByRole('button', { name: 'nod', exact: true }).click();
   await expect(page.getByText('motion nod: done')).toBeVisible();
   await page.getByRole('button', { name: 'Stop and keep it' }).click();
-  await expect(page.getByText('Recording my-nod')).toBeHidden();
-  await page.getByLabel('Act', { exact: true }).fill('my-nod');
+  await expect(page.getByText('what you do now becomes this act')).toBeHidden();
+  await page.getByRole('combobox', { name: 'Act', exact: true }).fill('my-nod');
   await page.getByRole('button', { name: 'Perform' }).click();
   await expect(page.getByText('act my-nod: done')).toBeVisible();
 });
