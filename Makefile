@@ -17,11 +17,13 @@ WORLDS   ?= 2000
 SEED     ?= 0
 FOR      ?= 10m
 FILES    ?= 500
+RATE     ?= 2000
+MINUTES  ?= 10
 
-.PHONY: help demo test quick check gen web build worlds fuzz soak flaky damage setup
+.PHONY: help demo test quick check gen web build worlds fuzz soak flaky damage console-load setup
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 # SPEED is that of the clock of the scenario, of batteries and of temperatures: acts,
 # heartbeats and safety keep their own time.
@@ -77,6 +79,9 @@ flaky: ## break every connection again and again and measure stops (FOR=10m)
 
 damage: ## start robotd on damaged copies of its data (FILES=500)
 	@TROUPE_DAMAGED=$(FILES) go test -count=1 -timeout=0 -v -run RobotOnDamagedData ./deploy/e2e | grep -v '^ *\(===\|--- PASS\)'
+
+console-load: web ## measure the console with many robots in Chromium (ROBOTS=10000, RATE=2000 changes a second, MINUTES=10)
+	@TROUPE_CONSOLE_LOAD=$(if $(filter file,$(origin ROBOTS)),10000,$(ROBOTS)),$(RATE),$(MINUTES) go test -count=1 -timeout=0 -v -run '^TestConsoleLoad$$' ./fleetd/fleet | grep -v '^ *\(===\|--- PASS\)'
 
 setup: ## install what tests need and this machine lacks: Debian packages, packages of npm
 	@deploy/setup/debian.sh

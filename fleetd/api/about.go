@@ -31,6 +31,8 @@ type Status struct {
 
 	RetainedCommands []RetainedCommand `json:"retained_commands,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
 	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
+	Others           []string          `json:"others,omitempty" doc:"other instances whose heartbeats arrive"`
+	Messages         int64             `json:"messages" doc:"messages that this instance has received since it started"`
 	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
 

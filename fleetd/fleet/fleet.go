@@ -48,6 +48,7 @@ type Fleet struct {
 	keeper      *view.Persister
 	leadership  *replica.Leadership
 	instances   replica.Instances
+	received    atomic.Int64 // messages
 	publisher   *publish.Publisher
 	dispatcher  *dispatch.Dispatcher
 	auditor     *dispatch.Auditor

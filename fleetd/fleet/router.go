@@ -45,6 +45,7 @@ func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 // receive routes one message. The link's goroutine calls it, and it does not block: documents
 // replace each other in the view, events and answers go into bounded queues.
 func (f *Fleet) receive(m link.Message) {
+	f.received.Add(1)
 	row, params, ok := f.ns.Match(m.Topic)
 	if !ok {
 		return

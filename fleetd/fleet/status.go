@@ -20,7 +20,7 @@ func (f *Fleet) Status() api.Status {
 		Latched: held, LatchedComplete: complete, RetainedCommands: kept(f.retained.List(now)),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name, Dev: f.cfg.Dev,
-		Dropped: f.keeper.Dropped(),
+		Dropped: f.keeper.Dropped(), Messages: f.received.Load(), Others: f.instances.Others(f.cfg.Name, now),
 	}
 	f.health.fill(&s, now)
 	return s

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -49,4 +50,18 @@ func (d *Instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.lastSeen[name]) >= silentFor
+}
+
+// Others lists the other instances whose heartbeats arrive, sorted.
+func (d *Instances) Others(self string, now time.Time) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var names []string
+	for name, at := range d.lastSeen {
+		if name != self && now.Sub(at) < silentFor {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -3673,7 +3673,14 @@ export interface components {
             /** @description false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet */
             latched_complete: boolean;
             leadership: components["schemas"]["Leadership"];
+            /**
+             * Format: int64
+             * @description messages that this instance has received since it started
+             */
+            messages: number;
             name: string;
+            /** @description other instances whose heartbeats arrive */
+            others?: string[];
             /** @description commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them */
             retained_commands?: components["schemas"]["RetainedCommand"][];
             ts: string;

@@ -1,59 +1,133 @@
-import { Anchor, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { Link } from 'react-router';
+import { Anchor, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { IconDeviceTv } from '@tabler/icons-react';
+import { useEffect, useMemo } from 'react';
+import { Link, useSearchParams } from 'react-router';
 
-import { performing, type Tone } from '../../live/performing';
+import type { Tone } from '../../live/performing';
 import { toneColor } from '../../live/PerformingBadge';
 import { useRobots } from '../../live/robots';
+import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
-import { texts } from '../../text/language';
-
-const useTexts = texts(
-  {
-    title: 'Overview',
-    tones: {
-      good: 'performing',
-      waiting: 'waiting',
-      attention: 'need attention',
-      stopped: 'stopped',
-      away: 'not connected',
-    },
-  },
-  {
-    title: 'Übersicht',
-    tones: {
-      good: 'treten auf',
-      waiting: 'warten',
-      attention: 'brauchen Aufmerksamkeit',
-      stopped: 'gestoppt',
-      away: 'nicht verbunden',
-    },
-  },
-);
+import { count } from './counts';
+import { AlertList, Attention, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
+import { useOverviewTexts } from './text';
 
 const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
 
-/** How many robots perform, and how many do not and why. */
+/** The whole fleet at a glance: each number is a link to the robots that it counts. */
 export default function Overview() {
-  const t = useTexts();
+  const t = useOverviewTexts();
   const site = useScope((s) => s.site);
-  const fleet = useRobots().filter((r) => !site || r.labels.site === site);
+  const all = useRobots();
+  const live = useLive((s) => s.connection === 'live');
+  const fleet = useMemo(() => (site ? all.filter((r) => r.labels.site === site) : all), [all, site]);
+  const c = useMemo(() => count(fleet), [fleet]);
+  const [query, setQuery] = useSearchParams();
+  const wall = query.has('wall');
+  useWall(wall, () => setQuery({}));
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {t.title}
-      </Title>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          {t.title}
+        </Title>
+        {wall ? (
+          <Button variant="subtle" onClick={() => setQuery({})}>
+            {t.leaveWall}
+          </Button>
+        ) : (
+          <Button
+            variant="default"
+            leftSection={<IconDeviceTv size={16} aria-hidden />}
+            onClick={() => setQuery({ wall: '' })}
+          >
+            {t.wall}
+          </Button>
+        )}
+      </Group>
+      {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
         {tones.map((tone) => (
           <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
-            <Card withBorder style={{ borderInlineStart: `4px solid var(--mantine-color-${toneColor[tone]}-6)` }}>
-              <Text fz={32} fw={700}>
-                {fleet.filter((r) => performing(r).tone === tone).length}
+            <Card
+              withBorder
+              data-testid={`tone-${tone}`}
+              style={{ borderInlineStart: `4px solid var(--mantine-color-${toneColor[tone]}-6)` }}
+            >
+              <Text fz={wall ? 56 : 32} fw={700} lh={1.2}>
+                {c.tones[tone]}
               </Text>
-              <Text size="sm">{t.tones[tone]}</Text>
+              <Text size={wall ? 'xl' : 'sm'}>{t.tones[tone]}</Text>
             </Card>
           </Anchor>
         ))}
       </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <Panel title={t.presenceTitle}>
+          {Object.keys(t.presence).map((p) => (
+            <Number
+              key={p}
+              n={c.presence.get(p) ?? 0}
+              name={t.presence[p]!}
+              to={`presence=${p}`}
+              always={p === 'online'}
+            />
+          ))}
+        </Panel>
+        <Panel title={t.modesTitle}>
+          {[...new Set(['ato', 'mnl', 'str', ...c.modes.keys()])].map((m) => (
+            <Number
+              key={m}
+              n={c.modes.get(m) ?? 0}
+              name={t.modes[m] ? `${t.modes[m]} (${m})` : m}
+              to={`mode=${m}`}
+              always
+            />
+          ))}
+          <Number n={c.paused} name={t.paused} to="doing=paused&doing=paused_by_safety" always />
+        </Panel>
+        <Panel title={t.storiesTitle}>
+          <Number n={c.noStory} name={t.noStory} to="story_state=none" always />
+          <Number n={c.refused} name={t.refused} to="story_state=refused" always />
+          <Number n={c.pending} name={t.pending} to="story_state=pending" always />
+        </Panel>
+      </SimpleGrid>
+      <Attention fleet={fleet} actions={!wall} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Stack>
+          <AlertList fleet={fleet} />
+          <Driving fleet={fleet} />
+          <FleetdPanel counts={c} />
+        </Stack>
+        <LastEvents />
+      </SimpleGrid>
     </Stack>
   );
+}
+
+/** A number of robots, and the link to them; a zero is shown only where it says something. */
+function Number({ n, name, to, always }: { n: number; name: string; to: string; always?: boolean }) {
+  if (n === 0 && !always) return null;
+  return (
+    <Group justify="space-between" mih={28}>
+      <Anchor component={Link} to={`/robots?${to}`} size="sm" c="inherit">
+        {name}
+      </Anchor>
+      <Text fw={700}>{n}</Text>
+    </Group>
+  );
+}
+
+/** On a wall screen there is nothing to press: the frame and its actions are hidden (main.css). */
+function useWall(wall: boolean, leave: () => void): void {
+  useEffect(() => {
+    if (!wall) return;
+    document.body.dataset.wall = '';
+    const onKey = (e: KeyboardEvent) => e.key === 'Escape' && leave();
+    window.addEventListener('keydown', onKey);
+    return () => {
+      delete document.body.dataset.wall;
+      window.removeEventListener('keydown', onKey);
+    };
+  }, [wall]);
 }

@@ -14,13 +14,15 @@ interface Props {
   onChange: (f: Filter) => void;
   /** The site is chosen for the whole console. */
   siteIsChosen: boolean;
+  /** The robots have arrived. */
+  known: boolean;
 }
 
 /** The filters of the list. Each names what it filters; those that are set stand out. */
-export function FilterBar({ filter, onChange, siteIsChosen }: Props) {
+export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
   const t = useRobotsTexts();
   const words = usePerformingTexts();
-  const facets = useFacets();
+  const facets = useFacets(known);
   const wide = useMediaQuery('(min-width: 62em)') ?? true;
   const [open, { toggle }] = useDisclosure();
   const set = (part: Partial<Filter>) => onChange({ ...filter, ...part });
@@ -173,7 +175,7 @@ function Many({ label, width, data, value, onChange }: ManyProps) {
 }
 
 /** What there is to choose from; looked up every few seconds. */
-function useFacets(): Facets {
+function useFacets(known: boolean): Facets {
   const [facets, setFacets] = useState(facetsNow);
   const look = useInterval(
     () =>
@@ -184,12 +186,9 @@ function useFacets(): Facets {
     3000,
   );
   useEffect(() => {
+    setFacets(facetsNow());
     look.start();
-    const soon = setTimeout(() => setFacets(facetsNow()), 400);
-    return () => {
-      look.stop();
-      clearTimeout(soon);
-    };
-  }, []);
+    return look.stop;
+  }, [known]);
   return facets;
 }

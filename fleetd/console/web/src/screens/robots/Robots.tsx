@@ -1,16 +1,16 @@
-import { Alert, Anchor, Badge, Button, Group, Loader, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Group, Loader, Select, Stack, Text, Title } from '@mantine/core';
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { IconRefresh, IconWifiOff } from '@tabler/icons-react';
 import { useTable } from '@tanstack/react-table';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
+import { useAddress } from './address';
 import { BulkButtons } from './BulkButtons';
 import { type ColumnID, columnIDs, columns, features, hiddenAtFirst } from './columns';
-import { everything, filterOf, isEmpty, queryOf } from './filter';
+import { everything, isEmpty } from './filter';
 import { FilterBar } from './FilterBar';
 import { useKeys } from './keys';
 import { useList } from './list';
@@ -28,7 +28,7 @@ const noData: Robot[] = [];
 /** The list of robots: live, filtered, problems first, with actions for what is selected. */
 export default function Robots() {
   const t = useRobotsTexts();
-  const [query, setQuery] = useSearchParams();
+  const { filter: own, sorting, show, query } = useAddress();
   const site = useScope((s) => s.site);
   const connection = useLive((s) => s.connection);
   const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
@@ -38,26 +38,11 @@ export default function Robots() {
     defaultValue: hiddenAtFirst as Record<string, boolean>,
   });
 
-  const own = useMemo(() => filterOf(query), [query]);
   const filter = useMemo(
     () =>
       site ? { ...own, labels: [...own.labels.filter((l) => l.key !== 'site'), { key: 'site', value: site }] } : own,
     [own, site],
   );
-  const sort = query.get('sort') ?? 'problems';
-  const sorting = useMemo<Sorting>(
-    () => ({ column: sort.replace(/^-/, '') as SortColumn, desc: sort.startsWith('-') }),
-    [sort],
-  );
-  const show = useCallback(
-    (f: typeof filter, s: Sorting) => {
-      const q = queryOf(f);
-      if (s.column !== 'problems') q.set('sort', `${s.desc ? '-' : ''}${s.column}`);
-      setQuery(q, { replace: true });
-    },
-    [setQuery],
-  );
-
   const table = useTable({
     features,
     columns,
@@ -128,7 +113,7 @@ export default function Robots() {
               {t.selectAll(list.matching)}
             </Button>
           )}
-          <Views query={query.toString()} />
+          <Views query={query} />
           {wide ? (
             <ColumnChooser
               shown={(c) => shown.includes(c)}
@@ -141,7 +126,7 @@ export default function Robots() {
           )}
         </Group>
       </Group>
-      <FilterBar filter={own} siteIsChosen={site !== ''} onChange={(f) => show(f, sorting)} />
+      <FilterBar filter={own} siteIsChosen={site !== ''} known={list.total > 0} onChange={(f) => show(f, sorting)} />
       {connection === 'lost' && <Alert color="red" p="xs" icon={<IconWifiOff aria-hidden />} title={t.stale} />}
       <State
         total={list.total}
@@ -168,22 +153,24 @@ export default function Robots() {
         </div>
       )}
       {anySelected && selector && (
-        <div ref={bar} className={classes.bulk} role="region" aria-label={t.actions} data-testid="bulk">
+        <div className={classes.bulk} role="region" aria-label={t.actions} data-testid="bulk">
           <Stack gap={6}>
             <Group gap="sm">
               <Text fw={600} size="sm" aria-live="polite">
                 {selection.filter ? t.selectedAll(list.matching) : t.selectedSome(selection.ids.size)}
               </Text>
-              <Anchor component="button" type="button" size="sm" onClick={selection.clear}>
+              <Button size="compact-sm" variant="default" onClick={selection.clear}>
                 {t.clearSelection}
-              </Anchor>
+              </Button>
             </Group>
             {selection.filter && (
               <Text size="xs" c="dimmed">
                 {t.selectedAllHelp}
               </Text>
             )}
-            <BulkButtons selector={selector} name={name} filter={selection.filter} />
+            <div ref={bar}>
+              <BulkButtons selector={selector} name={name} filter={selection.filter} />
+            </div>
           </Stack>
         </div>
       )}

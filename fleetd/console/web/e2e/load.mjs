@@ -1,0 +1,111 @@
+// Measures the list of robots against a large fleet and prints the figures (make console-load):
+//
+//   node e2e/load.mjs http://127.0.0.1:8080 10000 10
+import { chromium } from '@playwright/test';
+
+const [url, robots, minutes] = process.argv.slice(2);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+});
+const page = await browser.newPage({ baseURL: url, viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
+const devtools = await page.context().newCDPSession(page);
+await devtools.send('Performance.enable');
+const round = (n) => Math.round(n * 10) / 10;
+const p95 = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length * 0.95)] ?? 0;
+
+/** The tasks of the page's main thread while do runs, in ms. */
+async function tasks(what) {
+  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
+  await what();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+  const pid = traceEvents.find((e) => e.name === 'TracingStartedInBrowser')?.args?.data?.frames?.at(0)?.processId;
+  const threads = traceEvents.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain');
+  const main = threads.find((e) => e.pid === pid) ?? threads[0];
+  return traceEvents
+    .filter((e) => /RunTask$/.test(e.name) && e.tid === main.tid && e.pid === main.pid && e.dur)
+    .map((e) => ({ wall: e.dur / 1000, cpu: (e.tdur ?? e.dur) / 1000 }));
+}
+
+// On a machine that is busy with other things, what a task waits is not the page's: cpu is what it computes.
+const report = (what, all) => {
+  for (const clock of ['wall', 'cpu']) {
+    const list = all.map((t) => t[clock]).filter((ms) => ms >= 1);
+    const over = list.filter((ms) => ms > 50).length;
+    console.log(
+      `${what}, ${clock}: ${list.length} tasks of at least 1 ms, p95 ${round(p95(list))} ms (at most 50), longest ${round(Math.max(0, ...list))} ms, ${over} over 50 ms`,
+    );
+  }
+};
+
+async function heap() {
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  return metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1e6;
+}
+
+// Interactive: all robots are counted, and the list has followed a key.
+await page.goto('/robots', { waitUntil: 'commit' });
+const ready = await page.evaluate(
+  (want) =>
+    new Promise((resolve) => {
+      const look = () => {
+        const count = document.querySelector('[data-testid="count"]')?.textContent;
+        if (count === want && document.querySelector('[data-robot]')) resolve(performance.now());
+        else requestAnimationFrame(look);
+      };
+      look();
+    }),
+  robots,
+);
+console.log(`interactive after ${round(ready)} ms (at most 2000)`);
+
+const frame = page.getByTestId('robots');
+const box = await frame.boundingBox();
+report('at rest for 10 s', await tasks(() => page.waitForTimeout(10_000)));
+await page.mouse.move(box.x + 300, box.y + 200);
+report(
+  'scrolling for 10 s',
+  await tasks(async () => {
+    for (let i = 0; i < 200; i++) {
+      await page.mouse.wheel(0, i % 50 < 40 ? 600 : -1200);
+      await page.waitForTimeout(50);
+    }
+  }),
+);
+await page.mouse.move(5, 5);
+
+// From the key to the next picture, as the browser itself measures it.
+await page.evaluate(() => {
+  window.keys = [];
+  new PerformanceObserver((list) => window.keys.push(...list.getEntries().map((e) => e.duration))).observe({
+    type: 'event',
+    durationThreshold: 16,
+    buffered: false,
+  });
+});
+await page.getByLabel('Name or label').focus();
+let typed = 0;
+for (const text of ['museum-1', 'r12', 'floor', '77']) {
+  for (const key of text) {
+    await page.keyboard.press(key);
+    typed++;
+    await page.waitForTimeout(150);
+  }
+  for (let i = 0; i < text.length; i++) {
+    await page.keyboard.press('Backspace');
+    typed++;
+    await page.waitForTimeout(150);
+  }
+}
+const keys = await page.evaluate(() => window.keys);
+console.log(
+  `filter key, ${typed} keys: p95 ${round(p95(keys))} ms, longest ${round(Math.max(0, ...keys))} ms from key to picture (at most 100)`,
+);
+
+console.log(`heap now: ${round(await heap())} MB`);
+for (let m = 1; m <= Number(minutes); m++) {
+  await page.waitForTimeout(60_000);
+  console.log(`heap after ${m} min: ${round(await heap())} MB (at most 200)`);
+}
+await browser.close();

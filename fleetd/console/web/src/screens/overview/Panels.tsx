@@ -1,0 +1,269 @@
+import { Anchor, Badge, Button, Card, Group, List, Loader, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'react-router';
+
+import { api, data, type Robot } from '../../api/client';
+import { useMay } from '../../api/me';
+import { problemOf } from '../../api/problem';
+import { useLive } from '../../live/stream';
+import { clock } from '../../text/time';
+import { type Counts, quantile } from './counts';
+import { useOverviewTexts } from './text';
+
+/** ms between two looks at what the stream does not carry. */
+const every = 4000;
+
+export function Panel({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card withBorder component="section" aria-label={title}>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </Card>
+  );
+}
+
+function RobotLink({ id }: { id: string }) {
+  return (
+    <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}`} c="inherit" fw={600} size="sm">
+      {id}
+    </Anchor>
+  );
+}
+
+/** Up to this many are listed; more are counted. */
+const most = 12;
+
+export function AlertList({ fleet }: { fleet: readonly Robot[] }) {
+  const t = useOverviewTexts();
+  const all = fleet.flatMap((r) => r.alerts.map((a) => ({ robot: r.id, ...a })));
+  all.sort((a, b) => (a.first_ts < b.first_ts ? 1 : -1));
+  return (
+    <Panel title={t.alertsTitle}>
+      {all.length === 0 && <Text size="sm">{t.noAlerts}</Text>}
+      <Stack gap={6}>
+        {all.slice(0, most).map((a) => (
+          <Group key={`${a.robot} ${a.id}`} gap="xs" wrap="nowrap" align="baseline">
+            <Badge color={a.level === 'error' ? 'red' : 'yellow'} variant="light" style={{ flexShrink: 0 }}>
+              {a.level}
+            </Badge>
+            <RobotLink id={a.robot} />
+            <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
+              {a.detail}
+            </Text>
+          </Group>
+        ))}
+        {all.length > most && <Text size="sm">{t.more(all.length - most)}</Text>}
+      </Stack>
+    </Panel>
+  );
+}
+
+export function Driving({ fleet }: { fleet: readonly Robot[] }) {
+  const t = useOverviewTexts();
+  const driven = fleet.filter((r) => r.control);
+  return (
+    <Panel title={t.drivingTitle}>
+      {driven.length === 0 && <Text size="sm">{t.noDriving}</Text>}
+      <Stack gap={4}>
+        {driven.slice(0, most).map((r) => (
+          <Group key={r.id} gap="xs">
+            <RobotLink id={r.id} />
+            <Text size="sm" dir="auto">
+              {r.control!.by ? `${r.control!.by} (${r.control!.holder})` : r.control!.holder}
+              {r.control!.scope === 'all' ? `, ${t.allOfIt}` : ''}
+            </Text>
+          </Group>
+        ))}
+        {driven.length > most && <Text size="sm">{t.more(driven.length - most)}</Text>}
+      </Stack>
+    </Panel>
+  );
+}
+
+const levelColor: Record<string, string> = { warn: 'yellow', error: 'red', safety: 'orange' };
+
+export function LastEvents() {
+  const t = useOverviewTexts();
+  const events = useQuery({
+    queryKey: ['overview', 'events'],
+    queryFn: async () => (await data(api.GET('/api/v1/events', { params: { query: { limit: 20 } } }))).events ?? [],
+    refetchInterval: every,
+  });
+  return (
+    <Panel title={t.eventsTitle}>
+      {events.isPending && <Loader size="sm" aria-label={t.loading} />}
+      {events.isError && (
+        <Text size="sm">
+          {t.eventsFailed}: {problemOf(events.error).message}
+        </Text>
+      )}
+      {events.data?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
+      <Table verticalSpacing={3} layout="auto">
+        <Table.Tbody>
+          {events.data?.map((e) => (
+            <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
+              <Table.Td>
+                <Text size="xs" c="dimmed">
+                  {clock(e.received)}
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <RobotLink id={e.robot} />
+              </Table.Td>
+              <Table.Td>
+                <Group gap={6}>
+                  <Text size="sm">{e.type.replaceAll('_', ' ')}</Text>
+                  {e.level && levelColor[e.level] && (
+                    <Badge size="sm" color={levelColor[e.level]} variant="light">
+                      {e.level}
+                    </Badge>
+                  )}
+                </Group>
+              </Table.Td>
+              <Table.Td>
+                <Text size="xs" c="dimmed" dir="auto" lineClamp={1}>
+                  {e.cause}
+                </Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Panel>
+  );
+}
+
+/** The messages that fleetd receives in a second, from two of its statuses. */
+function useRate(): number | undefined {
+  const fleetd = useLive((s) => s.fleetd);
+  const before = useRef<{ at: number; messages: number; name: string }>(undefined);
+  const [rate, setRate] = useState<number>();
+  useEffect(() => {
+    if (!fleetd) return;
+    const now = { at: Date.parse(fleetd.ts), messages: fleetd.messages, name: fleetd.name };
+    const was = before.current;
+    if (was && was.name === now.name && now.at > was.at && now.messages >= was.messages) {
+      setRate(Math.round(((now.messages - was.messages) * 1000) / (now.at - was.at)));
+    }
+    before.current = now;
+  }, [fleetd]);
+  return rate;
+}
+
+export function FleetdPanel({ counts }: { counts: Counts }) {
+  const t = useOverviewTexts();
+  const fleetd = useLive((s) => s.fleetd);
+  const rate = useRate();
+  const latency = useQuery({
+    queryKey: ['overview', 'latency'],
+    queryFn: async () => {
+      const { commands } = await data(api.GET('/api/v1/commands', { params: { query: { limit: 50 } } }));
+      const took = commands.flatMap((c) => (c.at && c.answer ? [Date.parse(c.answer.ts) - Date.parse(c.at)] : []));
+      return quantile(
+        took.filter((ms) => ms >= 0).sort((a, b) => a - b),
+        0.5,
+      );
+    },
+    refetchInterval: 3 * every,
+  });
+  if (!fleetd) return null;
+  const led = fleetd.leadership;
+  const [median, slow] = [quantile(counts.roundTrips, 0.5), quantile(counts.roundTrips, 0.95)];
+  const rows: [string, string][] = [
+    [t.roundTrip, median === undefined ? t.unknown : `${t.ms(median)} / ${t.ms(slow!)}`],
+    [t.latency, latency.data === undefined ? t.unknown : t.ms(latency.data)],
+    [t.rate, rate === undefined ? t.unknown : t.perSecond(rate)],
+    [
+      t.instance,
+      `${fleetd.name} ${fleetd.version}, ${led.leads ? t.leads : led.leader ? t.follows(led.leader) : t.noLeader(led.why ?? '')}`,
+    ],
+    [t.others, fleetd.others?.join(', ') || t.noOthers],
+  ];
+  return (
+    <Panel title={t.fleetTitle}>
+      <Table verticalSpacing={3}>
+        <Table.Tbody>
+          {rows.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th fw={400} scope="row">
+                {name}
+              </Table.Th>
+              <Table.Td fw={600}>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Panel>
+  );
+}
+
+/** What an administrator should look at; nothing if there is nothing. */
+export function Attention({ fleet, actions }: { fleet: readonly Robot[]; actions: boolean }) {
+  const t = useOverviewTexts();
+  const fleetd = useLive((s) => s.fleetd);
+  const may = useMay('administer');
+  const queries = useQueryClient();
+  const orphans = useQuery({
+    queryKey: ['orphans'],
+    queryFn: async () => (await data(api.GET('/api/v1/orphans'))).orphans ?? [],
+    refetchInterval: every,
+  });
+  const remove = async (id: string) => {
+    try {
+      await api.DELETE('/api/v1/orphans/{id}', { params: { path: { id } } });
+      notifications.show({ color: 'blue', message: t.removed(id) });
+      await queries.invalidateQueries({ queryKey: ['orphans'] });
+    } catch (thrown) {
+      notifications.show({ color: 'red', message: problemOf(thrown).message });
+    }
+  };
+  const texts: string[] = [];
+  if (fleetd?.disputed) texts.push(t.disputedInstance(fleetd.disputed));
+  if (fleetd?.dropped) texts.push(t.dropped(fleetd.dropped));
+  for (const k of fleetd?.retained_commands ?? []) {
+    texts.push(`${t.retained(k.topic, k.client)}: ${k.why ? t.notRemoved(k.why) : t.removedAt(clock(k.at))}`);
+  }
+  for (const r of fleet) {
+    if (r.presence.disputed) texts.push(t.disputedRobot(r.id));
+    if (r.skew) texts.push(t.skew(r.id, r.skew));
+  }
+  if (texts.length === 0 && !orphans.data?.length) return null;
+  return (
+    <Panel title={t.attention}>
+      <List size="sm" spacing={4}>
+        {texts.slice(0, most).map((text) => (
+          <List.Item key={text} dir="auto">
+            {text}
+          </List.Item>
+        ))}
+        {texts.length > most && <List.Item>{t.more(texts.length - most)}</List.Item>}
+        {orphans.data?.slice(0, most).map((o) => (
+          <List.Item key={o.robot}>
+            <Group gap="sm">
+              <Text size="sm" title={o.topics.join('\n')}>
+                {t.orphan(o.robot, o.topics.length)}
+              </Text>
+              {actions && (
+                <Tooltip label={may ? t.orphanHelp : t.removeForbidden}>
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    data-disabled={!may || undefined}
+                    aria-disabled={!may}
+                    onClick={() => may && void remove(o.robot)}
+                  >
+                    {t.remove}
+                  </Button>
+                </Tooltip>
+              )}
+            </Group>
+          </List.Item>
+        ))}
+      </List>
+    </Panel>
+  );
+}

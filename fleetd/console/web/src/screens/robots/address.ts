@@ -1,0 +1,58 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+
+import { type Filter, filterOf, queryOf } from './filter';
+import type { SortColumn, Sorting } from './order';
+
+/** ms after the last key until the address follows the filter. */
+const calm = 250;
+
+interface Shown {
+  filter: Filter;
+  sorting: Sorting;
+}
+
+function shownBy(query: URLSearchParams): Shown {
+  const sort = query.get('sort') ?? 'problems';
+  return {
+    filter: filterOf(query),
+    sorting: { column: sort.replace(/^-/, '') as SortColumn, desc: sort.startsWith('-') },
+  };
+}
+
+function addressOf({ filter, sorting }: Shown): URLSearchParams {
+  const q = queryOf(filter);
+  if (sorting.column !== 'problems') q.set('sort', `${sorting.desc ? '-' : ''}${sorting.column}`);
+  return q;
+}
+
+/**
+ * Filter and order of the list. They are in the address, so that a link shows the same; the list
+ * follows each key at once, the address a moment later.
+ */
+export function useAddress(): Shown & { show: (filter: Filter, sorting: Sorting) => void; query: string } {
+  const [query, setQuery] = useSearchParams();
+  const [shown, setShown] = useState(() => shownBy(query));
+  const written = useRef(query.toString());
+  const timer = useRef<number>(undefined);
+  useEffect(() => {
+    if (query.toString() === written.current) return;
+    written.current = query.toString();
+    clearTimeout(timer.current);
+    setShown(shownBy(query));
+  }, [query]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const show = useCallback(
+    (filter: Filter, sorting: Sorting) => {
+      setShown({ filter, sorting });
+      clearTimeout(timer.current);
+      timer.current = window.setTimeout(() => {
+        const q = addressOf({ filter, sorting });
+        written.current = q.toString();
+        setQuery(q, { replace: true });
+      }, calm);
+    },
+    [setQuery],
+  );
+  return { ...shown, show, query: addressOf(shown).toString() };
+}
