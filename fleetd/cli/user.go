@@ -81,7 +81,7 @@ func (sh *shell) userAddCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "add USER", Short: "add a user", Args: cobra.ExactArgs(1),
 		Long: `Add a user. The password is asked for, or read from --password-file (- is the standard input).
-A user without a password uses tokens, or signs in with OpenID Connect.`,
+A user without a password uses tokens.`,
 		Example: "  fleetd user add anna --role operator --role author --site lobby\n  fleetd user add nightly --role viewer --no-password",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			ask := api.NewUser{Name: args[0], Display: display, Roles: rolesOf(roles), Sites: sites, Signed: api.Signed{By: sh.by, Why: why}}
