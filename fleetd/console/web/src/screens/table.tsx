@@ -7,6 +7,7 @@ import {
   IconMusic,
   IconRobot,
   IconSettings,
+  IconShare3,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
@@ -108,6 +109,14 @@ export const screens: readonly Screen[] = [
     shortcut: 'u',
     right: 'administer',
     load: () => import('./admin/Admin'),
+  },
+  {
+    path: '/assign',
+    nav: 'assign',
+    icon: IconShare3,
+    shortcut: 'n',
+    right: 'view',
+    load: () => import('./assign/Assign'),
   },
 ];
 
