@@ -95,7 +95,7 @@ export default function Assign() {
                 {t.who}
               </Title>
               <Select
-                label={t.who}
+                aria-label={t.who}
                 value={to}
                 allowDeselect={false}
                 searchable

@@ -22,7 +22,7 @@ export function WhatForm({ what, onChange }: { what: What; onChange: (w: What) =
           {t.what}
         </Title>
         <Select
-          label={t.what}
+          aria-label={t.what}
           value={what.kind}
           allowDeselect={false}
           data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
