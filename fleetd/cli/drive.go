@@ -105,7 +105,9 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 		return err
 	}
 	defer restore()
-	fmt.Fprintf(sh.Err, "driving %s: w a s d or arrows, space stands still, q ends\r\n", robot)
+	line := unsanitized(sh.Err) // for carriage returns, which a raw terminal needs, and numbers
+	fmt.Fprintf(sh.Err, "driving %s: w a s d or arrows, space stands still, q ends", robot)
+	fmt.Fprint(line, "\r\n")
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -135,11 +137,13 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 				return &failure{code: exitConflict, err: fmt.Errorf("%s: %s", m.Cause, m.Detail)}
 			case m.Type == teleop.TypeStopped:
 				keys.press(keyStand, time.Now())
-				fmt.Fprintf(sh.Err, "\r\nfleetd stopped the robot: %s\r\n", m.Detail)
+				fmt.Fprint(line, "\r\n")
+				fmt.Fprintf(sh.Err, "fleetd stopped the robot: %s", m.Detail)
+				fmt.Fprint(line, "\r\n")
 			case m.Type == teleop.TypeEcho:
 				echo.arrived(m, time.Now())
 			case m.Type == teleop.TypeRobot:
-				fmt.Fprintf(sh.Err, "\r%s  latency %3d ms  ", speedText(m.Figures), echo.total.Milliseconds())
+				fmt.Fprintf(line, "\r%s  latency %3d ms  ", speedText(m.Figures), echo.total.Milliseconds())
 			}
 		case now := <-frames.C:
 			vx, wz := keys.velocity(now)
