@@ -196,7 +196,7 @@ type Operation struct {
 var operationNames = map[string]string{
 	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
 	"set-labels": "label", "adopt-robot": "adopt", "make-token": "make a token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
-	"delete-orphan": "empty", "assign-activities": "assign", "put-asset": "put", "publish-texts": "publish",
+	"delete-orphan": "empty", "assign-activities": "assign", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
 }
 
 // readOnly are the operations that change nothing, although their method may.

@@ -26,6 +26,8 @@ var commandLines = map[string]string{
 	"get-robot":     "robot get r1",
 	"stream":        "robot watch",
 	"list-events":   "event list",
+	"list-alerts":   "alert list",
+	"ack-alert":     "alert ack r1 a1 --note seen",
 	"set-labels":    "robot label r1 site=museum",
 	"label-robots":  "robot label -l site=museum floor=2",
 	"adopt-robot":   "adopt r1",

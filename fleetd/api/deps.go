@@ -17,6 +17,7 @@ type Deps struct {
 	Instance      Instance
 	History       History
 	Audit         AuditLog
+	Alerts        Alerts
 	Robots        Robots
 	Targets       Targets
 	Commands      Commands

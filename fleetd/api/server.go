@@ -105,6 +105,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.stops(h)
 	s.events(h)
 	s.auditLog(h)
+	s.alerts(h)
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)

@@ -376,6 +376,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the alerts of robots, the worst first
+         * @description An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
+         */
+        get: operations["list-alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/assets": {
         parameters: {
             query?: never;
@@ -1043,6 +1063,26 @@ export interface paths {
          * @description The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on. Waits as long as Prefer: wait=N says.
          */
         post: operations["adopt-robot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/alerts/{alert}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge an alert, with a note
+         * @description The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.
+         */
+        post: operations["ack-alert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1749,6 +1789,17 @@ export interface components {
             /** @description sees and commands robots with one of these values of the label site only; empty = every robot */
             sites: string[];
         };
+        "Ack-alertRequest": {
+            /** @description the person, for the audit */
+            by?: string;
+            /** @description what is being done about it */
+            note: string;
+        };
+        Acknowledged: {
+            at: string;
+            by?: string;
+            note?: string;
+        };
         Activity: {
             id: string;
             /**
@@ -1776,6 +1827,9 @@ export interface components {
              * @description its newest revision afterwards
              */
             rev: number;
+        };
+        AlertList: {
+            alerts: components["schemas"]["RobotAlert"][];
         };
         Asset: {
             at: string;
@@ -2892,6 +2946,19 @@ export interface components {
             true: boolean;
             /** @description why it does not start now: the part of its condition that is not true, with values and their age, or what else keeps it; empty if it may start */
             why?: string;
+        };
+        RobotAlert: {
+            /** @description left out until somebody has seen it */
+            acknowledged?: components["schemas"]["Acknowledged"];
+            detail: string;
+            first_ts: string;
+            hint?: string;
+            id: string;
+            level: string;
+            refs?: components["schemas"]["SchemaRef"][];
+            robot: string;
+            source: string;
+            type: string;
         };
         RobotDocument: {
             body: unknown;
@@ -4737,6 +4804,39 @@ export interface operations {
             };
         };
     };
+    "list-alerts": {
+        parameters: {
+            query?: {
+                robot?: string;
+                /** @description only those that nobody has acknowledged */
+                unacknowledged?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-assets": {
         parameters: {
             query?: never;
@@ -6035,6 +6135,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "ack-alert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ack-alertRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RobotAlert"];
                 };
             };
             /** @description Error */

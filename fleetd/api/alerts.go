@@ -1,0 +1,109 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
+)
+
+// Alerts keeps which alerts people have seen.
+type Alerts interface {
+	Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by change.Person) (change.AlertAck, error)
+	Acks(ctx context.Context) ([]change.AlertAck, error)
+}
+
+// RobotAlert is one alert of one robot, and who has seen it.
+type RobotAlert struct {
+	Robot string `json:"robot"`
+	schema.Alert
+	Acknowledged *Acknowledged `json:"acknowledged,omitempty" doc:"left out until somebody has seen it"`
+}
+
+// Acknowledged says who has seen an alert.
+type Acknowledged struct {
+	At   schema.Time `json:"at"`
+	By   string      `json:"by,omitempty"`
+	Note string      `json:"note,omitempty"`
+}
+
+type alertList struct {
+	Alerts []RobotAlert `json:"alerts"`
+}
+
+// alertRank orders alerts, the worst first.
+var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
+
+func (s *server) alerts(h huma.API) {
+	register(h, op("list-alerts", http.MethodGet, "/alerts", "robots", "List the alerts of robots, the worst first",
+		"An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot."), auth.View,
+		func(ctx context.Context, in *struct {
+			caller
+			Robot  string `query:"robot" maxLength:"64"`
+			Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
+		}) (*answer[alertList], error) {
+			acks, err := s.Alerts.Acks(ctx)
+			if err != nil {
+				return nil, s.fail(err, "alerts")
+			}
+			seen := map[alertKey]*Acknowledged{}
+			for _, a := range acks {
+				seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
+			}
+			out := alertList{Alerts: []RobotAlert{}}
+			for _, r := range s.Robots.Robots() {
+				if in.Robot != "" && r.ID != in.Robot || !in.principal.Sees(r.Labels) {
+					continue
+				}
+				for _, a := range r.Alerts {
+					ack := seen[alertKey{r.ID, a.ID, a.FirstTS}]
+					if ack == nil || !in.Unseen {
+						out.Alerts = append(out.Alerts, RobotAlert{r.ID, a, ack})
+					}
+				}
+			}
+			slices.SortStableFunc(out.Alerts, func(a, b RobotAlert) int {
+				return cmp.Or(cmp.Compare(alertRank[a.Level], alertRank[b.Level]), cmp.Compare(b.FirstTS, a.FirstTS))
+			})
+			return &answer[alertList]{out}, nil
+		})
+	register(h, op("ack-alert", http.MethodPost, "/robots/{id}/alerts/{alert}/ack", "robots", "Acknowledge an alert, with a note",
+		"The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both."), auth.Command,
+		func(ctx context.Context, in *struct {
+			One
+			Alert string `path:"alert" maxLength:"64"`
+			Body  struct {
+				By   string `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+				Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
+			}
+		}) (*answer[RobotAlert], error) {
+			d, known := s.Robots.Robot(in.ID)
+			if !known || !in.principal.Sees(d.Labels) {
+				return nil, robotNotFound(in.ID)
+			}
+			i := slices.IndexFunc(d.Alerts, func(a schema.Alert) bool { return a.ID == in.Alert })
+			if i < 0 {
+				return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
+			}
+			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], change.Person{Name: in.Body.By, Why: in.Body.Note})
+			if err != nil {
+				return nil, s.fail(err, "robot "+in.ID)
+			}
+			return &answer[RobotAlert]{RobotAlert{in.ID, d.Alerts[i], acknowledged(ack)}}, nil
+		})
+}
+
+type alertKey struct {
+	robot, alert string
+	first        schema.Time
+}
+
+func acknowledged(a change.AlertAck) *Acknowledged {
+	return &Acknowledged{At: schema.TimeOf(a.At), By: a.By, Note: a.Note}
+}

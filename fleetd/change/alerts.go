@@ -1,0 +1,55 @@
+package change
+
+import (
+	"context"
+	"time"
+
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Alerts keeps which alerts of robots people have seen.
+type Alerts struct{ Deps }
+
+// AlertAck says that somebody has seen an alert of a robot.
+type AlertAck struct {
+	Robot, Alert string
+	First        schema.Time // when the alert began
+	At           time.Time
+	By, Note     string
+}
+
+// Ack saves that somebody has seen an alert, and what they noted.
+func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by Person) (AlertAck, error) {
+	ack := AlertAck{Robot: robot, Alert: alert.ID, First: alert.FirstTS, At: a.Now(), By: by.Name, Note: by.Why}
+	if ack.By == "" {
+		ack.By = p.ID
+	}
+	err := a.transact(ctx, p, func(tx *store.Tx) error {
+		if err := tx.AckAlert(ctx, store.AlertAck(ack)); err != nil {
+			return err
+		}
+		return tx.Note(ctx, ack.At, audit.Note{
+			Who: by.Name, What: "acknowledge", Target: "robot " + robot, Why: by.Why,
+			Detail: audit.Text("alert "+alert.ID+", "+alert.Type+": "+alert.Detail, 512),
+			After:  audit.JSON(map[string]any{"alert": alert.ID, "type": alert.Type, "level": alert.Level, "first_ts": alert.FirstTS}),
+		})
+	})
+	return ack, err
+}
+
+// Acks lists what people have seen, the newest first.
+func (a *Alerts) Acks(ctx context.Context) ([]AlertAck, error) {
+	db, err := a.Store()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.AlertAcks(ctx)
+	acks := make([]AlertAck, len(rows))
+	for i, row := range rows {
+		acks[i] = AlertAck(row)
+	}
+	return acks, err
+}
