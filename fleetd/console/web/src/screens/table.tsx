@@ -1,11 +1,14 @@
 import {
+  IconBell,
   IconBolt,
   IconBook2,
+  IconChecklist,
   IconLayoutDashboard,
   IconMapPin,
   IconMasksTheater,
   IconMusic,
   IconRobot,
+  IconSend,
   IconSettings,
   IconShare3,
 } from '@tabler/icons-react';
@@ -117,6 +120,30 @@ export const screens: readonly Screen[] = [
     shortcut: 'n',
     right: 'view',
     load: () => import('./assign/Assign'),
+  },
+  {
+    path: '/commands',
+    nav: 'commands',
+    icon: IconSend,
+    shortcut: 'c',
+    right: 'view',
+    load: () => import('./commands/Commands'),
+  },
+  {
+    path: '/events',
+    nav: 'events',
+    icon: IconBell,
+    shortcut: 'e',
+    right: 'view',
+    load: () => import('./events/Events'),
+  },
+  {
+    path: '/audit',
+    nav: 'audit',
+    icon: IconChecklist,
+    shortcut: 'u',
+    right: 'audit',
+    load: () => import('./audit/Audit'),
   },
 ];
 

@@ -1,0 +1,114 @@
+import { Code, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import { api, data } from '../../api/client';
+import { dateTime } from '../../text/time';
+import type { Entry } from './Audit';
+import { Author, Outcome } from './EntryTable';
+import { useAuditTexts } from './text';
+
+/** JSON with a line for each field; text that is none stays as it is. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** One entry with what it changed, and the entries of how it ended. */
+export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) {
+  const t = useAuditTexts();
+  const related = useQuery({
+    queryKey: ['audit', 'of', entry.of || entry.id],
+    queryFn: () => data(api.GET('/api/v1/audit', { params: { query: { id: entry.of || entry.id, limit: 20 } } })),
+  });
+  const others = (related.data?.entries ?? []).filter((e) => e.id !== entry.id);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={`${t.entry} ${entry.seq}`}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Text fw={600} dir="auto">
+            {entry.what}: {entry.target}
+          </Text>
+          <Outcome of={entry.outcome} />
+        </Group>
+        <Group gap="lg" align="flex-start">
+          <div>
+            <Text size="xs" c="dimmed">
+              {t.who}
+            </Text>
+            <Author of={entry} />
+          </div>
+          <div>
+            <Text size="xs" c="dimmed">
+              {t.at}
+            </Text>
+            <Text size="sm">{dateTime(entry.at)}</Text>
+          </div>
+          <div>
+            <Text size="xs" c="dimmed">
+              {t.from}
+            </Text>
+            <Text size="sm">
+              {[entry.via && (t.vias[entry.via] ?? entry.via), entry.address].filter(Boolean).join(', ')}
+            </Text>
+          </div>
+        </Group>
+        {entry.why && (
+          <div>
+            <Text size="xs" c="dimmed">
+              {t.why}
+            </Text>
+            <Text dir="auto">{entry.why}</Text>
+          </div>
+        )}
+        {entry.detail && (
+          <div>
+            <Text size="xs" c="dimmed">
+              {t.detail}
+            </Text>
+            <Text dir="auto">{entry.detail}</Text>
+          </div>
+        )}
+        {(entry.before || entry.after) && (
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            {(['before', 'after'] as const).map((side) => (
+              <div key={side}>
+                <Text size="xs" c="dimmed">
+                  {t[side]}
+                </Text>
+                <Code block tabIndex={0}>
+                  {entry[side] ? pretty(entry[side]) : '–'}
+                </Code>
+              </div>
+            ))}
+          </SimpleGrid>
+        )}
+        {others.map((e) => (
+          <Group key={e.id} gap="xs" align="center">
+            <Text size="xs" c="dimmed">
+              {e.of ? t.ended : t.begun}
+            </Text>
+            <Outcome of={e.outcome} />
+            <Text size="sm" dir="auto">
+              {e.detail || e.why || e.target}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {dateTime(e.at)}
+            </Text>
+          </Group>
+        ))}
+        <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          {entry.hash}
+        </Text>
+      </Stack>
+    </Modal>
+  );
+}

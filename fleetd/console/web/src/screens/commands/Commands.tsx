@@ -1,0 +1,206 @@
+import {
+  Badge,
+  Button,
+  Group,
+  NativeSelect,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import { api, data } from '../../api/client';
+import { useMay } from '../../api/me';
+import { dateTime } from '../../text/time';
+import { useFilter } from '../audit/useFilter';
+import { Refused } from '../library/Refused';
+import { CancelDialog } from './CancelDialog';
+import { type Command, groupOf, inProgress, refusals, stateColor } from './states';
+import { useCommandsTexts } from './text';
+
+const page = 100;
+
+/** What was sent to robots, by whom, and how each answered. */
+export default function Commands() {
+  const t = useCommandsTexts();
+  const may = useMay('command', 'manual', 'stop');
+  const filter = useFilter(['robot', 'state', 'batch', 'reason'] as const);
+  const [limit, setLimit] = useState(page);
+  const [cancelling, setCancelling] = useState<Command>();
+  const { reason, ...asked } = filter.set;
+  const [query] = useDebouncedValue(asked, 250);
+  const list = useQuery({
+    queryKey: ['commands', query, limit],
+    queryFn: ({ signal }) =>
+      data(api.GET('/api/v1/commands', { params: { query: { ...query, limit } as never }, signal })),
+    refetchInterval: 2000,
+    placeholderData: keepPreviousData,
+  });
+  const all = list.data?.commands ?? [];
+  const groups = refusals(all);
+  const shown = reason ? all.filter((c) => groupOf(c) === reason) : all;
+  return (
+    <Stack>
+      <Stack gap={2} maw={640}>
+        <Title order={1} size="h2">
+          {t.title}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t.about}
+        </Text>
+      </Stack>
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          data-filter
+          label={t.robot}
+          value={filter.values.robot}
+          onChange={(e) => filter.put('robot', e.currentTarget.value)}
+          w={180}
+        />
+        <NativeSelect
+          label={t.state}
+          value={filter.values.state}
+          onChange={(e) => filter.put('state', e.currentTarget.value)}
+          data={[{ value: '', label: t.any }, ...Object.entries(t.states).map(([value, label]) => ({ value, label }))]}
+        />
+        {filter.any && (
+          <Button variant="subtle" onClick={filter.clear}>
+            {t.clear}
+          </Button>
+        )}
+      </Group>
+      {groups.length > 0 && (
+        <Stack gap={6} component="section" aria-label={t.refused}>
+          <Text fw={600} size="sm">
+            {t.refused}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t.refusedHelp}
+          </Text>
+          <Group gap="xs">
+            {groups.slice(0, 8).map((g) => (
+              <Button
+                key={g.reason}
+                size="compact-sm"
+                variant={reason === g.reason ? 'filled' : 'default'}
+                aria-pressed={reason === g.reason}
+                onClick={() => filter.put('reason', reason === g.reason ? '' : g.reason)}
+              >
+                <span dir="auto">
+                  {g.text.slice(0, 90)} ({t.times(g.count)})
+                </span>
+              </Button>
+            ))}
+          </Group>
+        </Stack>
+      )}
+      {list.isPending && (
+        <Stack gap="xs" aria-label={t.loading} role="status">
+          {[1, 2, 3, 4].map((n) => (
+            <Skeleton key={n} h={32} />
+          ))}
+        </Stack>
+      )}
+      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && shown.length === 0 && (
+        <Text py="xl" ta="center" role="status">
+          {t.empty}
+        </Text>
+      )}
+      {shown.length > 0 && (
+        <Table.ScrollContainer minWidth={340} type="native">
+          <Table verticalSpacing={6} highlightOnHover>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th visibleFrom="sm">{t.at}</Table.Th>
+                <Table.Th>{t.robot}</Table.Th>
+                <Table.Th>{t.command}</Table.Th>
+                <Table.Th visibleFrom="sm">{t.who}</Table.Th>
+                <Table.Th visibleFrom="md">{t.why}</Table.Th>
+                <Table.Th>{t.state}</Table.Th>
+                <Table.Th visibleFrom="lg">{t.result}</Table.Th>
+                <Table.Th>
+                  <span className="unseen">{t.cancel}</span>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map((c) => (
+                <Table.Tr key={c.id}>
+                  <Table.Td visibleFrom="sm">
+                    <Text size="sm">{c.at && dateTime(c.at)}</Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Text
+                      size="sm"
+                      component={Link}
+                      to={`/robots/${encodeURIComponent(c.robot)}`}
+                      td="underline"
+                      dir="auto"
+                    >
+                      {c.robot}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Text size="sm">{c.verb}</Text>
+                  </Table.Td>
+                  <Table.Td visibleFrom="sm">
+                    <Text size="sm" dir="auto">
+                      {c.by || c.principal}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td visibleFrom="md" maw={240}>
+                    <Text size="sm" dir="auto" lineClamp={2}>
+                      {c.why}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge variant="dot" tt="none" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
+                      {t.states[c.state as keyof typeof t.states] ?? c.state}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td visibleFrom="lg" maw={320}>
+                    <Text size="sm" dir="auto" lineClamp={2}>
+                      {c.because}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    {inProgress(c) && (
+                      <Tooltip label={t.notMay} disabled={may}>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          data-disabled={!may || undefined}
+                          aria-disabled={!may}
+                          aria-label={t.cancelOne(c.verb, c.robot)}
+                          onClick={() => may && setCancelling(c)}
+                        >
+                          {t.cancel}
+                        </Button>
+                      </Tooltip>
+                    )}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {all.length >= limit && limit < 1000 && (
+        <Group justify="center">
+          <Button variant="default" onClick={() => setLimit((n) => Math.min(1000, n + page))}>
+            {t.more}
+          </Button>
+        </Group>
+      )}
+      {cancelling && <CancelDialog command={cancelling} onClose={() => setCancelling(undefined)} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+
+import { type Command, groupOf, inProgress, refusals } from './states';
+
+const command = (state: string, because: string, reason?: string): Command =>
+  ({ robot: 'r1', verb: 'mode/set', state, because, answer: reason ? { reason } : undefined }) as unknown as Command;
+
+test('commands that were not carried out are grouped by the reason of the robot', () => {
+  const all = [
+    command('REJECTED', 'the mode is busy: now', 'mode_busy'),
+    command('REJECTED', 'the mode is busy: then', 'mode_busy'),
+    command('UNDELIVERED', 'the robot was not there'),
+    command('SUCCEEDED', 'the robot reports success'),
+    command('RUNNING', 'the robot does it'),
+  ];
+  expect(refusals(all)).toEqual([
+    { reason: 'REJECTED: mode_busy', text: 'the mode is busy: now', count: 2 },
+    { reason: 'UNDELIVERED: the robot was not there', text: 'the robot was not there', count: 1 },
+  ]);
+  expect(all.filter((c) => groupOf(c) === 'REJECTED: mode_busy')).toHaveLength(2);
+  expect(all.map(inProgress)).toEqual([false, false, false, false, true]);
+});

@@ -1,0 +1,41 @@
+import type { Schemas } from '../../api/client';
+
+export type Command = Schemas['Command'];
+
+const open = ['QUEUED', 'SENT', 'ACKED', 'RUNNING', 'UNKNOWN'];
+
+/** Whether a command may still change, and so can be cancelled. */
+export const inProgress = (c: Command): boolean => open.includes(c.state ?? '');
+
+/** Color of a state; its word says the same. */
+export const stateColor: Record<string, string> = {
+  SUCCEEDED: 'green',
+  FAILED: 'red',
+  REJECTED: 'orange',
+  UNDELIVERED: 'orange',
+  EXPIRED: 'orange',
+  UNKNOWN: 'yellow',
+  QUEUED: 'blue',
+  SENT: 'blue',
+  ACKED: 'blue',
+  RUNNING: 'blue',
+};
+
+/** The reason of the robot if it gave one, or else why the command is in its state. */
+export const reasonOf = (c: Command): string => c.answer?.reason || c.because || '';
+
+/** Commands that were not carried out, counted by their reason, the most frequent first. */
+export function refusals(commands: readonly Command[]): { reason: string; text: string; count: number }[] {
+  const by = new Map<string, { reason: string; text: string; count: number }>();
+  for (const c of commands) {
+    if (inProgress(c) || c.state === 'SUCCEEDED') continue;
+    const reason = `${c.state}: ${reasonOf(c)}`;
+    const one = by.get(reason) ?? { reason, text: c.because || reason, count: 0 };
+    one.count++;
+    by.set(reason, one);
+  }
+  return [...by.values()].sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
+}
+
+/** The key by which refusals groups a command. */
+export const groupOf = (c: Command): string => `${c.state}: ${reasonOf(c)}`;

@@ -1,0 +1,69 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { api, data } from '../../api/client';
+import { Refused } from '../library/Refused';
+import type { RobotAlert } from './AlertList';
+import { useEventsTexts } from './text';
+
+/** Asks for the note with which an alert is acknowledged. */
+export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () => void }) {
+  const t = useEventsTexts();
+  const [note, setNote] = useState('');
+  const [asked, setAsked] = useState(false);
+  const cache = useQueryClient();
+  const ack = useMutation({
+    mutationFn: () =>
+      data(
+        api.POST('/api/v1/robots/{id}/alerts/{alert}/ack', {
+          params: { path: { id: alert.robot, alert: alert.id } },
+          body: { note },
+        }),
+      ),
+    onSuccess: () => {
+      notifications.show({ message: t.ackDone });
+      void cache.invalidateQueries({ queryKey: ['alerts'] });
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={t.ackTitle} closeButtonProps={{ 'aria-label': t.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          setAsked(true);
+          if (note.trim()) ack.mutate();
+        }}
+      >
+        <Stack>
+          <Text dir="auto">
+            {alert.robot}: {alert.detail}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {t.ackHelp}
+          </Text>
+          <TextInput
+            label={t.note}
+            value={note}
+            maxLength={256}
+            required
+            error={asked && !note.trim() && t.noteNeeded}
+            onChange={(e) => setNote(e.currentTarget.value)}
+            data-autofocus
+          />
+          {ack.isError && <Refused error={ack.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" loading={ack.isPending}>
+              {t.acknowledge.replace('…', '')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,95 @@
+import { Alert, Button, Checkbox, Group, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import { api, data, type Schemas } from '../../api/client';
+import { useMay } from '../../api/me';
+import { dateTime } from '../../text/time';
+import { Refused } from '../library/Refused';
+import { AckDialog } from './AckDialog';
+import { useEventsTexts } from './text';
+
+export type RobotAlert = Schemas['RobotAlert'];
+
+const color: Record<string, string> = { info: 'blue', warn: 'yellow', error: 'orange', critical: 'red' };
+
+/** The alerts of all robots, the worst first, with who has seen each. */
+export function AlertList() {
+  const t = useEventsTexts();
+  const may = useMay('command');
+  const [unseen, setUnseen] = useState(false);
+  const [open, setOpen] = useState<RobotAlert>();
+  const list = useQuery({
+    queryKey: ['alerts'],
+    queryFn: () => data(api.GET('/api/v1/alerts')),
+    refetchInterval: 2000,
+  });
+  const all = list.data?.alerts ?? [];
+  const shown = unseen ? all.filter((a) => !a.acknowledged) : all;
+  return (
+    <Stack component="section" aria-labelledby="alerts-title" gap="sm">
+      <Group justify="space-between">
+        <Title order={2} size="h4" id="alerts-title">
+          {t.alerts} ({all.filter((a) => !a.acknowledged).length} / {all.length})
+        </Title>
+        <Checkbox label={t.unseen} checked={unseen} onChange={(e) => setUnseen(e.currentTarget.checked)} />
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t.alertsHelp}
+      </Text>
+      {list.isPending && <Skeleton h={60} aria-label={t.loading} role="status" />}
+      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && shown.length === 0 && <Text role="status">{t.noAlerts}</Text>}
+      {shown.slice(0, 200).map((a) => (
+        <Alert
+          key={`${a.robot} ${a.id} ${a.first_ts}`}
+          variant={a.acknowledged ? 'outline' : 'light'}
+          color={color[a.level] ?? 'gray'}
+          icon={<IconAlertTriangle aria-hidden />}
+          p="xs"
+        >
+          <Group justify="space-between" align="flex-start" wrap="nowrap">
+            <Stack gap={2} miw={0}>
+              <Text size="sm" fw={600} dir="auto">
+                <Text span inherit component={Link} to={`/robots/${encodeURIComponent(a.robot)}`} td="underline">
+                  {a.robot}
+                </Text>
+                {': '}
+                {t.levels[a.level as keyof typeof t.levels] ?? a.level}, {a.type.replaceAll('_', ' ')} ({a.source})
+              </Text>
+              <Text size="sm" dir="auto">
+                {a.detail}
+              </Text>
+              {a.hint && (
+                <Text size="sm" dir="auto">
+                  {t.hint}: {a.hint}
+                </Text>
+              )}
+              <Text size="xs">{t.since(dateTime(a.first_ts))}</Text>
+              {a.acknowledged && (
+                <Text size="sm" dir="auto" data-testid="acknowledged">
+                  {t.by(a.acknowledged.by || t.somebody, dateTime(a.acknowledged.at))}: {a.acknowledged.note}
+                </Text>
+              )}
+            </Stack>
+            <Tooltip label={t.notMay} disabled={may}>
+              <Button
+                size="compact-md"
+                variant="default"
+                data-disabled={!may || undefined}
+                aria-disabled={!may}
+                aria-label={t.acknowledgeOne(a.type.replaceAll('_', ' '), a.robot)}
+                onClick={() => may && setOpen(a)}
+              >
+                {t.acknowledge}
+              </Button>
+            </Tooltip>
+          </Group>
+        </Alert>
+      ))}
+      {open && <AckDialog alert={open} onClose={() => setOpen(undefined)} />}
+    </Stack>
+  );
+}
