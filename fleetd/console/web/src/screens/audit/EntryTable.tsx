@@ -16,7 +16,7 @@ const color: Record<Entry['outcome'], string> = {
 export function Outcome({ of }: { of: Entry['outcome'] }) {
   const t = useAuditTexts();
   return (
-    <Badge variant="dot" color={color[of] ?? 'gray'} tt="none">
+    <Badge variant="dot" color={color[of] ?? 'gray'} tt="none" miw="max-content">
       {t.outcomes[of] ?? of}
     </Badge>
   );
@@ -66,7 +66,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                   onClick={() => onOpen(e)}
                   aria-label={`${t.details(e.seq)}, ${dateTime(e.at)}`}
                 >
-                  <Text size="sm" td="underline">
+                  <Text size="sm" td="underline" miw={110}>
                     {dateTime(e.at)}
                   </Text>
                 </UnstyledButton>

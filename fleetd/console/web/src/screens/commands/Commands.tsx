@@ -162,7 +162,13 @@ export default function Commands() {
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Badge variant="dot" tt="none" color={stateColor[c.state ?? ''] ?? 'gray'} title={c.state}>
+                    <Badge
+                      variant="dot"
+                      tt="none"
+                      miw="max-content"
+                      color={stateColor[c.state ?? ''] ?? 'gray'}
+                      title={c.state}
+                    >
                       {t.states[c.state as keyof typeof t.states] ?? c.state}
                     </Badge>
                   </Table.Td>
