@@ -141,7 +141,7 @@ export const screens: readonly Screen[] = [
     path: '/audit',
     nav: 'audit',
     icon: IconChecklist,
-    shortcut: 'u',
+    shortcut: 'l',
     right: 'audit',
     load: () => import('./audit/Audit'),
   },
