@@ -129,7 +129,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
 		undoAudit(t, db)
-		for _, undo := range []string{`DROP TABLE previous_stories`, `DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
+		for _, undo := range []string{`DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}
@@ -147,7 +147,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 // undoAudit makes the audit as it was before it was a chain.
 func undoAudit(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, undo := range []string{`DROP TABLE alert_acks`, `DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
+	for _, undo := range []string{`DROP TABLE alert_acks`, `DROP TABLE previous_stories`, `DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
 		execute(t, db, undo)
 	}
 	for _, column := range []string{"address", "via", "why", "changed_from", "changed_to", "outcome", "of_id", "seq", "prev", "hash"} {
