@@ -65,13 +65,18 @@ async function driveByKey(page: Page): Promise<void> {
 /** Waits until the robot reports speed zero, as its newest report. */
 const stands = (page: Page) => page.waitForFunction(() => window.log.speeds.at(-1)?.vx === 0);
 
-/** ms from an event to the first frame with velocity zero after it; every later frame must have it too. */
+/**
+ * ms from an event to the first frame with velocity zero after it; every later frame must have it too. A page that sends
+ * nothing after it drives nothing either: fleetd takes 250 ms of silence for zero.
+ */
 const untilZero = (page: Page, what: string) =>
   page.evaluate((name) => {
     const from = window.log.events.find((e) => e.what === name)!.at;
     const after = window.log.frames.filter((f) => f.at >= from);
     if (after.some((f, i) => i > 0 && (f.vx !== 0 || f.wz !== 0))) return Infinity;
-    return after[0]!.vx === 0 ? after[0]!.at - from : Infinity;
+    const first = after[0];
+    if (!first) return 0;
+    return first.vx === 0 ? first.at - from : Infinity;
   }, what);
 
 /** Lets something happen to the page, and notes when. */
