@@ -58,7 +58,11 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 	if found := r.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
-	ask := change.Reversion{Robots: s.Targets.Resolve(r.Selector), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
+	robots, err := s.narrow(p, r.Selector, false)
+	if err != nil {
+		return nil, err
+	}
+	ask := change.Reversion{Robots: s.Targets.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
 	done, total, problems, err := s.Desired.Revert(ctx, p, ask, r.person())
 	if err != nil {
 		return nil, s.failSelected(err, "previous stories", r.Selector)
