@@ -185,10 +185,11 @@ func (t *step) react(ev event.Event) {
 	t.toAnswers(answer.Step.Tick)
 }
 
-// Pending reports whether an input waits in an inbox. The loop then makes the next step at
-// once, with the event Follow.
+// Pending reports whether an input waits in an inbox, or life has yet to follow ato, which left
+// after life had decided. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
-	return s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
+	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoHalt
+	return behind || s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may

@@ -136,6 +136,9 @@ func (s *State) Drop(by request.Key) bool { return s.inbox.Drop(by) }
 // Pending reports whether there is something to decide at once.
 func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }
 
+// Begun reports whether ato performed, and life was switched on, at the last decision.
+func (s *State) Begun() bool { return s.begun }
+
 // Deadline is when time alone changes something.
 func (s *State) Deadline() (at time.Duration, any bool) {
 	at = s.due
