@@ -3,6 +3,7 @@ package brain
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -201,10 +202,11 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if e.To == string(schema.SafetyEnabled) && len(a.enables) == 0 {
 				a.fail("the robot is enabled by nobody, in %T", ev)
 			}
-			// Once it is used, or undone, the next time somebody has to ask anew. That a
-			// stop comes to its end undoes nothing that was asked for after it.
+			// Once it is used, or undone, the next time somebody has to ask anew, but for
+			// requests that still wait for their answer. That a stop comes to its end undoes
+			// nothing that was asked for after it.
 			if enabled := string(schema.SafetyEnabled); e.To == enabled || e.From == enabled {
-				clear(a.enables)
+				maps.DeleteFunc(a.enables, func(k request.Key, _ bool) bool { return !a.asked[k] })
 			}
 		}
 	}
