@@ -15,12 +15,13 @@ FUZZTIME ?= 10s
 SEEDS    ?= 5000
 WORLDS   ?= 2000
 SEED     ?= 0
+SPEC     ?=
 FOR      ?= 10m
 FILES    ?= 500
 RATE     ?= 2000
 MINUTES  ?= 10
 
-.PHONY: help demo test quick check gen web build worlds fuzz soak flaky damage console-load setup
+.PHONY: help demo test specs quick check gen web build worlds fuzz soak flaky damage console-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -33,7 +34,12 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 
 # Every test, every time: some start programs that Go's cache does not see.
 test: setup ## install what is missing, then run every test under the race detector (PKG)
-	@deploy/setup/test.sh -race -count=1 -timeout=40m $(PKG)
+	@deploy/setup/test.sh -race -count=1 -timeout=25m $(PKG)
+
+# Apart from the other tests, without the race detector and one file after the other: a browser
+# takes the time that tests with limits need.
+specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots)
+	@deploy/setup/test.sh -tags webconsole -count=1 -timeout=40m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
 
 # Left out: tests of the whole (deploy, the scripts of fleetd/cli), those of fleetd's
 # assembly and of PostgreSQL, and one that counts every second of a day. Several packages wait for timers, so more of

@@ -1,3 +1,5 @@
+//go:build webconsole
+
 package e2e
 
 import (
@@ -25,14 +27,12 @@ const webFolder = "../../fleetd/console/web"
 // Every file of specs gets a world of its own: three robots in two sites, which perform
 // stories of the shipped library. Each spec becomes a subtest.
 func TestWebConsole(t *testing.T) {
-	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("list the specs: %d files, %v", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".spec.ts"), func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, ownBroker)
 			w.startFleetd()
 			w.runRobotsIn(schema.ModeMnl, "", "r1", "r2", "r3")

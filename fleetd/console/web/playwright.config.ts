@@ -1,6 +1,6 @@
 import { defineConfig } from '@playwright/test';
 
-// A test of Go starts the world that the specs run in (deploy/e2e, TestWebConsole). Against a
+// A test of Go starts the world that the specs run in (deploy/e2e, make specs). Against a
 // demo they run with TROUPE_URL=http://127.0.0.1:8080, but for those that break the world.
 export default defineConfig({
   testDir: 'e2e',

@@ -11,7 +11,7 @@ export interface World {
 
 async function post(what: string, body?: string): Promise<string> {
   const at = process.env.TROUPE_WORLD;
-  if (!at) throw new Error('this spec changes the world: run it with go test ./deploy/e2e -run TestWebConsole');
+  if (!at) throw new Error('this spec changes the world: run it with make specs');
   const answer = await fetch(`${at}/${what}`, { method: 'POST', body });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${what}: ${text}`);
