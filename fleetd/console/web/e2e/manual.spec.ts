@@ -57,6 +57,7 @@ async function takeControl(page: Page, world: World): Promise<void> {
 async function driveByKey(page: Page): Promise<void> {
   await expect(async () => {
     await page.keyboard.up('w');
+    await page.waitForTimeout(400); // fleetd has to see the key released after it has stopped the robot
     await page.keyboard.down('w');
     await page.waitForFunction(() => window.log.speeds.at(-1)!.vx > 0.1, undefined, { timeout: 4000 });
   }).toPass();
