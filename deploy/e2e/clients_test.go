@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -107,6 +109,21 @@ func (w *world) mustRunCLI(args ...string) string {
 		w.t.Fatalf("fleetd %s: status %d\n%s%s", strings.Join(args, " "), s.code, s.out, s.err)
 	}
 	return s.out
+}
+
+// signIn signs in with the password that fleetd printed at its first start, and makes a token for
+// every command of the test.
+func (w *world) signIn() {
+	w.t.Helper()
+	const before = "The user admin has the password "
+	line := w.fleetd.log.await(w.t, "fleetd", "the password of admin", func(line string) bool { return strings.Contains(line, before) })
+	_, password, _ := strings.Cut(line, before)
+	file := filepath.Join(w.folder, "password")
+	if err := os.WriteFile(file, []byte(strings.TrimSpace(password)), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.mustRunCLI("login", "--user", "admin", "--password-file", file)
+	w.token = strings.TrimSpace(w.mustRunCLI("token", "create", "end-to-end test"))
 }
 
 // mustRunJSON is mustRunCLI with -o json, decoded into a T.

@@ -147,8 +147,12 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		if err := s.Tx(w.t.Context(), func(tx *store.Tx) error {
-			for days, name := range map[int]string{1: "new", 30: "a-month", 400: "old"} {
-				at := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+			// Oldest first, as entries of an audit come: they are deleted from the front of their chain.
+			for _, past := range []struct {
+				days int
+				name string
+			}{{400, "a-year"}, {30, "a-month"}, {1, "a-day"}} {
+				at, name := time.Now().Add(-time.Duration(past.days)*24*time.Hour), past.name
 				if err := tx.Note(w.t.Context(), at, library.Note{Who: "anna", What: "publish", Target: name}); err != nil {
 					return err
 				}
@@ -173,11 +177,11 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 		w.startFleetd("--audit-retention-days", "20")
 		w.until("the old notes are gone", func() bool {
 			audit := w.mustRunCLI("audit", "list")
-			return strings.Contains(audit, "new") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "old")
+			return strings.Contains(audit, "a-day") && !strings.Contains(audit, "a-month") && !strings.Contains(audit, "a-year")
 		})
 		gone := func(id string) bool { return w.runCLI("command", "get", id).code != 0 }
-		w.until("the old batch is gone", func() bool { return gone("old-succeeded") })
-		for _, id := range []string{"old-queued", "a-month-succeeded", "new-succeeded"} {
+		w.until("the old batch is gone", func() bool { return gone("a-year-succeeded") })
+		for _, id := range []string{"a-year-queued", "a-month-succeeded", "a-day-succeeded"} {
 			if gone(id) {
 				w.t.Errorf("batch %s is gone", id)
 			}

@@ -141,7 +141,8 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 // removed only on request.
 func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
-		w.startFleetd("--dev=false")
+		w.startFleetd("--dev=false") // which adopts no robot by itself
+		w.signIn()
 		w.runRobotsIn(schema.ModeMnl, "", "r9")
 		w.awaitRobot("r9", "there", func(r view.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
 		if s := w.runCLI("robot", "orphans", "r9", "--delete"); s.code != 5 {

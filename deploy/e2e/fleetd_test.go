@@ -23,7 +23,14 @@ func (w *world) awaitRobot(rid, what string, holds func(view.Robot) bool) view.R
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}
 	var newest string
 	for deadline := time.Now().Add(waitLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		answer, err := client.Get(w.http + api.Prefix + "/robots/" + rid)
+		request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.http+api.Prefix+"/robots/"+rid, nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if w.token != "" {
+			request.Header.Set("Authorization", "Bearer "+w.token)
+		}
+		answer, err := client.Do(request)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -119,21 +119,6 @@ func (s *secured) startFleetd(more ...string) {
 	}
 }
 
-// signIn signs in with the password that fleetd printed at its first start, and makes a token for
-// every command of the test.
-func (s *secured) signIn() {
-	s.t.Helper()
-	const before = "The user admin has the password "
-	line := s.fleetd.log.await(s.t, "fleetd", "the password of admin", func(line string) bool { return strings.Contains(line, before) })
-	_, password, _ := strings.Cut(line, before)
-	file := filepath.Join(s.folder, "password")
-	if err := os.WriteFile(file, []byte(strings.TrimSpace(password)), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	s.mustRunCLI("login", "--user", "admin", "--password-file", file)
-	s.token = strings.TrimSpace(s.mustRunCLI("token", "create", "end-to-end test"))
-}
-
 func (s *secured) dataDir(rid string) string { return filepath.Join(s.folder, rid) }
 
 // enrol makes a token and runs the enrol command on the robot, as a person does.
