@@ -177,17 +177,24 @@ func TestUnreadableStopDocumentLatchesUntilFleetdReleasesIt(t *testing.T) {
 	})
 }
 
+// databaseProxy makes fleetd reach Postgres through a proxy, and returns it with the socket to
+// which it connects.
+func (w *world) databaseProxy() (p *proxy, socket string) {
+	w.t.Helper()
+	u, err := url.Parse(w.store)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	socket = filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
+	p = newProxy(w.t, socket)
+	u.Host, u.RawQuery = strings.TrimPrefix(p.url(), "mqtt://"), "sslmode=disable"
+	w.store = u.String()
+	return p, socket
+}
+
 func TestStopWorksWithoutDatabase(t *testing.T) {
 	runIn(t, []variant{postgres}, func(w *world) {
-		u, err := url.Parse(w.store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-		database := newProxy(t, socket)
-		u.Host, u.RawQuery = strings.TrimPrefix(database.url(), "mqtt://"), "sslmode=disable"
-		w.store = u.String()
-
+		database, socket := w.databaseProxy()
 		w.startFleetd()
 		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
 		w.awaitAdopted("r1", "r2")

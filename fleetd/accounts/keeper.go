@@ -32,6 +32,9 @@ type Deps struct {
 	// first user; nil makes no user. ResetAdmin gives admin a new password at each start.
 	FirstAdmin func(name, password string)
 	ResetAdmin bool
+	// Copy is the file on this machine that keeps the accounts for a start without the database;
+	// empty keeps none.
+	Copy string
 }
 
 // CookieName is the name of the cookie of a session.
@@ -56,6 +59,7 @@ var (
 	ErrCredentials = errors.New("user and password do not match")
 	ErrTooOften    = errors.New("too many wrong passwords from this address")
 	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
+	ErrUnread      = errors.New("fleetd started while its database was away, and kept no accounts on this machine: it knows nobody until the database answers")
 )
 
 // Keeper authenticates requests.
@@ -64,6 +68,7 @@ type Keeper struct {
 	sessions *scs.SessionManager
 	hashing  chan struct{} // semaphore
 	wrong    *limiter
+	copy     localCopy
 
 	beginning sync.Mutex
 	begun     bool // a Begin succeeded
@@ -105,7 +110,7 @@ type openingKey struct{}
 // New makes a keeper that knows nobody.
 func New(d Deps) *Keeper {
 	k := &Keeper{
-		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), rev: -1,
+		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
 		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, opened: map[string]*opened{}, ended: map[string]*ended{},
 	}
 	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
@@ -161,18 +166,26 @@ func (k *Keeper) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.install(all)
+	if k.install(all) {
+		k.saveCopy()
+	}
 	return nil
 }
 
 // install replaces what is known, except by something older.
-func (k *Keeper) install(all auth.Accounts) {
+func (k *Keeper) install(all auth.Accounts) (installed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if all.Rev < k.rev {
-		return
+		return false
 	}
 	k.rev = all.Rev
+	k.replace(all)
+	return true
+}
+
+// replace replaces what is known. Sessions that this instance opened or ended stay as they are.
+func (k *Keeper) replace(all auth.Accounts) {
 	clear(k.users)
 	clear(k.tokens)
 	clear(k.open)
@@ -216,6 +229,7 @@ func (k *Keeper) Run(ctx context.Context) {
 				continue // there is no database yet
 			}
 			k.save(ctx)
+			k.saveStaleCopy()
 			rev, err := k.Rev(ctx)
 			if err != nil {
 				continue // the others that ask the database log it
@@ -258,6 +272,9 @@ func (k *Keeper) bearer(header string) (auth.Principal, error) {
 	defer k.mu.Unlock()
 	t, known := k.tokens[auth.Digest(strings.TrimSpace(secret))]
 	u := k.users[t.User]
+	if k.rev < 0 && len(k.users) == 0 {
+		return auth.Principal{}, ErrUnread
+	}
 	if !known || u.Disabled || !k.Now().Before(t.ExpiresAt) {
 		return auth.Principal{}, ErrToken
 	}

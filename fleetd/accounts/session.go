@@ -140,6 +140,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 	s.k.mu.Lock()
 	s.k.open[digest], s.k.opened[digest] = one.Session, one
 	s.k.mu.Unlock()
+	s.k.saveCopy()
 	s.k.saveOpened(ctx, one)
 	return nil
 }
@@ -157,6 +158,7 @@ func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	}
 	s.k.mu.Unlock()
 	if known {
+		s.k.saveCopy()
 		s.k.saveEnded(ctx, digest, one)
 	}
 	return nil

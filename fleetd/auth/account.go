@@ -17,16 +17,17 @@ import (
 
 // User is a person or a program that has an account.
 type User struct {
-	Name     string // unique
-	Display  string // to show; may be empty
-	Roles    []Role
-	Sites    []string // none = every site
-	Password string   // argon2id hash; empty = the user cannot sign in with a password
-	Subject  string   // at the OpenID Connect provider, from the first sign-in there on
-	Disabled bool
-	Epoch    int64 // sessions that began in an earlier epoch have ended
+	Name     string   `json:"name"`    // unique
+	Display  string   `json:"display"` // to show; may be empty
+	Roles    []Role   `json:"roles"`
+	Sites    []string `json:"sites"`    // none = every site
+	Password string   `json:"password"` // argon2id hash; empty = the user cannot sign in with a password
+	Subject  string   `json:"subject"`  // at the OpenID Connect provider, from the first sign-in there on
+	Disabled bool     `json:"disabled"`
+	Epoch    int64    `json:"epoch"` // sessions that began in an earlier epoch have ended
 
-	CreatedAt, ChangedAt time.Time
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
 }
 
 // Principal is the user as the principal of a request.
@@ -36,12 +37,13 @@ func (u User) Principal(kind Kind) Principal {
 
 // Token lets a program make requests as a user. The database has its digest only.
 type Token struct {
-	ID, Digest string
-	User       string
-	Name       string // what it is for
-	Roles      []Role // the token has these roles, as far as its user has them; none = all of the user's
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
+	ID        string    `json:"id"`
+	Digest    string    `json:"digest"`
+	User      string    `json:"user"`
+	Name      string    `json:"name"`  // what it is for
+	Roles     []Role    `json:"roles"` // the token has these roles, as far as its user has them; none = all of the user's
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // Principal is the token of a user as the principal of a request.
@@ -57,17 +59,18 @@ func (t Token) Principal(u User) Principal {
 
 // Session is a session of a browser. The database has the digest of its cookie only.
 type Session struct {
-	Digest    string
-	Data      []byte
-	ExpiresAt time.Time
+	Digest    string    `json:"digest"`
+	Data      []byte    `json:"data"`
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Accounts is everything that fleetd needs to authenticate requests.
+// Accounts is everything that fleetd needs to authenticate requests. It contains hashes and
+// digests, and nothing that one could sign in with.
 type Accounts struct {
-	Users    []User
-	Tokens   []Token
-	Sessions []Session
-	Rev      int64 // grows with each change
+	Users    []User    `json:"users"`
+	Tokens   []Token   `json:"tokens"`
+	Sessions []Session `json:"sessions"`
+	Rev      int64     `json:"-"` // grows with each change
 }
 
 // secretPrefix makes tokens recognizable, so that scanners find those that were published by mistake.

@@ -61,7 +61,7 @@ broker-password in the file.`,
 	f.String("broker-cert", "", "PEM file with fleetd's client certificate for the broker; default with --ca: fleetd issues its own")
 	f.String("broker-key", "", "PEM file with the key of --broker-cert")
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
-	f.String("spool", "", "file on this machine that keeps stops until the database has them; default: beside the SQLite file, else NAME.stops")
+	f.String("spool", "", "file on this machine that keeps stops until the database has them, with the accounts beside it for a start without the database; default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.Bool("dev", false, "for this machine only: whoever is not signed in has every right, and every robot that connects is adopted without enrolment")
 	f.Bool("behind-tls-proxy", false, "only a reverse proxy reaches --http; it speaks TLS with browsers and sets X-Forwarded-For")

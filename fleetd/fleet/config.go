@@ -49,7 +49,8 @@ type Config struct {
 	BrokerFiles link.Files
 
 	// Spool is the file on this machine where stops wait for the database; beside an
-	// SQLite file, and NAME.stops otherwise.
+	// SQLite file, and NAME.stops otherwise. The accounts are kept beside it, in a file whose
+	// name ends in .accounts, for a start without the database.
 	Spool string
 
 	// SignKey signs the desired state of robots, and ReleaseKey the release of contents; nil:

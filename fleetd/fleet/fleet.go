@@ -129,6 +129,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
 	}
+	f.accounts.Restore() // if the database was not read
 	var err error
 	if f.stops, err = f.newStops(); err != nil {
 		stop()

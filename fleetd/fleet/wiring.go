@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"troupe/broker/link"
@@ -88,7 +89,7 @@ func (f *Fleet) makeTrust() {
 func (f *Fleet) makeAccounts() {
 	f.accounts = accounts.New(accounts.Deps{
 		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
-		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin,
+		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".accounts",
 		Rev: func(ctx context.Context) (int64, error) {
 			db, err := f.Store()
 			if err != nil {

@@ -1,0 +1,139 @@
+package accounts
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/store"
+)
+
+// newKeeper makes a keeper with a copy in a file, whose log is text.
+func newKeeper(path string, text *strings.Builder) *Keeper {
+	return New(Deps{Log: slog.New(slog.NewTextHandler(text, nil)), Now: time.Now, Copy: path})
+}
+
+func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleetd.accounts")
+	var log strings.Builder
+	secret, later := auth.NewSecret(), time.Now().Add(time.Hour)
+	k := newKeeper(path, &log)
+	all := auth.Accounts{
+		Rev:    7,
+		Users:  []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}, Sites: []string{"lobby"}}, {Name: "ben", Roles: []auth.Role{auth.Operator}, Disabled: true}},
+		Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: later}, {ID: "2", Digest: auth.Digest(secret + "b"), User: "ben", ExpiresAt: later}},
+	}
+	k.install(all)
+	k.saveCopy()
+
+	k = newKeeper(path, &log)
+	k.Restore()
+	p, err := k.bearer("Bearer " + secret)
+	if err != nil || p.ID != "anna" || p.Rights != auth.RightsOf([]auth.Role{auth.Operator}) || len(p.Sites) != 1 {
+		t.Errorf("the token of anna: %+v, %v", p, err)
+	}
+	for _, wrong := range []string{secret + "b", secret + "c"} {
+		if _, err := k.bearer("Bearer " + wrong); err == nil {
+			t.Error("a disabled user or a wrong token is accepted")
+		}
+	}
+	k.install(auth.Accounts{Rev: 1}) // a backup of the database that is older than the file
+	if _, err := k.bearer("Bearer " + secret); err == nil {
+		t.Error("the copy counts after the database was read")
+	}
+	k.install(all)
+	k.copy.path = filepath.Join(t.TempDir(), "other")
+	k.Restore()
+	if _, err := k.bearer("Bearer " + secret); err != nil {
+		t.Errorf("a restore replaced what the database said: %v", err)
+	}
+}
+
+// A session that this machine ended is not in its copy, so it does not come back.
+func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleetd.accounts")
+	var log strings.Builder
+	k := newKeeper(path, &log)
+	k.install(auth.Accounts{Users: []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}}}})
+	k.Changes = awayDatabase()
+	u, _ := k.User("anna")
+	var cookies [2]*http.Cookie
+	for i := range cookies {
+		var err error
+		if cookies[i], _, err = k.Open(t.Context(), u, "in a test", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := k.SignOut(t.Context(), u.Principal(auth.KindSession), cookies[1].Value); err != nil {
+		t.Fatal(err)
+	}
+	k = newKeeper(path, &log)
+	k.Restore()
+	if p, ok := k.session(t.Context(), cookies[0].Value); !ok || p.ID != "anna" {
+		t.Errorf("the session of anna: %+v, %v", p, ok)
+	}
+	if _, ok := k.session(t.Context(), cookies[1].Value); ok {
+		t.Error("the session that ended is back")
+	}
+}
+
+func TestCopyThatCannotBeTrustedIsNotRead(t *testing.T) {
+	whole := `{"version":1,"users":[{"name":"anna","roles":["admin"]}],"tokens":[{"digest":"` + auth.Digest("secret") + `","user":"anna","expires_at":"2999-01-01T00:00:00Z"}]}`
+	for what, c := range map[string]struct {
+		text string
+		mode os.FileMode
+	}{
+		"others can write to it":        {whole, 0o622},
+		"its format is version 9":       {strings.Replace(whole, ":1", ":9", 1), 0o600},
+		"unexpected end of JSON":        {whole[:len(whole)/2], 0o600},
+		"accounts as this machine knew": {whole, 0o600},
+	} {
+		path := filepath.Join(t.TempDir(), "fleetd.accounts")
+		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		k := newKeeper(path, &log)
+		k.Restore()
+		_, err := k.bearer("Bearer secret")
+		if trusted := c.text == whole && c.mode == 0o600; (err == nil) != trusted {
+			t.Errorf("%s: the token is accepted: %v", what, err == nil)
+		}
+		if !strings.Contains(log.String(), what) {
+			t.Errorf("the log does not say %q: %s", what, log.String())
+		}
+	}
+}
+
+func TestCopyIsWrittenAgainAfterAFailure(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "missing")
+	var log strings.Builder
+	k := newKeeper(filepath.Join(folder, "fleetd.accounts"), &log)
+	k.saveCopy()
+	k.saveStaleCopy()
+	if n := strings.Count(log.String(), "accounts not kept on this machine"); n != 1 {
+		t.Errorf("the failure is logged %d times: %s", n, log.String())
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k.saveStaleCopy()
+	if _, err := os.Stat(k.copy.path); err != nil {
+		t.Error(err)
+	}
+}
+
+// awayDatabase makes changes of a database that is away.
+func awayDatabase() *change.Accounts {
+	return &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) { return nil, errors.New("the database is away") }}}
+}
