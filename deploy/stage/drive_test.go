@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/drive"
+	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
 	"troupe/schema"
 )
@@ -124,7 +125,7 @@ func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batches, err := db.Batches(context.Background(), 10)
+		batches, err := db.Batches(context.Background(), store.BatchQuery{Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

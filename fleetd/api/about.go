@@ -65,8 +65,8 @@ type Health struct {
 // about registers the version and health of this instance.
 func (s *server) about(h huma.API) {
 	register(h, op("version", http.MethodGet, "/version", "fleetd", "Get the version and state of this instance"), auth.View,
-		func(context.Context, *noInput) (*answer[Status], error) {
-			return &answer[Status]{s.Instance.Status()}, nil
+		func(_ context.Context, in *noInput) (*answer[Status], error) {
+			return &answer[Status]{s.statusFor(in.principal)}, nil
 		})
 	health := op("health", http.MethodGet, "", "fleetd", "Health check",
 		"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.",
@@ -80,7 +80,9 @@ func (s *server) about(h huma.API) {
 		if !status.Database.OK {
 			return nil, databaseProblem(status.Database.Why)
 		}
-		if !in.principal.May(auth.View) {
+		if in.principal.May(auth.View) {
+			status = s.statusFor(in.principal)
+		} else {
 			status = Status{TS: status.TS, Broker: Health{OK: status.Broker.OK}, Database: Health{OK: true}, Latched: []latch.LatchedStop{}}
 		}
 		return &answer[Status]{status}, nil

@@ -88,11 +88,11 @@ func (s *server) assets(h huma.API) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id, method, "/assets"+path, "assets", summary, description...)
 	}
-	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, _ *noInput) (*answer[assetList], error) {
-		return s.listAssets(ctx)
+	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
+		return s.listAssets(ctx, in.principal)
 	})
 	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), auth.View, func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
-		return s.asset(ctx, in.Name)
+		return s.asset(ctx, in.principal, in.Name)
 	})
 	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
 		"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
@@ -112,6 +112,9 @@ func (s *server) assets(h huma.API) {
 			By  string `query:"by" maxLength:"63"`
 			Why string `query:"why" maxLength:"256"`
 		}) (*struct{}, error) {
+			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
+				return nil, err
+			}
 			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: in.By, Why: in.Why})
 			if err != nil {
 				return nil, s.fail(err, "asset "+in.Name)
@@ -168,10 +171,10 @@ func (u *upload) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func assetOf(a library.Asset, uses []library.Use) Asset {
+func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) Asset {
 	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{}}
 	for _, u := range uses {
-		use := AssetUse{Story: u.Of.ID, Rev: u.Rev, Newest: u.Newest, Robots: nonNil(u.Robots)}
+		use := AssetUse{Story: u.Of.ID, Rev: u.Rev, Newest: u.Newest, Robots: s.visibleIDs(p, u.Robots)}
 		if u.Of.Kind == library.KindActivity {
 			use.Story, use.Activity = "", u.Of.ID
 		}
@@ -180,7 +183,7 @@ func assetOf(a library.Asset, uses []library.Use) Asset {
 	return out
 }
 
-func (s *server) listAssets(ctx context.Context) (*answer[assetList], error) {
+func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[assetList], error) {
 	assets, uses, problems, err := s.Assets.Assets(ctx)
 	if err != nil {
 		return nil, s.fail(err, "assets")
@@ -190,13 +193,13 @@ func (s *server) listAssets(ctx context.Context) (*answer[assetList], error) {
 	}
 	out := assetList{Assets: []Asset{}}
 	for _, a := range assets {
-		out.Assets = append(out.Assets, assetOf(a, uses[a.Name]))
+		out.Assets = append(out.Assets, s.assetOf(p, a, uses[a.Name]))
 	}
 	return &answer[assetList]{out}, nil
 }
 
-func (s *server) asset(ctx context.Context, name string) (*answer[Asset], error) {
-	all, err := s.listAssets(ctx)
+func (s *server) asset(ctx context.Context, p auth.Principal, name string) (*answer[Asset], error) {
+	all, err := s.listAssets(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -208,6 +211,23 @@ func (s *server) asset(ctx context.Context, name string) (*answer[Asset], error)
 	return nil, s.fail(change.ErrNotFound, "asset "+name)
 }
 
+// mayDeleteAsset says why a principal may not delete an asset that robots of other sites have; nil = it may.
+func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name string) error {
+	if p.SeesAll() {
+		return nil
+	}
+	_, uses, _, err := s.Assets.Assets(ctx)
+	if err != nil {
+		return s.fail(err, "asset "+name)
+	}
+	for _, u := range uses[name] {
+		if err := s.mayDelete(p, "asset "+name, u.Robots); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Signed) (*answer[Uploaded], error) {
 	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person())
 	if err != nil {
@@ -216,7 +236,7 @@ func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, bo
 	if len(problems) > 0 {
 		return nil, refusal(findings(requestPart(problems[0]), problems))
 	}
-	return &answer[Uploaded]{Uploaded{Asset: assetOf(up.Asset, nil), Unchanged: up.Unchanged, Stale: idsOf(up.Stale, library.KindStory), StaleActivities: idsOf(up.Stale, library.KindActivity)}}, nil
+	return &answer[Uploaded]{Uploaded{Asset: s.assetOf(p, up.Asset, nil), Unchanged: up.Unchanged, Stale: idsOf(up.Stale, library.KindStory), StaleActivities: idsOf(up.Stale, library.KindActivity)}}, nil
 }
 
 // requestPart returns the part of the request that a problem of an asset is about.

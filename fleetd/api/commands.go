@@ -24,7 +24,9 @@ type Commands interface {
 	Get(ctx context.Context, id string) (command.Command, error)
 	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
 	Batch(ctx context.Context, id string) (command.Batch, []command.Command, error)
-	Batches(ctx context.Context, limit int) ([]command.Batch, error)
+	// Batches lists the newest batches; with sites only those with commands to robots with one
+	// of these sites, of which Total is the number.
+	Batches(ctx context.Context, limit int, sites []string) ([]command.Batch, error)
 	BatchesByID(ctx context.Context, ids []string) ([]command.Batch, error)
 }
 
@@ -89,7 +91,7 @@ func (s *server) commands(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
 			}
-			if err := s.outsideCommands(in.principal, c); err != nil {
+			if err := s.outsideCommand(in.principal, c); err != nil {
 				return nil, err
 			}
 			out := toCommands([]command.Command{c})
@@ -113,14 +115,14 @@ func (s *server) commands(h huma.API) {
 			caller
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[batchList], error) {
-			rows, err := s.Commands.Batches(ctx, in.Limit)
+			rows, err := s.Commands.Batches(ctx, in.Limit, in.principal.Sites)
 			if err != nil {
 				return nil, s.fail(err, "batches")
 			}
 			out := batchList{Batches: []Batch{}}
 			for _, b := range rows {
 				one := batchOf(b, nil)
-				one.Counts, one.Outcome = nil, ""
+				one.Counts, one.Outcome, one.Selector = nil, "", s.visibleSelector(in.principal, b.Selector)
 				out.Batches = append(out.Batches, one)
 			}
 			return &answer[batchList]{out}, nil
@@ -144,7 +146,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if no := forbidden(p, rightOf(c.Verb), "Cancel "+c.Verb); no != nil {
 		return nil, no
 	}
-	if err := s.outsideCommands(p, c); err != nil {
+	if err := s.outsideCommand(p, c); err != nil {
 		return nil, err
 	}
 	if c.State.Final() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -75,21 +76,24 @@ func (s *server) decommissions(h huma.API) {
 			return &answer[Decommission]{s.decommissionOf(d)}, nil
 		})
 	register(h, op("list-decommissions", http.MethodGet, "/decommissions", "identity", "List robots that were removed or are being removed"), auth.View,
-		func(ctx context.Context, _ *noInput) (*answer[decommissionList], error) {
+		func(ctx context.Context, in *noInput) (*answer[decommissionList], error) {
 			rows, err := s.Decommissions.List(ctx)
 			if err != nil {
 				return nil, s.fail(err, "decommissions")
 			}
 			out := decommissionList{Decommissions: []Decommission{}}
 			for _, d := range rows {
-				out.Decommissions = append(out.Decommissions, s.decommissionOf(d))
+				if s.outside(in.principal, d.Robot) == nil {
+					out.Decommissions = append(out.Decommissions, s.decommissionOf(d))
+				}
 			}
 			return &answer[decommissionList]{out}, nil
 		})
 	register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
-		"They are never deleted automatically."), auth.View,
-		func(context.Context, *noInput) (*answer[orphanList], error) {
-			return &answer[orphanList]{orphanList{nonNil(s.Leaving.Orphans())}}, nil
+		"They are never deleted automatically. Such a robot belongs to no site."), auth.View,
+		func(_ context.Context, in *noInput) (*answer[orphanList], error) {
+			all := slices.DeleteFunc(s.Leaving.Orphans(), func(o view.Orphan) bool { return s.outside(in.principal, o.Robot) != nil })
+			return &answer[orphanList]{orphanList{nonNil(all)}}, nil
 		})
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
 		func(ctx context.Context, in *struct {

@@ -100,7 +100,9 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Uses], error) { return s.uses(ctx, kind, in.ID) })
+		func(ctx context.Context, in *One) (*answer[Uses], error) {
+			return s.uses(ctx, in.principal, kind, in.ID)
+		})
 }
 
 func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*savedAnswer, error) {
@@ -139,7 +141,7 @@ type Holder struct {
 	Done   bool   `json:"converged" doc:"the robot has what is assigned"`
 }
 
-func (s *server) uses(ctx context.Context, kind library.Kind, id string) (*answer[Uses], error) {
+func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, id string) (*answer[Uses], error) {
 	what := string(kind) + " " + id
 	e, _, err := s.Entries.Entry(ctx, kind, id)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *server) uses(ctx context.Context, kind library.Kind, id string) (*answe
 	}
 	out := Uses{Users: []User{}, Robots: []Holder{}}
 	if kind != library.KindAct {
-		out.Robots = s.holders(kind, id, e.Rev)
+		out.Robots = s.holders(p, kind, id, e.Rev)
 		return &answer[Uses]{out}, nil
 	}
 	users, problems, err := s.Drafts.Users(ctx, id)
@@ -158,15 +160,15 @@ func (s *server) uses(ctx context.Context, kind library.Kind, id string) (*answe
 		return nil, refusal(inDocument(problems))
 	}
 	for _, u := range users {
-		out.Users = append(out.Users, User{string(u.Of.Kind), u.Of.ID, u.Draft, u.Rev, nonNil(u.Robots)})
+		out.Users = append(out.Users, User{string(u.Of.Kind), u.Of.ID, u.Draft, u.Rev, s.visibleIDs(p, u.Robots)})
 	}
 	return &answer[Uses]{out}, nil
 }
 
 // holders lists the robots to which a story or an activity is assigned, or that have it.
-func (s *server) holders(kind library.Kind, id string, newest int64) []Holder {
+func (s *server) holders(p auth.Principal, kind library.Kind, id string, newest int64) []Holder {
 	out := []Holder{}
-	for _, r := range s.Robots.Robots() {
+	for _, r := range visible(p, s.Robots.Robots()) {
 		h := Holder{Robot: r.ID}
 		if kind == library.KindStory {
 			if d := r.Desired; d.Story != nil && d.Story.ID == id {

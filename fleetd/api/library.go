@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,10 +57,10 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		caller
 		Deleted bool `query:"deleted" doc:"also list deleted ones"`
 	}) (*answer[entryList], error) {
-		return s.entries(ctx, kind, in.Deleted)
+		return s.entries(ctx, in.principal, kind, in.Deleted)
 	})
 	register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), auth.View, func(ctx context.Context, in *One) (*entryAnswer, error) {
-		return s.entry(ctx, kind, in.ID)
+		return s.entry(ctx, in.principal, kind, in.ID)
 	})
 	register(h, at("get-published", http.MethodGet, "/{id}/revisions/{rev}", "Get the exact bytes of a published revision"), auth.View, func(ctx context.Context, in *struct {
 		One
@@ -164,7 +165,7 @@ func draftOf(match string) (*int64, error) {
 	return &rev, nil
 }
 
-func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (*answer[entryList], error) {
+func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kind, deleted bool) (*answer[entryList], error) {
 	rows, err := s.Entries.Entries(ctx, kind, deleted)
 	if err != nil {
 		return nil, s.fail(err, "library")
@@ -173,7 +174,7 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 	if err != nil {
 		return nil, err
 	}
-	robots := s.robotsWith(kind)
+	robots := s.robotsWith(p, kind)
 	out := entryList{Entries: []Entry{}}
 	for _, row := range rows {
 		e := entryOf(row)
@@ -185,9 +186,9 @@ func (s *server) entries(ctx context.Context, kind library.Kind, deleted bool) (
 }
 
 // robotsWith counts the robots that have each story as default, or each activity.
-func (s *server) robotsWith(kind library.Kind) map[string]int {
+func (s *server) robotsWith(p auth.Principal, kind library.Kind) map[string]int {
 	out := map[string]int{}
-	for _, r := range s.Robots.Robots() {
+	for _, r := range visible(p, s.Robots.Robots()) {
 		switch {
 		case kind == library.KindStory && r.Desired.Story != nil:
 			out[r.Desired.Story.ID]++
@@ -200,7 +201,7 @@ func (s *server) robotsWith(kind library.Kind) map[string]int {
 	return out
 }
 
-func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entryAnswer, error) {
+func (s *server) entry(ctx context.Context, p auth.Principal, kind library.Kind, id string) (*entryAnswer, error) {
 	what := string(kind) + " " + id
 	row, revisions, err := s.Entries.Entry(ctx, kind, id)
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *server) entry(ctx context.Context, kind library.Kind, id string) (*entr
 		return nil, err
 	}
 	e := entryOf(row)
-	e.Robots = s.robotsWith(kind)[id]
+	e.Robots = s.robotsWith(p, kind)[id]
 	e.summarise(summaries[id])
 	e.Revisions = make([]Revision, len(revisions))
 	for i, v := range revisions {
@@ -303,6 +304,17 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 }
 
 func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
+	if !p.SeesAll() {
+		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, by.person())
+		if err != nil {
+			return nil, s.fail(err, string(kind)+" "+id)
+		}
+		for _, one := range slices.Concat(dry.Impact.Stories, dry.Impact.Activities) {
+			if err := s.mayDelete(p, string(kind)+" "+id, one.Repinned, one.Cleared); err != nil {
+				return nil, err
+			}
+		}
+	}
 	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, by.person())
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)

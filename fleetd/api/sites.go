@@ -15,8 +15,8 @@ import (
 	"troupe/fleetd/view"
 )
 
-// fleetWide are the operations that show or change what belongs to no site. A principal with sites may not.
-var fleetWide = []string{"list-batches", "list-orphans", "list-services", "list-decommissions"}
+// fleetWide are the operations that show what belongs to no site. A principal with sites may not.
+var fleetWide = []string{"list-services"}
 
 // withinSites is middleware that refuses requests about a robot of another site, by the path.
 func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
@@ -25,7 +25,7 @@ func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
 	switch {
 	case len(p.Sites) == 0: // or nobody is signed in
 	case slices.Contains(fleetWide, o.OperationID):
-		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID, strings.Join(p.Sites, ", ")), "ask somebody with all sites")
+		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID, strings.Join(p.Sites, ", ")), "somebody with every site can, such as an administrator")
 	case strings.HasPrefix(o.Path, Prefix+"/robots/{id}"):
 		no = s.outside(p, ctx.Param("id"))
 	}
@@ -103,11 +103,36 @@ func visible(p auth.Principal, rows []*view.Row) []*view.Row {
 	return slices.DeleteFunc(rows, func(r *view.Row) bool { return !p.Sees(r.Labels) })
 }
 
-// outsideCommands says why a principal may not see these commands; nil = it may.
-func (s *server) outsideCommands(p auth.Principal, commands ...command.Command) error {
-	for _, c := range commands {
-		if no := s.outside(p, c.Robot); no != nil {
-			return no
+// visibleIDs keeps the robots that a principal sees, and is never nil.
+func (s *server) visibleIDs(p auth.Principal, robots []string) []string {
+	if p.SeesAll() {
+		return nonNil(robots)
+	}
+	return slices.DeleteFunc(nonNil(slices.Clone(robots)), func(id string) bool { return s.outside(p, id) != nil })
+}
+
+// visibleSelector is the text of a selector without the names of robots that a principal does not see.
+func (s *server) visibleSelector(p auth.Principal, text string) string {
+	if sel, problems := selector.Parse(strings.Fields(text)...); !p.SeesAll() && len(problems) == 0 && len(sel.IDs) > 0 {
+		return strings.Join(s.visibleIDs(p, sel.IDs), " ")
+	}
+	return text
+}
+
+// outsideCommand says why a principal may not see a command; nil = it may.
+func (s *server) outsideCommand(p auth.Principal, c command.Command) error {
+	if no := s.outside(p, c.Robot); no != nil {
+		return no
+	}
+	return nil
+}
+
+// mayDelete says why a principal may not delete what robots of other sites have; nil = it may.
+func (s *server) mayDelete(p auth.Principal, what string, robots ...[]string) error {
+	for _, ids := range robots {
+		if len(s.visibleIDs(p, ids)) < len(ids) {
+			return KindNotAllowed.Problem(fmt.Sprintf("%s belongs to robots of other sites, too, and %s has the sites %s", what, p.ID, strings.Join(p.Sites, ", ")),
+				"somebody with every site can delete it; or ask them to assign something else to these robots")
 		}
 	}
 	return nil
@@ -120,7 +145,8 @@ func (s *server) visibleStops(p auth.Principal, stops []latch.LatchedStop) []lat
 	}
 	out := []latch.LatchedStop{}
 	for _, l := range stops {
-		l.Robots = slices.DeleteFunc(slices.Clone(l.Robots), func(id string) bool { return s.outside(p, id) != nil })
+		l.Robots = s.visibleIDs(p, l.Robots)
+		l.Count = len(l.Robots)
 		if len(l.Robots) > 0 || l.All {
 			out = append(out, l)
 		}
@@ -157,6 +183,11 @@ func (s *server) statusFor(p auth.Principal) Status {
 		for i := range status.Latched {
 			status.Latched[i].Robots = []string{}
 		}
+		status.RetainedCommands = slices.DeleteFunc(slices.Clone(status.RetainedCommands), func(c RetainedCommand) bool {
+			at, ofRobot := strings.CutPrefix(c.Topic, "robots/")
+			robot, _, _ := strings.Cut(at, "/")
+			return ofRobot && s.outside(p, robot) != nil
+		})
 	}
 	return status
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -65,7 +66,8 @@ func (s *server) stream(h huma.API) {
 			feed := s.Robots.Subscribe(view.Listed, gatherChanges)
 			defer feed.Close()
 			out := newEvents(in.to, in.Encoding, s.Now)
-			if out.status(s.statusFor(in.principal)) != nil || out.robots("robots", visible(in.principal, selected(s.Robots.Robots(), sel))) != nil {
+			shown := audience{in.principal, sel, map[string]bool{}}
+			if out.status(s.statusFor(in.principal)) != nil || out.robots("robots", shown.update(s.Robots.Robots())) != nil {
 				return
 			}
 			for sentAt := s.Now(); ; {
@@ -77,7 +79,7 @@ func (s *server) stream(h huma.API) {
 				for i, d := range changed {
 					rows[i] = d.Row
 				}
-				if rows = visible(in.principal, selected(rows, sel)); len(rows) > 0 {
+				if rows = shown.update(rows); len(rows) > 0 {
 					if out.robots("changes", rows) != nil {
 						return
 					}
@@ -90,6 +92,30 @@ func (s *server) stream(h huma.API) {
 				}
 			}
 		})
+}
+
+// audience is which robots one client of the stream has.
+type audience struct {
+	principal auth.Principal
+	sel       selector.Selector
+	has       map[string]bool
+}
+
+// update returns the rows that change what the client shows. A robot that it has and that does
+// not belong there any more, because its labels changed, is gone for it.
+func (a audience) update(rows []*view.Row) []*view.Row {
+	out := rows[:0]
+	for _, r := range rows {
+		switch {
+		case !r.Gone && a.principal.Sees(r.Labels) && a.sel.Match(r.Selectable()):
+			a.has[r.ID] = true
+			out = append(out, r)
+		case a.has[r.ID]:
+			delete(a.has, r.ID)
+			out = append(out, view.GoneRow(r.ID))
+		}
+	}
+	return out
 }
 
 // events writes server-sent events to one client. It takes rows as they were encoded for all

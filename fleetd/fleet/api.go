@@ -119,12 +119,12 @@ func (c commands) BatchesByID(ctx context.Context, ids []string) ([]command.Batc
 	return db.BatchesByID(ctx, ids)
 }
 
-func (c commands) Batches(ctx context.Context, limit int) ([]command.Batch, error) {
+func (c commands) Batches(ctx context.Context, limit int, sites []string) ([]command.Batch, error) {
 	db, err := c.store()
 	if err != nil {
 		return nil, err
 	}
-	return db.Batches(ctx, limit)
+	return db.Batches(ctx, store.BatchQuery{Limit: limit, Sites: sites})
 }
 
 // history reads events and the audit from the database.

@@ -11,6 +11,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
+	"troupe/fleetd/store"
 )
 
 // audited are the entries of the audit of things done through that; empty = all.
@@ -78,7 +79,7 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		batches, err := db.Batches(context.Background(), 0)
+		batches, err := db.Batches(context.Background(), store.BatchQuery{})
 		if err != nil {
 			w.Fatal(err)
 		}

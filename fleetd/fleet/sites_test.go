@@ -1,9 +1,7 @@
 package fleet_test
 
 import (
-	"bufio"
 	"context"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -45,7 +43,7 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 		if len(list.Robots) != 1 || list.Robots[0].ID != "r1" {
 			t.Errorf("anna sees %+v", list.Robots)
 		}
-		if text := w.streamed(anna.cookie); !strings.Contains(text, `"id":"r1"`) || strings.Contains(text, "r2") {
+		if text := w.streamed("", time.Second, "Cookie", anna.cookie.Name+"="+anna.cookie.Value); !strings.Contains(text, `"id":"r1"`) || strings.Contains(text, "r2") {
 			t.Errorf("the stream of anna begins with %s", text)
 		}
 		// What names a robot of another site is refused.
@@ -57,7 +55,7 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 			{"GET", "/robots/r2", nil}, {"GET", "/robots/r2/desired", nil}, {"GET", "/robots/r9", nil}, {"GET", "/robots/r2/teleop", nil},
 			{"POST", "/commands", setMode("ato", "r1", "r2")}, {"POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}},
 			{"POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "hall"}}}}},
-			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}}, {"GET", "/orphans", nil}, {"GET", "/batches", nil},
+			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}}, {"GET", "/services", nil},
 		} {
 			if p := anna.ask(c.method, c.path, c.body, nil); p == nil || p.Status != 403 || !p.Of(api.KindNotAllowed) || p.Hint == "" {
 				t.Errorf("%s %s: %v", c.method, c.path, p)
@@ -89,6 +87,12 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 		if b.Total != 2 {
 			t.Errorf("a command of ben to all goes to %+v", b.Commands)
 		}
+		var seen api.Batch
+		must(anna, "GET", "/batches/"+b.ID, nil, &seen)
+		if seen.Total != 1 || len(seen.Commands) != 1 || seen.Commands[0].Robot != "r1" {
+			t.Errorf("of a batch for both robots anna sees %+v", seen)
+		}
+		must(ben, "POST", "/commands", map[string]any{"verb": "sys/ping", "selector": map[string]any{"ids": []string{"r2"}}}, &b)
 		if p := anna.ask("GET", "/batches/"+b.ID, nil, nil); p == nil || p.Status != 403 {
 			t.Errorf("anna reads a batch for r2: %v", p)
 		}
@@ -102,18 +106,16 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 	}, guarded(&password))
 }
 
-// streamed is what the stream sends within a second.
-func (w *world) streamed(cookie *http.Cookie) string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+// streamed is what the stream sends within a time.
+func (w *world) streamed(query string, within time.Duration, headers ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	r := httptest.NewRequestWithContext(ctx, "GET", api.Prefix+"/stream", nil)
+	r := httptest.NewRequestWithContext(ctx, "GET", api.Prefix+"/stream"+query, nil)
 	r.Host = "127.0.0.1"
-	r.AddCookie(cookie)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	answer := httptest.NewRecorder()
 	w.Handler().ServeHTTP(answer, r)
-	var text strings.Builder
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		text.WriteString(lines.Text())
-	}
-	return text.String()
+	return answer.Body.String()
 }

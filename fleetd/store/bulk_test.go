@@ -124,7 +124,7 @@ func badRowFailsItsBatch(t *testing.T, address string) {
 	}
 	wantEqual(t, "documents", len(must[[]store.Document](t)(s.Documents(t.Context(), ""))), 0)
 	wantEqual(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))), 0)
-	wantEqual(t, "batches", len(must[[]command.Batch](t)(s.Batches(t.Context(), 0))), 0)
+	wantEqual(t, "batches", len(must[[]command.Batch](t)(s.Batches(t.Context(), store.BatchQuery{}))), 0)
 	wantEqual(t, "last seen", must[store.Robot](t)(s.Robot(t.Context(), ids[0])).LastSeen, before)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/schema"
 )
@@ -254,9 +255,25 @@ func (r reads) Batch(ctx context.Context, id string) (command.Batch, error) {
 	return b, nil
 }
 
-// Batches lists the newest batches, the newest first; limit 0 = 100.
-func (r reads) Batches(ctx context.Context, limit int) ([]command.Batch, error) {
-	all, err := queryAll(ctx, r, scanBatch, batchColumns+" ORDER BY created_at DESC, id DESC LIMIT $1", limitOf(limit))
+// BatchQuery selects batches; a zero field does not restrict.
+type BatchQuery struct {
+	Limit int      // 0 = 100
+	Sites []string // with commands to robots with one of these values of the label site, of which Total is the number; none = all
+}
+
+// Batches lists the newest batches, the newest first.
+func (r reads) Batches(ctx context.Context, q BatchQuery) ([]command.Batch, error) {
+	var w where
+	columns := batchColumns
+	if len(q.Sites) > 0 {
+		of := where{conditions: []string{"c.batch = batches.id"}}
+		of.addIf(true, "l.key = %s", auth.SiteLabel)
+		of.addIn("l.value", q.Sites)
+		count := "(SELECT COUNT(*) FROM commands c JOIN labels l ON l.robot = c.robot" + of.String() + ")"
+		columns = strings.Replace(batchColumns, "total", count, 1)
+		w = where{conditions: []string{count + " > 0"}, args: of.args}
+	}
+	all, err := queryAll(ctx, r, scanBatch, columns+w.String()+" ORDER BY created_at DESC, id DESC LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list batches: %w", err)
 	}

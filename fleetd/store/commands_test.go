@@ -107,9 +107,40 @@ func commandsAreFound(t *testing.T, address string) {
 		wantEqual(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
 	}
 	wantEqual(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))), []string{"b2-r1", "b3-r1"})
-	batches := must[[]command.Batch](t)(s.Batches(t.Context(), 2))
+	batches := must[[]command.Batch](t)(s.Batches(t.Context(), store.BatchQuery{Limit: 2}))
 	if len(batches) != 2 || batches[0].ID != "b3" || batches[1].ID != "b2" {
 		t.Errorf("batches %+v", batches)
+	}
+}
+
+func batchesOfSitesAreFound(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2", "r3")
+	for robot, site := range map[string]string{"r1": "lobby", "r2": "hall", "r3": "lobby"} {
+		transact(t, s, func(tx *store.Tx) error {
+			return tx.SetLabels(t.Context(), robot, map[string]string{"site": site, "floor": "hall"})
+		})
+	}
+	for i, to := range [][]string{{"r1", "r2", "r3"}, {"r2"}, {"r3"}} {
+		b, commands := batch(fmt.Sprint("b", i+1), to...)
+		b.CreatedAt = at(i)
+		addBatch(t, s, b, commands)
+	}
+	for _, c := range []struct {
+		q    store.BatchQuery
+		want string
+	}{
+		{store.BatchQuery{}, "b3 of 1, b2 of 1, b1 of 3"},
+		{store.BatchQuery{Sites: []string{"lobby"}}, "b3 of 1, b1 of 2"},
+		{store.BatchQuery{Sites: []string{"lobby"}, Limit: 1}, "b3 of 1"},
+		{store.BatchQuery{Sites: []string{"hall", "lobby"}}, "b3 of 1, b2 of 1, b1 of 3"},
+		{store.BatchQuery{Sites: []string{"attic"}}, ""},
+	} {
+		var got []string
+		for _, b := range must[[]command.Batch](t)(s.Batches(t.Context(), c.q)) {
+			got = append(got, fmt.Sprintf("%s of %d", b.ID, b.Total))
+		}
+		wantEqual(t, fmt.Sprintf("batches of %+v", c.q), strings.Join(got, ", "), c.want)
 	}
 }
 

@@ -86,6 +86,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a command is read back", commandsAreReadBack},
 		{"a final command is not overwritten", finalCommandIsNotOverwritten},
 		{"commands are selected", commandsAreFound},
+		{"batches of sites are selected", batchesOfSitesAreFound},
 		{"a command has an owner", commandsHaveAnOwner},
 		{"a batch is atomic", batchIsAtomic},
 		{"many rows in one call are read back", manyRowsAreReadBack},

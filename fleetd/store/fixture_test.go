@@ -161,7 +161,7 @@ func dump(t testing.TB, s *store.Store) everything {
 		Defaults:  defaults(t, s),
 		Unsent:    must[[]store.Outgoing](t)(s.Unsent(ctx, 0, 0)),
 		Desired:   must[[]store.Outgoing](t)(s.RetainedDocuments(ctx)),
-		Batches:   must[[]command.Batch](t)(s.Batches(ctx, 0)),
+		Batches:   must[[]command.Batch](t)(s.Batches(ctx, store.BatchQuery{})),
 		Commands:  must[[]command.Command](t)(s.Commands(ctx, store.CommandQuery{})),
 		Audit:     must[[]audit.Entry](t)(s.Audit(ctx, store.AuditQuery{})),
 		Assets:    must[[]library.Asset](t)(s.Assets(ctx)),

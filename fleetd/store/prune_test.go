@@ -103,7 +103,7 @@ func oldBatchesArePruned(t *testing.T, address string) {
 	// Batches are removed whole: the second of three commands would exceed a limit of five.
 	wantEqual(t, "rows by step", pruned(t, s.PruneBatches, at(10), 5), []int64{4, 4, 4})
 	var left []string
-	for _, b := range must[[]command.Batch](t)(s.Batches(t.Context(), 0)) {
+	for _, b := range must[[]command.Batch](t)(s.Batches(t.Context(), store.BatchQuery{})) {
 		left = append(left, b.ID)
 		if n := len(must[[]command.Command](t)(s.Commands(t.Context(), store.CommandQuery{Batch: b.ID}))); n != b.Total {
 			t.Errorf("batch %s: %d of %d commands are left", b.ID, n, b.Total)

@@ -64,11 +64,11 @@ func (v *View) Emptied(id string, kind schema.TopicKind) {
 // under the lock.
 func (v *View) forget(id string) {
 	delete(v.robots, id)
-	v.hand(Delta{id, Gone, gone(id)})
+	v.hand(Delta{id, Gone, GoneRow(id)})
 }
 
-// gone is the row of a robot that the view has forgotten.
-func gone(id string) *Row {
+// GoneRow is the row that makes readers of the stream forget a robot.
+func GoneRow(id string) *Row {
 	return newRow(Robot{
 		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},

@@ -47,7 +47,7 @@ type Robot struct {
 	Alerts     []schema.Alert     `json:"alerts"`
 	LastEvent  *schema.Event      `json:"last_event,omitempty"`
 
-	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed"`
+	Gone bool `json:"gone,omitempty" doc:"only in the stream: the robot was removed, or is not among those that the stream shows any more"`
 }
 
 // Life is the state of a robot's autonomous life, with what has the focus. The robot's state

@@ -930,7 +930,7 @@ export interface paths {
         };
         /**
          * List retained documents of unknown robots
-         * @description They are never deleted automatically.
+         * @description They are never deleted automatically. Such a robot belongs to no site.
          */
         get: operations["list-orphans"];
         put?: never;
@@ -2300,7 +2300,7 @@ export interface components {
              */
             doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
-            /** @description only in the stream: the robot was removed */
+            /** @description only in the stream: the robot was removed, or is not among those that the stream shows any more */
             gone?: boolean;
             heartbeat?: components["schemas"]["SchemaHeartbeat"];
             id: string;
@@ -2873,7 +2873,7 @@ export interface components {
              */
             doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
-            /** @description only in the stream: the robot was removed */
+            /** @description only in the stream: the robot was removed, or is not among those that the stream shows any more */
             gone?: boolean;
             id: string;
             intended?: string;
