@@ -260,6 +260,7 @@ func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse,
 			panic(http.ErrAbortHandler) // found above, gone now; no header was written yet
 		}
 		w.Header().Set("Content-Type", string(media))
+		w.Header().Set("Content-Disposition", "attachment") // pages of the console embed it all the same
 		w.Header().Set("ETag", strconv.Quote(digest))
 		http.ServeContent(w, r, "", time.Time{}, &pacedFile{f, http.NewResponseController(w), s.Now})
 	}}, nil

@@ -156,6 +156,8 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			w.Header().Set("Cache-Control", "no-store")
+			// No answer is a page: what people upload or write never runs as one.
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 			w.Header().Set("X-Accel-Buffering", "no") // makes nginx pass the stream on unbuffered
 		}
 		limit, patience := int64(MaxBody), databasePatience

@@ -89,7 +89,8 @@ func TestSoundOverTheAPI(t *testing.T) {
 			w.Fatalf("published is %s: %v", blob, problems)
 		}
 		code, body, header := w.bytesOf(b.Assets[0].SHA256)
-		if code != 200 || body != first || header.Get("Content-Type") != "audio/wav" || header.Get("X-Content-Type-Options") != "nosniff" {
+		if code != 200 || body != first || header.Get("Content-Type") != "audio/wav" || header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'; ") || !strings.HasSuffix(header.Get("Content-Security-Policy"), "; sandbox") || header.Get("Content-Disposition") != "attachment" {
 			w.Errorf("%d, %d bytes, %v", code, len(body), header)
 		}
 		code, body, header = w.bytesOf(digestOf(first), "Range", "bytes=300000-")
