@@ -20,9 +20,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Imports saves many texts as drafts, all or none.
+// Imports saves many texts as drafts, all or none, or with skipWrong those without errors.
 type Imports interface {
-	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.Imported, []schema.Problem, error)
+	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by change.Person) (library.Imported, []schema.Problem, error)
 }
 
 // maxUnpacked bounds what an archive contains; score.MaxAsset bounds the file.
@@ -33,7 +33,8 @@ const importPath = "/library/import"
 // Import is what an import does, or would do.
 type Import struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
-	Saved   bool           `json:"saved" doc:"everything is saved; otherwise nothing is"`
+	Saved   bool           `json:"saved" doc:"what has no errors is saved; otherwise nothing is"`
+	Skips   bool           `json:"skips,omitempty" doc:"some entries have errors, and skip_wrong would save the others"`
 	Rows    int            `json:"rows,omitempty" doc:"of a list, without its header"`
 	Columns []ImportColumn `json:"columns,omitempty" doc:"of a list"`
 	Entries []ImportEntry  `json:"entries"`
@@ -74,23 +75,27 @@ type importing struct {
 	files map[string][]byte // assets by name
 	lists []library.Sheet   // by entry; zero for an entry that is not of a list
 	of    []library.SheetEntry
+
+	skipWrong, dry bool
+	unreadable     bool // there is an error that is not of one entry
 }
 
 // files registers import and export.
 func (s *server) files(h huma.API) {
-	o := op("import-library", http.MethodPost, importPath, "library", "Save the acts, stories and activities of a file as drafts, all or none of them",
-		"The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; a draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.")
+	o := op("import-library", http.MethodPost, importPath, "library", "Save the acts, stories and activities of a file as drafts",
+		"The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; with skip_wrong entries with errors are left out and the others saved. A draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.")
 	o.MaxBodyBytes, o.BodyReadTimeout = score.MaxAsset, uploadTimeout
 	o.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
 		caller
 		Format  string   `query:"format" enum:"yaml,csv,zip" required:"true"`
 		DryRun  bool     `query:"dry_run"`
+		Skip    bool     `query:"skip_wrong" doc:"leave out entries with errors, such as an act with a wrong row"`
 		Map     []string `query:"map,explode" doc:"for lists: Header=field says which field a column is, Header= ignores it"`
 		By      string   `query:"by" maxLength:"63"`
 		RawBody []byte   `contentType:"application/octet-stream"`
 	}) (*answer[Import], error) {
-		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.DryRun, change.Person{Name: in.By, Why: "import"})
+		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, change.Person{Name: in.By, Why: "import"})
 	})
 	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
 		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,
@@ -104,8 +109,8 @@ func (s *server) files(h huma.API) {
 		})
 }
 
-func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, dry bool, by change.Person) (*answer[Import], error) {
-	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string][]byte{}}
+func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by change.Person) (*answer[Import], error) {
+	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string][]byte{}, skipWrong: skipWrong, dry: dry}
 	mapped := map[string]string{}
 	for _, m := range columns {
 		header, field, _ := strings.Cut(m, "=")
@@ -119,17 +124,17 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 	default:
 		in.addYAML("", body)
 	}
-	if len(in.texts) == 0 && !in.wrong() {
+	if len(in.texts) == 0 && !in.unreadable {
 		in.fault("", schema.Fault("", "empty", "there is nothing to import", "a file begins with act:, story: or activity:"))
 	}
-	if in.wrong() {
+	if in.unreadable {
 		return in.answer()
 	}
-	assets, err := s.importAssets(ctx, p, &in, dry, by)
+	assets, err := s.importAssets(ctx, p, &in, by)
 	if err != nil {
 		return nil, err
 	}
-	done, problems, err := s.Imports.Import(ctx, p, in.texts, assets, dry || in.wrong(), by)
+	done, problems, err := s.Imports.Import(ctx, p, in.texts, assets, skipWrong, dry || in.unreadable, by)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -142,7 +147,7 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 
 // importAssets stores the sounds and pictures of an archive; dry only describes them. By
 // themselves they change nothing that is published.
-func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, dry bool, by change.Person) ([]library.Asset, error) {
+func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, by change.Person) ([]library.Asset, error) {
 	var assets []library.Asset
 	for _, name := range in.Assets {
 		media, ok := library.MediaOf(in.files[name])
@@ -152,11 +157,11 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 		}
 		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(in.files[name]))})
 	}
-	if dry || in.wrong() {
+	if in.dry || in.unreadable {
 		return assets, nil
 	}
 	// Check the texts first: with an error nothing of the archive is stored.
-	checked, problems, err := s.Imports.Import(ctx, p, in.texts, assets, true, by)
+	checked, problems, err := s.Imports.Import(ctx, p, in.texts, assets, in.skipWrong, true, by)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -183,7 +188,9 @@ func (in *importing) wrong() bool {
 	return slices.ContainsFunc(in.Problems, func(p ImportProblem) bool { return p.Severity == schema.SeverityError })
 }
 
+// fault adds an error that is not of one entry: nothing can be saved.
 func (in *importing) fault(file string, p schema.Problem) {
+	in.unreadable = true
 	in.Problems = append(in.Problems, ImportProblem{File: file, Problem: p})
 }
 
@@ -203,10 +210,13 @@ func (in *importing) addList(file string, body []byte, mapped map[string]string)
 	for _, p := range found {
 		in.Problems = append(in.Problems, ImportProblem{File: file, Row: p.Row, Cell: p.Header, Problem: p.Problem})
 	}
+	ofEntries := 0
 	for _, e := range list.Entries {
+		ofEntries += e.Faults
 		_, id := score.NameOf(e.Text)
 		in.add(list.Kind, ImportEntry{ID: id, File: file, Row: e.Row}, e.Text, list, e)
 	}
+	in.unreadable = in.unreadable || len(found) > ofEntries
 }
 
 // addYAML adds the documents of a file.
@@ -266,7 +276,10 @@ func (in *importing) take(done library.Imported) {
 	for i, c := range done.Checked {
 		e := &in.Entries[i]
 		e.ID = orElse(c.ID, e.ID)
-		e.Errors = len(schema.Errors(c.Problems))
+		if e.Errors = len(schema.Errors(c.Problems)); in.of[i].Faults > 0 {
+			e.Errors = in.of[i].Faults // they were added when the list was read
+			continue
+		}
 		for _, p := range c.Problems {
 			at := ImportProblem{File: e.File, Problem: p}
 			if e.Row > 0 {
@@ -275,17 +288,19 @@ func (in *importing) take(done library.Imported) {
 			}
 			in.Problems = append(in.Problems, at)
 		}
-		if done.Saved != nil {
+		if done.Saved != nil && e.Errors == 0 {
 			e.Unchanged = done.Saved[i].Unchanged
 			e.New = !e.Unchanged && done.Saved[i].Entry.DraftRev == 1
 		}
 	}
-	in.Saved = done.Saved != nil && !in.DryRun
+	in.Saved = done.Saved != nil && !in.DryRun && !in.unreadable
+	valid := slices.ContainsFunc(in.Entries, func(e ImportEntry) bool { return e.Errors == 0 })
+	in.Skips = in.wrong() && valid && !in.unreadable
 }
 
-// answer refuses what is wrong, unless only asked.
+// answer refuses what is wrong, unless only asked or told to leave it out.
 func (in *importing) answer() (*answer[Import], error) {
-	if in.DryRun || !in.wrong() {
+	if in.DryRun || in.Saved || !in.wrong() {
 		return &answer[Import]{in.Import}, nil
 	}
 	var found []Finding

@@ -62,12 +62,12 @@ func (l *Library) Users(ctx context.Context, act string) (users []library.User, 
 	return users, found, err
 }
 
-// Import saves texts as drafts, all or none; dry only shows what would be saved, as if the assets had
+// Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had
 // been uploaded.
-func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by Person) (done library.Imported, found []schema.Problem, err error) {
+func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by Person) (done library.Imported, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		if done, found = library.Import(rows, texts, assets, by.at(now)); dry {
+		if done, found = library.Import(rows, texts, assets, skipWrong, by.at(now)); dry {
 			return library.Changes{}, found
 		}
 		return done.Changes, found

@@ -21,7 +21,7 @@ import (
 func (sh *shell) importCommand() *cobra.Command {
 	var path string
 	var columns []string
-	var dryRun bool
+	var dryRun, skipWrong bool
 	c := &cobra.Command{
 		Use: "import -f FILE", Short: "save the acts, stories and activities of a file as drafts, all or none of them", Args: cobra.NoArgs,
 		Long: `Save the acts, stories and activities of a file as drafts, all or none of them. The file is YAML
@@ -33,7 +33,8 @@ action of an act or each act of a story, in columns that its header names, such 
   ,,,2,farewell
 
 --map gives a column with another header its field, or ignores it. An export shows every field.
---dry-run shows what would be saved, and every problem by row and column. Nothing is published.`,
+--dry-run shows what would be saved, and every problem by row and column. --skip-wrong leaves out the
+acts, stories and activities that have errors, and saves the others. Nothing is published.`,
 		Example: "  fleetd import -f stories.csv --dry-run\n  fleetd import -f stories.csv --map 'Geschichte=story' --map 'Notiz='\n  fleetd import -f museum.zip",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			body, err := os.ReadFile(path)
@@ -44,7 +45,7 @@ action of an act or each act of a story, in columns that its header names, such 
 			if format != "csv" && format != "zip" {
 				format = "yaml"
 			}
-			query := url.Values{"format": {format}, "map": columns, "by": {sh.by}, "dry_run": {"true"}}
+			query := url.Values{"format": {format}, "map": columns, "by": {sh.by}, "dry_run": {"true"}, "skip_wrong": {strconv.FormatBool(skipWrong)}}
 			ask := apiRequest{method: http.MethodPost, path: "library/import", query: query, body: binaryBody(body), timeout: uploadTimeout}
 			var done api.Import
 			if err := sh.call(cmd.Context(), ask, &done); err != nil {
@@ -53,7 +54,7 @@ action of an act or each act of a story, in columns that its header names, such 
 			for _, p := range done.Problems {
 				fmt.Fprintln(sh.Err, importProblem(path, p))
 			}
-			if !dryRun && !importFails(done) {
+			if !dryRun && (!importFails(done) || skipWrong && done.Skips) {
 				query.Set("dry_run", "false")
 				if err := sh.call(cmd.Context(), ask, &done); err != nil {
 					return err
@@ -62,7 +63,7 @@ action of an act or each act of a story, in columns that its header names, such 
 			if err := sh.show(done, func(w io.Writer) { importTable(w, done) }); err != nil {
 				return err
 			}
-			if importFails(done) {
+			if importFails(done) && !done.Saved && !(dryRun && skipWrong && done.Skips) {
 				return &failure{code: exitError, err: fmt.Errorf("%s is not valid; nothing was imported", path)}
 			}
 			return nil
@@ -72,6 +73,7 @@ action of an act or each act of a story, in columns that its header names, such 
 	f.StringVarP(&path, "file", "f", "", "the file: .yaml, .csv or .zip")
 	f.StringArrayVar(&columns, "map", nil, "for lists: Header=field says what a column is, Header= ignores it; may be repeated")
 	f.BoolVar(&dryRun, "dry-run", false, "only show what would be saved")
+	f.BoolVar(&skipWrong, "skip-wrong", false, "leave out what has errors, and save the rest")
 	_ = c.MarkFlagRequired("file") // it is defined above
 	return c
 }
@@ -117,7 +119,7 @@ func importTable(out io.Writer, done api.Import) {
 		switch {
 		case e.Errors > 0:
 			state = countText(e.Errors, "error")
-		case importFails(done):
+		case importFails(done) && !done.Saved:
 			state = "valid"
 		case e.Unchanged:
 			state = "unchanged"

@@ -79,6 +79,18 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 		if len(all.Entries) != 0 {
 			w.Errorf("saved %+v", all.Entries)
 		}
+		// Asked to leave out what is wrong, it saves the rest: here an act with a wrong value, and
+		// one with a cell that cannot be read.
+		for _, wrong := range []string{list, strings.Replace(list, "500;100", "500;later", 1)} {
+			if done = w.imports("csv", []byte(wrong), "&map=Akt=act&dry_run=true"); !done.Skips || done.Problems[0].Row != 3 || done.Problems[0].Cell != "end_ms" {
+				w.Errorf("it does not say that the rest can be saved: %+v", done)
+			}
+			done = w.imports("csv", []byte(wrong), "&map=Akt=act&skip_wrong=true")
+			w.must("GET", "/acts", nil, &all)
+			if !done.Saved || done.Entries[0].Errors != 1 || done.Entries[0].New || len(all.Entries) != 1 || all.Entries[0].ID != "nod" {
+				w.Errorf("without the wrong act: %+v, saved %+v", done, all)
+			}
+		}
 		done = w.imports("csv", []byte(strings.Replace(list, "500;100", "500;900", 1)), "&map=Akt=act")
 		if !done.Saved || !done.Entries[0].New {
 			w.Errorf("the corrected list: %+v", done)

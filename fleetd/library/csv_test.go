@@ -126,7 +126,7 @@ func TestImportSavesAllOrNothing(t *testing.T) {
 		return sheet, texts
 	}
 	sheet, texts := read("100")
-	done, problems := Import(w.rows(), texts, nil, w.by(""))
+	done, problems := Import(w.rows(), texts, nil, false, w.by(""))
 	if problems != nil || len(schema.Errors(done.Checked[0].Problems)) != 1 || !done.Changes.Empty() {
 		t.Fatalf("a wrong row: %+v %v", done, problems)
 	}
@@ -134,16 +134,24 @@ func TestImportSavesAllOrNothing(t *testing.T) {
 		t.Errorf("the wrong cell is %+v", c)
 	}
 	_, texts = read("900")
-	if done, _ = Import(w.rows(), texts, nil, w.by("")); len(done.Saved) != 1 || done.Saved[0].Unchanged {
+	if done, _ = Import(w.rows(), texts, nil, false, w.by("")); len(done.Saved) != 1 || done.Saved[0].Unchanged {
 		t.Fatalf("a right list: %+v", done)
 	}
 	w.apply(t, done.Changes)
 	// A story is right, though its act is only a draft: both were imported to be published.
 	story := []Text{{KindStory, []byte("story: s\nname: {en: S}\nrepeat: loop\nacts: [{act: x}]\n")}}
-	if done, _ = Import(w.rows(), story, nil, w.by("")); len(schema.Errors(done.Checked[0].Problems)) > 0 || len(done.Saved) != 1 {
+	if done, _ = Import(w.rows(), story, nil, false, w.by("")); len(schema.Errors(done.Checked[0].Problems)) > 0 || len(done.Saved) != 1 {
 		t.Errorf("a story of a draft: %+v", done)
 	}
-	if done, _ = Import(w.rows(), texts, nil, w.by("")); len(done.Saved) != 1 || !done.Saved[0].Unchanged || !done.Changes.Empty() {
+	// What performs an act that is left out is left out, too.
+	some := []Text{{KindAct, []byte(`{"act":"bad"}`)}, {KindAct, actText("good", "smile")}, {KindStory, storyText("of-bad", []string{"good", "bad"})}}
+	if done, _ = Import(w.rows(), some, nil, true, w.by("")); len(done.Saved) != 3 || done.Saved[0].Entry.ID != "" || done.Saved[1].Entry.ID != "good" || done.Saved[2].Entry.ID != "" {
+		t.Errorf("without what is wrong: %+v", done)
+	}
+	if done, _ = Import(w.rows(), some[:1], nil, true, w.by("")); done.Saved != nil {
+		t.Errorf("with nothing right: %+v", done)
+	}
+	if done, _ = Import(w.rows(), texts, nil, false, w.by("")); len(done.Saved) != 1 || !done.Saved[0].Unchanged || !done.Changes.Empty() {
 		t.Errorf("the same list again: %+v", done)
 	}
 	if !slices.Equal(w.entries[Ref{KindAct, "x"}].Draft, done.Saved[0].Entry.Draft) {

@@ -34,7 +34,9 @@ type Column struct{ Header, Field string }
 type SheetEntry struct {
 	Text []byte // JSON
 	Row  int    // its first
-	rows map[string]int
+	// Faults counts its cells that could not be read. Text is only its id then, so it is never valid.
+	Faults int
+	rows   map[string]int
 }
 
 // Cell is the place of a problem in a list: the number of the row, as a spreadsheet counts,

@@ -97,6 +97,9 @@ func (s sheet) readEntry(columns []Column, rows []record) (SheetEntry, []SheetPr
 	found = append(found, problems...)
 	e := SheetEntry{Row: rows[0].row, rows: map[string]int{}}
 	whole[s.list] = e.values(list, "/"+s.list)
+	if e.Faults = len(found); e.Faults > 0 {
+		whole = map[string]any{string(s.kind): whole[string(s.kind)]}
+	}
 	e.Text = encodePlain(whole)
 	return e, found
 }

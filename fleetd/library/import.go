@@ -7,19 +7,18 @@ import (
 	"troupe/schema/score"
 )
 
-// Imported is the result of Import: of each text its problems, and if none has errors the
-// drafts that were saved.
+// Imported is the result of Import: of each text its problems, and the drafts that were saved.
 type Imported struct {
 	Checked []Checked
-	Saved   []Saved // without changes; nil = nothing is saved
+	Saved   []Saved // without changes, zero for texts that were left out; nil = nothing is saved
 	Changes Changes
 }
 
-// Import plans to save texts as drafts, in YAML of fleetd's own form if they are JSON, all or
-// none of them. An act counts as known if a draft without errors exists, so that acts and the stories
+// Import plans to save texts as drafts, in YAML of fleetd's own form if they are JSON. If one has
+// errors it saves none, or with skipWrong those without errors. An act counts as known if a draft without errors exists, so that acts and the stories
 // of them can be imported before anything is published. A draft with the same content stays
 // as it is.
-func Import(rows Rows, texts []Text, assets []Asset, by By) (Imported, []schema.Problem) {
+func Import(rows Rows, texts []Text, assets []Asset, skipWrong bool, by By) (Imported, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Imported{}, problems
@@ -31,7 +30,7 @@ func Import(rows Rows, texts []Text, assets []Asset, by By) (Imported, []schema.
 		}
 	}
 	out := Imported{Checked: s.checkTexts(texts, assets)}
-	wrong := false
+	wrong := 0
 	first := map[Ref]bool{}
 	for i, c := range out.Checked {
 		at := Ref{texts[i].Kind, c.ID}
@@ -39,9 +38,11 @@ func Import(rows Rows, texts []Text, assets []Asset, by By) (Imported, []schema.
 			out.Checked[i].Problems = append(c.Problems, schema.Fault("/"+string(at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is twice among what is imported", at), "give one of them another name"))
 		}
 		first[at] = true
-		wrong = wrong || len(schema.Errors(out.Checked[i].Problems)) > 0
+		if len(schema.Errors(out.Checked[i].Problems)) > 0 {
+			wrong++
+		}
 	}
-	if wrong {
+	if wrong > 0 && !skipWrong || wrong == len(texts) {
 		return out, nil
 	}
 	if s, problems = newSnapshot(rows); problems != nil {
@@ -52,6 +53,9 @@ func Import(rows Rows, texts []Text, assets []Asset, by By) (Imported, []schema.
 	}
 	out.Saved = make([]Saved, len(texts))
 	for _, i := range inOrder(texts) {
+		if len(schema.Errors(out.Checked[i].Problems)) > 0 {
+			continue
+		}
 		kind, text := texts[i].Kind, texts[i].Body
 		old, known := s.entries[Ref{kind, out.Checked[i].ID}]
 		is, _ := Content(kind, text)

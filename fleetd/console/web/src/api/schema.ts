@@ -814,8 +814,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save the acts, stories and activities of a file as drafts, all or none of them
-         * @description The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; a draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.
+         * Save the acts, stories and activities of a file as drafts
+         * @description The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; with skip_wrong entries with errors are left out and the others saved. A draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.
          */
         post: operations["import-library"];
         delete?: never;
@@ -2445,8 +2445,10 @@ export interface components {
              * @description of a list, without its header
              */
             rows?: number;
-            /** @description everything is saved; otherwise nothing is */
+            /** @description what has no errors is saved; otherwise nothing is */
             saved: boolean;
+            /** @description some entries have errors, and skip_wrong would save the others */
+            skips?: boolean;
         };
         ImportColumn: {
             /** @description what it is; left out if it is ignored */
@@ -5661,6 +5663,8 @@ export interface operations {
             query: {
                 format: "yaml" | "csv" | "zip";
                 dry_run?: boolean;
+                /** @description leave out entries with errors, such as an act with a wrong row */
+                skip_wrong?: boolean;
                 /** @description for lists: Header=field says which field a column is, Header= ignores it */
                 map?: string[];
                 by?: string;

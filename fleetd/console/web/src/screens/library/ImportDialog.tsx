@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { Alert, Badge, Button, Checkbox, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 
@@ -52,7 +52,7 @@ const actFields = [
 ];
 const ignore = ' ';
 
-/** Imports a file: a dry run first, with every problem at its place, then all or nothing. */
+/** Imports a file: a dry run first, with every problem at its place, then all or nothing, unless asked for what is right. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const t = useImportTexts();
   const refresh = useRefresh();
@@ -61,6 +61,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const [plan, setPlan] = useState<Import>();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [skipWrong, setSkipWrong] = useState(false);
 
   const ask = async (f: File, map: Record<string, string>, dry: boolean) => {
     setFile(f);
@@ -68,9 +69,11 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      const done = await importFile(f, map, dry);
-      if (dry) setPlan(done);
-      else {
+      const done = await importFile(f, map, { dry, skipWrong: dry || skipWrong });
+      if (dry) {
+        setPlan(done);
+        setSkipWrong(false);
+      } else {
         notifications.show({ color: 'green', message: t.done(changes(done)) });
         await refresh();
         onClose();
@@ -82,6 +85,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   };
   const wrong = plan?.problems?.some((p) => p.severity === 'error') ?? false;
   const count = plan ? changes(plan) : 0;
+  const skips = skipWrong && plan?.skips === true;
   return (
     <Modal opened onClose={onClose} size="xl" title={t.title} closeButtonProps={{ 'aria-label': t.close }}>
       <Stack>
@@ -113,17 +117,28 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               onMap={(header, field) => void ask(file, { ...mapped, [header]: field }, true)}
             />
             <Problems plan={plan} />
-            <Entries plan={plan} wrong={wrong} />
+            <Entries plan={plan} wrong={wrong && !skips} />
             {(plan.assets?.length ?? 0) > 0 && <Text size="sm">{t.assets(plan.assets!.join(', '))}</Text>}
-            {wrong && <Alert color="red">{t.blocked}</Alert>}
-            {!wrong && count === 0 && <Alert color="blue">{t.nothing}</Alert>}
+            {wrong && !skips && <Alert color="red">{t.blocked}</Alert>}
+            {wrong && plan.skips && (
+              <Checkbox
+                label={t.skipWrong(count, (plan.entries ?? []).filter((e) => e.errors > 0).length)}
+                checked={skipWrong}
+                onChange={(e) => setSkipWrong(e.currentTarget.checked)}
+              />
+            )}
+            {(!wrong || skips) && count === 0 && <Alert color="blue">{t.nothing}</Alert>}
           </>
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.cancel}
           </Button>
-          <Button loading={busy} disabled={!plan || wrong || !file} onClick={() => void ask(file!, mapped, false)}>
+          <Button
+            loading={busy}
+            disabled={!plan || (wrong && !skips) || !file}
+            onClick={() => void ask(file!, mapped, false)}
+          >
             {t.submit}
           </Button>
         </Group>
@@ -132,7 +147,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const changes = (plan: Import) => (plan.entries ?? []).filter((e) => !e.unchanged).length;
+const changes = (plan: Import) => (plan.entries ?? []).filter((e) => !e.unchanged && e.errors === 0).length;
 
 /** What each column of a list is; a column that fleetd does not know is mapped here. */
 function Columns({

@@ -142,14 +142,23 @@ export async function contentOf(kind: Kind, id: string, rev: number): Promise<Fi
 
 export type Import = Schemas['Import'];
 
-/** Imports a file, or only shows what that would do. */
-export async function importFile(file: File, mapped: Record<string, string>, dry: boolean): Promise<Import> {
+/** Imports a file, without what is wrong if asked, or only shows what that would do. */
+export async function importFile(
+  file: File,
+  mapped: Record<string, string>,
+  how: { dry: boolean; skipWrong: boolean },
+): Promise<Import> {
   const end = file.name.toLowerCase().split('.').pop();
   const format = end === 'csv' || end === 'zip' ? end : 'yaml';
   return data(
     api.POST('/api/v1/library/import', {
       params: {
-        query: { format, dry_run: dry, map: Object.entries(mapped).map(([header, field]) => `${header}=${field}`) },
+        query: {
+          format,
+          dry_run: how.dry,
+          skip_wrong: how.skipWrong,
+          map: Object.entries(mapped).map(([header, field]) => `${header}=${field}`),
+        },
       },
       body: file as unknown as string,
       headers: { 'Content-Type': 'application/octet-stream' },

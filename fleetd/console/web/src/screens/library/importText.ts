@@ -4,7 +4,7 @@ export const useImportTexts = texts(
   {
     title: 'Import',
     about:
-      'YAML files, a ZIP archive of a folder, or a list in CSV. First a dry run shows what would be saved; nothing is saved unless all of it is valid. Everything becomes a draft; robots get nothing by it.',
+      'YAML files, a ZIP archive of a folder, or a list in CSV. First a dry run shows what would be saved; nothing is saved unless all of it is valid, or you leave out what is not. Everything becomes a draft; robots get nothing by it.',
     listHelp:
       'A list has one row for each action of an act, or each act of a story. An export as CSV shows every column.',
     drop: 'Drop a file here, or choose one',
@@ -31,6 +31,7 @@ export const useImportTexts = texts(
     warning: 'Warning',
     assets: (names: string) => `Sounds and pictures: ${names}`,
     blocked: 'Correct the errors in the file and choose it again, or say what its columns are. Nothing is imported.',
+    skipWrong: (n: number, wrong: number) => `Leave out what is wrong (${wrong}), and import the rest (${n})`,
     nothing: 'Everything is as it is already.',
     submit: 'Import',
     done: (n: number) => (n === 1 ? '1 draft is saved' : `${n} drafts are saved`),
@@ -40,7 +41,7 @@ export const useImportTexts = texts(
   {
     title: 'Importieren',
     about:
-      'YAML-Dateien, ein ZIP-Archiv eines Ordners oder eine Liste in CSV. Zuerst zeigt ein Probelauf, was gespeichert würde; nichts wird gespeichert, wenn nicht alles gültig ist. Alles wird Entwurf; Roboter bekommen dadurch nichts.',
+      'YAML-Dateien, ein ZIP-Archiv eines Ordners oder eine Liste in CSV. Zuerst zeigt ein Probelauf, was gespeichert würde; nichts wird gespeichert, wenn nicht alles gültig ist, außer Sie lassen Falsches weg. Alles wird Entwurf; Roboter bekommen dadurch nichts.',
     listHelp:
       'Eine Liste hat eine Zeile für jede Aktion eines Akts oder jeden Akt einer Geschichte. Ein Export als CSV zeigt jede Spalte.',
     drop: 'Datei hierher ziehen oder auswählen',
@@ -68,6 +69,7 @@ export const useImportTexts = texts(
     assets: (names) => `Klänge und Bilder: ${names}`,
     blocked:
       'Beheben Sie die Fehler in der Datei und wählen Sie sie noch einmal, oder sagen Sie, was ihre Spalten sind. Nichts wird importiert.',
+    skipWrong: (n, wrong) => `Falsches weglassen (${wrong}), das Übrige importieren (${n})`,
     nothing: 'Alles ist schon so.',
     submit: 'Importieren',
     done: (n) => (n === 1 ? '1 Entwurf ist gespeichert' : `${n} Entwürfe sind gespeichert`),
