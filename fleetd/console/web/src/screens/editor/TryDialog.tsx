@@ -8,6 +8,7 @@ import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
 import { useLanguage } from '../../text/language';
 import { Refused } from '../library/Refused';
+import { send as follow } from '../robot/sending';
 import { flat, write } from './model';
 import { useAuthorsRobot } from './names';
 import { useEditorTexts } from './text';
@@ -30,6 +31,7 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
   const { robot: id, choose } = useAuthorsRobot();
   const robot = useRobot(id);
   const may = useMay('manual');
+  const mayCommand = useMay('command');
   const ids = useRobots()
     .map((r) => r.id)
     .sort();
@@ -38,6 +40,7 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
   const [state, setState] = useState<State>({ phase: 'idle' });
   const [error, setError] = useState<unknown>();
   const running = useRef('');
+  const [tookFrom, setTookFrom] = useState<string>(); // the robot that was set to manual here
 
   const giveBack = () => {
     if (!running.current) return;
@@ -65,14 +68,14 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
       );
       running.current = id;
       setState({ phase: 'running' });
-      await follow(perform.id!);
+      await watch(perform.id!);
     } catch (thrown) {
       setError(thrown);
       setState({ phase: 'idle' });
     }
     giveBack();
   };
-  const follow = async (batch: string) => {
+  const watch = async (batch: string) => {
     for (let renewed = Date.now(); running.current;) {
       await new Promise((r) => setTimeout(r, 1000));
       if (Date.now() - renewed > 20_000) {
@@ -105,6 +108,20 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
           : holder && !busy
             ? t.tryHeld(holder)
             : '';
+  // What a person may do about it here, one step after the other.
+  const manual = async () => {
+    const was = robot?.mode;
+    const done = await follow(id, 'mode/set', { mode: 'mnl' }, t.tryManual);
+    if (done.state === 'SUCCEEDED' && was === 'ato') setTookFrom(id);
+  };
+  const prepare =
+    !may || !mayCommand || !robot
+      ? undefined
+      : robot.mode !== 'mnl'
+        ? { label: t.tryManual, go: manual }
+        : robot.safety === 'DISABLED' || robot.safety === 'RESET'
+          ? { label: t.tryEnable, go: () => follow(id, 'safety/enable', {}, t.tryEnable) }
+          : undefined;
   return (
     <Modal opened onClose={onClose} title={t.tryTitle(editor.id)} closeButtonProps={{ 'aria-label': t.close }}>
       <Stack>
@@ -138,7 +155,29 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
             ]}
           />
         )}
-        {why && !busy && <Alert color="orange">{why}</Alert>}
+        {why && !busy && (
+          <Alert color="orange">
+            <Stack gap="xs" align="flex-start">
+              {why}
+              {prepare && (
+                <Button size="compact-md" variant="default" onClick={() => void prepare.go()}>
+                  {prepare.label}
+                </Button>
+              )}
+            </Stack>
+          </Alert>
+        )}
+        {tookFrom === id && robot?.mode === 'mnl' && !busy && (
+          <Button
+            variant="light"
+            onClick={() => {
+              setTookFrom(undefined);
+              void follow(id, 'mode/set', { mode: 'ato' }, t.tryBack);
+            }}
+          >
+            {t.tryBack}
+          </Button>
+        )}
         {error !== undefined && <Refused error={error} />}
         <Text size="sm" role="status" fw={600}>
           {state.phase === 'asking' && t.tryAccepted}

@@ -179,8 +179,17 @@ export const useEditorTexts = texts(
     tryStart: 'Perform',
     tryStop: 'Stop performing',
     tryNoRobot: 'Choose a robot first.',
-    tryNotManual: (mode: string) => `The robot is in mode ${mode}. Set it to manual (mnl) first, on its page.`,
-    tryNotEnabled: (state: string) => `The robot is ${state}. Enable it first, on its page.`,
+    tryNotManual: (mode: string) =>
+      mode === 'ato'
+        ? 'The robot performs by itself now (mode ato). To try the draft it has to be in manual mode (mnl); its story ends.'
+        : `The robot is in mode ${mode}. To try the draft it has to be in manual mode (mnl).`,
+    tryManual: 'Set it to manual mode (mnl)',
+    tryNotEnabled: (state: string) =>
+      state === 'DISABLED' || state === 'RESET'
+        ? `The robot may not move yet (${state}). Look at it, then enable it.`
+        : `The robot is stopped (${state}). Its page says what to do.`,
+    tryEnable: 'Enable it: it may move',
+    tryBack: 'Set it back to automatic mode (ato)',
     tryHeld: (who: string) => `${who} has control of it.`,
     tryForbidden: 'You do not have the right to drive robots by hand.',
     tryRobotPage: 'Open its page',
@@ -380,8 +389,16 @@ export const useEditorTexts = texts(
     tryStop: 'Aufführung beenden',
     tryNoRobot: 'Wählen Sie erst einen Roboter.',
     tryNotManual: (mode) =>
-      `Der Roboter ist im Modus ${mode}. Setzen Sie ihn erst auf manuell (mnl), auf seiner Seite.`,
-    tryNotEnabled: (state) => `Der Roboter ist ${state}. Geben Sie ihn erst frei, auf seiner Seite.`,
+      mode === 'ato'
+        ? 'Der Roboter führt jetzt von selbst auf (Modus ato). Zum Ausprobieren muss er im manuellen Modus (mnl) sein; seine Geschichte endet.'
+        : `Der Roboter ist im Modus ${mode}. Zum Ausprobieren muss er im manuellen Modus (mnl) sein.`,
+    tryManual: 'In den manuellen Modus setzen (mnl)',
+    tryNotEnabled: (state) =>
+      state === 'DISABLED' || state === 'RESET'
+        ? `Der Roboter darf sich noch nicht bewegen (${state}). Sehen Sie ihn an, dann geben Sie ihn frei.`
+        : `Der Roboter ist angehalten (${state}). Seine Seite sagt, was zu tun ist.`,
+    tryEnable: 'Freigeben: er darf sich bewegen',
+    tryBack: 'Zurück in den automatischen Modus (ato)',
     tryHeld: (who) => `${who} hat die Steuerung.`,
     tryForbidden: 'Sie haben kein Recht, Roboter von Hand zu steuern.',
     tryRobotPage: 'Seine Seite öffnen',
