@@ -21,11 +21,12 @@ import (
 	"troupe/schema"
 )
 
-// Snapshot lists every robot, at the start of the stream. Robots in the stream have no newest event, no
-// digests, and of a desired story that they have only its name and revision.
+// Snapshot lists every robot, at the start of the stream; a large fleet in several events. Robots in the
+// stream have no newest event, no digests, and of a desired story that they have only its name and revision.
 type Snapshot struct {
 	TS     schema.Time  `json:"ts"`
 	Robots []view.Robot `json:"robots"`
+	More   bool         `json:"more,omitempty" doc:"the list goes on in the next event"`
 }
 
 // Changes lists the robots that changed since the last event of the stream.
@@ -39,6 +40,9 @@ const (
 	statusInterval = 2 * time.Second
 	// gatherChanges is how long the stream gathers changes before it sends them.
 	gatherChanges = 250 * time.Millisecond
+	// snapshotRows is how many robots an event of the snapshot has at most: a reader parses the first while
+	// fleetd still encodes the next.
+	snapshotRows = 1000
 )
 
 // streamQuery is the input of the stream, and where it goes.
@@ -56,7 +60,7 @@ func (q *streamQuery) Resolve(ctx huma.Context) []error {
 
 func (s *server) stream(h huma.API) {
 	sse.Register(h, permit(op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
-		"First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
+		"First the status of fleetd and every robot (events robots, until one without more), then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
 		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
 		func(ctx context.Context, in *streamQuery, _ sse.Sender) {
 			sel, err := in.selector()
@@ -67,7 +71,7 @@ func (s *server) stream(h huma.API) {
 			defer feed.Close()
 			out := newEvents(in.to, in.Encoding, s.Now)
 			shown := audience{in.principal, sel, map[string]bool{}}
-			if out.status(s.statusFor(in.principal)) != nil || out.robots("robots", shown.update(s.Robots.Robots())) != nil {
+			if out.status(s.statusFor(in.principal)) != nil || out.snapshot(shown.update(s.Robots.Robots())) != nil {
 				return
 			}
 			for sentAt := s.Now(); ; {
@@ -80,7 +84,7 @@ func (s *server) stream(h huma.API) {
 					rows[i] = d.Row
 				}
 				if rows = shown.update(rows); len(rows) > 0 {
-					if out.robots("changes", rows) != nil {
+					if out.robots("changes", rows, false) != nil {
 						return
 					}
 				}
@@ -154,8 +158,19 @@ func (e *events) status(s Status) error {
 	return e.send()
 }
 
-// robots writes a Snapshot or Changes.
-func (e *events) robots(event string, rows []*view.Row) error {
+// snapshot writes every robot, in events of snapshotRows; one without robots if there are none.
+func (e *events) snapshot(rows []*view.Row) error {
+	for len(rows) > snapshotRows {
+		if err := e.robots("robots", rows[:snapshotRows], true); err != nil {
+			return err
+		}
+		rows = rows[snapshotRows:]
+	}
+	return e.robots("robots", rows, false)
+}
+
+// robots writes Changes, or a part of a Snapshot after which more follow or none.
+func (e *events) robots(event string, rows []*view.Row, more bool) error {
 	ts, err := json.Marshal(schema.TimeOf(e.now()))
 	if err != nil {
 		return err
@@ -174,7 +189,11 @@ func (e *events) robots(event string, rows []*view.Row) error {
 		}
 		e.event.Write(body)
 	}
-	e.event.WriteString("]}")
+	e.event.WriteByte(']')
+	if more {
+		e.event.WriteString(`,"more":true`)
+	}
+	e.event.WriteByte('}')
 	return e.send()
 }
 

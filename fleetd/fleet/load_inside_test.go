@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/broker/link"
+	"troupe/fleetd/api"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -168,9 +170,9 @@ func (l *load) run(ctx context.Context, rate int) {
 	}
 }
 
-// The list of a large fleet stays small on the wire.
+// The list of a large fleet stays small on the wire, and comes in parts.
 func TestStreamOfALargeFleetIsSmall(t *testing.T) {
-	const robots = 1000
+	const robots, parts = 1500, 2
 	l := newLoad(t, robots)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -190,12 +192,29 @@ func TestStreamOfALargeFleetIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	for piece := make([]byte, 64<<10); bytes.Count(text.Bytes(), []byte("\n\n")) < 2; {
+	for piece := make([]byte, 64<<10); bytes.Count(text.Bytes(), []byte("\n\n")) < 1+parts; {
 		n, err := zip.Read(piece)
 		text.Write(piece[:n])
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	seen := map[string]bool{}
+	for i, event := range strings.Split(text.String(), "\n\n")[1 : 1+parts] {
+		body, isPart := strings.CutPrefix(event, "event: robots\ndata: ")
+		var part api.Snapshot
+		if err := json.Unmarshal([]byte(body), &part); err != nil || !isPart {
+			t.Fatalf("part %d of the list is %.80s: %v", i+1, event, err)
+		}
+		for _, r := range part.Robots {
+			seen[r.ID] = true
+		}
+		if part.More != (i+1 < parts) {
+			t.Errorf("part %d of %d says more=%v", i+1, parts, part.More)
+		}
+	}
+	if len(seen) != robots {
+		t.Errorf("the parts list %d robots, want %d", len(seen), robots)
 	}
 	t.Logf("a robot is %d bytes in the snapshot, %d compressed", text.Len()/robots, wire.n/robots)
 	if text.Len()/robots > 700 || wire.n/robots > 120 {
@@ -243,7 +262,9 @@ func TestConsoleLoad(t *testing.T) {
 	idle := l.use(span, 0)
 	with := l.use(span, consoles)
 	fmt.Printf("fleetd with the generator: %.1f %% of a core; each of %d further consoles: %.2f %% (at most 5)\n", idle, consoles, (with-idle)/consoles)
-	cmd := exec.Command("node", "e2e/load.mjs", l.server.URL, fmt.Sprint(robots), fmt.Sprint(minutes))
+	const few = 10
+	floor := newLoad(t, few)
+	cmd := exec.Command("node", "e2e/load.mjs", l.server.URL, fmt.Sprint(robots), fmt.Sprint(minutes), floor.server.URL, fmt.Sprint(few))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "../console/web", os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("measure the console: %v", err)

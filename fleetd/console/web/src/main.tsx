@@ -13,13 +13,18 @@ import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';
 
 import { problemOf } from './api/problem';
-import { routes } from './screens/table';
+import { startStream } from './live/stream';
+import { bare, routes } from './screens/table';
 import { colorSchemes, contrast, theme } from './theme';
 
 // fleetd puts a nonce of its own into each page; the style elements that Mantine makes carry it.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
 // ... as do those that keep the page from scrolling behind a dialog.
 if (nonce) setNonce(nonce);
+
+// fleetd encodes the robots while the page is still being made; the frame of the screens starts the stream
+// otherwise.
+if (!bare.some((s) => s.path === window.location.pathname)) startStream();
 
 const queries = new QueryClient({
   defaultOptions: {

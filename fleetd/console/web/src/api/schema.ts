@@ -1606,7 +1606,7 @@ export interface paths {
         };
         /**
          * Stream changes of robots
-         * @description First the status of fleetd and every robot, then the robots that changed, collected for a moment, and the status of fleetd every two seconds.
+         * @description First the status of fleetd and every robot (events robots, until one without more), then the robots that changed, collected for a moment, and the status of fleetd every two seconds.
          */
         get: operations["stream"];
         put?: never;
@@ -3714,6 +3714,8 @@ export interface components {
             robot: string;
         };
         Snapshot: {
+            /** @description the list goes on in the next event */
+            more?: boolean;
             robots: components["schemas"]["Robot"][];
             ts: string;
         };

@@ -80,8 +80,12 @@ function open(): void {
       take(JSON.parse((e as MessageEvent<string>).data) as T);
     });
   on<Status>('fleetd', (fleetd) => useLive.setState({ fleetd, fleetdAt: Date.now() }));
-  on<{ robots: Robot[] }>('robots', (body) => {
-    robots.reset(body.robots);
+  // fleetd sends a large fleet in parts; they replace what was there together.
+  const all: Robot[] = [];
+  on<{ robots: Robot[]; more?: boolean }>('robots', (body) => {
+    for (const r of body.robots) all.push(r);
+    if (body.more) return;
+    robots.reset(all.splice(0));
     useLive.setState({ connection: 'live', lostAt: 0 });
   });
   on<{ robots: Robot[] }>('changes', (body) => robots.apply(body.robots));
