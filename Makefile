@@ -21,7 +21,7 @@ FILES    ?= 500
 RATE     ?= 2000
 MINUTES  ?= 10
 
-.PHONY: help demo test specs quick check gen web build worlds fuzz soak flaky damage console-load setup
+.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage console-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,10 @@ test: setup ## install what is missing, then run every test under the race detec
 # takes the time that tests with limits need.
 specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots)
 	@deploy/setup/test.sh -tags webconsole -count=1 -timeout=40m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
+
+# Part of the specs. The bounds are asserted in deploy/stage, in fake time.
+standstill: setup ## drive a robot in a browser, break what is between, and print how long it took to stand
+	@go test -tags webconsole -count=1 -v -run '^TestWebConsole$$/^manual-drive$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
 
 # Left out: tests of the whole (deploy, the scripts of fleetd/cli), those of fleetd's
 # assembly and of PostgreSQL, and one that counts every second of a day. Several packages wait for timers, so more of

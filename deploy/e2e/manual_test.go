@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/schema"
 )
@@ -13,6 +14,7 @@ import (
 type speed struct {
 	monoMS int64
 	vx     float64
+	at     time.Time // of arrival
 }
 
 // speeds returns the speeds that the robot has published since a mark.
@@ -29,7 +31,7 @@ func (w *world) speeds(mark int, rid string) (all []speed) {
 		if err := json.Unmarshal(figures.Data, &at); err != nil {
 			w.t.Fatalf("%s: %v", m, err)
 		}
-		all = append(all, speed{figures.MonoMS, at.VX})
+		all = append(all, speed{figures.MonoMS, at.VX, m.at})
 	}
 	return all
 }

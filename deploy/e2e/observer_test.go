@@ -29,6 +29,8 @@ type message struct {
 	QoS     int    `json:"qos"`
 	Retain  int    `json:"retain"`
 	Payload string `json:"payload"`
+
+	at time.Time // of arrival
 }
 
 func (m message) String() string {
@@ -89,6 +91,7 @@ func (e *observer) record(line string) {
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
 		m = message{Topic: "unreadable", Payload: line}
 	}
+	m.at = time.Now()
 	e.messages = append(e.messages, m)
 	close(e.changed)
 	e.changed = make(chan struct{})

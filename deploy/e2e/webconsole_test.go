@@ -15,9 +15,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"troupe/schema"
 )
@@ -97,6 +99,9 @@ type suite struct {
 				Errors []struct {
 					Message string `json:"message"`
 				} `json:"errors"`
+				Printed []struct {
+					Text string `json:"text"`
+				} `json:"stdout"`
 			} `json:"results"`
 		} `json:"tests"`
 	} `json:"specs"`
@@ -115,6 +120,11 @@ func (s suite) report(t *testing.T) {
 	for _, spec := range s.Specs {
 		t.Run(spec.Title, func(t *testing.T) {
 			for _, test := range spec.Tests {
+				for _, result := range test.Results {
+					for _, line := range result.Printed {
+						t.Log(strings.TrimSpace(line.Text))
+					}
+				}
 				if spec.OK && test.Status == "expected" {
 					continue
 				}
@@ -173,7 +183,7 @@ func (p *webPage) follow() {
 }
 
 // control lets specs change the world: POST /WHAT?robot=r1 and so on. An answer of 200 means
-// that it is done.
+// that it is done; where a connection is cut it is when, in milliseconds since 1970.
 func (p *webPage) control() http.Handler {
 	w, mux := p.w, http.NewServeMux()
 	on := func(what string, do func(r *http.Request) (string, error)) {
@@ -187,7 +197,11 @@ func (p *webPage) control() http.Handler {
 		})
 	}
 	done := func(do func()) func(*http.Request) (string, error) {
-		return func(*http.Request) (string, error) { do(); return "", nil }
+		return func(*http.Request) (string, error) {
+			at := time.Now().UnixMilli()
+			do()
+			return fmt.Sprint(at), nil
+		}
 	}
 	on("fleetd/kill", done(func() { p.target.Store(nil); w.fleetd.kill(); p.server.CloseClientConnections() }))
 	on("fleetd/start", done(func() { w.startFleetd(); p.follow() }))
@@ -200,6 +214,25 @@ func (p *webPage) control() http.Handler {
 	on("robot/join", func(r *http.Request) (string, error) {
 		w.robotProxies[r.URL.Query().Get("robot")].connectTo(w.address)
 		return "", nil
+	})
+	// The speeds that the robot reported since a time, as they arrived.
+	on("robot/speeds", func(r *http.Request) (string, error) {
+		since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
+		if err != nil {
+			return "", err
+		}
+		type arrived struct {
+			At int64   `json:"at"`
+			VX float64 `json:"vx"`
+		}
+		all := []arrived{}
+		for _, s := range w.speeds(0, r.URL.Query().Get("robot")) {
+			if at := s.at.UnixMilli(); at >= since {
+				all = append(all, arrived{at, s.vx})
+			}
+		}
+		text, err := json.Marshal(all)
+		return string(text), err
 	})
 	// The body is a JSON list of arguments of fleetd's command line.
 	on("cli", func(r *http.Request) (string, error) {

@@ -4,11 +4,13 @@ import type { Drive } from './drive';
 import { find, ofAxes } from './gamepad';
 import { drives, Keys } from './keys';
 
-const typing = (e: KeyboardEvent) =>
+/** Whether what has the focus needs this key itself: text all of them, and a slider or a list the arrows. */
+const taken = (e: KeyboardEvent) =>
   e.target instanceof HTMLElement &&
   (e.target.isContentEditable ||
     /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) ||
-    e.target.closest('[role=slider],[role=tab],[role=radio],[role=listbox],[role=dialog]') !== null);
+    e.target.closest('[role=dialog]') !== null ||
+    (e.code.startsWith('Arrow') && e.target.closest('[role=slider],[role=tab],[role=radio],[role=listbox]') !== null));
 
 /** Drives with the keyboard, and stops whenever the page may no longer notice a release. */
 export function useKeyboard(drive?: Drive): void {
@@ -18,7 +20,7 @@ export function useKeyboard(drive?: Drive): void {
     const apply = () => drive.push('keys', keys.velocity());
     const down = (e: KeyboardEvent) => {
       drive.present();
-      if (!drives(e.code) || typing(e) || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (!drives(e.code) || taken(e) || e.ctrlKey || e.metaKey || e.altKey) return;
       e.preventDefault();
       keys.down(e.code, e.repeat);
       if (!e.repeat) apply();

@@ -1,0 +1,282 @@
+import type { Page } from '@playwright/test';
+
+import { Teleop } from './teleop';
+import { expect, test } from './world';
+
+const zero = { vx: 0, wz: 0 };
+const still = (frames: { vx: number; wz: number }[]) => frames.every((f) => f.vx === 0 && f.wz === 0);
+const moving = (frames: { vx: number; wz: number }[]) => frames.length > 0 && frames.every((f) => f.vx !== 0);
+
+async function middle(page: Page, what: string): Promise<{ x: number; y: number }> {
+  const it = page.getByTestId(what).or(page.getByRole('button', { name: what, exact: true }));
+  await it.scrollIntoViewIfNeeded();
+  const box = (await it.boundingBox())!;
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** What a person drives with: how it is deflected, and how it is released. */
+const sources: Record<string, { push: (page: Page) => Promise<void>; release: (page: Page) => Promise<void> }> = {
+  key: { push: (page) => page.keyboard.down('w'), release: (page) => page.keyboard.up('w') },
+  stick: {
+    push: async (page) => {
+      const at = await middle(page, 'stick');
+      await page.mouse.move(at.x, at.y);
+      await page.mouse.down();
+      await page.mouse.move(at.x, at.y - 70, { steps: 4 });
+    },
+    release: (page) => page.mouse.up(),
+  },
+  button: {
+    push: async (page) => {
+      const at = await middle(page, 'Forwards');
+      await page.mouse.move(at.x, at.y);
+      await page.mouse.down();
+    },
+    release: (page) => page.mouse.up(),
+  },
+  'button, by key': {
+    push: async (page) => {
+      await page.getByRole('button', { name: 'Forwards', exact: true }).focus();
+      await page.keyboard.down('Space');
+    },
+    release: (page) => page.keyboard.up('Space'),
+  },
+  gamepad: {
+    push: async (page) => {
+      await page.evaluate(() => (window.fake.axes = [0, -1]));
+    },
+    release: async (page) => {
+      await page.evaluate(() => (window.fake.axes = [0, 0]));
+    },
+  },
+};
+
+/** Connects a gamepad and chooses it. */
+async function chooseGamepad(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    window.fake.axes = [0, 0];
+    window.dispatchEvent(new Event('gamepadconnected'));
+  });
+  await page.getByRole('combobox', { name: 'Gamepad' }).click();
+  await page.clock.runFor(500); // the list opens
+  await page.getByRole('option', { name: 'A gamepad' }).click();
+}
+
+test('a frame leaves every 50 ms from taking control to giving it back, with nothing deflected too', async ({
+  page,
+}) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  const frames = await t.pass(2000);
+  expect(frames.length).toBe(40);
+  expect(still(frames)).toBe(true);
+  expect(new Set(frames.map((f) => f.lease)).size).toBe(1);
+  expect(frames.every((f, i) => i === 0 || f.seq > frames[i - 1]!.seq)).toBe(true);
+  await page.getByRole('button', { name: 'Give back' }).click();
+  await expect(page.getByTestId('lease')).toBeHidden();
+  expect(await t.pass(1000)).toEqual([]);
+  expect(await page.evaluate(() => window.fake.open)).toBe(0);
+  expect(t.commands).toEqual(['control/acquire', 'control/release']);
+});
+
+for (const [name, source] of Object.entries(sources)) {
+  test(`${name}: frames have a velocity while it is held, and none after it is let go`, async ({ page }) => {
+    const t = await Teleop.of(page);
+    await t.takeControl();
+    if (name === 'gamepad') await chooseGamepad(page);
+    await source.push(page);
+    expect(moving(await t.pass(500))).toBe(true);
+    await source.release(page);
+    const after = await t.pass(1000);
+    expect(after.length).toBe(20);
+    expect(still(after)).toBe(true);
+  });
+}
+
+test('W A S D drive while a slider has the focus, whose own keys are the arrows; text takes them all', async ({
+  page,
+}) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  const held = async (key: string) => {
+    await page.keyboard.down(key);
+    const frames = await t.pass(200);
+    await page.keyboard.up(key);
+    await t.pass(100);
+    return frames;
+  };
+  await page.getByRole('slider', { name: 'Greatest speed, m/s' }).focus();
+  expect(moving(await held('w'))).toBe(true);
+  expect(still(await held('ArrowUp'))).toBe(true);
+  await page.getByLabel('What to say').focus();
+  expect(still(await held('w'))).toBe(true);
+});
+
+/** What takes a person's hand off the robot, and what the screen says. */
+const causes: {
+  what: string;
+  happens: (page: Page) => Promise<unknown>;
+  says: string;
+  /** Frames go on, with velocity zero; else nothing is sent at all. */
+  frames: boolean;
+  /** What is held meanwhile. */
+  by?: string;
+  /** The page notices by itself, at its next frame or later. */
+  later?: number;
+}[] = [
+  {
+    what: 'the window loses the focus',
+    happens: (page) => page.evaluate(() => void window.dispatchEvent(new Event('blur'))),
+    says: 'this window lost the focus',
+    frames: true,
+  },
+  {
+    what: 'the tab is hidden',
+    happens: (page) => page.evaluate(hide),
+    says: 'this page was hidden',
+    frames: false,
+  },
+  {
+    what: 'the pointer is lost',
+    by: 'stick',
+    happens: (page) =>
+      page
+        .getByTestId('stick')
+        .evaluate((e) => void e.dispatchEvent(new PointerEvent('pointercancel', { bubbles: true }))),
+    says: 'the pointer was lost',
+    frames: true,
+  },
+  {
+    what: 'the gamepad is gone',
+    by: 'gamepad',
+    happens: (page) => page.evaluate(() => void (window.fake.axes = null)),
+    says: 'the gamepad is gone',
+    frames: true,
+    later: 50,
+  },
+  {
+    what: 'the connection breaks',
+    happens: (page) => page.evaluate(() => window.fake.drop()),
+    says: 'the connection to fleetd broke',
+    frames: true,
+  },
+  {
+    what: 'nothing comes back for 800 ms',
+    happens: (page) => page.evaluate(() => void (window.fake.echoes = false)),
+    says: 'too slow to drive',
+    frames: true,
+    later: 900,
+  },
+  {
+    what: 'fleetd stops the robot',
+    happens: (page) => page.evaluate(() => window.fake.say({ type: 'stopped', cause: 'no-broker', detail: 'x' })),
+    says: 'fleetd has lost its broker',
+    frames: true,
+  },
+];
+
+/** Hides the page, or shows it again. It runs in the page. */
+function hide(): void {
+  Object.defineProperty(document, 'hidden', { value: !document.hidden, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+for (const c of causes) {
+  test(`${c.what}: not one more frame has a velocity until everything was let go`, async ({ page }) => {
+    const t = await Teleop.of(page);
+    const source = sources[c.by ?? 'key']!;
+    await t.takeControl();
+    if (c.by === 'gamepad') await chooseGamepad(page);
+    await source.push(page);
+    expect(moving(await t.pass(500))).toBe(true);
+    const held = await t.during(() => c.happens(page));
+    if (c.later) await t.pass(c.later);
+    expect(still(held)).toBe(true);
+    await expect(page.getByTestId('interrupted')).toContainText(c.says);
+    const after = await t.pass(1500); // still held
+    expect(still(after)).toBe(true);
+    if (!c.frames) expect(after).toEqual([]);
+    else expect(after.length).toBeGreaterThan(15);
+
+    await page.evaluate(() => {
+      window.fake.echoes = true;
+      if (window.fake.axes === null) window.fake.axes = [0, -1]; // it is back, and still deflected
+    });
+    if (!c.frames) await page.evaluate(hide);
+    expect(still(await t.pass(500))).toBe(true);
+    await source.release(page);
+    await t.pass(100);
+    await source.push(page);
+    expect(moving(await t.pass(200))).toBe(true);
+    await expect(page.getByTestId('interrupted')).toHaveCount(0);
+    await source.release(page);
+  });
+}
+
+test('a velocity is zero at the very moment the focus, the tab or the pointer is lost', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  for (const c of causes.slice(0, 3)) {
+    const source = sources[c.by ?? 'key']!;
+    await source.push(page);
+    expect(moving(await t.pass(200))).toBe(true);
+    const now = await t.during(() => c.happens(page)); // the page's clock stands
+    expect(now).toMatchObject([zero]);
+    if (!c.frames) await page.evaluate(hide);
+    await source.release(page);
+    await t.pass(100);
+  }
+});
+
+test('a connection that stays away ends control: nothing is sent any more, and nothing connects', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await page.keyboard.down('w');
+  await t.pass(200);
+  await page.evaluate(() => {
+    window.fake.answers = false;
+    window.fake.drop();
+  });
+  expect(await t.pass(3000)).toEqual([]);
+  await expect(page.getByTestId('lease')).toBeHidden();
+  await expect(page.getByTestId('interrupted')).toHaveAttribute('data-cause', 'socket');
+  await page.evaluate(() => void (window.fake.answers = true));
+  const opened = await page.evaluate(() => window.fake.opened);
+  expect(await t.pass(3000)).toEqual([]);
+  expect(await page.evaluate(() => window.fake.opened)).toBe(opened);
+  await page.keyboard.up('w');
+});
+
+test('control that fleetd ends is over: nothing is sent any more, and the page says who has it', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await page.keyboard.down('w');
+  expect(moving(await t.pass(200))).toBe(true);
+  await t.say({ type: 'ended', cause: 'lease-over', detail: 'the lease is over: ben has taken control' });
+  expect(await t.pass(3000)).toEqual([]);
+  await expect(page.getByTestId('interrupted')).toContainText('ben has taken control');
+  await expect(page.getByTestId('lease')).toBeHidden();
+  await page.keyboard.up('w');
+});
+
+test('leaving the page sends zero first, then gives control back', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await page.keyboard.down('w');
+  expect(moving(await t.pass(200))).toBe(true);
+  const now = await t.during(() => page.evaluate(() => void window.dispatchEvent(new Event('pagehide'))));
+  expect(now).toMatchObject([zero]);
+  await expect.poll(() => t.commands).toEqual(['control/acquire', 'control/release']);
+  expect(await t.pass(1000)).toEqual([]);
+  await page.keyboard.up('w');
+});
+
+test('control is renewed every 10 s while a person is there, and not after they went', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  const renewals = () => t.commands.filter((c) => c === 'control/renew').length;
+  await t.pass(80_000);
+  await expect.poll(renewals).toBeGreaterThanOrEqual(7);
+  await t.pass(60_000);
+  expect(renewals()).toBeLessThanOrEqual(9); // nobody touched the page for 90 s
+});
