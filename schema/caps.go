@@ -103,7 +103,7 @@ type Unit struct {
 	MaxSideMPS  float64  `json:"max_side_mps,omitzero"` // to the left and right; 0 = it cannot
 	// For a drive that accepts velocities.
 	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
-	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when it brakes by itself
+	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when nothing moves it any more
 }
 
 // Speeds returns the maximum speeds of a drive, those of a slow one if it states none.

@@ -22,6 +22,7 @@ type device struct {
 	lease string
 
 	vx     atomic.Int64 // mm/s
+	wz     atomic.Int64 // mrad/s
 	holds  atomic.Bool  // sends frames
 	sent   atomic.Int64 // when the newest frame with a velocity was sent
 	over   chan struct{}
@@ -70,8 +71,8 @@ func (d *device) run() {
 		if !d.holds.Load() {
 			continue
 		}
-		vx := float64(d.vx.Load()) / 1000
-		if d.conn.WriteJSON(teleop.Frame{Lease: d.lease, Seq: seq, T: 1, VX: vx, LatencyMS: float64(d.slowMS.Load())}) != nil {
+		vx, wz := float64(d.vx.Load())/1000, float64(d.wz.Load())/1000
+		if d.conn.WriteJSON(teleop.Frame{Lease: d.lease, Seq: seq, T: 1, VX: vx, WZ: wz, LatencyMS: float64(d.slowMS.Load())}) != nil {
 			return
 		}
 		if vx != 0 {
@@ -101,11 +102,18 @@ func (p *driveTest) takeControl() *device {
 // drives deflects the stick until the robot has that speed.
 func (d *device) drives(mps float64) {
 	d.p.Helper()
+	d.turns(mps, 0)
+}
+
+// turns deflects the stick aside too.
+func (d *device) turns(mps, radps float64) {
+	d.p.Helper()
 	d.p.pass(300 * time.Millisecond) // the robot is heard, and frames of a released stick arrive
 	d.vx.Store(int64(mps * 1000))
+	d.wz.Store(int64(radps * 1000))
 	d.p.pass(1510 * time.Millisecond) // between two frames
-	if v := d.p.body.speed(); v.vx != mps {
-		d.p.Fatalf("the robot has %v m/s, %v were asked for: %+v", v.vx, mps, d.received(teleop.TypeEnded))
+	if v := d.p.body.speed(); v.vx != mps || v.wz != radps {
+		d.p.Fatalf("the robot has %v m/s and %v rad/s, %v and %v were asked for: %+v", v.vx, v.wz, mps, radps, d.received(teleop.TypeEnded))
 	}
 }
 
@@ -122,7 +130,7 @@ func (p *driveTest) mustStandWithin(most time.Duration, last time.Time) {
 	p.pass(3 * time.Second)
 	moved := p.body.lastMoved().Sub(last)
 	p.Logf("the body last reported a speed %v after the last frame", moved)
-	if v := p.body.speed(); v.vx != 0 || moved > most {
+	if v := p.body.speed(); v.vx != 0 || v.wz != 0 || moved > most {
 		p.Errorf("the body reported a speed %v after the last frame, want at most %v; it has %v m/s now", moved, most, v.vx)
 	}
 }

@@ -8,9 +8,9 @@
 // be released before it counts again, so that no robot starts by itself because a cause went
 // away.
 //
-// The time for which the robot follows one frame depends on its speed and its brakes: where
-// they allow it, the robot stands StandsWithin after the last frame, whatever breaks between
-// the person and the robot. The robot has a limit of its own besides.
+// The time for which the robot follows one frame depends on its speed and its brakes, and so
+// does how fast a person may drive it: the robot stands StandsWithin after the last frame,
+// whatever breaks between the person and the robot. The robot has a limit of its own besides.
 //
 // Time is an argument; State is comparable.
 package drive

@@ -20,8 +20,7 @@ const (
 	// of a sender that has not heard from it for that long.
 	RobotPatience = 500 * time.Millisecond
 
-	// StandsWithin is how long after the last frame a robot stands, if its brakes allow it
-	// and frames may be as far apart as minHold.
+	// StandsWithin is how long after the last frame a robot stands that says how it brakes.
 	StandsWithin = 400 * time.Millisecond
 	// minHold and maxHold bound how long the robot follows one frame.
 	minHold = 150 * time.Millisecond
@@ -62,10 +61,23 @@ type Facts struct {
 	RobotLatency time.Duration
 }
 
-// Limits are what the robot's drive can do.
+// Limits are how a person may drive the robot.
 type Limits struct {
 	MPS, RadPS float64
 	Braking    float64 // m/s²; 0 = unknown
+}
+
+// blindMPS is the greatest speed of a drive that does not say how it brakes.
+const blindMPS = 0.2
+
+// LimitsOf returns the limits of a drive that can drive and turn as fast as that. A person
+// drives a robot only as fast as it can brake: it stands StandsWithin after the last frame.
+func LimitsOf(mps, radps, braking float64) Limits {
+	most := braking * (StandsWithin - minHold - robotTick).Seconds()
+	if braking <= 0 {
+		most = blindMPS
+	}
+	return Limits{MPS: min(mps, most), RadPS: radps, Braking: braking}
 }
 
 // State is the state of a session.

@@ -142,7 +142,7 @@ func (h *Hub) Begin(robot string, p Person) (*Session, error) {
 	return &Session{s}, nil
 }
 
-// limits are those of the robot's drive, by its capabilities.
+// limits are those of driving the robot, by its capabilities.
 func (h *Hub) limits(robot string) drive.Limits {
 	d, _ := h.deps.Robot(robot)
 	var units []schema.Unit
@@ -151,7 +151,7 @@ func (h *Hub) limits(robot string) drive.Limits {
 	}
 	u, _ := schema.FindUnit(units, schema.UnitDrive, "")
 	mps, radps := u.Speeds()
-	return drive.Limits{MPS: mps, RadPS: radps, Braking: u.BrakingMPS2}
+	return drive.LimitsOf(mps, radps, u.BrakingMPS2)
 }
 
 // publishWithin bounds how long a frame waits for its place on the connection; after that it

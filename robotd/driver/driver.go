@@ -68,8 +68,9 @@ type Command struct {
 const SpeedEvery = 100 * time.Millisecond
 
 // Velocity moves the drive until it is renewed, a command replaces it, or its TTL
-// ends; then the drive brakes with the deceleration of its unit. Values beyond the
-// unit's limits are clamped.
+// ends. Then, and when it is zero, the drive brakes with the deceleration of its unit,
+// which is the greatest that is safe for the body: a person has let go, or is out of
+// reach. Values beyond the unit's limits are clamped.
 type Velocity struct {
 	VX, WZ float64 // m/s forward, rad/s to the left
 	TTL    time.Duration

@@ -68,14 +68,14 @@ var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", 
 
 // The limits of the body.
 const (
-	maxSpeed    = 0.6 // m/s
-	accel       = 0.5 // m/s²
-	braking     = 1.0 // m/s²
-	haltBraking = 3.0 // m/s²
-	maxTurn     = 1.5 // rad/s
-	turnAccel   = 3.0 // rad/s²
-	headSpeed   = 2.0 // rad/s
-	leanSpeed   = 0.2 // rad/s and m/s
+	maxSpeed  = 0.6 // m/s
+	accel     = 0.5 // m/s²
+	braking   = 1.0 // m/s², while it drives on, only slower
+	stopping  = 3.0 // m/s², when nothing moves it any more
+	maxTurn   = 1.5 // rad/s
+	turnAccel = 3.0 // rad/s²
+	headSpeed = 2.0 // rad/s
+	leanSpeed = 0.2 // rad/s and m/s
 
 	charactersPerSecond = 14
 	shortestSpeech      = 400 * time.Millisecond
@@ -112,7 +112,7 @@ func (s *Sim) Body() driver.Body {
 				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max},
 				Motions: names(motions)},
 			{ID: drive, Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: lean.Min, Max: lean.Max}, RollRad: &schema.Range{Min: lean.Min, Max: lean.Max},
-				HeightM: &schema.Range{Min: height.Min, Max: height.Max}, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: braking},
+				HeightM: &schema.Range{Min: height.Min, Max: height.Max}, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: stopping},
 			{ID: screen, Kind: schema.UnitScreen, Views: slices.Clone(views), Images: slices.Clone(images)},
 			{ID: battery, Kind: schema.UnitBattery},
 		},

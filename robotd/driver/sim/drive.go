@@ -75,26 +75,30 @@ func (s *Sim) setVelocity(v driver.Velocity) {
 	s.velocity = &v
 }
 
-// moveDrive simulates dt of the drive.
+// moveDrive simulates dt of the drive. A drive that shall stand brakes as hard as it safely
+// can, and one that shall drive on slower does it gently.
 func (s *Sim) moveDrive(dt time.Duration) {
 	t := dt.Seconds()
-	wantV, wantW, up, down := 0.0, 0.0, accel, braking
+	wantV, wantW, down := 0.0, 0.0, stopping
 	m := &s.movers[0]
 	switch {
-	case m.state == driver.Error, m.state == driver.Halt:
-		down = haltBraking
-	case s.hung[drive]:
+	case m.state == driver.Error, m.state == driver.Halt, s.hung[drive]:
 	case s.velocity != nil:
 		wantV, wantW = s.velocity.VX, s.velocity.WZ
+		if wantV != 0 || wantW != 0 {
+			down = braking
+		}
 	case s.trip != nil:
+		down = braking
 		wantV, wantW = s.followTrip(t)
 	case s.cruise != nil:
+		down = braking
 		wantV, wantW = s.cruise.v, s.cruise.w
 	}
 	if wantV = s.avoid(wantV, dt); m.state == driver.Halt {
-		down = haltBraking
+		down = stopping
 	}
-	s.v = driver.Ramp(s.v, wantV, up*t, down*t)
+	s.v = driver.Ramp(s.v, wantV, accel*t, down*t)
 	s.w = driver.Ramp(s.w, wantW, turnAccel*t, turnAccel*t*down/braking)
 	s.at.theta = wrap(s.at.theta + s.w*t)
 	s.at.x += s.v * math.Cos(s.at.theta) * t

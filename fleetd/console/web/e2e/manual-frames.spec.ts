@@ -112,6 +112,18 @@ test('W A S D drive while a slider has the focus, whose own keys are the arrows;
   expect(still(await held('w'))).toBe(true);
 });
 
+test('a robot with weak brakes is driven only as fast as fleetd allows, and the page says why', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await t.say({ type: 'limits', mps: 0.12, radps: 1.5 });
+  await expect(page.getByText('its brakes stop it from there within 400 ms')).toBeVisible();
+  await page.keyboard.down('w');
+  const frames = await t.pass(200);
+  await page.keyboard.up('w');
+  expect(frames.length).toBe(4);
+  expect(frames.every((f) => f.vx === 0.12)).toBe(true);
+});
+
 /** What takes a person's hand off the robot, and what the screen says. */
 const causes: {
   what: string;

@@ -163,17 +163,24 @@ function Arrows({ drive }: { drive?: Drive }) {
   );
 }
 
-/** The greatest speeds. They begin low, whatever the robot can do. */
+/** The greatest speeds. They begin low, whatever the robot can do, and end where fleetd says that it still stands in time. */
 function Limits({ drive, mps, radps }: { drive?: Drive; mps: number; radps: number }) {
   const t = useManualTexts();
-  const [v, setV] = useState(Math.min(0.2, mps));
+  const allowed = useDriving((s) => s.limits?.mps) ?? mps;
+  const [chosen, setV] = useState(0.2);
   const [w, setW] = useState(Math.min(0.6, radps));
+  const v = Math.min(chosen, allowed);
   useEffect(() => {
     if (drive) drive.speed = { mps: v, radps: w };
   }, [drive, v, w]);
   return (
     <Stack gap="xs">
-      <Limit label={t.speedLimit} unit="m/s" most={mps} value={v} onChange={setV} />
+      <Limit label={t.speedLimit} unit="m/s" most={allowed} value={v} onChange={setV} />
+      {allowed < mps && (
+        <Text size="sm" c="dimmed">
+          {t.brakes(allowed, mps)}
+        </Text>
+      )}
       <Limit label={t.turnLimit} unit="rad/s" most={radps} value={w} onChange={setW} />
     </Stack>
   );

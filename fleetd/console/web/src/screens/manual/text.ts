@@ -39,6 +39,8 @@ export const useManualTexts = texts(
     keysHint: 'Hold W A S D or the arrow keys. Let go to stop.',
     speedLimit: 'Greatest speed',
     turnLimit: 'Greatest turning speed',
+    brakes: (most: number, can: number) =>
+      `At most ${most.toFixed(2)} of its ${can.toFixed(2)} m/s: its brakes stop it from there within 400 ms of letting go.`,
     gamepad: 'Gamepad',
     gamepadNone: 'No gamepad: connect one and press a button of it.',
     gamepadOff: 'none',
@@ -178,6 +180,8 @@ export const useManualTexts = texts(
     keysHint: 'W A S D oder die Pfeiltasten halten. Loslassen hält an.',
     speedLimit: 'Höchstes Tempo',
     turnLimit: 'Schnellste Drehung',
+    brakes: (most: number, can: number) =>
+      `Höchstens ${most.toFixed(2)} von ${can.toFixed(2)} m/s: Von dort halten ihn seine Bremsen 400 ms nach dem Loslassen an.`,
     gamepad: 'Gamepad',
     gamepadNone: 'Kein Gamepad: eines anschließen und einen Knopf darauf drücken.',
     gamepadOff: 'keines',
