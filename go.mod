@@ -51,7 +51,9 @@ require (
 require (
 	cel.dev/cel-go v0.33.2
 	github.com/alexedwards/scs/v2 v2.9.0
+	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/google/renameio/v2 v2.0.2
+	golang.org/x/oauth2 v0.37.0
 )
 
 require (
@@ -60,6 +62,7 @@ require (
 	github.com/bitfield/gotestdox v0.2.2 // indirect
 	github.com/dnephin/pflag v1.0.7 // indirect
 	github.com/fatih/color v1.18.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	golang.org/x/exp v0.0.0-20261011100332-faecfb24eb49 // indirect

@@ -63,8 +63,8 @@ var layers = []layer{
 		folders: []string{"broker/websocket"}},
 	{what: "who makes a request, and what they may do",
 		folders: []string{"fleetd/auth"}},
-	{what: "side effects: MQTT client, disk, simulated body, database, keys",
-		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "deploy/library"}},
+	{what: "side effects: MQTT client, disk, simulated body, database, keys, OpenID Connect",
+		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
 	{what: "changes that people request of the database",
 		folders: []string{"fleetd/change"}},
 	{what: "fleetd's view of robots and of other instances",
@@ -138,6 +138,7 @@ var onlyImporter = map[string]string{
 	"github.com/eclipse/paho.mqtt.golang": "broker/link",
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
+	"golang.org/x/oauth2":                 "fleetd/provider",
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

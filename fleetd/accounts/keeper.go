@@ -12,9 +12,10 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
-	"troupe/schema/argon2id"
+	"troupe/fleetd/provider"
 )
 
 // Deps is what a Keeper needs of the running fleetd.
@@ -24,7 +25,7 @@ type Deps struct {
 	Changes *change.Accounts
 	// Rev returns the revision of the accounts in the database.
 	Rev func(ctx context.Context) (int64, error)
-	// Dev: whoever is not signed in has every right.
+	// Dev: a person who is not signed in has every right.
 	Dev bool
 	// Secure: browsers send the cookie of a session over TLS only.
 	Secure bool
@@ -35,6 +36,9 @@ type Deps struct {
 	// Copy is the file on this machine that keeps the accounts for a start without the database;
 	// empty keeps none.
 	Copy string
+	// Provider also signs people in; nil: nobody else does. Refused records who was not.
+	Provider *provider.Provider
+	Refused  func(audit.Note)
 }
 
 // CookieName is the name of the cookie of a session.
@@ -293,26 +297,6 @@ func sameOrigin(r *http.Request) bool {
 		return origin.Check(&as) == nil
 	}
 	return true
-}
-
-// hash computes the hash of a new password.
-func (k *Keeper) hash(ctx context.Context, password string) (string, error) {
-	done, err := k.startHash(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return argon2id.HashPassword(password, newSalt()).String(), nil
-}
-
-// startHash waits until another hash may be computed.
-func (k *Keeper) startHash(ctx context.Context) (done func(), err error) {
-	select {
-	case k.hashing <- struct{}{}:
-		return func() { <-k.hashing }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // Users lists the users by name, without their hashes.

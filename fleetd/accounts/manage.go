@@ -9,6 +9,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/schema"
+	"troupe/schema/argon2id"
 )
 
 // AddUser adds a user; with an empty password the user cannot sign in with one.
@@ -95,4 +96,24 @@ func (k *Keeper) changed(ctx context.Context, found []schema.Problem, err error)
 		k.Log.Error("accounts not read after a change; the next attempt follows", "error", err)
 	}
 	return nil
+}
+
+// hash computes the hash of a new password.
+func (k *Keeper) hash(ctx context.Context, password string) (string, error) {
+	done, err := k.startHash(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return argon2id.HashPassword(password, newSalt()).String(), nil
+}
+
+// startHash waits until another hash may be computed.
+func (k *Keeper) startHash(ctx context.Context) (done func(), err error) {
+	select {
+	case k.hashing <- struct{}{}:
+		return func() { <-k.hashing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }

@@ -19,7 +19,7 @@ type Status struct {
 	TS       schema.Time `json:"ts"`
 	Version  string      `json:"version"`
 	Name     string      `json:"name"`
-	Dev      bool        `json:"dev,omitempty" doc:"development mode: whoever is not signed in has every right"`
+	Dev      bool        `json:"dev,omitempty" doc:"development mode: a person who is not signed in has every right"`
 	Broker   Health      `json:"broker"`
 	Database Health      `json:"database"`
 	Disputed string      `json:"disputed,omitempty" doc:"set if another client seems to use this instance's name"`

@@ -37,6 +37,7 @@ type Deps struct {
 	Leaving       Leaving
 	Drivers       Drivers
 	Sessions      Sessions
+	Provider      ProviderSessions
 	Users         Users
 	AccessTokens  AccessTokens
 }

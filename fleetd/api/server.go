@@ -109,6 +109,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)
+	s.signInWithProvider(mux)
 	s.users(h)
 	s.accessTokens(h)
 	serveDocs(mux, h.OpenAPI())

@@ -33,14 +33,14 @@ type Me struct {
 	Roles  []auth.Role `json:"roles"`
 	Rights []string    `json:"rights" enum:"view,edit,assign,command,manual,stop,release,administer,audit,own"`
 	Sites  []string    `json:"sites" doc:"robots of these sites only; empty = every robot"`
-	Dev    bool        `json:"dev" doc:"this instance is in development mode: whoever is not signed in has every right"`
+	Dev    bool        `json:"dev" doc:"this instance is in development mode: a person who is not signed in has every right"`
 }
 
 // SignInWays is how people can sign in at this instance.
 type SignInWays struct {
 	Password bool   `json:"password"`
 	Provider string `json:"provider,omitempty" doc:"name of the OpenID Connect provider; sign in at /api/v1/session/provider"`
-	Dev      bool   `json:"dev" doc:"this instance is in development mode: whoever is not signed in has every right"`
+	Dev      bool   `json:"dev" doc:"this instance is in development mode: a person who is not signed in has every right"`
 }
 
 type signedIn struct {
@@ -60,7 +60,7 @@ type SessionCookie struct {
 func (s *server) sessions(h huma.API) {
 	register(h, op("sign-in-ways", http.MethodGet, "/session", "accounts", "Get the ways to sign in"), auth.SelfProving,
 		func(context.Context, *noInput) (*answer[SignInWays], error) {
-			return &answer[SignInWays]{SignInWays{Password: true, Dev: s.Instance.Status().Dev}}, nil
+			return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
 		})
 	register(h, op("sign-in", http.MethodPost, "/session", "accounts", "Sign in with a password",
 		"The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait."), auth.SelfProving,

@@ -32,6 +32,7 @@ type Account struct {
 	Roles     []auth.Role `json:"roles" enum:"viewer,operator,author,releaser,admin,auditor"`
 	Sites     []string    `json:"sites" doc:"sees and commands robots with one of these values of the label site only; empty = every robot"`
 	Password  bool        `json:"password" doc:"can sign in with a password"`
+	Subject   string      `json:"subject,omitempty" doc:"the person of the OpenID Connect provider who signs in as this user: the issuer and the subject there"`
 	Disabled  bool        `json:"disabled"`
 	CreatedAt schema.Time `json:"created_at"`
 	ChangedAt schema.Time `json:"changed_at"`
@@ -52,6 +53,7 @@ type UserChange struct {
 	Display  *string      `json:"display,omitempty" maxLength:"63"`
 	Roles    *[]auth.Role `json:"roles,omitempty" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
 	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot"`
+	Subject  *string      `json:"subject,omitempty" maxLength:"512" doc:"the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody"`
 	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works"`
 	Signed
 }
@@ -130,6 +132,9 @@ func (c UserChange) apply(u *auth.User) {
 	if c.Sites != nil {
 		u.Sites = unique(*c.Sites)
 	}
+	if c.Subject != nil {
+		u.Subject = *c.Subject
+	}
 	if c.Disabled != nil {
 		u.Disabled = *c.Disabled
 	}
@@ -144,7 +149,7 @@ func unique[T ~string](list []T) []T {
 
 func toAccount(u auth.User) Account {
 	return Account{
-		Name: u.Name, Display: u.Display, Roles: nonNil(u.Roles), Sites: nonNil(u.Sites), Password: u.Password != "", Disabled: u.Disabled,
+		Name: u.Name, Display: u.Display, Roles: nonNil(u.Roles), Sites: nonNil(u.Sites), Password: u.Password != "", Subject: u.Subject, Disabled: u.Disabled,
 		CreatedAt: timeOf(u.CreatedAt), ChangedAt: timeOf(u.ChangedAt),
 	}
 }

@@ -111,7 +111,7 @@ func (u User) Problems() []schema.Problem {
 	if !utf8.ValidString(u.Display) || slices.ContainsFunc([]rune(u.Display), unicode.IsControl) {
 		found = append(found, schema.Fault("/display", "bad_value", "the name to show is not printable", ""))
 	}
-	if len(u.Roles) == 0 {
+	if len(u.Roles) == 0 && u.Subject == "" { // the provider can take all roles from its users
 		found = append(found, schema.Fault("/roles", "missing", "the user has no role", "give one or more of "+RolesWith(^Rights(0))))
 	}
 	for i, r := range u.Roles {

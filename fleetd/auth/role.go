@@ -28,7 +28,7 @@ type RoleRow struct {
 	FleetWide bool
 }
 
-// Roles is the table of roles. Whoever may change what robots do may also stop them.
+// Roles is the table of roles. A person who may change what robots do may also stop them.
 var Roles = []RoleRow{
 	{Role: Viewer, Rights: View | Own, Purpose: "sees robots, the library and what happened"},
 	{Role: Operator, Rights: View | Own | Command | Manual | Stop | Release, Purpose: "runs robots: modes, stories, manual control, stops and their release"},

@@ -86,6 +86,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 		if found := u.Problems(); len(found) > 0 {
 			return u, audit.Note{}, found
 		}
+		if slices.ContainsFunc(users, func(other auth.User) bool { return u.Subject != "" && other.Subject == u.Subject && other.Name != name }) {
+			return u, audit.Note{}, []schema.Problem{schema.Fault("/subject", CodeTaken, "another user signs in as this person of the provider", "take the subject from that user first, with an empty one")}
+		}
 		users = slices.Clone(users)
 		users[i] = u
 		if !auth.KeepsAnAdmin(users) {

@@ -63,7 +63,7 @@ broker-password in the file.`,
 	f.String("database", "sqlite:fleet.db", "sqlite:PATH, or postgres://...")
 	f.String("spool", "", "file on this machine that keeps stops until the database has them, with the accounts beside it for a start without the database; default: beside the SQLite file, else NAME.stops")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
-	f.Bool("dev", false, "for this machine only: whoever is not signed in has every right, and every robot that connects is adopted without enrolment")
+	f.Bool("dev", false, "for this machine only: a person who is not signed in has every right, and every robot that connects is adopted without enrolment")
 	f.Bool("behind-tls-proxy", false, "only a reverse proxy reaches --http; it speaks TLS with browsers and sets X-Forwarded-For")
 	f.Bool("reset-admin", false, "give the user admin a new password at this start and print it")
 	f.String("ca", "", "folder with the fleet's keys (fleetd ca init): fleetd issues certificates with it, also its own")
@@ -78,6 +78,7 @@ broker-password in the file.`,
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
+	providerFlags(f)
 	f.String("config", "", "YAML file with these settings")
 	f.String("log-level", "info", "debug, info, warn or error")
 	return c
@@ -110,7 +111,12 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	people, err := providerConfig(k)
+	if err != nil {
+		return err
+	}
 	return fleet.Run(cmd.Context(), fleet.Config{
+		PublicURL: k.String("public-url"), Provider: people,
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
 		SignKey: key, ReleaseKey: release,
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(passwordSetting),
@@ -186,7 +192,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		switch {
 		case !known[name]:
 			return nil, fmt.Errorf("environment: unknown setting %s", variable)
-		case name == "host", name == "broker", name == "robot-broker":
+		case name == "host", name == "broker", name == "robot-broker", name == "oidc-scope", name == "oidc-allow":
 			found[name] = strings.Split(value, ",")
 		default:
 			found[name] = value

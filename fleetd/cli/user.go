@@ -43,8 +43,12 @@ func signsInWith(u api.Account) string {
 	switch {
 	case u.Disabled:
 		return "disabled"
+	case u.Password && u.Subject != "":
+		return "password, provider"
 	case u.Password:
 		return "password"
+	case u.Subject != "":
+		return "provider"
 	}
 	return "tokens only"
 }
@@ -109,7 +113,7 @@ A user without a password uses tokens.`,
 }
 
 func (sh *shell) userSetCommand() *cobra.Command {
-	var display, why string
+	var display, subject, why string
 	var roles, sites []string
 	var everywhere, enable bool
 	c := &cobra.Command{
@@ -120,6 +124,9 @@ func (sh *shell) userSetCommand() *cobra.Command {
 			f := cmd.Flags()
 			if f.Changed("display") {
 				change.Display = &display
+			}
+			if f.Changed("subject") {
+				change.Subject = &subject
 			}
 			if f.Changed("role") {
 				all := rolesOf(roles)
@@ -143,6 +150,7 @@ func (sh *shell) userSetCommand() *cobra.Command {
 	f.StringSliceVar(&roles, "role", nil, roleUsage+"; replaces those that the user has")
 	f.StringSliceVar(&sites, "site", nil, "the user sees and commands robots with this label site only; replaces those that the user has")
 	f.BoolVar(&everywhere, "all-sites", false, "the user sees and commands all robots")
+	f.StringVar(&subject, "subject", "", "the person of the OpenID Connect provider who signs in as this user, as the audit names it; '' = nobody")
 	f.BoolVar(&enable, "enable", false, "the user may sign in again")
 	f.StringVar(&why, "why", "", "the reason, for the audit")
 	c.MarkFlagsMutuallyExclusive("site", "all-sites")

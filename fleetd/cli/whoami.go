@@ -30,7 +30,7 @@ func (sh *shell) whoamiCommand() *cobra.Command {
 					fmt.Fprintf(w, "  token   %s\n", me.Token)
 				}
 				if me.Dev {
-					fmt.Fprintln(w, "  development mode: whoever is not signed in has every right")
+					fmt.Fprintln(w, "  development mode: a person who is not signed in has every right")
 				}
 			})
 		}),

@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/provider"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -60,7 +63,7 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 	Version   string
 
-	// Dev adopts every robot at its first presence, and lets whoever is not signed in do
+	// Dev adopts every robot at its first presence, and lets a person who is not signed in do
 	// everything; other machines cannot reach the address then. Without it an unknown robot is
 	// listed and can be stopped, but belongs to the fleet only after a person has adopted it.
 	Dev bool
@@ -73,6 +76,11 @@ type Config struct {
 	// users; nil adds none. With ResetAdmin it gets a new password of admin at every start.
 	FirstAdmin func(name, password string)
 	ResetAdmin bool
+	// PublicURL is how people reach the console, such as https://fleet.example.
+	PublicURL string
+	// Provider signs people in besides fleetd itself; without an issuer nobody else does. Redirect
+	// follows from PublicURL.
+	Provider provider.Config
 	// CA is the folder with the fleet's keys. Without it no certificates are issued, and
 	// fleetd has none for a broker that requires one.
 	CA string
@@ -113,6 +121,9 @@ func (c *Config) complete() error {
 	text(&c.Spool, c.Name+".stops")
 	if c.Listen == nil {
 		c.Listen = new(net.ListenConfig).Listen
+	}
+	if err := c.completePublicURL(); err != nil {
+		return err
 	}
 	if c.Heartbeat == 0 {
 		c.Heartbeat = time.Second
@@ -170,6 +181,21 @@ func (c *Config) checkDatabase() error {
 func reachable(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || !tcp.IP.IsLoopback()
+}
+
+// completePublicURL lets requests carry the host of the public URL, and derives from it where
+// the provider sends browsers back.
+func (c *Config) completePublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("public-url %q: write the URL of the console without a path, such as https://fleet.example", c.PublicURL)
+	}
+	c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
+	c.Provider.Redirect = u.Scheme + "://" + u.Host + api.CallbackPath
+	return nil
 }
 
 // completeIdentity checks the settings of certificates and addresses.

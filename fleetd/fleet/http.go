@@ -42,10 +42,12 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 			return err
 		}
 	}
-	f.makeAccounts()
+	if err := f.makeAccounts(); err != nil {
+		return err
+	}
 	f.web.handler = f.routes()
 	if f.cfg.Dev {
-		f.log.Warn("DEVELOPMENT MODE: whoever on this machine is not signed in has every right, and every robot is adopted", "http", f.cfg.HTTP)
+		f.log.Warn("DEVELOPMENT MODE: a person on this machine who is not signed in has every right, and every robot is adopted", "http", f.cfg.HTTP)
 	}
 	if f.cfg.HTTP == "" {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/provider"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
@@ -85,11 +86,19 @@ func (f *Fleet) makeTrust() {
 	})
 }
 
-// makeAccounts makes the keeper of users, tokens and sessions.
-func (f *Fleet) makeAccounts() {
+// makeAccounts makes the keeper of users, tokens and sessions, and the provider that signs
+// people in.
+func (f *Fleet) makeAccounts() (err error) {
+	var people *provider.Provider
+	if f.cfg.Provider.Issuer != "" {
+		if people, err = provider.New(f.cfg.Provider, f.Now); err != nil {
+			return err
+		}
+	}
 	f.accounts = accounts.New(accounts.Deps{
 		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
 		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".accounts",
+		Provider: people, Refused: f.refusals.Record,
 		Rev: func(ctx context.Context) (int64, error) {
 			db, err := f.Store()
 			if err != nil {
@@ -98,6 +107,7 @@ func (f *Fleet) makeAccounts() {
 			return db.AccountsRev(ctx)
 		},
 	})
+	return nil
 }
 
 // openVault opens the fleet's keys, if there are any.

@@ -8,7 +8,7 @@ export interface Me {
   roles: string[];
   rights: string[];
   sites: string[];
-  /** fleetd was started with --dev: whoever is not signed in has every right. */
+  /** fleetd was started with --dev: a person who is not signed in has every right. */
   dev: boolean;
 }
 

@@ -1788,6 +1788,8 @@ export interface components {
             roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description sees and commands robots with one of these values of the label site only; empty = every robot */
             sites: string[];
+            /** @description the person of the OpenID Connect provider who signs in as this user: the issuer and the subject there */
+            subject?: string;
         };
         "Ack-alertRequest": {
             /** @description the person, for the audit */
@@ -2581,7 +2583,7 @@ export interface components {
             state: "disabled" | "solitary" | "interactive" | "safeguard";
         };
         Me: {
-            /** @description this instance is in development mode: whoever is not signed in has every right */
+            /** @description this instance is in development mode: a person who is not signed in has every right */
             dev: boolean;
             /** @description name of the account */
             id: string;
@@ -3692,7 +3694,7 @@ export interface components {
             why?: string;
         };
         SignInWays: {
-            /** @description this instance is in development mode: whoever is not signed in has every right */
+            /** @description this instance is in development mode: a person who is not signed in has every right */
             dev: boolean;
             password: boolean;
             /** @description name of the OpenID Connect provider; sign in at /api/v1/session/provider */
@@ -3728,7 +3730,7 @@ export interface components {
         Status: {
             broker: components["schemas"]["Health"];
             database: components["schemas"]["Health"];
-            /** @description development mode: whoever is not signed in has every right */
+            /** @description development mode: a person who is not signed in has every right */
             dev?: boolean;
             /** @description set if another client seems to use this instance's name */
             disputed?: string;
@@ -3904,6 +3906,8 @@ export interface components {
             roles?: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description empty list = every robot */
             sites?: string[];
+            /** @description the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody */
+            subject?: string;
             why?: string;
         };
         UserList: {

@@ -55,7 +55,7 @@ export const useAdminTexts = texts(
     ok: 'works',
     loading: 'Loading',
     forbidden: 'Only administrators see this; an administrator can give you the role admin.',
-    dev: 'Development mode: whoever is not signed in has every right on this machine.',
+    dev: 'Development mode: a person who is not signed in has every right on this machine.',
   },
   {
     title: 'Verwaltung',

@@ -171,7 +171,7 @@ const Row = memo(function Row({ id, index, top, height, template, columns, activ
   );
 });
 
-/** Whoever may do nothing to robots has nothing to select them for, but for the table of them. */
+/** A person who may do nothing to robots has no use for a selection, but for a table of the selected ones. */
 export function Tick({ id, selected }: { id: string; selected: boolean }) {
   const t = useRobotsTexts();
   const toggle = useSelection((s) => s.toggle);

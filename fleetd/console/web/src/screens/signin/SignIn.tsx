@@ -1,4 +1,16 @@
-import { Alert, Anchor, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -6,6 +18,7 @@ import { type FormEvent, useState } from 'react';
 import { api, data } from '../../api/client';
 import { type Problem, problemOf } from '../../api/problem';
 import { nextOf } from './next';
+import { refusalOf } from './refusal';
 import { useSignInTexts } from './text';
 
 /** Asks who somebody is. The page is loaded anew afterwards, so that nothing of the last person stays. */
@@ -17,6 +30,8 @@ export default function SignIn() {
   const [refused, setRefused] = useState<Problem>();
   const ways = useQuery({ queryKey: ['session'], queryFn: () => data(api.GET('/api/v1/session')) });
   const next = nextOf(window.location.search);
+  const provider = ways.data?.provider;
+  const byProvider = refused ? undefined : refusalOf(t.refusals, window.location.search);
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     setBusy(true);
@@ -44,6 +59,24 @@ export default function SignIn() {
               <Alert color="red" role="alert" icon={<IconAlertTriangle aria-hidden />} title={refused.message}>
                 {refused.hint}
               </Alert>
+            )}
+            {byProvider && (
+              <Alert color="red" role="alert" icon={<IconAlertTriangle aria-hidden />} title={t.notSignedIn}>
+                {byProvider}
+              </Alert>
+            )}
+            {provider && (
+              <>
+                <Button
+                  component="a"
+                  href={`/api/v1/session/provider?next=${encodeURIComponent(next)}`}
+                  variant="default"
+                  size="md"
+                >
+                  <span dir="auto">{t.with(provider)}</span>
+                </Button>
+                <Divider label={t.or} />
+              </>
             )}
             <TextInput
               label={t.user}
