@@ -80,13 +80,16 @@ func withIssuer(t *testing.T, test func(w *world, i *issuer, admin *browser), op
 			t.Fatal(p)
 		}
 		test(w, i, admin)
-	}, append([]func(*fleet.Config){guarded(&password), func(c *fleet.Config) {
-		c.PublicURL = publicURL
-		c.Provider = provider.Config{
-			Issuer: issuerURL, ClientID: clientID, ClientSecret: clientSecret, Name: "Museum", Scopes: []string{"openid"}, Claim: "groups", Client: &http.Client{Transport: i},
-			Grants: []provider.Grant{{Value: "guides", Role: auth.Operator, Site: "lobby"}, {Value: "writers", Role: auth.Author}, {Value: "it", Role: auth.Admin}},
-		}
-	}}, options...)...)
+	}, append([]func(*fleet.Config){guarded(&password), func(c *fleet.Config) { signsInAt(c, i) }}, options...)...)
+}
+
+// signsInAt makes fleetd use an issuer.
+func signsInAt(c *fleet.Config, i *issuer) {
+	c.PublicURL = publicURL
+	c.Provider = provider.Config{
+		Issuer: issuerURL, ClientID: clientID, ClientSecret: clientSecret, Name: "Museum", Scopes: []string{"openid"}, Claim: "groups", Client: &http.Client{Transport: i},
+		Grants: []provider.Grant{{Value: "guides", Role: auth.Operator, Site: "lobby"}, {Value: "writers", Role: auth.Author}, {Value: "it", Role: auth.Admin}},
+	}
 }
 
 func newVisitor(w *world) *visitor {
