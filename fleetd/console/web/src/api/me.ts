@@ -1,32 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 
+import { api, data, type Schemas } from './client';
+
 /** Who uses the console, and what they may do. */
-export interface Me {
-  id: string;
-  name: string;
-  kind: string;
-  roles: string[];
-  rights: string[];
-  sites: string[];
-  /** fleetd was started with --dev: a person who is not signed in has every right. */
-  dev: boolean;
-}
+export type Me = Schemas['Me'];
+export type Right = Me['rights'][number];
 
 /** The person who uses this console; undefined while fleetd was not asked yet. */
 export function useMe(): Me | undefined {
-  return useQuery({
-    queryKey: ['me'],
-    queryFn: async (): Promise<Me> => {
-      const answer = await fetch('/api/v1/me');
-      if (!answer.ok) throw new Error(`fleetd answered ${answer.status}`);
-      return (await answer.json()) as Me;
-    },
-    staleTime: 60_000,
-  }).data;
+  return useQuery({ queryKey: ['me'], queryFn: () => data(api.GET('/api/v1/me')), staleTime: 60_000 }).data;
 }
 
 /** Whether the person has one of these rights; false while that is not known. */
-export function useMay(...rights: string[]): boolean {
+export function useMay(...rights: Right[]): boolean {
   const me = useMe();
   return !!me && rights.some((r) => me.rights.includes(r));
 }

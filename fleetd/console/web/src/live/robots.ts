@@ -134,3 +134,8 @@ const census = new Census(robots);
 export function useRobots(): readonly Robot[] {
   return useSyncExternalStore(census.subscribe, census.now);
 }
+
+/** The sites of the robots, in order: the values of their label site. */
+export function useSites(): string[] {
+  return [...new Set(useRobots().flatMap((r) => r.labels.site ?? []))].sort();
+}

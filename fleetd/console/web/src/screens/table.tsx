@@ -15,6 +15,7 @@ import {
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
 
+import type { Right } from '../api/me';
 import { Shell } from '../shell/Shell';
 import { NotFound } from './NotFound';
 
@@ -38,7 +39,7 @@ export interface Screen {
   icon?: ComponentType<{ size?: number }>;
   /** Keys that open it after g, as in "g r". */
   shortcut?: string;
-  right: string;
+  right: Right;
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -106,14 +107,6 @@ export const screens: readonly Screen[] = [
     load: () => import('./assets/Assets'),
   },
   {
-    path: '/admin',
-    nav: 'admin',
-    icon: IconSettings,
-    shortcut: 'u',
-    right: 'administer',
-    load: () => import('./admin/Admin'),
-  },
-  {
     path: '/assign',
     nav: 'assign',
     icon: IconShare3,
@@ -145,12 +138,20 @@ export const screens: readonly Screen[] = [
     right: 'audit',
     load: () => import('./audit/Audit'),
   },
+  {
+    path: '/admin',
+    nav: 'admin',
+    icon: IconSettings,
+    shortcut: 'u',
+    right: 'administer',
+    load: () => import('./admin/Admin'),
+  },
 ];
 
 /** Screens without the frame, such as the sign-in. */
-export const bare: readonly Screen[] = [{ path: '/sign-in', right: '', load: () => import('./signin/SignIn') }];
+export const bare: readonly Omit<Screen, 'right'>[] = [{ path: '/sign-in', load: () => import('./signin/SignIn') }];
 
-const routeOf = (s: Screen): RouteObject => ({
+const routeOf = (s: Omit<Screen, 'right'>): RouteObject => ({
   path: s.path,
   lazy: async () => ({ Component: (await s.load()).default }),
 });

@@ -20,7 +20,7 @@ import { Suspense, useEffect, useRef } from 'react';
 import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
 
 import { useMe } from '../api/me';
-import { useRobots } from '../live/robots';
+import { useRobots, useSites } from '../live/robots';
 import { startStream, useLive } from '../live/stream';
 import { screens } from '../screens/table';
 import { ConnectionBanners, ConnectionPill } from './Connection';
@@ -143,13 +143,7 @@ function Navigation() {
 function ScopeSelect() {
   const t = useShellTexts();
   const { site, choose } = useScope();
-  const sites = [
-    ...new Set(
-      useRobots()
-        .map((r) => r.labels.site)
-        .filter((s) => s !== undefined),
-    ),
-  ].sort();
+  const sites = useSites();
   if (sites.length === 0) return null;
   return (
     <Select

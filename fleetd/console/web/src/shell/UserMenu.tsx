@@ -8,81 +8,107 @@ import {
   useDirection,
   useMantineColorScheme,
 } from '@mantine/core';
-import { IconLogout, IconUser } from '@tabler/icons-react';
+import { IconKey, IconLogin, IconLogout, IconUser } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'react-router';
 
 import { api } from '../api/client';
 import { useMe } from '../api/me';
 import { stopStream } from '../live/stream';
 import { useLanguage, type Language } from '../text/language';
+import { OwnPassword } from './OwnPassword';
 import { useShellTexts } from './text';
 
-/** Who is signed in, colours, language, direction of text, sign-out. */
+/** Who is signed in, colours, language, direction of text, own password, sign-out. */
 export function UserMenu() {
   const t = useShellTexts();
   const me = useMe();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { language, choose } = useLanguage();
   const { dir, setDirection } = useDirection();
+  const location = useLocation();
+  const [changing, setChanging] = useState(false);
   const signOut = async () => {
     stopStream();
-    await (api as unknown as { DELETE: (path: string) => Promise<unknown> }).DELETE('/api/v1/session');
+    await api.DELETE('/api/v1/session');
     window.location.assign('/sign-in');
   };
   return (
-    <Menu position="bottom-end" width={280} closeOnItemClick={false}>
-      <Menu.Target>
-        <Tooltip label={me?.name || me?.id || t.user}>
-          <ActionIcon variant="default" size={36} aria-label={t.user}>
-            <IconUser size={20} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {me?.name || me?.id} {me?.roles.length ? `(${me.roles.join(', ')})` : ''}
-        </Menu.Label>
-        <Stack gap="xs" p="xs">
-          <Text size="xs">{t.colors}</Text>
-          <SegmentedControl
-            size="xs"
-            aria-label={t.colors}
-            value={colorScheme}
-            onChange={(v) => setColorScheme(v as 'auto' | 'light' | 'dark')}
-            data={[
-              { value: 'light', label: t.light },
-              { value: 'dark', label: t.dark },
-              { value: 'auto', label: t.auto },
-            ]}
-          />
-          <Text size="xs">{t.language}</Text>
-          <SegmentedControl
-            size="xs"
-            aria-label={t.language}
-            value={language}
-            onChange={(v) => choose(v as Language)}
-            data={[
-              { value: 'en', label: 'English' },
-              { value: 'de', label: 'Deutsch' },
-            ]}
-          />
-          <Text size="xs">{t.direction}</Text>
-          <SegmentedControl
-            size="xs"
-            aria-label={t.direction}
-            value={dir}
-            onChange={(v) => setDirection(v as 'ltr' | 'rtl')}
-            data={[
-              { value: 'ltr', label: 'A → Z' },
-              { value: 'rtl', label: 'Z ← A' },
-            ]}
-          />
-        </Stack>
-        {me && !me.dev && (
-          <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
-            {t.signOut}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end" width={280} closeOnItemClick={false}>
+        <Menu.Target>
+          <Tooltip label={me?.name || me?.id || t.user}>
+            <ActionIcon variant="default" size={36} aria-label={t.user}>
+              <IconUser size={20} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label dir="auto">
+            {me?.name || me?.id} {me?.roles.length ? `(${me.roles.join(', ')})` : ''}
+          </Menu.Label>
+          <Stack gap="xs" p="xs">
+            <Text size="xs">{t.colors}</Text>
+            <SegmentedControl
+              size="xs"
+              aria-label={t.colors}
+              value={colorScheme}
+              onChange={(v) => setColorScheme(v as 'auto' | 'light' | 'dark')}
+              data={[
+                { value: 'light', label: t.light },
+                { value: 'dark', label: t.dark },
+                { value: 'auto', label: t.auto },
+              ]}
+            />
+            <Text size="xs">{t.language}</Text>
+            <SegmentedControl
+              size="xs"
+              aria-label={t.language}
+              value={language}
+              onChange={(v) => choose(v as Language)}
+              data={[
+                { value: 'en', label: 'English' },
+                { value: 'de', label: 'Deutsch' },
+              ]}
+            />
+            <Text size="xs">{t.direction}</Text>
+            <SegmentedControl
+              size="xs"
+              aria-label={t.direction}
+              value={dir}
+              onChange={(v) => setDirection(v as 'ltr' | 'rtl')}
+              data={[
+                { value: 'ltr', label: 'A → Z' },
+                { value: 'rtl', label: 'Z ← A' },
+              ]}
+            />
+          </Stack>
+          {me?.kind === 'session' && (
+            <>
+              <Menu.Item
+                leftSection={<IconKey size={16} aria-hidden />}
+                closeMenuOnClick
+                onClick={() => setChanging(true)}
+              >
+                {t.changePassword}
+              </Menu.Item>
+              <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
+                {t.signOut}
+              </Menu.Item>
+            </>
+          )}
+          {me?.kind === 'dev' && (
+            <Menu.Item
+              component={Link}
+              to={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}
+              leftSection={<IconLogin size={16} aria-hidden />}
+            >
+              {t.signIn}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {changing && me && <OwnPassword user={me.id} onClose={() => setChanging(false)} />}
+    </>
   );
 }

@@ -1,43 +1,49 @@
-import { Alert, Stack, Tabs, Title } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { Alert, Stack, Tabs } from '@mantine/core';
+import { IconLock } from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import { useSearchParams } from 'react-router';
 
 import { useMe } from '../../api/me';
+import { ScreenHead } from '../../shell/ScreenHead';
 import { About } from './About';
 import { Enrol } from './Enrol';
 import { useAdminTexts } from './text';
 import { Tokens } from './Tokens';
 import { Users } from './Users';
 
-/** Accounts, enrolment of robots, and how fleetd is. */
+const parts = { users: Users, tokens: Tokens, enrol: Enrol, about: About } satisfies Record<string, ComponentType>;
+const names = Object.keys(parts) as (keyof typeof parts)[];
+
+/** Accounts, enrolment of robots, and how fleetd is. The address has the part that is open. */
 export default function Admin() {
   const t = useAdminTexts();
   const me = useMe();
+  const [query, setQuery] = useSearchParams();
+  const open = names.find((n) => n === query.get('tab')) ?? names[0]!;
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {t.title}
-      </Title>
-      {me?.dev && <Alert icon={<IconAlertTriangle aria-hidden />}>{t.dev}</Alert>}
-      <Tabs defaultValue="users" keepMounted={false}>
-        <Tabs.List>
-          <Tabs.Tab value="users">{t.tabs.users}</Tabs.Tab>
-          <Tabs.Tab value="tokens">{t.tabs.tokens}</Tabs.Tab>
-          <Tabs.Tab value="enrol">{t.tabs.enrol}</Tabs.Tab>
-          <Tabs.Tab value="about">{t.tabs.about}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="users" pt="md">
-          <Users />
-        </Tabs.Panel>
-        <Tabs.Panel value="tokens" pt="md">
-          <Tokens />
-        </Tabs.Panel>
-        <Tabs.Panel value="enrol" pt="md">
-          <Enrol />
-        </Tabs.Panel>
-        <Tabs.Panel value="about" pt="md">
-          <About />
-        </Tabs.Panel>
-      </Tabs>
+      <ScreenHead title={t.title} about={t.about} />
+      {me && !me.rights.includes('administer') ? (
+        <Alert color="gray" icon={<IconLock aria-hidden />} title={t.forbidden} />
+      ) : (
+        <Tabs value={open} onChange={(v) => setQuery({ tab: v ?? '' }, { replace: true })} keepMounted={false}>
+          <Tabs.List aria-label={t.title}>
+            {names.map((n) => (
+              <Tabs.Tab key={n} value={n}>
+                {t.tabs[n]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {names.map((n) => {
+            const Part = parts[n];
+            return (
+              <Tabs.Panel key={n} value={n} pt="md">
+                <Part />
+              </Tabs.Panel>
+            );
+          })}
+        </Tabs>
+      )}
     </Stack>
   );
 }

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { api, data, type Schemas } from '../../api/client';
 import { dateTime } from '../../text/time';
 import { CopyLine } from './CopyLine';
-import { Refusal } from './Refusal';
+import { Refused } from '../library/Refused';
 import { useAdminTexts } from './text';
 
 /** Makes the line that a person types on a new robot. */
@@ -53,7 +53,7 @@ export function Enrol() {
           </Button>
         </Stack>
       </form>
-      <Refusal error={error} />
+      {error !== undefined && <Refused error={error} />}
       {made && (
         <Alert title={t.paste} role="status">
           <CopyLine text={made.line} />

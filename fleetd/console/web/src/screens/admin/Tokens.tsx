@@ -1,51 +1,78 @@
-import { Alert, Button, Code, Group, Loader, NumberInput, Select, Stack, Table, Text, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Code, Group, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { useMe } from '../../api/me';
+import { ListState } from '../../shell/ListState';
 import { dateTime } from '../../text/time';
+import { Refused } from '../library/Refused';
 import { CopyLine } from './CopyLine';
-import { Refusal } from './Refusal';
+import { Rows } from './Rows';
 import { useAdminTexts } from './text';
+import { useChange } from './useChange';
+import type { Role } from './UserDialog';
+import { useUsers } from './Users';
 
-/** Tokens of programs: the list, and a form that makes one. */
+/** Tokens of programs: a form that makes one, and those that are valid. */
 export function Tokens() {
   const t = useAdminTexts();
-  const client = useQueryClient();
-  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => data(api.GET('/api/v1/tokens')) });
-  const users = useQuery({ queryKey: ['users'], queryFn: () => data(api.GET('/api/v1/users')) });
-  const [user, setUser] = useState<string | null>(null);
-  const [name, setName] = useState('');
-  const [days, setDays] = useState<number | string>(90);
-  const [made, setMade] = useState<Schemas['AccessToken']>();
-  const [error, setError] = useState<unknown>();
-  if (tokens.error) return <Refusal error={tokens.error} />;
-  if (!tokens.data) return <Loader aria-label={t.loading} />;
-  const change = async (what: () => Promise<void>) => {
-    setError(undefined);
-    try {
-      await what();
-    } catch (thrown) {
-      setError(thrown);
-    }
-    await client.invalidateQueries({ queryKey: ['tokens'] });
-  };
-  const make = (e: FormEvent) => {
-    e.preventDefault();
-    void change(async () => {
-      const body = { name: name.trim(), days: Number(days), user: user ?? undefined };
-      setMade(await data(api.POST('/api/v1/tokens', { body })));
-      setName('');
-    });
-  };
+  const list = useQuery({ queryKey: ['tokens'], queryFn: () => data(api.GET('/api/v1/tokens')) });
+  const { change, error } = useChange('tokens');
+  const tokens = list.data?.tokens ?? [];
   const end = (id: string) =>
-    change(async () => {
-      await api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } });
-    });
+    change(t.ended(id), () => api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }));
   return (
     <Stack>
-      <Refusal error={error} />
-      <form onSubmit={make}>
+      <NewToken />
+      {error !== undefined && <Refused error={error} />}
+      <ListState of={list} rows={tokens.length} empty={t.noTokens} />
+      <Rows
+        label={t.tabs.tokens}
+        rows={tokens}
+        keyOf={(k) => k.id}
+        columns={[
+          { head: t.token, from: 'sm', cell: (k) => <Code>{k.id}</Code> },
+          { head: t.user, cell: (k) => k.user },
+          { head: t.tokenFor, cell: (k) => <span className="any-text">{k.name}</span> },
+          { head: t.limits, from: 'sm', cell: (k) => k.roles.join(', ') || t.usersRoles },
+          { head: t.until, from: 'sm', cell: (k) => dateTime(k.expires_at) },
+          {
+            head: t.end,
+            unseen: true,
+            cell: (k) => (
+              <Button size="xs" variant="default" aria-label={t.revoke(k.name)} onClick={() => void end(k.id)}>
+                {t.end}
+              </Button>
+            ),
+          },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+function NewToken() {
+  const t = useAdminTexts();
+  const me = useMe();
+  const users = useUsers().data?.users ?? [];
+  const { change, error, busy } = useChange('tokens');
+  const [chosen, setUser] = useState<string | null>(null);
+  const [name, setName] = useState('');
+  const [days, setDays] = useState<number | string>(90);
+  const [only, setOnly] = useState<Role[]>([]);
+  const [made, setMade] = useState<Schemas['AccessToken']>();
+  const user = chosen ?? users.find((u) => u.name === me?.id)?.name ?? null;
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    setMade(undefined);
+    const body = { name: name.trim(), days: Number(days), user: user!, roles: only.length > 0 ? only : undefined };
+    const send = async () => setMade(await data(api.POST('/api/v1/tokens', { body })));
+    if (await change(t.made(body.name), send)) setName('');
+  };
+  return (
+    <form onSubmit={(e) => void submit(e)}>
+      <Stack>
         <Group align="flex-end">
           <TextInput
             label={t.tokenFor}
@@ -58,60 +85,34 @@ export function Tokens() {
           <Select
             label={t.user}
             value={user}
-            onChange={setUser}
-            data={(users.data?.users ?? []).map((u) => u.name)}
+            onChange={(v) => {
+              setUser(v);
+              setOnly([]);
+            }}
+            data={users.map((u) => u.name)}
             searchable
             required
           />
-          <NumberInput label={t.days} value={days} onChange={setDays} min={1} max={3650} w={120} />
-          <Button type="submit" disabled={!name.trim() || !user || !Number(days)}>
+          <MultiSelect
+            label={t.limits}
+            placeholder={only.length === 0 ? t.usersRoles : undefined}
+            value={only}
+            onChange={(v) => setOnly(v as Role[])}
+            data={users.find((u) => u.name === user)?.roles ?? []}
+            w={{ base: '100%', xs: 260 }}
+          />
+          <NumberInput label={t.days} value={days} onChange={setDays} min={1} max={3650} w={130} />
+          <Button type="submit" loading={busy} disabled={!name.trim() || !user || !Number(days)}>
             {t.makeToken}
           </Button>
         </Group>
-      </form>
-      {made?.secret && (
-        <Alert title={t.secret} role="status">
-          <CopyLine text={made.secret} />
-        </Alert>
-      )}
-      {tokens.data.tokens.length === 0 ? (
-        <Text>{t.noTokens}</Text>
-      ) : (
-        <Table.ScrollContainer minWidth={500}>
-          <Table verticalSpacing="xs">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t.token}</Table.Th>
-                <Table.Th>{t.user}</Table.Th>
-                <Table.Th>{t.tokenFor}</Table.Th>
-                <Table.Th>{t.limits}</Table.Th>
-                <Table.Th>{t.until}</Table.Th>
-                <Table.Th>
-                  <span className="unseen">{t.end}</span>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {tokens.data.tokens.map((k) => (
-                <Table.Tr key={k.id}>
-                  <Table.Td>
-                    <Code>{k.id}</Code>
-                  </Table.Td>
-                  <Table.Td dir="auto">{k.user}</Table.Td>
-                  <Table.Td dir="auto">{k.name}</Table.Td>
-                  <Table.Td>{k.roles.join(', ') || t.usersRoles}</Table.Td>
-                  <Table.Td>{dateTime(k.expires_at)}</Table.Td>
-                  <Table.Td>
-                    <Button size="xs" variant="default" aria-label={t.revoke(k.id)} onClick={() => void end(k.id)}>
-                      {t.end}
-                    </Button>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
-    </Stack>
+        {error !== undefined && <Refused error={error} />}
+        {made?.secret && (
+          <Alert title={t.secret} role="status">
+            <CopyLine text={made.secret} />
+          </Alert>
+        )}
+      </Stack>
+    </form>
   );
 }

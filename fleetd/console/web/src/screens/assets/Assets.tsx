@@ -8,12 +8,10 @@ import {
   List,
   Menu,
   Modal,
-  Skeleton,
   Stack,
   Table,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDots, IconSearch } from '@tabler/icons-react';
@@ -23,6 +21,8 @@ import { Link, useSearchParams } from 'react-router';
 
 import { api, data, type Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
+import { ListState } from '../../shell/ListState';
+import { ScreenHead } from '../../shell/ScreenHead';
 import { dateTime } from '../../text/time';
 import { FileInput } from '../library/FileInput';
 import { Refused } from '../library/Refused';
@@ -85,14 +85,7 @@ export default function Assets() {
   const shown = (assets.data ?? []).filter((a) => a.name.includes(filter.toLowerCase().trim()));
   return (
     <Stack>
-      <Stack gap={2} maw={640}>
-        <Title order={1} size="h2">
-          {t.title}
-        </Title>
-        <Text size="sm" c="dimmed">
-          {t.about}
-        </Text>
-      </Stack>
+      <ScreenHead title={t.title} about={t.about} />
       {!mayEdit && <Alert color="gray">{t.noEdit}</Alert>}
       <FileInput
         multiple
@@ -118,9 +111,7 @@ export default function Assets() {
         onChange={(e) => setQuery(e.currentTarget.value ? { q: e.currentTarget.value } : {}, { replace: true })}
         w={{ base: '100%', xs: 300 }}
       />
-      {assets.isPending && <Skeleton h={160} aria-label={t.loading} />}
-      {assets.isError && <Refused error={assets.error} onRetry={() => void assets.refetch()} />}
-      {assets.data && shown.length === 0 && <Text py="lg">{assets.data.length === 0 ? t.empty : t.noMatch}</Text>}
+      <ListState of={assets} rows={shown.length} empty={assets.data?.length === 0 ? t.empty : t.noMatch} />
       {shown.length > 0 && (
         <Table highlightOnHover>
           <Table.Thead>

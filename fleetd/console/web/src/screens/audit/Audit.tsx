@@ -1,15 +1,17 @@
-import { Button, Group, Menu, NativeSelect, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Menu, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
-import { Refused } from '../library/Refused';
+import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
+import { ListState } from '../../shell/ListState';
+import { ScreenHead } from '../../shell/ScreenHead';
+import { useFilter } from '../../shell/useFilter';
 import { EntryDialog } from './EntryDialog';
 import { EntryTable } from './EntryTable';
 import { useAuditTexts } from './text';
-import { useFilter } from './useFilter';
 import { Verify } from './Verify';
 
 export type Entry = Schemas['AuditEntry'];
@@ -47,15 +49,7 @@ export default function Audit() {
   const exportURL = (format: string) => `/api/v1/audit/export?${new URLSearchParams({ ...query, format })}`;
   return (
     <Stack>
-      <Group justify="space-between" align="flex-start">
-        <Stack gap={2} maw={640}>
-          <Title order={1} size="h2">
-            {t.title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {t.about}
-          </Text>
-        </Stack>
+      <ScreenHead title={t.title} about={t.about}>
         <Menu position="bottom-end">
           <Menu.Target>
             <Button variant="default" leftSection={<IconDownload size={18} aria-hidden />}>
@@ -71,62 +65,19 @@ export default function Audit() {
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
-      </Group>
+      </ScreenHead>
       <Verify />
-      <Group align="flex-end" gap="xs">
+      <FilterRow of={filter}>
         {(['who', 'what', 'target'] as const).map((name) => (
-          <TextInput
-            key={name}
-            data-filter={name === 'who' || undefined}
-            label={t[name]}
-            value={filter.values[name]}
-            onChange={(e) => filter.put(name, e.currentTarget.value)}
-            w={150}
-          />
+          <FilterText key={name} of={filter} name={name} label={t[name]} first={name === 'who'} />
         ))}
-        <NativeSelect
-          label={t.outcome}
-          value={filter.values.outcome}
-          onChange={(e) => filter.put('outcome', e.currentTarget.value)}
-          data={[
-            { value: '', label: t.any },
-            ...Object.entries(t.outcomes).map(([value, label]) => ({ value, label })),
-          ]}
-        />
-        <NativeSelect
-          label={t.via}
-          value={filter.values.via}
-          onChange={(e) => filter.put('via', e.currentTarget.value)}
-          data={[{ value: '', label: t.any }, ...Object.entries(t.vias).map(([value, label]) => ({ value, label }))]}
-        />
+        <FilterChoice of={filter} name="outcome" label={t.outcome} values={t.outcomes} />
+        <FilterChoice of={filter} name="via" label={t.via} values={t.vias} />
         {(['since', 'until'] as const).map((name) => (
-          <TextInput
-            key={name}
-            type="datetime-local"
-            label={t[name]}
-            value={filter.values[name]}
-            onChange={(e) => filter.put(name, e.currentTarget.value)}
-          />
+          <FilterText key={name} of={filter} name={name} label={t[name]} time />
         ))}
-        {filter.any && (
-          <Button variant="subtle" onClick={filter.clear}>
-            {t.clear}
-          </Button>
-        )}
-      </Group>
-      {list.isPending && (
-        <Stack gap="xs" aria-label={t.loading} role="status">
-          {[1, 2, 3, 4].map((n) => (
-            <Skeleton key={n} h={32} />
-          ))}
-        </Stack>
-      )}
-      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && entries.length === 0 && (
-        <Text py="xl" ta="center" role="status">
-          {t.empty}
-        </Text>
-      )}
+      </FilterRow>
+      <ListState of={list} rows={entries.length} empty={t.empty} />
       {entries.length > 0 && <EntryTable entries={entries} onOpen={setOpen} />}
       {list.hasNextPage && (
         <Group justify="center">

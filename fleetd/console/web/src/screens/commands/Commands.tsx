@@ -1,16 +1,4 @@
-import {
-  Badge,
-  Button,
-  Group,
-  NativeSelect,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  Title,
-  Tooltip,
-} from '@mantine/core';
+import { Badge, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,9 +6,11 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
+import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
+import { ListState } from '../../shell/ListState';
+import { ScreenHead } from '../../shell/ScreenHead';
+import { useFilter } from '../../shell/useFilter';
 import { dateTime } from '../../text/time';
-import { useFilter } from '../audit/useFilter';
-import { Refused } from '../library/Refused';
 import { CancelDialog } from './CancelDialog';
 import { type Command, groupOf, inProgress, refusals, stateColor } from './states';
 import { useCommandsTexts } from './text';
@@ -48,34 +38,11 @@ export default function Commands() {
   const shown = reason ? all.filter((c) => groupOf(c) === reason) : all;
   return (
     <Stack>
-      <Stack gap={2} maw={640}>
-        <Title order={1} size="h2">
-          {t.title}
-        </Title>
-        <Text size="sm" c="dimmed">
-          {t.about}
-        </Text>
-      </Stack>
-      <Group align="flex-end" gap="xs">
-        <TextInput
-          data-filter
-          label={t.robot}
-          value={filter.values.robot}
-          onChange={(e) => filter.put('robot', e.currentTarget.value)}
-          w={180}
-        />
-        <NativeSelect
-          label={t.state}
-          value={filter.values.state}
-          onChange={(e) => filter.put('state', e.currentTarget.value)}
-          data={[{ value: '', label: t.any }, ...Object.entries(t.states).map(([value, label]) => ({ value, label }))]}
-        />
-        {filter.any && (
-          <Button variant="subtle" onClick={filter.clear}>
-            {t.clear}
-          </Button>
-        )}
-      </Group>
+      <ScreenHead title={t.title} about={t.about} />
+      <FilterRow of={filter}>
+        <FilterText of={filter} name="robot" label={t.robot} first />
+        <FilterChoice of={filter} name="state" label={t.state} values={t.states} />
+      </FilterRow>
       {groups.length > 0 && (
         <Stack gap={6} component="section" aria-label={t.refused}>
           <Text fw={600} size="sm">
@@ -101,19 +68,7 @@ export default function Commands() {
           </Group>
         </Stack>
       )}
-      {list.isPending && (
-        <Stack gap="xs" aria-label={t.loading} role="status">
-          {[1, 2, 3, 4].map((n) => (
-            <Skeleton key={n} h={32} />
-          ))}
-        </Stack>
-      )}
-      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && shown.length === 0 && (
-        <Text py="xl" ta="center" role="status">
-          {t.empty}
-        </Text>
-      )}
+      <ListState of={list} rows={shown.length} empty={t.empty} />
       {shown.length > 0 && (
         <Table.ScrollContainer minWidth={340} type="native">
           <Table verticalSpacing={6} highlightOnHover>

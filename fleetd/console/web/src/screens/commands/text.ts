@@ -6,7 +6,6 @@ export const useCommandsTexts = texts(
     about: 'What was sent to robots, by whom and why, and how each robot answered.',
     robot: 'Robot',
     state: 'State',
-    any: 'any',
     at: 'When',
     command: 'Command',
     who: 'Who',
@@ -25,8 +24,6 @@ export const useCommandsTexts = texts(
     notMay: 'You do not have the right to cancel this command.',
     over: 'It has ended already.',
     empty: 'No command matches.',
-    loading: 'Loading',
-    clear: 'Clear the filter',
     more: 'Show older ones',
     inProgress: 'in progress',
     states: {
@@ -50,7 +47,6 @@ export const useCommandsTexts = texts(
     about: 'Was an Roboter gesendet wurde, von wem und warum, und was jeder geantwortet hat.',
     robot: 'Roboter',
     state: 'Zustand',
-    any: 'beliebig',
     at: 'Wann',
     command: 'Befehl',
     who: 'Wer',
@@ -70,8 +66,6 @@ export const useCommandsTexts = texts(
     notMay: 'Sie haben nicht das Recht, diesen Befehl abzubrechen.',
     over: 'Er ist schon beendet.',
     empty: 'Kein Befehl passt.',
-    loading: 'Wird geladen',
-    clear: 'Filter löschen',
     more: 'Ältere zeigen',
     inProgress: 'in Arbeit',
     states: {

@@ -1,13 +1,14 @@
-import { Badge, Button, Group, NativeSelect, Skeleton, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
+import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
+import { ListState } from '../../shell/ListState';
+import { useFilter } from '../../shell/useFilter';
 import { dateTime } from '../../text/time';
-import { useFilter } from '../audit/useFilter';
-import { Refused } from '../library/Refused';
 import { useEventsTexts } from './text';
 
 const color: Record<string, string> = { info: 'gray', warn: 'yellow', error: 'red', safety: 'grape' };
@@ -34,6 +35,8 @@ export function EventTail() {
     refetchInterval: paused ? false : 1500,
     placeholderData: keepPreviousData,
   });
+  const { info, warn, error, safety } = t.levels;
+  const levels = { info, warn, error, safety };
   const events = list.data?.events ?? [];
   return (
     <Stack component="section" aria-labelledby="events-title" gap="sm">
@@ -53,35 +56,12 @@ export function EventTail() {
       <Text size="sm" c="dimmed">
         {t.eventsHelp}
       </Text>
-      <Group align="flex-end" gap="xs">
-        {(['robot', 'type'] as const).map((name) => (
-          <TextInput
-            key={name}
-            data-filter={name === 'robot' || undefined}
-            label={t[name]}
-            value={filter.values[name]}
-            onChange={(e) => filter.put(name, e.currentTarget.value)}
-            w={160}
-          />
-        ))}
-        <NativeSelect
-          label={t.level}
-          value={filter.values.level}
-          onChange={(e) => filter.put('level', e.currentTarget.value)}
-          data={[
-            { value: '', label: t.any },
-            ...(['info', 'warn', 'error', 'safety'] as const).map((value) => ({ value, label: t.levels[value] })),
-          ]}
-        />
-        {filter.any && (
-          <Button variant="subtle" onClick={filter.clear}>
-            {t.clear}
-          </Button>
-        )}
-      </Group>
-      {list.isPending && <Skeleton h={120} aria-label={t.loading} role="status" />}
-      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && events.length === 0 && <Text role="status">{t.empty}</Text>}
+      <FilterRow of={filter}>
+        <FilterText of={filter} name="robot" label={t.robot} first />
+        <FilterText of={filter} name="type" label={t.type} />
+        <FilterChoice of={filter} name="level" label={t.level} values={levels} />
+      </FilterRow>
+      <ListState of={list} rows={events.length} empty={t.empty} />
       {events.length > 0 && (
         <Table.ScrollContainer minWidth={340} type="native">
           <Table verticalSpacing={4}>

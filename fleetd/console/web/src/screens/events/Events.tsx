@@ -1,5 +1,6 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
+import { ScreenHead } from '../../shell/ScreenHead';
 import { AlertList } from './AlertList';
 import { EventTail } from './EventTail';
 import { useEventsTexts } from './text';
@@ -9,9 +10,7 @@ export default function Events() {
   const t = useEventsTexts();
   return (
     <Stack gap="xl">
-      <Title order={1} size="h2">
-        {t.title}
-      </Title>
+      <ScreenHead title={t.title} />
       <AlertList />
       <EventTail />
     </Stack>

@@ -1,0 +1,127 @@
+import {
+  Button,
+  Group,
+  Modal,
+  MultiSelect,
+  PasswordInput,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+
+import { api, type Schemas } from '../../api/client';
+import { useSites } from '../../live/robots';
+import { Refused } from '../library/Refused';
+import { useAdminTexts } from './text';
+import { useChange } from './useChange';
+
+export type Account = Schemas['Account'];
+export type Role = Account['roles'][number];
+export const roles: Role[] = ['viewer', 'operator', 'author', 'releaser', 'admin', 'auditor'];
+
+/** Adds a user, or changes one. */
+export function UserDialog({ user, onClose }: { user?: Account; onClose: () => void }) {
+  const t = useAdminTexts();
+  const known = useSites();
+  const { change, error, busy } = useChange('users');
+  const [name, setName] = useState(user?.name ?? '');
+  const [display, setDisplay] = useState(user?.display ?? '');
+  const [has, setHas] = useState<Role[]>(user?.roles ?? ['viewer']);
+  const [sites, setSites] = useState(user?.sites ?? []);
+  const [password, setPassword] = useState('');
+  const [disabled, setDisabled] = useState(user?.disabled ?? false);
+  const send = async () => {
+    if (!user) {
+      const body = { name: name.trim(), display, roles: has, sites, password: password || undefined };
+      return api.POST('/api/v1/users', { body });
+    }
+    const params = { path: { name: user.name } };
+    if (password) await api.POST('/api/v1/users/{name}/password', { params, body: { password } });
+    return api.PATCH('/api/v1/users/{name}', { params, body: { display, roles: has, sites, disabled } });
+  };
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    if (await change(t.saved(name.trim()), send)) onClose();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={<span dir="auto">{user ? t.change(user.name) : t.addUser}</span>}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
+      <form onSubmit={(e) => void submit(e)}>
+        <Stack>
+          {error !== undefined && <Refused error={error} />}
+          {!user && (
+            <TextInput
+              label={t.user}
+              description={t.userHelp}
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              required
+              maxLength={63}
+              autoCapitalize="none"
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
+          <TextInput
+            label={t.name}
+            value={display}
+            onChange={(e) => setDisplay(e.currentTarget.value)}
+            maxLength={63}
+            autoComplete="off"
+            dir="auto"
+          />
+          <MultiSelect
+            label={t.roles}
+            value={has}
+            onChange={(v) => setHas(v as Role[])}
+            data={roles}
+            required
+            renderOption={({ option }) => (
+              <div>
+                <Text size="sm" fw={600}>
+                  {option.label}
+                </Text>
+                <Text size="xs">{t.purposes[option.value as Role]}</Text>
+              </div>
+            )}
+          />
+          <TagsInput
+            label={t.sites}
+            description={t.sitesHelp}
+            value={sites}
+            onChange={setSites}
+            data={known}
+            acceptValueOnBlur
+            dir="auto"
+          />
+          <PasswordInput
+            label={user ? t.newPassword : t.password}
+            description={user ? t.newPasswordHelp : t.passwordHelp}
+            value={password}
+            onChange={(e) => setPassword(e.currentTarget.value)}
+            autoComplete="new-password"
+            maxLength={256}
+          />
+          {user && (
+            <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" loading={busy} disabled={!name.trim() || has.length === 0}>
+              {user ? t.save : t.add}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
