@@ -85,7 +85,7 @@ var layers = []layer{
 	{what: "fleetd's commands", clock: true,
 		folders: []string{"fleetd/cli"}},
 	{what: "mains", clock: true,
-		folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/library/makesounds"}},
+		folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/library/makesounds", "fleetd/console/licences"}},
 	{what: "everything in one process", clock: true,
 		folders: []string{"deploy/stage"}},
 	{what: "the demo and the end-to-end tests", clock: true,

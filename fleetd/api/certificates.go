@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/trust"
 	"troupe/schema"
 )
 
@@ -25,9 +26,17 @@ type Service struct {
 	Why     string      `json:"revoked_why,omitempty"`
 }
 
+// OwnCertificate is a certificate that this instance needs to run.
+type OwnCertificate struct {
+	Use     trust.Use   `json:"use" enum:"root,intermediate,address,broker" doc:"root: every client trusts it; intermediate: fleetd issues certificates with it; address: of fleetd's HTTP address; broker: for the connection to the broker"`
+	Name    string      `json:"name"`
+	Expires schema.Time `json:"expires"`
+}
+
 // Services lists the certificates that do not belong to robots.
 type Services struct {
-	Services []Service `json:"services"`
+	Own      []OwnCertificate `json:"own" doc:"what this instance needs to run; empty without certificates"`
+	Services []Service        `json:"services"`
 }
 
 // RevokedCertificate is the result of revoking one certificate.
@@ -39,13 +48,20 @@ type RevokedCertificate struct {
 
 func (s *server) services(h huma.API) {
 	register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
-		"Those made with fleetd ca service in the folder of this instance's keys, and revoked ones of which only the serial number is known."), auth.View,
+		"Those that this instance needs, those made with fleetd ca service in the folder of its keys, and revoked ones of which only the serial number is known."), auth.View,
 		func(ctx context.Context, _ *noInput) (*answer[Services], error) {
 			all, err := s.Identities.Services(ctx)
 			if err != nil {
 				return nil, s.fail(err, "the certificates of fleetd instances")
 			}
-			out := Services{Services: []Service{}}
+			held, err := s.Issuers.Held()
+			if err != nil {
+				return nil, err
+			}
+			out := Services{Own: []OwnCertificate{}, Services: []Service{}}
+			for _, c := range held {
+				out.Own = append(out.Own, OwnCertificate{Use: c.Use, Name: c.Name, Expires: timeOf(c.NotAfter)})
+			}
 			for _, c := range all {
 				out.Services = append(out.Services, Service{
 					Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),

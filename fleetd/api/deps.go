@@ -55,4 +55,6 @@ type Instance interface {
 type Issuers interface {
 	// Issuer returns what is needed to issue certificates, or why this instance cannot.
 	Issuer() (trust.Issuer, error)
+	// Held lists the certificates that this instance needs to run.
+	Held() ([]trust.Held, error)
 }

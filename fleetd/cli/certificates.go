@@ -14,13 +14,22 @@ import (
 
 func (sh *shell) caList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "list the certificates of fleetd instances, and revoked ones of unknown holders", Args: cobra.NoArgs,
+		Use: "list", Short: "list the certificates that this instance needs, those of fleetd instances, and revoked ones of unknown holders", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Services
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "services"}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(out io.Writer) {
+				if len(s.Own) > 0 {
+					w := newTable(out)
+					fmt.Fprintln(w, "NEEDED FOR\tNAME\tEXPIRES")
+					for _, c := range s.Own {
+						writeRow(w, c.Use, c.Name, c.Expires)
+					}
+					_ = w.Flush() // a write error shows at the next write
+					fmt.Fprintln(out)
+				}
 				w := newTable(out)
 				fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
 				for _, c := range s.Services {

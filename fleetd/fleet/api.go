@@ -56,6 +56,9 @@ func (f *Fleet) Orphans() []view.Orphan { return f.view.Orphans() }
 // Issuer is what certificates are issued with, or why none are.
 func (f *Fleet) Issuer() (trust.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
 
+// Held lists the certificates that this instance needs to run.
+func (f *Fleet) Held() ([]trust.Held, error) { return f.identity.Held() }
+
 // Leaving says what the decommission of a robot waits for; empty if for nothing.
 func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
 

@@ -8,7 +8,13 @@ export default defineConfig({
   plugins: [react()],
   // fleetd replaces the placeholder in index.html with a nonce of its own for each request.
   html: { cspNonce: 'CSP_NONCE' },
-  build: { target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 700, modulePreload: { polyfill: false } },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
+    modulePreload: { polyfill: false },
+    license: { fileName: 'licences-npm.json' },
+  },
   server: { proxy: { '/api': { target: fleetd, changeOrigin: true, ws: true } } },
   test: { include: ['src/**/*.test.ts'] },
 });

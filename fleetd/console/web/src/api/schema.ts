@@ -1347,7 +1347,7 @@ export interface paths {
         };
         /**
          * List the certificates of fleetd instances
-         * @description Those made with fleetd ca service in the folder of this instance's keys, and revoked ones of which only the serial number is known.
+         * @description Those that this instance needs, those made with fleetd ca service in the folder of its keys, and revoked ones of which only the serial number is known.
          */
         get: operations["list-services"];
         put?: never;
@@ -2689,6 +2689,15 @@ export interface components {
         OrphanList: {
             orphans: components["schemas"]["Orphan"][];
         };
+        OwnCertificate: {
+            expires: string;
+            name: string;
+            /**
+             * @description root: every client trusts it; intermediate: fleetd issues certificates with it; address: of fleetd's HTTP address; broker: for the connection to the broker
+             * @enum {string}
+             */
+            use: "root" | "intermediate" | "address" | "broker";
+        };
         OwnPassword: {
             new: string;
             old: string;
@@ -3661,6 +3670,8 @@ export interface components {
             serial: string;
         };
         Services: {
+            /** @description what this instance needs to run; empty without certificates */
+            own: components["schemas"]["OwnCertificate"][];
             services: components["schemas"]["Service"][];
         };
         SetAssigned: {

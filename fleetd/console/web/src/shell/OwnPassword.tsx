@@ -1,9 +1,10 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 
 import { api } from '../api/client';
 import { Refused } from '../screens/library/Refused';
+import { Password } from './Password';
 import { useShellTexts } from './text';
 
 const shortest = 10;
@@ -38,30 +39,27 @@ export function OwnPassword({ user, onClose }: { user: string; onClose: () => vo
           <input type="text" name="username" value={user} autoComplete="username" readOnly hidden />
           <Text size="sm">{t.ownPasswordHelp}</Text>
           {error !== undefined && <Refused error={error} />}
-          <PasswordInput
+          <Password
             label={t.oldPassword}
             value={old}
             onChange={(e) => setOld(e.currentTarget.value)}
             autoComplete="current-password"
-            maxLength={256}
             required
             data-autofocus
           />
-          <PasswordInput
+          <Password
             label={t.newPassword}
             description={t.newPasswordHelp(shortest)}
             value={next}
             onChange={(e) => setNext(e.currentTarget.value)}
             autoComplete="new-password"
-            maxLength={256}
             required
           />
-          <PasswordInput
+          <Password
             label={t.newPasswordAgain}
             value={again}
             onChange={(e) => setAgain(e.currentTarget.value)}
             autoComplete="new-password"
-            maxLength={256}
             required
             error={differs && t.passwordsDiffer}
           />

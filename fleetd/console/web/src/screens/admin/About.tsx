@@ -1,44 +1,93 @@
-import { Badge, Loader, Table, Text } from '@mantine/core';
+import { Button, Code, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
-import type { Schemas } from '../../api/client';
+import { Problem } from '../../api/problem';
 import { useLive } from '../../live/stream';
+import { ListState } from '../../shell/ListState';
+import { Rows } from './Rows';
 import { useAdminTexts } from './text';
 
-/** How this instance of fleetd is, as the stream says it every two seconds. */
+/** A part that somebody else wrote, as the build lists it. */
+interface Part {
+  name: string;
+  version: string;
+  identifier: string | null;
+  text: string | null;
+}
+
+async function listOf(file: string): Promise<Part[]> {
+  const answer = await fetch(file);
+  if (!answer.ok || !answer.headers.get('content-type')?.includes('json')) throw await Problem.of(answer);
+  return (await answer.json()) as Part[];
+}
+
+/** Which fleetd this is, and the licences of the parts that it is built of. */
 export function About() {
   const t = useAdminTexts();
   const s = useLive((l) => l.fleetd);
-  if (!s) return <Loader aria-label={t.loading} />;
-  const lead = s.leadership;
-  const rows: [string, React.ReactNode][] = [
-    [t.broker, <Health key="b" of={s.broker} />],
-    [t.database, <Health key="d" of={s.database} />],
-    [t.leader, `${lead.leader ?? '–'}${lead.why ? ` (${lead.why})` : ''}`],
-    [t.instance, s.name],
-    [t.version, s.version],
-    [t.fleet, s.fleet_id ?? '–'],
-  ];
+  const [open, setOpen] = useState<Part>();
+  const list = useQuery({
+    queryKey: ['licences'],
+    queryFn: async () => (await Promise.all(['/licences-go.json', '/licences-npm.json'].map(listOf))).flat(),
+    staleTime: Infinity,
+  });
   return (
-    <Table maw={720} verticalSpacing="xs">
-      <Table.Tbody>
-        {rows.map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Th scope="row" w={180}>
-              {name}
-            </Table.Th>
-            <Table.Td>{typeof value === 'string' ? <Text dir="auto">{value}</Text> : value}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-}
-
-function Health({ of }: { of: Schemas['Health'] }) {
-  const t = useAdminTexts();
-  return (
-    <Badge color={of.ok ? 'green' : 'red'} variant="light" tt="none" size="lg">
-      {of.ok ? `${t.ok}${of.kind ? ` (${of.kind})` : ''}` : (of.why ?? '–')}
-    </Badge>
+    <Stack gap="xl">
+      <Table maw={720} verticalSpacing="xs" aria-label={t.tabs.about}>
+        <Table.Tbody>
+          {[
+            [t.version, s?.version],
+            [t.fleet, s?.fleet_id],
+          ].map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={{ base: 120, sm: 220 }}>
+                {name}
+              </Table.Th>
+              <Table.Td dir="auto">{value || '–'}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Stack gap="xs" component="section" aria-labelledby="licences">
+        <Title order={2} size="h4" id="licences">
+          {t.licences}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t.licencesHelp}
+        </Text>
+        <ListState of={list} rows={list.data?.length ?? 0} empty={t.noLicences} />
+        <Rows
+          label={t.licences}
+          rows={list.data ?? []}
+          keyOf={(p) => `${p.name} ${p.version}`}
+          columns={[
+            { head: t.part, cell: (p) => <span className="any-text">{p.name}</span> },
+            { head: t.version, from: 'sm', cell: (p) => p.version },
+            {
+              head: t.licence,
+              cell: (p) => (
+                <Button size="xs" variant="default" aria-label={t.licenceOf(p.name)} onClick={() => setOpen(p)}>
+                  {p.identifier ?? '–'}
+                </Button>
+              ),
+            },
+          ]}
+        />
+      </Stack>
+      {open && (
+        <Modal
+          opened
+          onClose={() => setOpen(undefined)}
+          title={t.licenceOf(open.name)}
+          size="xl"
+          closeButtonProps={{ 'aria-label': t.close }}
+        >
+          <Code block className="licence" tabIndex={0}>
+            {open.text}
+          </Code>
+        </Modal>
+      )}
+    </Stack>
   );
 }

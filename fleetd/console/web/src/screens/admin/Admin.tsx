@@ -7,11 +7,20 @@ import { useMe } from '../../api/me';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { About } from './About';
 import { Enrol } from './Enrol';
+import { Health } from './Health';
+import { Sites } from './Sites';
 import { useAdminTexts } from './text';
 import { Tokens } from './Tokens';
 import { Users } from './Users';
 
-const parts = { users: Users, tokens: Tokens, enrol: Enrol, about: About } satisfies Record<string, ComponentType>;
+const parts = {
+  users: Users,
+  tokens: Tokens,
+  sites: Sites,
+  enrol: Enrol,
+  health: Health,
+  about: About,
+} satisfies Record<string, ComponentType>;
 const names = Object.keys(parts) as (keyof typeof parts)[];
 
 /** Accounts, enrolment of robots, and how fleetd is. The address has the part that is open. */

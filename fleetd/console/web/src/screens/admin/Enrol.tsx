@@ -1,7 +1,9 @@
-import { Alert, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { QRCodeSVG } from 'qrcode.react';
 import { type FormEvent, useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { useRobots } from '../../live/robots';
 import { dateTime } from '../../text/time';
 import { CopyLine } from './CopyLine';
 import { Refused } from '../library/Refused';
@@ -10,6 +12,7 @@ import { useAdminTexts } from './text';
 /** Makes the line that a person types on a new robot. */
 export function Enrol() {
   const t = useAdminTexts();
+  const robots = new Set(useRobots().map((r) => r.id));
   const [robot, setRobot] = useState('');
   const [serial, setSerial] = useState('');
   const [made, setMade] = useState<Schemas['Token']>();
@@ -57,9 +60,20 @@ export function Enrol() {
       {made && (
         <Alert title={t.paste} role="status">
           <CopyLine text={made.line} />
-          <Text size="sm" mt="xs">
-            {t.until} {dateTime(made.expires)}
-          </Text>
+          <Group mt="md" align="flex-start">
+            <div className="qr">
+              <QRCodeSVG value={made.line} size={220} marginSize={4} title={t.qr(made.robot)} />
+            </div>
+            <Stack gap="xs" maw={360}>
+              <Text size="sm">{t.qrHelp}</Text>
+              <Text size="sm">
+                {t.until} {dateTime(made.expires)}
+              </Text>
+              <Text size="sm" role="status" data-testid="enrolled">
+                {robots.has(made.robot) ? t.isThere(made.robot) : t.waitsFor(made.robot)}
+              </Text>
+            </Stack>
+          </Group>
         </Alert>
       )}
     </Stack>

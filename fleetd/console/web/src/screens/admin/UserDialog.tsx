@@ -1,19 +1,9 @@
-import {
-  Button,
-  Group,
-  Modal,
-  MultiSelect,
-  PasswordInput,
-  Stack,
-  Switch,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 
 import { api, type Schemas } from '../../api/client';
 import { useSites } from '../../live/robots';
+import { Password } from '../../shell/Password';
 import { Refused } from '../library/Refused';
 import { useAdminTexts } from './text';
 import { useChange } from './useChange';
@@ -77,21 +67,13 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             autoComplete="off"
             dir="auto"
           />
-          <MultiSelect
-            label={t.roles}
-            value={has}
-            onChange={(v) => setHas(v as Role[])}
-            data={roles}
-            required
-            renderOption={({ option }) => (
-              <div>
-                <Text size="sm" fw={600}>
-                  {option.label}
-                </Text>
-                <Text size="xs">{t.purposes[option.value as Role]}</Text>
-              </div>
-            )}
-          />
+          <Checkbox.Group label={t.roles} value={has} onChange={(v) => setHas(v as Role[])} required>
+            <Stack gap={6} mt={4}>
+              {roles.map((r) => (
+                <Checkbox key={r} value={r} label={r} description={t.purposes[r]} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
           <TagsInput
             label={t.sites}
             description={t.sitesHelp}
@@ -101,13 +83,12 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             acceptValueOnBlur
             dir="auto"
           />
-          <PasswordInput
+          <Password
             label={user ? t.newPassword : t.password}
             description={user ? t.newPasswordHelp : t.passwordHelp}
             value={password}
             onChange={(e) => setPassword(e.currentTarget.value)}
             autoComplete="new-password"
-            maxLength={256}
           />
           {user && (
             <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />

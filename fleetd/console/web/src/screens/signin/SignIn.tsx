@@ -5,7 +5,6 @@ import {
   Center,
   Divider,
   Paper,
-  PasswordInput,
   Stack,
   Text,
   TextInput,
@@ -17,6 +16,7 @@ import { type FormEvent, useState } from 'react';
 
 import { api, data } from '../../api/client';
 import { type Problem, problemOf } from '../../api/problem';
+import { Password } from '../../shell/Password';
 import { nextOf } from './next';
 import { refusalOf } from './refusal';
 import { useSignInTexts } from './text';
@@ -91,14 +91,13 @@ export default function SignIn() {
               autoFocus
               dir="auto"
             />
-            <PasswordInput
+            <Password
               label={t.password}
               value={password}
               onChange={(e) => setPassword(e.currentTarget.value)}
               name="password"
               autoComplete="current-password"
               size="md"
-              maxLength={256}
               required
             />
             <Button type="submit" size="md" loading={busy} disabled={!user.trim() || !password}>

@@ -1,0 +1,160 @@
+import { Badge, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { api, data, type Schemas } from '../../api/client';
+import { fleetdNow, useLive } from '../../live/stream';
+import { ListState } from '../../shell/ListState';
+import { dateTime } from '../../text/time';
+import { Rows } from './Rows';
+import { useAdminTexts } from './text';
+
+/** How this instance of fleetd, its broker, its database and its certificates are. */
+export function Health() {
+  const t = useAdminTexts();
+  const s = useLive((l) => l.fleetd);
+  if (!s) return <Loader aria-label={t.loading} />;
+  const rows: [string, ReactNode][] = [
+    [t.broker, <State key="b" of={s.broker} />],
+    [t.database, <State key="d" of={s.database} />],
+    [t.received, s.messages.toLocaleString()],
+    ...(s.dropped ? [[t.dropped, s.dropped.toLocaleString()] as [string, ReactNode]] : []),
+    ...(s.disputed ? [[t.disputed, s.disputed] as [string, ReactNode]] : []),
+  ];
+  return (
+    <Stack gap="xl">
+      <Table maw={720} verticalSpacing="xs" aria-label={t.tabs.health}>
+        <Table.Tbody>
+          {rows.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={{ base: 120, sm: 220 }}>
+                {name}
+              </Table.Th>
+              <Table.Td dir="auto">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Instances of={s} />
+      <Certificates />
+    </Stack>
+  );
+}
+
+function State({ of }: { of: Schemas['Health'] }) {
+  const t = useAdminTexts();
+  const Icon = of.ok ? IconCheck : IconX;
+  return (
+    <Stack gap={2}>
+      <Badge
+        color={of.ok ? 'green' : 'red'}
+        variant="light"
+        tt="none"
+        size="lg"
+        leftSection={<Icon size={14} aria-hidden />}
+      >
+        {of.ok ? `${t.ok}${of.kind ? ` (${of.kind})` : ''}` : t.fails}
+      </Badge>
+      {of.why && (
+        <Text size="sm" dir="auto">
+          {of.why}
+        </Text>
+      )}
+      {of.since && (
+        <Text size="xs" c="dimmed">
+          {t.since(dateTime(of.since))}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Instances({ of: s }: { of: Schemas['Status'] }) {
+  const t = useAdminTexts();
+  const lead = s.leadership;
+  return (
+    <Stack gap="xs" component="section" aria-labelledby="instances">
+      <Title order={2} size="h4" id="instances">
+        {t.instances}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t.instancesHelp}
+      </Text>
+      <Rows
+        label={t.instances}
+        rows={[s.name, ...(s.others ?? [])]}
+        keyOf={(name) => name}
+        columns={[
+          { head: t.instance, cell: (name) => (name === s.name ? `${name} (${t.thisOne})` : name) },
+          {
+            head: t.does,
+            cell: (name) => (
+              <Badge variant={name === lead.leader ? 'filled' : 'default'} color="blue.8" tt="none">
+                {name === lead.leader ? t.leads : t.standsBy}
+              </Badge>
+            ),
+          },
+          {
+            head: t.why,
+            from: 'sm',
+            cell: (name) => (name === s.name && lead.why ? lead.why : ''),
+          },
+        ]}
+      />
+      {!lead.leader && <Text role="status">{t.noLeader}</Text>}
+    </Stack>
+  );
+}
+
+/** days before its end from which a certificate is shown as urgent: ca server makes them for 398. */
+const urgent = 30;
+
+function Certificates() {
+  const t = useAdminTexts();
+  const list = useQuery({ queryKey: ['services'], queryFn: () => data(api.GET('/api/v1/services')) });
+  const all = [
+    ...(list.data?.own ?? []).map((c) => ({ ...c, key: c.use, what: t.uses[c.use], revoked: '' })),
+    ...(list.data?.services ?? []).map((c) => ({
+      ...c,
+      key: c.serial,
+      what: t.ofInstance,
+      name: c.name || c.serial,
+      revoked: c.revoked ? t.revoked(dateTime(c.revoked), c.revoked_by ?? '', c.revoked_why ?? '') : '',
+    })),
+  ];
+  return (
+    <Stack gap="xs" component="section" aria-labelledby="certificates">
+      <Title order={2} size="h4" id="certificates">
+        {t.certificates}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t.certificatesHelp}
+      </Text>
+      <ListState of={list} rows={all.length} empty={t.noCertificates} />
+      <Rows
+        label={t.certificates}
+        rows={all}
+        keyOf={(c) => c.key}
+        stale={(c) => c.revoked !== ''}
+        columns={[
+          { head: t.usedFor, cell: (c) => c.what },
+          { head: t.holder, from: 'sm', cell: (c) => <span className="any-text">{c.name}</span> },
+          { head: t.until, from: 'sm', cell: (c) => dateTime(c.expires) },
+          { head: t.daysLeft, cell: (c) => (c.revoked ? c.revoked : <DaysLeft until={c.expires} />) },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+function DaysLeft({ until }: { until: string }) {
+  const t = useAdminTexts();
+  const days = Math.floor((Date.parse(until) - fleetdNow()) / 86_400_000);
+  if (days >= urgent) return t.daysText(days);
+  return (
+    <Badge color="red.8" tt="none" leftSection={<IconAlertTriangle size={12} aria-hidden />}>
+      {days < 0 ? t.expired : t.daysText(days)}
+    </Badge>
+  );
+}
