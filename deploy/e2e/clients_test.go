@@ -111,6 +111,9 @@ func (w *world) mustRunCLI(args ...string) string {
 	return s.out
 }
 
+// passwordFile is in the folder of a world: the password that fleetd printed for admin.
+const passwordFile = "password"
+
 // signIn signs in with the password that fleetd printed at its first start, and makes a token for
 // every command of the test.
 func (w *world) signIn() {
@@ -118,7 +121,7 @@ func (w *world) signIn() {
 	const before = "The user admin has the password "
 	line := w.fleetd.log.await(w.t, "fleetd", "the password of admin", func(line string) bool { return strings.Contains(line, before) })
 	_, password, _ := strings.Cut(line, before)
-	file := filepath.Join(w.folder, "password")
+	file := filepath.Join(w.folder, passwordFile)
 	if err := os.WriteFile(file, []byte(strings.TrimSpace(password)), 0o600); err != nil {
 		w.t.Fatal(err)
 	}

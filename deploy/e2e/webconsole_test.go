@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -26,8 +27,7 @@ import (
 
 const webFolder = "../../fleetd/console/web"
 
-// Every file of specs gets a world of its own: three robots in two sites, which perform
-// stories of the shipped library. Each spec becomes a subtest.
+// Every file of specs gets a world of its own. Each spec becomes a subtest.
 func TestWebConsole(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
 	if err != nil || len(files) == 0 {
@@ -35,26 +35,39 @@ func TestWebConsole(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".spec.ts"), func(t *testing.T) {
-			w := newWorld(t, ownBroker)
-			w.startFleetd()
-			w.runRobotsIn(schema.ModeMnl, "", "r1", "r2", "r3")
-			w.awaitAdopted("r1", "r2", "r3")
-			w.mustRunCLI("robot", "label", "r1", "site=museum")
-			w.mustRunCLI("robot", "label", "r2", "site=museum")
-			w.mustRunCLI("robot", "label", "r3", "site=stage")
-			w.mustRunCLI("publish", "-f", "../library")
-			w.mustRunCLI("story", "assign", "museum-welcome", "r1", "r2", "r3", "--wait")
-			w.mustRunCLI("safety", "enable", "r1", "r2", "r3", "--wait")
-			w.mustRunCLI("mode", "set", "ato", "r1", "r2", "r3", "--wait")
-			runSpecs(t, w, filepath.Base(file))
+			if name := filepath.Base(file); slices.Contains(securedSpecs, name) {
+				s := newSecuredWithRobots(t)
+				runSpecs(t, newWebPage(s.world, func() { s.startFleetd() }), name)
+				return
+			}
+			w := newPerformingWorld(t)
+			runSpecs(t, newWebPage(w, func() { w.startFleetd() }), filepath.Base(file))
 		})
 	}
 }
 
-// runSpecs runs one file of specs in a browser.
-func runSpecs(t *testing.T, w *world, file string) {
+// newPerformingWorld has three robots in two sites, which perform stories of the shipped
+// library, and a fleetd that gives everybody every right.
+func newPerformingWorld(t *testing.T) *world {
 	t.Helper()
-	page := newWebPage(w)
+	w := newWorld(t, ownBroker)
+	w.startFleetd()
+	w.runRobotsIn(schema.ModeMnl, "", "r1", "r2", "r3")
+	w.awaitAdopted("r1", "r2", "r3")
+	w.mustRunCLI("robot", "label", "r1", "site=museum")
+	w.mustRunCLI("robot", "label", "r2", "site=museum")
+	w.mustRunCLI("robot", "label", "r3", "site=stage")
+	w.mustRunCLI("publish", "-f", "../library")
+	w.mustRunCLI("story", "assign", "museum-welcome", "r1", "r2", "r3", "--wait")
+	w.mustRunCLI("safety", "enable", "r1", "r2", "r3", "--wait")
+	w.mustRunCLI("mode", "set", "ato", "r1", "r2", "r3", "--wait")
+	return w
+}
+
+// runSpecs runs one file of specs in a browser.
+func runSpecs(t *testing.T, page *webPage, file string) {
+	t.Helper()
+	w := page.w
 	control := httptest.NewServer(page.control())
 	defer control.Close()
 	browser, err := findBrowser()
@@ -146,12 +159,13 @@ func (s suite) report(t *testing.T) {
 // starts again.
 type webPage struct {
 	w      *world
+	start  func() // starts fleetd again
 	server *httptest.Server
 	target atomic.Pointer[url.URL] // nil: nobody answers
 }
 
-func newWebPage(w *world) *webPage {
-	p := &webPage{w: w}
+func newWebPage(w *world, start func()) *webPage {
+	p := &webPage{w: w, start: start}
 	p.follow()
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -159,6 +173,7 @@ func newWebPage(w *world) *webPage {
 			r.Out.Host = r.In.Host // fleetd compares it with the origin
 		},
 		FlushInterval: -1,
+		Transport:     &http.Transport{TLSClientConfig: trusting(w)},
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:      log.New(io.Discard, "", 0), // a browser aborts its stream when it ends
 	}
@@ -169,7 +184,11 @@ func newWebPage(w *world) *webPage {
 		proxy.ServeHTTP(rw, r)
 	}))
 	p.server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	p.server.Start()
+	if w.ca == "" {
+		p.server.Start()
+	} else {
+		p.server.StartTLS() // as fleetd does: browsers keep its cookies for TLS only
+	}
 	w.t.Cleanup(func() { p.server.CloseClientConnections(); p.server.Close() })
 	return p
 }
@@ -204,7 +223,7 @@ func (p *webPage) control() http.Handler {
 		}
 	}
 	on("fleetd/kill", done(func() { p.target.Store(nil); w.fleetd.kill(); p.server.CloseClientConnections() }))
-	on("fleetd/start", done(func() { w.startFleetd(); p.follow() }))
+	on("fleetd/start", done(func() { p.start(); p.follow() }))
 	on("broker/cut", done(func() { w.fleetdProxy.connectTo("") }))
 	on("broker/join", done(func() { w.fleetdProxy.connectTo(w.address) }))
 	on("robot/cut", func(r *http.Request) (string, error) {
@@ -234,6 +253,7 @@ func (p *webPage) control() http.Handler {
 		text, err := json.Marshal(all)
 		return string(text), err
 	})
+	p.onPeople(on)
 	// The body is a JSON list of arguments of fleetd's command line.
 	on("cli", func(r *http.Request) (string, error) {
 		var args []string

@@ -9,6 +9,7 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   forbidOnly: true,
   use: {
+    ignoreHTTPSErrors: true, // a world with certificates has its own authority
     baseURL: process.env.TROUPE_URL ?? 'http://127.0.0.1:8080',
     viewport: { width: 1280, height: 800 },
     locale: 'en-GB',

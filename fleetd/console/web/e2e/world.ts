@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type Locator, type Page } from '@playwright/test';
 
 /** Changes the world that the specs run in; see webPage.control in deploy/e2e. */
 export interface World {
@@ -49,4 +49,31 @@ export async function accessible(page: Page): Promise<void> {
 /** Chooses the colours of the page, before it is opened. */
 export async function colors(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.addInitScript((s) => localStorage.setItem('troupe.colors', s), scheme);
+}
+
+/** Signs in on the page that asks for it. */
+export async function signIn(page: Page, user: string, password: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'User' }).fill(user);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Opens a page as the first administrator, with the password that fleetd printed. */
+export async function signInAsAdmin(page: Page, world: World, path: string): Promise<void> {
+  await page.goto(path);
+  await signIn(page, 'admin', await world.control('password'));
+}
+
+/** Gives a user a password, which ends their sessions. */
+export async function givePassword(world: World, user: string, password: string): Promise<void> {
+  await world.control(`user/password?${new URLSearchParams({ user, password })}`);
+}
+
+/** Presses Tab until an element has the focus, as a person without a mouse does. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let n = 0; n < 80; n++) {
+    if (await target.evaluate((e) => e === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab never reaches ${target}`);
 }
