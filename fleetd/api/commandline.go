@@ -101,6 +101,7 @@ var commandLines = map[string]string{
 	"delete-asset": "asset delete gong",
 
 	"desired":        "desired mode ato r1",
+	"list-desired":   "desired list mode r1",
 	"get-desired":    "desired get r1",
 	"list-points":    "robot points r1",
 	"list-documents": "robot documents r1",

@@ -24,6 +24,8 @@ type Desired interface {
 	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by change.Person) (done library.Reverted, total int, found []schema.Problem, err error)
 	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by change.Person) (done library.SetAssigned, total int, found []schema.Problem, err error)
 	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
+	// Newest returns the newest desired document of one kind of each robot that has one.
+	Newest(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error)
 	// Of returns a robot's desired documents by kind, and the id of the fleet.
 	Of(ctx context.Context, robot string) (documents map[schema.TopicKind][]byte, fleetID string, err error)
 	// Places returns a robot's desired places, without points if it has none.
@@ -60,6 +62,8 @@ type DesiredSet struct {
 	ID   string         `json:"id,omitempty"`
 	Rev  int64          `json:"rev,omitempty" minimum:"0"`
 	Body jsontext.Value `json:"body,omitempty" doc:"the places, as JSON"`
+
+	SHA256 string `json:"sha256,omitempty" doc:"instead of a body: digest of places that were published before"`
 }
 
 // DesiredPoints adds points to the places that robots have. It is refused for places with
@@ -85,6 +89,30 @@ type DesiredResult struct {
 	Total     int      `json:"total"`
 	Updated   []string `json:"updated" doc:"robots that get a new desired document"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
+	Was       []Was    `json:"was" doc:"what the updated robots had before"`
+}
+
+// Was is what robots had before a change.
+type Was struct {
+	Value  jsontext.Value `json:"value,omitempty" doc:"what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document"`
+	Robots []string       `json:"robots"`
+}
+
+// DesiredQuery names a kind of desired document, and robots.
+type DesiredQuery struct {
+	NameQuery
+	Topic schema.TopicKind `query:"topic" required:"true" enum:"desired_story,desired_config,desired_mode,desired_places,desired_activities"`
+}
+
+// RobotProgress is how far one robot is with a desired document.
+type RobotProgress struct {
+	Robot string `json:"robot"`
+	desired.Progress
+}
+
+type progressList struct {
+	Topic  string          `json:"topic"`
+	Robots []RobotProgress `json:"robots" doc:"in the order of their names"`
 }
 
 // DesiredState is one desired document of a robot, and the robot's report on it.
@@ -109,6 +137,10 @@ func (s *server) desired(h huma.API) {
 		}) (*answer[DesiredResult], error) {
 			return s.setDesired(ctx, in.principal, in.Body)
 		})
+	register(h, op("list-desired", http.MethodGet, "/desired", "desired", "List how far robots are with a desired document"), auth.View,
+		func(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
+			return s.listDesired(ctx, in)
+		})
 	register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"), auth.View,
 		func(ctx context.Context, in *One) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
 	register(h, op("list-points", http.MethodGet, "/robots/{id}/points", "desired", "List the points that a robot can go to",
@@ -129,7 +161,10 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 	}
 	if p := w.Places; p != nil {
 		parts++
-		a.Places = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body}
+		a.Places = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body, SHA: p.SHA256}
+		if len(p.Body) > 0 && p.SHA256 != "" {
+			return a, []schema.Problem{schema.Fault("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}
+		}
 	}
 	if p := w.Points; p != nil {
 		parts++
@@ -167,8 +202,41 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 		return nil, refusal(inBody("", found)).withCount(total)
 	}
 	return &answer[DesiredResult]{DesiredResult{
-		DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged),
+		DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Was: was(c.Was),
 	}}, nil
+}
+
+func was(all []desired.Was) []Was {
+	out := make([]Was, len(all))
+	for i, w := range all {
+		out[i] = Was(w)
+	}
+	return out
+}
+
+func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
+	sel, err := in.selector()
+	if err != nil {
+		return nil, err
+	}
+	documents, fleetID, err := s.Desired.Newest(ctx, in.Topic, sel)
+	if err != nil {
+		return nil, s.fail(err, "desired documents")
+	}
+	out := progressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
+	for _, r := range visible(in.principal, selected(s.Robots.Robots(), sel)) {
+		report := s.Robots.Document(r.ID, desired.ReportOn[in.Topic])
+		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(documents[r.ID].Rev, report, overtaken(fleetID, documents[r.ID].Rev, report))})
+	}
+	return &answer[progressList]{out}, nil
+}
+
+// overtaken says why a robot ignores this revision; empty if it does not.
+func overtaken(fleetID string, rev int64, report []byte) string {
+	if h := schema.ReportedRevIn(fleetID, report); h.MustRenumber(rev) {
+		return h.Why(rev)
+	}
+	return ""
 }
 
 func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
@@ -186,9 +254,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		document, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		if h := schema.ReportedRevIn(fleetID, w.Reported); h.MustRenumber(document.Rev) {
-			w.Overtaken = h.Why(document.Rev)
-		}
+		w.Overtaken = overtaken(fleetID, document.Rev, w.Reported)
 		out.Desired = append(out.Desired, w)
 	}
 	return &answer[desiredList]{out}, nil

@@ -128,6 +128,11 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		}
 		total = len(rows.Robots)
 		by := desired.By{Who: by.Name, Why: by.Why, At: d.Now()}
+		if ask.Places != nil && ask.Places.SHA != "" {
+			if ask.Places, found = published(ctx, tx, *ask.Places); len(found) > 0 {
+				return errRefused
+			}
+		}
 		parts := []desired.Part{{Rows: rows, Ask: ask}}
 		if ask.Points != nil {
 			sets, err := publishedSets(ctx, tx, rows)
@@ -146,6 +151,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				return errRefused
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
+			c.Was = append(c.Was, done.Was...)
 			if dryRun {
 				continue
 			}
@@ -164,6 +170,26 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		d.Changed(ctx, c.Updated)
 	}
 	return c, total, nil, err
+}
+
+// published is a set with the body that was published under its digest before.
+func published(ctx context.Context, tx *store.Tx, set desired.Set) (*desired.Set, []schema.Problem) {
+	body, err := tx.Blob(ctx, set.SHA)
+	if err != nil {
+		return nil, []schema.Problem{schema.Fault("/places/sha256", library.CodeNotFound, fmt.Sprintf("no places with the digest %q were published", set.SHA), "send their body")}
+	}
+	set.Body = body
+	return &set, nil
+}
+
+// Newest returns the newest desired document of one kind of each of these robots that has one.
+func (d *Desired) Newest(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error) {
+	db, err := d.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	documents, err = db.NewestDesired(ctx, topic, robots)
+	return documents, db.FleetID(), err
 }
 
 // publishedSets returns the published sets that robots have now, by digest.

@@ -40,8 +40,8 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 
 // desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "desired state of robots: config, mode, places, get",
-		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredGet())
+	return group("desired", "desired state of robots: config, mode, places, list, get",
+		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredList(), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
@@ -106,7 +106,7 @@ once, when it receives the document. It never ends a stop, a lost link or somebo
 
 func (sh *shell) desiredPlaces() *cobra.Command {
 	var w desiredFlags
-	var path, id string
+	var path, id, digest string
 	var none bool
 	var taught pointFlags
 	c := &cobra.Command{
@@ -117,17 +117,17 @@ Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.5
 ` + pointsHelp,
 		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			set := api.DesiredSet{ID: id}
+			set := api.DesiredSet{ID: id, SHA256: digest}
 			switch {
 			case taught.from != "":
-				if none || path != "" {
+				if none || path != "" || digest != "" {
 					return usage("write one of -f FILE, --from ROBOT and --none")
 				}
 				return sh.addPoints(cmd.Context(), args, w, taught, id)
 			case len(taught.points) > 0 || taught.replace:
 				return usage("--point and --replace belong to --from ROBOT")
-			case none == (path != ""):
-				return usage("write either -f FILE or --none")
+			case countOf(none, path != "", digest != "") != 1:
+				return usage("write one of -f FILE, --digest SHA256 and --none")
 			case path != "":
 				body, err := sh.readDocument(path)
 				if err != nil {
@@ -142,9 +142,20 @@ Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.5
 	f := c.Flags()
 	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
 	f.StringVar(&id, "id", "places", "name of the set")
+	f.StringVar(&digest, "digest", "", "SHA-256 of places that were published before, instead of a file")
 	f.BoolVar(&none, "none", false, "clear it")
 	taught.flags(c)
 	return c
+}
+
+// countOf counts those that are true.
+func countOf(all ...bool) (n int) {
+	for _, b := range all {
+		if b {
+			n++
+		}
+	}
+	return n
 }
 
 // readDocument reads a YAML or JSON file and returns JSON.

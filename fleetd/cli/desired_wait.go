@@ -9,46 +9,16 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/desired"
 	"troupe/schema"
 )
 
-// outcome is what a robot did with a desired document.
-type outcome int
-
-const (
-	undecided outcome = iota
-	accepted
-	refused // also in part
-)
-
 // outcomeOf returns what a robot did with the newest revision of a desired document.
-func outcomeOf(w api.DesiredState) outcome {
-	type common struct {
-		Rev        int64                `json:"rev"`
-		DesiredRev int64                `json:"desired_rev"`
-		Phase      schema.DeployPhase   `json:"phase"`
-		Reason     schema.Reason        `json:"reason"`
-		Rejected   []schema.RejectedKey `json:"rejected"`
-		Refused    []schema.RefusedPart `json:"refused"`
-	}
-	desired, _ := schema.Decode[common](w.Desired)
-	reported, problems := schema.Decode[common](w.Reported)
-	switch {
-	case reported.Reason == schema.ReasonWrongFleet: // it reports no revision of this fleet
-		return refused
-	case w.Overtaken != "" || len(problems) > 0 || reported.DesiredRev != desired.Rev:
-		return undecided
-	case len(reported.Rejected) > 0 || len(reported.Refused) > 0:
-		return refused
-	}
-	switch reported.Phase {
-	case schema.DeployActive, schema.DeployIdle, schema.DeployWithdrawn, schema.DeployHeld,
-		schema.DeployWaiting: // it has it, and uses it at its next start
-		return accepted
-	case schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack:
-		return refused
-	}
-	return undecided
+func outcomeOf(w api.DesiredState) desired.Outcome {
+	document, _ := schema.Decode[struct {
+		Rev int64 `json:"rev"`
+	}](w.Desired)
+	return desired.ProgressOf(document.Rev, w.Reported, w.Overtaken).Outcome
 }
 
 // robotDesired is one desired document of a robot.
@@ -68,7 +38,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	for over := false; !over; {
 		open := 0
 		for i, id := range robots {
-			if all[i].Robot != "" && outcomeOf(all[i].DesiredState) != undecided {
+			if all[i].Robot != "" && outcomeOf(all[i].DesiredState) != desired.Undecided {
 				continue
 			}
 			all[i].Robot = id
@@ -81,7 +51,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 			if j := slices.IndexFunc(list.Desired, func(w api.DesiredState) bool { return w.Topic == topic }); j >= 0 {
 				all[i].DesiredState = list.Desired[j]
 			}
-			if outcomeOf(all[i].DesiredState) == undecided {
+			if outcomeOf(all[i].DesiredState) == desired.Undecided {
 				open++
 			}
 		}
@@ -107,16 +77,16 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	}); err != nil {
 		return err
 	}
-	count := map[outcome]int{}
+	count := map[desired.Outcome]int{}
 	for _, r := range all {
 		count[outcomeOf(r.DesiredState)]++
 	}
 	switch {
-	case count[accepted] == len(all):
+	case count[desired.Accepted] == len(all):
 		return nil
-	case count[accepted] > 0:
+	case count[desired.Accepted] > 0:
 		return &failure{code: exitPartial}
-	case count[refused] == len(all):
+	case count[desired.Refused] == len(all):
 		return &failure{code: exitError}
 	}
 	return &failure{code: exitTimeout}

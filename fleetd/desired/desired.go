@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -94,6 +96,13 @@ type Changes struct {
 	Note      string        // for the audit
 
 	Before, After string // for the audit, as JSON: what changed, Before only for one robot
+	Was           []Was  // what Updated had before
+}
+
+// Was is what robots had before a change.
+type Was struct {
+	Value  jsontext.Value // what the documents said about the same; empty = they had none
+	Robots []string
 }
 
 // Topic returns the kind of document that a changes.
@@ -123,6 +132,7 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 			c.Unchanged = append(c.Unchanged, r.ID)
 			continue
 		}
+		c.had(before(a, r.Current.Payload), r.ID)
 		r.Current = next
 		c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 	}
@@ -133,9 +143,18 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 	c.Note = p.describe(a)
 	c.After = p.value(a)
 	if len(c.Updated) == 1 {
-		c.Before = before(a, rows, c.Updated[0])
+		c.Before = string(c.Was[0].Value)
 	}
 	return c, nil
+}
+
+// had notes what a robot had before.
+func (c *Changes) had(value, robot string) {
+	i := slices.IndexFunc(c.Was, func(w Was) bool { return string(w.Value) == value })
+	if i < 0 {
+		i, c.Was = len(c.Was), append(c.Was, Was{Value: jsontext.Value(value)})
+	}
+	c.Was[i].Robots = append(c.Was[i].Robots, robot)
 }
 
 type plan struct {
@@ -265,10 +284,8 @@ func (p *plan) value(a Ask) string {
 	return audit.JSON(map[string]any{"places": p.pin})
 }
 
-// before is what the robot's document said about the same.
-func before(a Ask, rows Rows, robot string) string {
-	i := slices.IndexFunc(rows.Robots, func(r Robot) bool { return r.ID == robot })
-	was := rows.Robots[i].Current.Payload
+// before is what a document said about the same.
+func before(a Ask, was []byte) string {
 	switch {
 	case len(was) == 0:
 		return ""

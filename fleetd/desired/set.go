@@ -15,6 +15,7 @@ type Set struct {
 	ID    string
 	Rev   int64 // revision by its author; 0 = 1
 	Body  []byte
+	SHA   string   // without a Body: digest of a set that was published before; Plan wants its Body
 	Added []string // points that the set before does not have, for the audit
 }
 

@@ -64,7 +64,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	if err != nil {
 		return rows, err
 	}
-	newest, err := t.newestDesired(ctx, topic, sel)
+	newest, err := t.NewestDesired(ctx, topic, sel)
 	if err != nil {
 		return rows, err
 	}
@@ -79,7 +79,9 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	return rows, nil
 }
 
-func (r reads) newestDesired(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
+// NewestDesired returns the newest desired document of one kind of each of these robots that
+// has one.
+func (r reads) NewestDesired(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
 	var w where
 	w.addIf(true, "w.kind = %s", string(topic))
 	w.addSelector(sel)

@@ -714,7 +714,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** List how far robots are with a desired document */
+        get: operations["list-desired"];
         put?: never;
         /**
          * Set the desired settings, mode or places of robots
@@ -2234,6 +2235,8 @@ export interface components {
             unchanged: string[];
             /** @description robots that get a new desired document */
             updated: string[];
+            /** @description what the updated robots had before */
+            was: components["schemas"]["Was"][];
         };
         DesiredSet: {
             /** @description the places, as JSON */
@@ -2241,6 +2244,8 @@ export interface components {
             id?: string;
             /** Format: int64 */
             rev?: number;
+            /** @description instead of a body: digest of places that were published before */
+            sha256?: string;
         };
         DesiredState: {
             /** @description the desired document */
@@ -2748,6 +2753,11 @@ export interface components {
             view: "unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping";
             why?: string;
         };
+        ProgressList: {
+            /** @description in the order of their names */
+            robots: components["schemas"]["RobotProgress"][];
+            topic: string;
+        };
         Publication: {
             assets?: components["schemas"]["NewAsset"][];
             /** @description the person, for the audit */
@@ -3002,6 +3012,27 @@ export interface components {
             points: components["schemas"]["RobotPoint"][];
             /** @description digest of the map on which the taught points lie; left out for the body's own map */
             taught_map_sha256?: string;
+        };
+        RobotProgress: {
+            /**
+             * Format: int64
+             * @description newest revision; 0 = there is none
+             */
+            desired_rev: number;
+            /** @description why, and which parts it refused or uses only from its next start on */
+            detail?: string;
+            /**
+             * @description what the robot did with the newest revision; refused: also in part
+             * @enum {string}
+             */
+            outcome: "undecided" | "accepted" | "refused";
+            phase?: string;
+            /**
+             * Format: int64
+             * @description revision that the robot reports about
+             */
+            reported_rev?: number;
+            robot: string;
         };
         Saved: {
             entry: components["schemas"]["Entry"];
@@ -3984,6 +4015,11 @@ export interface components {
             problems: components["schemas"]["SchemaProblem"][];
             /** @description it could be published */
             valid: boolean;
+        };
+        Was: {
+            robots: string[];
+            /** @description what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document */
+            value?: unknown;
         };
     };
     responses: never;
@@ -5490,6 +5526,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DecommissionList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-desired": {
+        parameters: {
+            query: {
+                /** @description robots by name */
+                id?: string[];
+                /** @description key=value; if given several times, a robot must match all */
+                label?: string[];
+                topic: "desired_story" | "desired_config" | "desired_mode" | "desired_places" | "desired_activities";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProgressList"];
                 };
             };
             /** @description Error */
