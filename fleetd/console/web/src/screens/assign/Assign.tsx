@@ -1,22 +1,38 @@
-import { Alert, Anchor, Button, Card, List, Loader, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Card,
+  Group,
+  Loader,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { type Problem, problemOf } from '../../api/problem';
-import { useRobots } from '../../live/robots';
+import { robots, useRobots } from '../../live/robots';
+import { useLive } from '../../live/stream';
+import { useScope } from '../../shell/scope';
+import { CommandLine } from '../../shell/CommandLine';
 import type { Selector } from '../robots/filter';
 import { Progress } from './Progress';
-import { complete, type Outcome, type What } from './model';
+import { linesFor } from './lines';
+import { changing, complete, type Outcome, type What } from './model';
 import { assign } from './request';
+import { Refusal, Summary } from './Summary';
 import { useAssignTexts } from './text';
 import { WhatForm } from './WhatForm';
 
 /** Above this many robots, a person types their number. */
 const typed = 50;
-/** Up to this many robots of a reason are named. */
-const named = 5;
 
 /** Reads the selector that another screen handed over in the address. */
 function handedOver(query: URLSearchParams): Selector | undefined {
@@ -27,20 +43,29 @@ function handedOver(query: URLSearchParams): Selector | undefined {
   }
 }
 
-/** Gives a selection of robots a story, a mode, a setting or places. */
+/** What another screen asks to assign. */
+function asked(query: URLSearchParams): What {
+  const activities = query.getAll('activity');
+  if (activities.length > 0) return { kind: 'activities', ids: activities };
+  return { kind: 'story', story: query.get('story') ?? '', rev: Number(query.get('rev')) || 0, apply: 'next_act' };
+}
+
+/** Gives a selection of robots a story, activities, a mode, a setting or places. */
 export default function Assign() {
   const t = useAssignTexts();
   const [query] = useSearchParams();
   const given = handedOver(query);
   const may = useMay('assign');
   const fleet = useRobots();
-  const [what, setWhat] = useState<What>({ kind: 'story', story: query.get('story') ?? '', rev: 0, apply: 'next_act' });
-  const [to, setTo] = useState(given ? 'given' : 'all');
+  const [what, setWhat] = useState<What>(() => asked(query));
+  const site = useScope((s) => s.site);
+  const live = useLive((s) => s.connection === 'live');
+  const [to, setTo] = useState(given ? 'given' : site ? `site=${site}` : 'all');
   const [why, setWhy] = useState('');
   const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
-  const [done, setDone] = useState<{ what: What; outcome: Outcome }>();
+  const [done, setDone] = useState<{ at: number; what: What; outcome: Outcome }>();
 
   const labels = [...new Set(fleet.flatMap((r) => Object.entries(r.labels).map(([k, v]) => `${k}=${v}`)))].sort();
   const label = to.indexOf('=');
@@ -52,19 +77,35 @@ export default function Assign() {
         : { all: true };
   const dry = useQuery({
     queryKey: ['assign', what, selector],
-    queryFn: () => assign(what, selector, { dry: true }),
+    queryFn: () => assign(what, selector, { dry: true }, robots.everything()),
     enabled: may && complete(what),
     gcTime: 0,
     retry: false,
   });
   const total = dry.data?.total ?? 0;
+  const nothing = !!dry.data && changing(dry.data).length === 0;
+  const reason = !may
+    ? t.forbidden
+    : !complete(what)
+      ? t.incomplete
+      : dry.data && total === 0
+        ? t.nobody
+        : nothing
+          ? t.nothingChanges
+          : !live
+            ? t.lost
+            : '';
   const confirmed = total <= typed || number.trim() === String(total);
 
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);
     try {
-      setDone({ what, outcome: await assign(what, selector, { dry: false, expected: total, why }) });
+      setDone({
+        at: Date.now(),
+        what,
+        outcome: await assign(what, selector, { dry: false, expected: total, why }, robots.everything()),
+      });
     } catch (thrown) {
       setRefused(problemOf(thrown));
       setNumber('');
@@ -73,7 +114,7 @@ export default function Assign() {
     setBusy(false);
   };
   return (
-    <Stack maw={800}>
+    <Stack maw={1600}>
       <div>
         <Title order={1} size="h2">
           {t.title}
@@ -81,8 +122,10 @@ export default function Assign() {
         <Text c="dimmed">{t.about}</Text>
       </div>
       {!may && <Alert color="yellow">{t.forbidden}</Alert>}
-      <form
-        onSubmit={(e) => {
+      <SimpleGrid
+        cols={{ base: 1, lg: 2 }}
+        component="form"
+        onSubmit={(e: React.FormEvent) => {
           e.preventDefault();
           void submit();
         }}
@@ -111,13 +154,15 @@ export default function Assign() {
               </Anchor>
             </Stack>
           </Card>
+        </Stack>
+        <Stack>
           <Card withBorder>
             <Stack gap="sm">
               <Title order={2} size="h4">
                 {t.check}
               </Title>
               {!complete(what) && <Text c="dimmed">{t.incomplete}</Text>}
-              {dry.isFetching && !dry.data && <Loader size="sm" aria-label={t.checking} />}
+              {dry.isFetching && !dry.data && complete(what) && <Loader size="sm" aria-label={t.checking} />}
               {dry.isError && complete(what) && <Refusal p={problemOf(dry.error)} title={t.refused} />}
               {dry.data && complete(what) && <Summary o={dry.data} />}
               <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
@@ -132,45 +177,35 @@ export default function Assign() {
               {refused && (
                 <Refusal p={refused} title={refused.kind === 'count-changed' ? t.changedMeanwhile : t.refused} />
               )}
-              <Button
-                type="submit"
-                loading={busy}
-                disabled={!may || !complete(what) || !dry.data || total === 0 || !confirmed}
-                title={may ? undefined : t.forbidden}
-              >
-                {t.doIt(total)}
-              </Button>
+              {reason && complete(what) && may && (
+                <Text size="sm" c="dimmed" role="status">
+                  {reason}
+                </Text>
+              )}
+              <Group>
+                <Button
+                  type="submit"
+                  flex={1}
+                  loading={busy}
+                  disabled={!!reason || !dry.data || !confirmed}
+                  title={reason || undefined}
+                >
+                  {t.doIt(dry.data ? changing(dry.data).length : 0)}
+                </Button>
+                {complete(what) && <CommandLine lines={linesFor(what, selector, dry.data ? total : undefined, why)} />}
+              </Group>
             </Stack>
           </Card>
+          {done && (
+            <Progress
+              key={done.at}
+              what={done.what}
+              outcome={done.outcome}
+              onBack={(w, o) => setDone({ at: Date.now(), what: w, outcome: o })}
+            />
+          )}
         </Stack>
-      </form>
-      {done && <Progress what={done.what} outcome={done.outcome} />}
+      </SimpleGrid>
     </Stack>
-  );
-}
-
-function Refusal({ p, title }: { p: Problem; title: string }) {
-  return (
-    <Alert color="red" title={title} role="alert">
-      <span dir="auto">{[p.message, p.hint].filter(Boolean).join('; ')}</span>
-    </Alert>
-  );
-}
-
-function Summary({ o }: { o: Outcome }) {
-  const t = useAssignTexts();
-  return (
-    <List size="sm" data-testid="dry-run">
-      <List.Item>
-        <b>{t.updates(o.updated.length, o.total)}</b>
-      </List.Item>
-      {o.unchanged > 0 && <List.Item>{t.unchanged(o.unchanged)}</List.Item>}
-      {o.reasons.map(([why, robots]) => (
-        <List.Item key={why}>
-          <span dir="auto">{why}</span>: {robots.slice(0, named).join(', ')}
-          {robots.length > named ? `, … (${robots.length})` : ''}
-        </List.Item>
-      ))}
-    </List>
   );
 }

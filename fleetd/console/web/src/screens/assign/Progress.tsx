@@ -1,89 +1,97 @@
-import { Alert, Anchor, Button, Card, Group, List, Progress as Bar, Stack, Text, Title } from '@mantine/core';
-import { useState } from 'react';
-import { Link } from 'react-router';
+import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } from '@mantine/core';
 
-import { problemOf } from '../../api/problem';
-import { useRobots } from '../../live/robots';
-import { type Outcome, reasonsOf, type Step, stepOf, type What } from './model';
-import { assign } from './request';
+import { BackButton } from './BackButton';
+import { Each } from './Each';
+import { grouped, type Outcome, type Step, steps, type What } from './model';
+import { names } from './Summary';
 import { useAssignTexts } from './text';
+import { useReports } from './useReports';
 
-const colors: Record<Step, string> = { has: 'green', refused: 'red', waiting: 'blue', away: 'gray' };
-/** Up to this many robots of a group are named. */
-const named = 20;
+const colors: Record<Step, string> = {
+  has: 'green',
+  refused: 'red',
+  waiting: 'blue',
+  away: 'gray',
+  replaced: 'yellow',
+};
 
 /** What became of an assignment, as robots report it, and the way back. */
-export function Progress({ what, outcome }: { what: What; outcome: Outcome }) {
+export function Progress({
+  what,
+  outcome,
+  onBack,
+}: {
+  what: What;
+  outcome: Outcome;
+  onBack: (w: What, o: Outcome) => void;
+}) {
   const t = useAssignTexts();
-  const fleet = useRobots();
-  const [undone, setUndone] = useState<string>();
-  const isStory = what.kind === 'story' || what.kind === 'back';
-  const byID = new Map(fleet.map((r) => [r.id, r]));
-  const robots = outcome.updated.map((id) => ({ id, robot: byID.get(id) }));
-  const groups = (['has', 'waiting', 'refused', 'away'] as Step[]).map((step) => ({
-    step,
-    ids: robots.filter((r) => stepOf(r.robot) === step).map((r) => r.id),
-  }));
-
-  const back = async () => {
-    try {
-      await assign(
-        { kind: 'back' },
-        { ids: outcome.updated },
-        { dry: false, expected: outcome.updated.length, why: '' },
-      );
-      setUndone(t.undone);
-    } catch (thrown) {
-      setUndone(problemOf(thrown).message);
-    }
-  };
+  const { all, failed } = useReports(what, outcome);
+  const groups = steps.map((step) => ({ step, ids: all.filter((r) => r.step === step).map((r) => r.robot) }));
+  const document = what.kind === 'mode' || what.kind === 'settings' || what.kind === 'places';
   return (
-    <Card withBorder>
+    <Card withBorder component="section" aria-label={t.progress}>
       <Stack gap="sm">
         <Title order={2} size="h4">
           {t.progress}
         </Title>
-        <Text role="status">{t.accepted(outcome.updated.length)}</Text>
-        {!isStory && <Text size="sm">{t.reported}</Text>}
-        {isStory && robots.length > 0 && (
+        <Text role="status">{t.accepted(all.length)}</Text>
+        {failed && (
+          <Alert color="yellow" title={t.progressFailed}>
+            {failed.message}
+          </Alert>
+        )}
+        {all.length > 0 && (
           <>
             <Bar.Root size="lg" aria-hidden>
               {groups.map((g) => (
-                <Bar.Section key={g.step} value={(100 * g.ids.length) / robots.length} color={colors[g.step]} />
+                <Bar.Section key={g.step} value={(100 * g.ids.length) / all.length} color={colors[g.step]} />
               ))}
             </Bar.Root>
-            <List size="sm" data-testid="progress">
+            <List size="sm" data-testid="progress" listStyleType="none">
               {groups
                 .filter((g) => g.ids.length > 0)
                 .map((g) => (
                   <List.Item key={g.step}>
-                    <b>
-                      {g.ids.length} {t.steps[g.step]}
-                    </b>
-                    :{' '}
-                    {g.ids.slice(0, named).map((id) => (
-                      <Anchor key={id} component={Link} to={`/robots/${id}`} size="sm" mr={6}>
-                        {id}
-                      </Anchor>
-                    ))}
-                    {g.ids.length > named ? '…' : ''}
+                    <Group gap="xs">
+                      <Badge color={colors[g.step]} variant="light" circle={g.ids.length < 10}>
+                        {g.ids.length}
+                      </Badge>
+                      <b>{t.steps[g.step]}</b>
+                      <span>{names(g.ids, 20)}</span>
+                    </Group>
                   </List.Item>
                 ))}
             </List>
-            {reasonsOf(robots.map((r) => r.robot)).map(([why, ids]) => (
-              <Alert key={why} color="red" title={`${ids.length}: ${ids.slice(0, named).join(', ')}`}>
+            {grouped(
+              all.filter((r) => r.step === 'refused').map((r) => [r.report?.detail || r.report?.phase, r.robot]),
+            ).map(([why, ids]) => (
+              <Alert key={why} color="red" title={t.refusedBy(ids.length, names(ids, 20))}>
                 <span dir="auto">{why}</span>
               </Alert>
             ))}
+            <Each
+              open={all.length <= 20}
+              head={[t.requested, t.reported, t.state, t.note]}
+              rows={[...all]
+                .sort((a, b) => steps.indexOf(a.step) - steps.indexOf(b.step))
+                .map((r) => [
+                  r.robot,
+                  r.report ? (document ? t.documentRevision(r.report.requested) : r.report.requested) : '',
+                  r.report
+                    ? t.phases[r.report.phase as keyof typeof t.phases] || r.report.phase || t.nothing
+                    : t.nothing,
+                  t.steps[r.step],
+                  r.report?.detail,
+                ])}
+            />
+            <BackButton
+              what={what}
+              outcome={outcome}
+              replaced={groups.find((g) => g.step === 'replaced')!.ids}
+              onBack={onBack}
+            />
           </>
-        )}
-        {isStory && outcome.updated.length > 0 && (
-          <Group>
-            <Button variant="default" onClick={() => void back()}>
-              {t.undo}
-            </Button>
-            {undone && <Text role="status">{undone}</Text>}
-          </Group>
         )}
       </Stack>
     </Card>

@@ -1,27 +1,59 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
-import { complete, reasonsOf, stepOf, valueOf } from './model';
+import { linesFor } from './lines';
+import { complete, grouped, reportOf, stepOf, valueOf } from './model';
 
-const robot = (id: string, view: string, desired: object) =>
+const robot = (id: string, view: string, desired: object, activities?: object) =>
   ({
     id,
     presence: { view },
-    desired: { desired_rev: 2, reported_rev: 2, converged: false, ...desired },
+    desired: { desired_rev: 2, reported_rev: 2, converged: false, story: { id: 'tour', rev: 4 }, ...desired },
+    activities,
   }) as unknown as Robot;
+const story = (r: Robot) => stepOf(reportOf('story', r), false, r);
 
 describe('progress of an assignment', () => {
   it('tells robots that have it, refused it, or are not there', () => {
-    expect(stepOf(robot('r1', 'online', { converged: true }))).toBe('has');
-    expect(stepOf(robot('r2', 'online', { phase: 'rejected' }))).toBe('refused');
-    expect(stepOf(robot('r3', 'online', { phase: 'rejected', reported_rev: 1 }))).toBe('waiting');
-    expect(stepOf(robot('r4', 'offline', { phase: 'fetching' }))).toBe('away');
-    expect(stepOf(undefined)).toBe('away');
+    expect(story(robot('r1', 'online', { converged: true }))).toBe('has');
+    expect(story(robot('r2', 'online', { phase: 'rejected' }))).toBe('refused');
+    expect(story(robot('r3', 'online', { phase: 'rejected', reported_rev: 1 }))).toBe('waiting');
+    expect(story(robot('r4', 'offline', { phase: 'fetching' }))).toBe('away');
+    expect(stepOf(undefined, false, undefined)).toBe('away');
+    const r = robot('r5', 'online', { converged: true });
+    expect(stepOf(reportOf('story', r), true, r)).toBe('replaced');
   });
 
-  it('groups refusals by their reason', () => {
-    const refused = (id: string, detail: string) => robot(id, 'online', { phase: 'rejected', detail });
-    expect(reasonsOf([refused('r1', 'no arm'), refused('r2', 'no arm'), refused('r3', 'too big'), undefined])).toEqual([
+  it('shows what is requested beside what is reported', () => {
+    const r = robot('r1', 'online', { phase: 'rejected', reason: 'no_unit', detail: 'no arm' });
+    expect(reportOf('story', r)).toEqual({
+      requested: 'tour 4',
+      phase: 'rejected',
+      outcome: 'refused',
+      detail: 'no_unit: no arm',
+    });
+    const a = robot('r2', 'online', {}, { assigned: [{ id: 'greet', rev: 2 }], converged: true, refused: [] });
+    expect(reportOf('activities', a)).toEqual({
+      requested: 'greet 2',
+      phase: 'active',
+      outcome: 'accepted',
+      detail: '',
+    });
+    const part = { assigned: [], converged: true, refused: [{ id: 'wave', reason: 'no_unit', detail: 'no arm' }] };
+    expect(reportOf('activities', robot('r3', 'online', {}, part))).toMatchObject({
+      outcome: 'refused',
+      detail: 'wave: no arm',
+    });
+  });
+
+  it('groups robots by their reason', () => {
+    const all = [
+      ['no arm', 'r1'],
+      ['no arm', 'r2'],
+      ['too big', 'r3'],
+      [undefined, 'r4'],
+    ] as const;
+    expect(grouped(all)).toEqual([
       ['no arm', ['r1', 'r2']],
       ['too big', ['r3']],
     ]);
@@ -35,7 +67,24 @@ describe('values of settings', () => {
 
   it('are needed before fleetd is asked', () => {
     expect(complete({ kind: 'settings', key: 'boot_mode', value: ' ' })).toBe(false);
+    expect(complete({ kind: 'settings', key: 'boot_mode', value: '', none: true })).toBe(true);
     expect(complete({ kind: 'places', id: 'hall', text: '{"schema":' })).toBe(false);
+    expect(complete({ kind: 'activities', ids: [] })).toBe(false);
     expect(complete({ kind: 'back' })).toBe(true);
   });
+});
+
+it('the command line says the same', () => {
+  const museum = { labels: [{ key: 'site', value: 'museum' }] };
+  expect([
+    ...linesFor({ kind: 'story', story: 'tour', rev: 3, apply: 'now' }, museum, 2, 'a visit'),
+    ...linesFor({ kind: 'activities', ids: ['greet', 'wave'] }, { ids: ['r1'] }, undefined, ''),
+    ...linesFor({ kind: 'settings', key: 'low_battery', value: '0.3' }, { all: true }, 3, ''),
+    ...linesFor({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }, { ids: ['r1'] }, 1, ''),
+  ]).toEqual([
+    `fleetd story assign tour --rev=3 --apply=now -l site=museum --expect=2 '--why=a visit'`,
+    'fleetd activity assign greet,wave r1',
+    'fleetd desired config low_battery=0.3 --all --expect=3',
+    'fleetd desired places --digest ab --id=hall r1 --expect=1',
+  ]);
 });

@@ -1,21 +1,43 @@
 import type { Robot } from '../../api/client';
 
-/** What is assigned. */
+/** What is assigned. With none, it is taken away from the robots. */
 export type What =
-  | { kind: 'story'; story: string; rev: number; apply: 'next_act' | 'now' | 'next_start' }
+  | { kind: 'story'; story: string; rev: number; apply: 'next_act' | 'now' | 'next_start'; none?: boolean }
   | { kind: 'back' }
+  | { kind: 'activities'; ids: string[]; none?: boolean }
   | { kind: 'mode'; mode: string; now: boolean }
-  | { kind: 'settings'; key: string; value: string }
-  | { kind: 'places'; id: string; text: string };
+  | { kind: 'settings'; key: string; value: string; none?: boolean }
+  | { kind: 'places'; id: string; text: string; sha256?: string; none?: boolean };
+
+/** What a request does to one robot. */
+export interface Line {
+  robot: string;
+  changes: boolean;
+  /** What it has; undefined if that is not known. */
+  now?: string;
+  /** What it gets. */
+  then: string;
+  /** Why it keeps what it has, or what it will leave out. */
+  note?: string;
+}
+
+/** A request that gives some robots back what they had. */
+export interface Back {
+  what: What;
+  /** What they get back. */
+  text: string;
+  robots: string[];
+}
 
 /** What a request did, or would do. */
 export interface Outcome {
   total: number;
-  updated: string[];
-  unchanged: number;
-  /** Robots by the reason for which they are left out, or warned of. */
-  reasons: [string, string[]][];
+  lines: Line[];
+  /** Undefined: fleetd knows what each robot had (stories). */
+  back?: Back[];
 }
+
+export const changing = (o: Outcome): Line[] => o.lines.filter((l) => l.changes);
 
 /** A value as a person writes it: JSON if it is, otherwise a text. */
 export function valueOf(text: string): unknown {
@@ -30,35 +52,66 @@ export function valueOf(text: string): unknown {
 export function complete(w: What): boolean {
   switch (w.kind) {
     case 'story':
-      return w.story !== '';
+      return !!w.none || w.story !== '';
+    case 'activities':
+      return !!w.none || w.ids.length > 0;
     case 'settings':
-      return w.key.trim() !== '' && w.value.trim() !== '';
+      return w.key.trim() !== '' && (!!w.none || w.value.trim() !== '');
     case 'places':
-      return typeof valueOf(w.text) === 'object' && valueOf(w.text) !== null;
+      return !!w.none || !!w.sha256 || (typeof valueOf(w.text) === 'object' && valueOf(w.text) !== null);
     default:
       return true;
   }
 }
 
-/** How far a robot is with the story that was assigned to it. */
-export type Step = 'has' | 'refused' | 'waiting' | 'away';
+export const storyText = (s?: { id?: string; rev?: number } | null): string => (s?.id ? `${s.id} ${s.rev}` : '–');
+export const activitiesText = (all?: { id: string; rev: number }[] | null): string =>
+  all?.length ? all.map((a) => `${a.id} ${a.rev}`).join(', ') : '–';
 
-export function stepOf(r: Robot | undefined): Step {
-  if (!r) return 'away';
-  const d = r.desired;
-  if (d.converged) return 'has';
-  if (d.reported_rev === d.desired_rev && (d.phase === 'rejected' || d.phase === 'rolled_back' || d.phase === 'failed'))
-    return 'refused';
-  return r.presence.view === 'online' || r.presence.view === 'degraded' ? 'waiting' : 'away';
+/** What a robot reports about what was assigned to it. */
+export interface Report {
+  /** What fleetd wants of it now: the content, or the revision of the document. */
+  requested: string;
+  /** How far it is, in the contract's term. */
+  phase: string;
+  outcome: 'undecided' | 'accepted' | 'refused';
+  detail: string;
 }
 
-/** Groups robots that refused by their reason. */
-export function reasonsOf(robots: (Robot | undefined)[]): [string, string[]][] {
+const failed = ['rejected', 'rolled_back', 'failed'];
+
+/** The report about the story or the activities, which a robot's summary has. */
+export function reportOf(kind: What['kind'], r: Robot): Report {
+  const d = kind === 'activities' ? r.activities : r.desired;
+  const requested = kind === 'activities' ? activitiesText(r.activities?.assigned) : storyText(r.desired.story);
+  if (!d) return { requested, phase: '', outcome: 'undecided', detail: '' };
+  const left = (kind === 'activities' && r.activities?.refused) || [];
+  const detail = [
+    [d.reason, d.detail].filter(Boolean).join(': '),
+    ...left.map((p) => `${p.id}: ${p.detail || p.reason}`),
+  ].filter(Boolean);
+  const refused = left.length > 0 || (d.reported_rev === d.desired_rev && failed.includes(d.phase ?? ''));
+  return {
+    requested,
+    phase: d.phase || (d.converged ? 'active' : ''),
+    outcome: refused ? 'refused' : d.converged ? 'accepted' : 'undecided',
+    detail: detail.join('; '),
+  };
+}
+
+/** How far a robot is. Replaced: it has been assigned something else since. */
+export type Step = 'refused' | 'waiting' | 'away' | 'replaced' | 'has';
+export const steps: Step[] = ['refused', 'waiting', 'away', 'replaced', 'has'];
+
+export function stepOf(report: Report | undefined, replaced: boolean, r: Robot | undefined): Step {
+  if (replaced) return 'replaced';
+  if (report && report.outcome !== 'undecided') return report.outcome === 'accepted' ? 'has' : 'refused';
+  return r && ['online', 'degraded'].includes(r.presence.view) ? 'waiting' : 'away';
+}
+
+/** Groups robots by a text; robots without one are left out. */
+export function grouped(all: readonly (readonly [text: string | undefined, robot: string])[]): [string, string[]][] {
   const out = new Map<string, string[]>();
-  for (const r of robots) {
-    if (!r || stepOf(r) !== 'refused') continue;
-    const why = r.desired.detail || r.desired.reason || r.desired.phase || '';
-    out.set(why, [...(out.get(why) ?? []), r.id]);
-  }
+  for (const [text, robot] of all) if (text) out.set(text, [...(out.get(text) ?? []), robot]);
   return [...out];
 }

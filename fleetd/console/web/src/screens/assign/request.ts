@@ -1,52 +1,158 @@
-import { api, data, type Schemas } from '../../api/client';
+import { api, data, type Robot, type Schemas } from '../../api/client';
 import type { Selector } from '../robots/filter';
-import { type Outcome, valueOf, type What } from './model';
+import { activitiesText, type Back, type Line, type Outcome, storyText, valueOf, type What } from './model';
+
+type Options = { dry: true } | { dry: false; expected: number; why: string };
 
 /** Sends the request; dry changes nothing. expected is the number of robots that a person agreed to. */
-export async function assign(
-  w: What,
-  selector: Selector,
-  o: { dry: true } | { dry: false; expected: number; why: string },
-): Promise<Outcome> {
+export async function assign(w: What, selector: Selector, o: Options, fleet: readonly Robot[]): Promise<Outcome> {
   const body = o.dry
     ? { selector, dry_run: true }
     : { selector, expected_count: o.expected, why: o.why.trim() || undefined };
+  const has = new Map(fleet.map((r) => [r.id, r]));
   if (w.kind === 'story') {
     const got = await data(
       api.POST('/api/v1/assignments', {
-        body: { ...body, story: w.story, rev: w.rev || undefined, apply: w.apply },
+        body: { ...body, story: w.none ? '' : w.story, rev: (!w.none && w.rev) || undefined, apply: w.apply },
       }),
     );
-    return {
-      total: got.total,
-      updated: got.updated,
-      unchanged: got.unchanged.length,
-      reasons: got.misfits.map((m) => [m.problems.map((p) => p.detail).join('; '), m.robots]),
-    };
+    const then = storyText({ id: got.story, rev: got.rev });
+    const now = (id: string) => storyText(has.get(id)?.desired.story);
+    return { total: got.total, lines: linesOf(got, then, now, notes(got.misfits)) };
   }
   if (w.kind === 'back') {
     const got = await data(api.POST('/api/v1/assignments/revert', { body }));
-    const reasons = new Map<string, string[]>();
-    for (const s of got.skipped) reasons.set(s.detail, [...(reasons.get(s.detail) ?? []), s.robot]);
-    for (const to of got.to) reasons.set(`→ ${to.story ? `${to.story} ${to.rev}` : '–'}`, to.robots);
+    const now = (id: string) => storyText(has.get(id)?.desired.story);
     return {
       total: got.total,
-      updated: got.to.flatMap((to) => to.robots),
-      unchanged: got.skipped.length,
-      reasons: [...reasons],
+      lines: [
+        ...got.to.flatMap((to) =>
+          to.robots.map((r) => ({
+            robot: r,
+            changes: true,
+            now: now(r),
+            then: storyText({ id: to.story, rev: to.rev }),
+          })),
+        ),
+        ...got.skipped.map((s) => ({
+          robot: s.robot,
+          changes: false,
+          now: now(s.robot),
+          then: now(s.robot),
+          note: s.detail,
+        })),
+      ],
     };
   }
-  const wish =
-    w.kind === 'mode'
-      ? { mode: { mode: w.mode, apply: (w.now ? 'now' : 'boot') as 'now' | 'boot' } }
-      : w.kind === 'settings'
-        ? { config: { set: { [w.key.trim()]: valueOf(w.value) } } }
-        : { places: { id: w.id, body: valueOf(w.text) } };
-  const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...wish } as Schemas['DesiredRequest'] }));
+  if (w.kind === 'activities') {
+    const got = await data(
+      api.POST('/api/v1/activities/assignments', { body: { ...body, activities: w.none ? [] : w.ids } }),
+    );
+    const assigned = (id: string) => has.get(id)?.activities?.assigned ?? [];
+    const back = new Map<string, Back>();
+    for (const r of got.updated) {
+      const ids = assigned(r).map((a) => a.id);
+      const one = back.get(ids.join()) ?? {
+        what: { kind: 'activities', ids, none: ids.length === 0 },
+        text: ids.join(', ') || '–',
+        robots: [],
+      };
+      back.set(ids.join(), { ...one, robots: [...one.robots, r] });
+    }
+    const now = (id: string) => activitiesText(assigned(id));
+    return {
+      total: got.total,
+      lines: linesOf(got, activitiesText(got.activities), now, notes(got.misfits)),
+      back: [...back.values()],
+    };
+  }
+  const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...wanted(w) } as Schemas['DesiredRequest'] }));
+  const was = new Map(got.was.flatMap((g) => g.robots.map((r) => [r, g.value] as const)));
+  const then = textOf(w);
   return {
     total: got.total,
-    updated: got.updated,
-    unchanged: got.unchanged.length,
-    reasons: [],
+    lines: linesOf(
+      got,
+      then,
+      (id) => (got.unchanged.includes(id) ? then : wasText(w, was.get(id))),
+      new Map<string, string>(),
+    ),
+    back: got.was.flatMap((g) => backTo(w, g.value, g.robots)),
   };
+}
+
+interface Changed {
+  updated: string[];
+  unchanged: string[];
+}
+
+function linesOf(got: Changed, then: string, now: (id: string) => string, note: Map<string, string>): Line[] {
+  return [
+    ...got.updated.map((robot) => ({ robot, changes: true, now: now(robot), then, note: note.get(robot) })),
+    ...got.unchanged.map((robot) => ({ robot, changes: false, now: now(robot), then: now(robot) })),
+  ];
+}
+
+/** What the body of each robot lacks. */
+function notes(misfits: Schemas['Misfit'][]): Map<string, string> {
+  const out = new Map<string, string>();
+  for (const m of misfits) {
+    const text = m.problems.map((p) => p.detail).join('; ');
+    for (const r of m.robots) out.set(r, [out.get(r), text].filter(Boolean).join('; '));
+  }
+  return out;
+}
+
+type Document = Extract<What, { kind: 'mode' | 'settings' | 'places' }>;
+
+function wanted(w: Document): object {
+  switch (w.kind) {
+    case 'mode':
+      return { mode: { mode: w.mode, apply: w.now ? 'now' : 'boot' } };
+    case 'settings':
+      return { config: w.none ? { unset: [w.key.trim()] } : { set: { [w.key.trim()]: valueOf(w.value) } } };
+    case 'places':
+      if (w.none) return { places: {} };
+      return { places: w.sha256 ? { id: w.id, sha256: w.sha256 } : { id: w.id, body: valueOf(w.text) } };
+  }
+}
+
+/** What a request gives, in words. */
+function textOf(w: Document): string {
+  switch (w.kind) {
+    case 'mode':
+      return w.mode;
+    case 'settings':
+      return w.none ? '–' : `${w.key.trim()} = ${JSON.stringify(valueOf(w.value))}`;
+    case 'places':
+      return w.none ? '–' : w.id;
+  }
+}
+
+interface Had {
+  mode?: string;
+  places?: { id: string; sha256: string } | null;
+  [key: string]: unknown;
+}
+
+/** What a robot had, from the answer of fleetd. */
+function wasText(w: Document, value: unknown): string {
+  const [back] = backTo(w, value, []);
+  return back ? back.text : '–';
+}
+
+/** The request that gives robots back what they had; none if there is no such request. */
+function backTo(w: Document, value: unknown, robots: string[]): Back[] {
+  const had = (value ?? {}) as Had;
+  const to = (what: Document): Back[] => [{ what, text: textOf(what), robots }];
+  switch (w.kind) {
+    case 'mode':
+      return had.mode ? to({ kind: 'mode', mode: had.mode, now: w.now }) : [];
+    case 'settings': {
+      const v = had[w.key.trim()] ?? null;
+      return to({ kind: 'settings', key: w.key, value: JSON.stringify(v), none: v === null });
+    }
+    case 'places':
+      return to({ kind: 'places', id: had.places?.id ?? '', text: '', sha256: had.places?.sha256, none: !had.places });
+  }
 }

@@ -1,0 +1,35 @@
+import type { Schemas } from './client';
+
+type Selector = Schemas['SelectorSelector'];
+
+/** A word as a shell reads it. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The line of fleetd's command line with these words; empty ones are left out by the caller. */
+export function line(...words: (string | false | undefined)[]): string {
+  return ['fleetd', ...words.filter((w): w is string => typeof w === 'string').map(quoted)].join(' ');
+}
+
+/** The words that select these robots. */
+export function robotsOf(s: Selector): string[] {
+  const flag = (name: string, values?: readonly string[] | null) =>
+    values?.length ? [`--${name}=${values.join(',')}`] : [];
+  return [
+    ...(s.ids ?? []),
+    ...(s.labels ?? []).flatMap((l) => ['-l', `${l.key}=${l.value}`]),
+    ...(s.all ? ['--all'] : []),
+    ...(s.text ? [`--matching=${s.text}`] : []),
+    ...flag('doing', s.doing),
+    ...flag('in-mode', s.modes),
+    ...flag('presence', s.presence),
+    ...(s.story ? [`--has-story=${s.story}`] : []),
+    ...flag('story-state', s.story_state),
+  ];
+}
+
+/** The words for a reason and an expected number of robots. */
+export function signed(why: string, expected?: number): string[] {
+  return [...(expected === undefined ? [] : [`--expect=${expected}`]), ...(why.trim() ? [`--why=${why.trim()}`] : [])];
+}

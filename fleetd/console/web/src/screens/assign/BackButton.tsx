@@ -1,0 +1,139 @@
+import { Alert, Button, Group, List, Loader, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { type Problem, problemOf } from '../../api/problem';
+import { robots as fleet } from '../../live/robots';
+import { CommandLine } from '../../shell/CommandLine';
+import { linesFor } from './lines';
+import { type Back, changing, grouped, type Outcome, type What } from './model';
+import { assign } from './request';
+import { names, Refusal } from './Summary';
+import { useAssignTexts } from './text';
+
+/** Up to this many robots are named in one request. */
+const chunk = 1000;
+
+function chunks(all: readonly Back[]): Back[] {
+  return all.flatMap((b) => {
+    const out: Back[] = [];
+    for (let at = 0; at < b.robots.length; at += chunk) out.push({ ...b, robots: b.robots.slice(at, at + chunk) });
+    return out;
+  });
+}
+
+interface Props {
+  what: What;
+  outcome: Outcome;
+  /** Robots that were assigned something else since: they are left alone. */
+  replaced: string[];
+  /** They go back: what they get, and how far they are is followed from now on. */
+  onBack: (what: What, outcome: Outcome) => void;
+}
+
+/** Gives the robots of an assignment back what they had, after a look at what that is. */
+export function BackButton({ what, outcome, replaced, onBack }: Props) {
+  const t = useAssignTexts();
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<Problem>();
+  const ids = changing(outcome).map((l) => l.robot);
+  const all: Back[] = chunks(outcome.back ?? [{ what: { kind: 'back' }, text: '', robots: ids }]).map((b) => ({
+    ...b,
+    robots: b.robots.filter((r) => !replaced.includes(r)),
+  }));
+  const way = all.filter((b) => b.robots.length > 0);
+  const kept = ids.filter((r) => !replaced.includes(r) && !way.some((b) => b.robots.includes(r)));
+  const dry = useQuery({
+    queryKey: ['back', way],
+    enabled: open,
+    gcTime: 0,
+    retry: false,
+    queryFn: async () => {
+      const found = [];
+      for (const b of way) found.push(await assign(b.what, { ids: b.robots }, { dry: true }, fleet.everything()));
+      return found.flatMap((o) => o.lines);
+    },
+  });
+  const go = (dry.data ?? []).filter((l) => l.changes);
+  const submit = async () => {
+    setBusy(true);
+    setRefused(undefined);
+    try {
+      const sent: Outcome[] = [];
+      for (const b of way) {
+        const robots = b.robots.filter((r) => go.some((l) => l.robot === r));
+        if (robots.length === 0) continue;
+        const o = { dry: false, expected: robots.length, why: t.undoWhy } as const;
+        sent.push(await assign(b.what, { ids: robots }, o, fleet.everything()));
+      }
+      setOpen(false);
+      onBack(way[0]!.what, {
+        total: sent.reduce((n, o) => n + o.total, 0),
+        lines: sent.flatMap((o) => o.lines),
+        back: outcome.back && sent.flatMap((o) => o.back ?? []),
+      });
+    } catch (thrown) {
+      setRefused(problemOf(thrown));
+      await dry.refetch();
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Group>
+        <Button
+          variant="default"
+          disabled={way.length === 0}
+          title={way.length === 0 ? t.noWayBack : undefined}
+          onClick={() => setOpen(true)}
+        >
+          {what.kind === 'back' ? t.forth : t.undo}
+        </Button>
+      </Group>
+      <Modal
+        opened={open}
+        onClose={() => setOpen(false)}
+        title={t.undoTitle}
+        size="lg"
+        closeButtonProps={{ 'aria-label': t.close }}
+      >
+        <Stack>
+          {dry.isFetching && !dry.data && <Loader size="sm" aria-label={t.checking} />}
+          {dry.isError && <Refusal p={problemOf(dry.error)} title={t.refused} />}
+          <List size="sm" data-testid="back">
+            {grouped(go.map((l) => [l.then, l.robot])).map(([to, robots]) => (
+              <List.Item key={to}>
+                <b>{t.goBack(robots.length)}</b> <span dir="auto">{to}</span> ({names(robots, 20)})
+              </List.Item>
+            ))}
+            {grouped((dry.data ?? []).filter((l) => !l.changes).map((l) => [l.note || t.sameAlready, l.robot])).map(
+              ([why, robots]) => (
+                <List.Item key={why}>
+                  {t.unchanged(robots.length)}: <span dir="auto">{why}</span> ({names(robots, 20)})
+                </List.Item>
+              ),
+            )}
+            {kept.length > 0 && (
+              <List.Item>
+                {t.unchanged(kept.length)}: {t.noWayBack} ({names(kept, 20)})
+              </List.Item>
+            )}
+          </List>
+          {replaced.length > 0 && <Alert color="yellow" title={t.changedSince(names(replaced, 20))} />}
+          {what.kind === 'activities' && <Text size="sm">{t.newestAgain}</Text>}
+          {refused && <Refusal p={refused} title={t.refused} />}
+          <Group justify="flex-end">
+            <CommandLine lines={way.flatMap((b) => linesFor(b.what, { ids: b.robots }, b.robots.length, t.undoWhy))} />
+            <Button variant="default" onClick={() => setOpen(false)}>
+              {t.cancel}
+            </Button>
+            <Button loading={busy} disabled={go.length === 0} onClick={() => void submit()}>
+              {t.undoNow(go.length)}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

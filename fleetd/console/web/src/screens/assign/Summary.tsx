@@ -1,0 +1,67 @@
+import { Alert, List, Stack } from '@mantine/core';
+
+import type { Problem } from '../../api/problem';
+import { useRobots } from '../../live/robots';
+import { Each } from './Each';
+import { changing, grouped, type Outcome } from './model';
+import { useAssignTexts } from './text';
+
+/** Up to this many robots of a reason are named. */
+export const named = 5;
+export const names = (robots: readonly string[], n = named): string =>
+  robots.slice(0, n).join(', ') + (robots.length > n ? `, … (${robots.length})` : '');
+
+export function Refusal({ p, title }: { p: Problem; title: string }) {
+  return (
+    <Alert color="red" title={title} role="alert">
+      <span dir="auto">
+        {[p.message, ...p.findings.map((f) => f.detail), p.hint]
+          .filter((text, i, all) => text && all.indexOf(text) === i)
+          .join('; ')}
+      </span>
+    </Alert>
+  );
+}
+
+/** What a request would do: counted, by reason, and for each robot. */
+export function Summary({ o }: { o: Outcome }) {
+  const t = useAssignTexts();
+  const fleet = useRobots();
+  const there = new Set(fleet.filter((r) => ['online', 'degraded'].includes(r.presence.view)).map((r) => r.id));
+  const change = changing(o);
+  const stay = o.lines.filter((l) => !l.changes);
+  const away = change.filter((l) => !there.has(l.robot)).map((l) => l.robot);
+  return (
+    <Stack gap="xs">
+      <List size="sm" data-testid="dry-run">
+        <List.Item>
+          <b>{t.updates(change.length, o.total)}</b>
+        </List.Item>
+        {grouped(stay.map((l) => [l.note || t.sameAlready, l.robot])).map(([why, robots]) => (
+          <List.Item key={why}>
+            {t.unchanged(robots.length)}: <span dir="auto">{why}</span> ({names(robots)})
+          </List.Item>
+        ))}
+        {grouped(change.map((l) => [l.note, l.robot])).map(([why, robots]) => (
+          <List.Item key={why}>
+            {t.misfit(robots.length)}: <span dir="auto">{why}</span> ({names(robots)})
+          </List.Item>
+        ))}
+        {away.length > 0 && (
+          <List.Item>
+            {t.away(away.length)} ({names(away)})
+          </List.Item>
+        )}
+      </List>
+      <Each
+        head={[t.now, t.then, t.note]}
+        rows={o.lines.map((l) => [
+          l.robot,
+          l.now ?? '',
+          l.changes ? l.then : t.stays,
+          [l.note, l.changes && !there.has(l.robot) && t.whenBack].filter(Boolean).join('; '),
+        ])}
+      />
+    </Stack>
+  );
+}

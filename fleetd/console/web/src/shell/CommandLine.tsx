@@ -1,0 +1,61 @@
+import { Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
+import { IconTerminal2 } from '@tabler/icons-react';
+
+import { texts } from '../text/language';
+
+const useTexts = texts(
+  {
+    open: 'Command line',
+    help: 'The same on a terminal:',
+    copy: 'Copy',
+    copied: 'Copied',
+  },
+  {
+    open: 'Befehlszeile',
+    help: 'Dasselbe in einem Terminal:',
+    copy: 'Kopieren',
+    copied: 'Kopiert',
+  },
+);
+
+/** Shows the line of the command line that does the same. It can also be selected: browsers copy over HTTPS only. */
+export function CommandLine({ lines, compact }: { lines: string[]; compact?: boolean }) {
+  const t = useTexts();
+  const text = lines.join('\n');
+  return (
+    <Popover width={420} position="bottom-end" withArrow shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <Button
+          type="button"
+          variant="subtle"
+          size={compact ? 'compact-sm' : 'sm'}
+          leftSection={<IconTerminal2 size={16} aria-hidden />}
+        >
+          {t.open}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown maw="95vw" aria-label={t.open}>
+        <Stack gap="xs">
+          <Text size="sm">{t.help}</Text>
+          <Code
+            block
+            dir="ltr"
+            data-testid="command-line"
+            style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', maxHeight: 240, overflowY: 'auto' }}
+          >
+            {text}
+          </Code>
+          <Group justify="flex-end">
+            <CopyButton value={text}>
+              {({ copied, copy }) => (
+                <Button size="compact-sm" variant="default" onClick={copy}>
+                  {copied ? t.copied : t.copy}
+                </Button>
+              )}
+            </CopyButton>
+          </Group>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
