@@ -30,13 +30,91 @@ test('who drives a robot, what happened, and fleetd itself are shown', async ({ 
   await expect(page.getByRole('region', { name: 'fleetd and its messages' })).toContainText('leader');
 });
 
-test('a wall screen has nothing to press', async ({ page }) => {
+test('a wall screen shows every robot, what is wrong first, and has nothing to press', async ({ page, world }) => {
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await world.cli('auto', 'pause', 'r2', '--wait');
   await page.goto('/?wall');
   await expect(page.getByTestId('tone-good')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Stop (software)' })).toBeHidden();
+  await expect(page.getByTestId('tile')).toHaveCount(3);
+  await world.control('robot/cut?robot=r3');
+  await expect(page.getByTestId('tile').first()).toContainText('r3', { timeout: 30_000 });
+  await expect(page.getByTestId('tile').first()).toContainText('not connected');
+  await expect(page.getByRole('button')).toHaveCount(0);
   await expect(page.getByRole('navigation')).toBeHidden();
+  await world.control('robot/join?robot=r3');
+  await world.cli('auto', 'continue', 'r2', '--wait');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('button', { name: 'Stop (software)' })).toBeVisible();
+});
+
+test('what needs a look first is named with its reason', async ({ page, world }) => {
+  await page.goto('/');
+  await live(page);
+  const first = page.getByRole('region', { name: 'What needs a look first' });
+  await world.control('robot/cut?robot=r2');
+  await expect(first).toContainText('r2', { timeout: 30_000 });
+  await expect(first).toContainText('not connected');
+  await world.control('robot/join?robot=r2');
+  await expect(first).not.toContainText('r2', { timeout: 30_000 });
+});
+
+const evil = `<img src=x onerror="document.title='owned'">`;
+const alerts = (acknowledged?: object) => ({
+  alerts: [
+    {
+      robot: 'r1',
+      id: 'a1',
+      level: 'error',
+      type: 'unit_error',
+      source: 'head',
+      detail: `unit head: ${evil}`,
+      first_ts: '2026-01-02T03:04:05Z',
+      acknowledged,
+    },
+  ],
+});
+
+test('an alert is acknowledged with a note, and texts of robots and people stay texts', async ({ page }) => {
+  let acknowledged: object | undefined;
+  await page.route('**/api/v1/alerts', (route) => route.fulfill({ json: alerts(acknowledged) }));
+  await page.route('**/api/v1/robots/r1/alerts/a1/ack', async (route) => {
+    acknowledged = { by: evil, at: '2026-01-02T03:05:00Z', note: route.request().postDataJSON().note };
+    await route.fulfill({ json: acknowledged });
+  });
+  await page.goto('/');
+  await live(page);
+  const panel = page.getByRole('region', { name: 'Alerts' });
+  await expect(panel).toContainText('1 that nobody has acknowledged');
+  await expect(panel).toContainText(`unit head: ${evil}`);
+  await panel.getByRole('button', { name: 'Acknowledge unit error of r1' }).click();
+  await page.getByLabel('What is being done about it').fill(`looking, ${evil}`);
+  await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+  await expect(panel.getByTestId('acknowledged')).toContainText(`looking, ${evil}`);
+  await expect(panel).toContainText('all acknowledged');
+  await accessible(page);
+  await expect(page).not.toHaveTitle('owned');
+});
+
+test('empty, loading, failed, forbidden and lost states are drawn', async ({ page }) => {
+  const me = { id: 'vera', name: 'Vera', kind: 'person', roles: ['viewer'], rights: ['view'], sites: [], dev: false };
+  await page.route('**/api/v1/me', (route) => route.fulfill({ json: me }));
+  await page.route('**/api/v1/alerts', (route) => route.fulfill({ json: alerts() }));
+  const problem = { status: 503, json: { title: 'no database', detail: 'the database is away' } };
+  await page.route('**/api/v1/events?**', (route) => route.fulfill(problem));
+  await page.goto('/');
+  await live(page);
+  const panel = page.getByRole('region', { name: 'Alerts' });
+  await expect(panel.getByRole('button', { name: /^Acknowledge/ })).toHaveAttribute('aria-disabled', 'true');
+  await panel.getByRole('button', { name: /^Acknowledge/ }).hover();
+  await expect(page.getByText('You do not have the right to acknowledge alerts.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Last events' })).toContainText('the database is away');
+  await page.unroute('**/api/v1/alerts');
+  await page.route('**/api/v1/alerts', (route) => route.fulfill(problem));
+  await page.route('**/api/v1/stream', (route) => route.abort());
+  await page.goto('/');
+  await expect(panel).toContainText('the database is away');
+  await expect(page.getByText('Waiting for the robots…')).toBeVisible();
+  await accessible(page);
 });
 
 for (const scheme of ['light', 'dark'] as const) {

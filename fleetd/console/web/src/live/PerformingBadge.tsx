@@ -1,4 +1,4 @@
-import { Badge, Text, Tooltip } from '@mantine/core';
+import { Badge, type MantineSize, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconClock, IconHandStop, IconPlayerPlay, IconPlugConnectedX } from '@tabler/icons-react';
 
 import type { Robot } from '../api/client';
@@ -72,8 +72,16 @@ const icons: Record<Tone, typeof IconClock> = {
   away: IconPlugConnectedX,
 };
 
+interface Props {
+  robot: Robot;
+  of?: Performing;
+  /** Shows the contract's term beside it. */
+  terms?: boolean;
+  size?: MantineSize;
+}
+
 /** What a robot does, in words and with a symbol: colour alone says nothing. */
-export function PerformingBadge({ robot, of: given, terms }: { robot: Robot; of?: Performing; terms?: boolean }) {
+export function PerformingBadge({ robot, of: given, terms, size }: Props) {
   const t = usePerformingTexts();
   const p = given ?? performing(robot);
   const Icon = icons[p.tone];
@@ -81,9 +89,10 @@ export function PerformingBadge({ robot, of: given, terms }: { robot: Robot; of?
     <Tooltip label={p.term} openDelay={300}>
       <span>
         <Badge
+          size={size}
           color={toneColor[p.tone]}
           variant="light"
-          leftSection={<Icon size={12} aria-hidden />}
+          leftSection={<Icon size={size === 'xl' ? 18 : 12} aria-hidden />}
           tt="none"
           fw={600}
         >

@@ -8,11 +8,12 @@ import { toneColor } from '../../live/PerformingBadge';
 import { useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
-import { count } from './counts';
-import { AlertList, Attention, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
+import { count, type Counts } from './counts';
+import { AlertPanel } from './AlertPanel';
+import { LookFirst } from './LookFirst';
+import { Attention, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
 import { useOverviewTexts } from './text';
-
-const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
+import { Wall } from './Wall';
 
 /** The whole fleet at a glance: each number is a link to the robots that it counts. */
 export default function Overview() {
@@ -25,42 +26,28 @@ export default function Overview() {
   const [query, setQuery] = useSearchParams();
   const wall = query.has('wall');
   useWall(wall, () => setQuery({}));
+  const ids = useMemo(() => (site ? new Set(fleet.map((r) => r.id)) : undefined), [site, fleet]);
+  if (wall) return <Wall fleet={fleet} counts={c} site={site} ids={ids} />;
   return (
     <Stack>
       <Group justify="space-between">
         <Title order={1} size="h2">
           {t.title}
         </Title>
-        {wall ? (
-          <Button variant="subtle" onClick={() => setQuery({})}>
-            {t.leaveWall}
-          </Button>
-        ) : (
-          <Button
-            variant="default"
-            leftSection={<IconDeviceTv size={16} aria-hidden />}
-            onClick={() => setQuery({ wall: '' })}
-          >
-            {t.wall}
-          </Button>
-        )}
+        <Button
+          variant="default"
+          leftSection={<IconDeviceTv size={16} aria-hidden />}
+          onClick={() => setQuery({ wall: '' })}
+        >
+          {t.wall}
+        </Button>
       </Group>
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
-        {tones.map((tone) => (
-          <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
-            <Card
-              withBorder
-              data-testid={`tone-${tone}`}
-              style={{ borderInlineStart: `4px solid var(--mantine-color-${toneColor[tone]}-6)` }}
-            >
-              <Text fz={wall ? 56 : 32} fw={700} lh={1.2}>
-                {c.tones[tone]}
-              </Text>
-              <Text size={wall ? 'xl' : 'sm'}>{t.tones[tone]}</Text>
-            </Card>
-          </Anchor>
-        ))}
+      <Tones counts={c} />
+      <Attention fleet={fleet} actions />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <LookFirst fleet={fleet} />
+        <AlertPanel ids={ids} />
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <Panel title={t.presenceTitle}>
@@ -92,16 +79,39 @@ export default function Overview() {
           <Number n={c.pending} name={t.pending} to="story_state=pending" always />
         </Panel>
       </SimpleGrid>
-      <Attention fleet={fleet} actions={!wall} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
-          <AlertList fleet={fleet} />
           <Driving fleet={fleet} />
           <FleetdPanel counts={c} />
         </Stack>
-        <LastEvents />
+        <LastEvents ids={ids} />
       </SimpleGrid>
     </Stack>
+  );
+}
+
+const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
+
+/** How many robots can perform, and how many need something first. */
+export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
+  const t = useOverviewTexts();
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
+      {tones.map((tone) => (
+        <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
+          <Card
+            withBorder
+            data-testid={`tone-${tone}`}
+            style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[tone]}-6)` }}
+          >
+            <Text fz={large ? 72 : 32} fw={700} lh={1.1} c={counts.tones[tone] === 0 ? 'dimmed' : undefined}>
+              {counts.tones[tone]}
+            </Text>
+            <Text fz={large ? 26 : 14}>{t.tones[tone]}</Text>
+          </Card>
+        </Anchor>
+      ))}
+    </SimpleGrid>
   );
 }
 

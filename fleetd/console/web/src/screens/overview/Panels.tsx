@@ -13,7 +13,7 @@ import { type Counts, quantile } from './counts';
 import { useOverviewTexts } from './text';
 
 /** ms between two looks at what the stream does not carry. */
-const every = 4000;
+export const every = 4000;
 
 export function Panel({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -26,7 +26,7 @@ export function Panel({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-function RobotLink({ id }: { id: string }) {
+export function RobotLink({ id }: { id: string }) {
   return (
     <Anchor component={Link} to={`/robots/${encodeURIComponent(id)}`} c="inherit" fw={600} size="sm">
       {id}
@@ -35,32 +35,7 @@ function RobotLink({ id }: { id: string }) {
 }
 
 /** Up to this many are listed; more are counted. */
-const most = 12;
-
-export function AlertList({ fleet }: { fleet: readonly Robot[] }) {
-  const t = useOverviewTexts();
-  const all = fleet.flatMap((r) => r.alerts.map((a) => ({ robot: r.id, ...a })));
-  all.sort((a, b) => (a.first_ts < b.first_ts ? 1 : -1));
-  return (
-    <Panel title={t.alertsTitle}>
-      {all.length === 0 && <Text size="sm">{t.noAlerts}</Text>}
-      <Stack gap={6}>
-        {all.slice(0, most).map((a) => (
-          <Group key={`${a.robot} ${a.id}`} gap="xs" wrap="nowrap" align="baseline">
-            <Badge color={a.level === 'error' ? 'red' : 'yellow'} variant="light" style={{ flexShrink: 0 }}>
-              {a.level}
-            </Badge>
-            <RobotLink id={a.robot} />
-            <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {a.detail}
-            </Text>
-          </Group>
-        ))}
-        {all.length > most && <Text size="sm">{t.more(all.length - most)}</Text>}
-      </Stack>
-    </Panel>
-  );
-}
+export const most = 12;
 
 export function Driving({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
@@ -86,25 +61,30 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
 
 const levelColor: Record<string, string> = { warn: 'yellow', error: 'red', safety: 'orange' };
 
-export function LastEvents() {
+/** What happened last; notable leaves out what robots do all day. */
+export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; notable?: boolean; limit?: number }) {
   const t = useOverviewTexts();
   const events = useQuery({
-    queryKey: ['overview', 'events'],
-    queryFn: async () => (await data(api.GET('/api/v1/events', { params: { query: { limit: 20 } } }))).events ?? [],
+    queryKey: ['overview', 'events', notable, limit],
+    queryFn: async () => {
+      const level: ('warn' | 'error' | 'safety')[] | undefined = notable ? ['warn', 'error', 'safety'] : undefined;
+      return (await data(api.GET('/api/v1/events', { params: { query: { limit, level } } }))).events ?? [];
+    },
     refetchInterval: every,
   });
+  const shown = events.data?.filter((e) => !ids || ids.has(e.robot));
   return (
-    <Panel title={t.eventsTitle}>
+    <Panel title={notable ? t.notableTitle : t.eventsTitle}>
       {events.isPending && <Loader size="sm" aria-label={t.loading} />}
       {events.isError && (
         <Text size="sm">
           {t.eventsFailed}: {problemOf(events.error).message}
         </Text>
       )}
-      {events.data?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
+      {shown?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
       <Table verticalSpacing={3} layout="auto">
         <Table.Tbody>
-          {events.data?.map((e) => (
+          {shown?.map((e) => (
             <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
               <Table.Td>
                 <Text size="xs" c="dimmed">

@@ -23,7 +23,7 @@ const byTone: Record<Tone, number> = { stopped: 0, attention: 1, away: 2, waitin
 const byPresence: Record<string, number> = { lost: 0, degraded: 1, unknown: 2, offline: 3, sleeping: 4, online: 5 };
 
 /** How much a robot needs a person: the lowest first. A robot with alerts comes before one that only waits. */
-function problem(r: Robot): number {
+export function problem(r: Robot): number {
   const n = byTone[toneOf[r.doing] ?? 'away'];
   return n > 3 && r.alerts.length > 0 ? 3 : n;
 }

@@ -1,0 +1,94 @@
+import { Anchor, Badge, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+
+import { api, data } from '../../api/client';
+import { useMay } from '../../api/me';
+import { problemOf } from '../../api/problem';
+import { clock } from '../../text/time';
+import { AckDialog } from '../events/AckDialog';
+import type { RobotAlert } from '../events/AlertList';
+import { useEventsTexts } from '../events/text';
+import { every, most, Panel, RobotLink } from './Panels';
+import { useOverviewTexts } from './text';
+
+const color: Record<string, string> = { info: 'blue', warn: 'yellow', error: 'orange', critical: 'red' };
+
+/** The alerts of these robots, those first that nobody has acknowledged. Without actions it only shows them. */
+export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
+  const t = useOverviewTexts();
+  const words = useEventsTexts();
+  const may = useMay('command');
+  const [open, setOpen] = useState<RobotAlert>();
+  const list = useQuery({
+    queryKey: ['alerts'],
+    queryFn: () => data(api.GET('/api/v1/alerts')),
+    refetchInterval: every,
+  });
+  const all = (list.data?.alerts ?? [])
+    .filter((a) => !ids || ids.has(a.robot))
+    .sort((a, b) => Number(!!a.acknowledged) - Number(!!b.acknowledged));
+  const unseen = all.filter((a) => !a.acknowledged).length;
+  return (
+    <Panel title={t.alertsTitle}>
+      {list.isPending && <Skeleton h={24} aria-label={t.loading} role="status" />}
+      {list.isError && (
+        <Text size="sm" role="alert">
+          {t.alertsFailed}: {problemOf(list.error).message}
+        </Text>
+      )}
+      {list.isSuccess && (
+        <Text size="sm" c="dimmed" mb={6}>
+          {all.length === 0 ? t.noAlerts : unseen > 0 ? t.nobodySaw(unseen) : t.allSeen}
+        </Text>
+      )}
+      <Stack gap={8}>
+        {all.slice(0, most).map((a) => (
+          <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" wrap="nowrap" align="flex-start">
+            <Badge color={color[a.level] ?? 'gray'} variant="light" style={{ flexShrink: 0 }}>
+              {words.levels[a.level as keyof typeof words.levels] ?? a.level}
+            </Badge>
+            <Stack gap={0} flex={1} miw={0}>
+              <Group gap={6}>
+                <RobotLink id={a.robot} />
+                <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
+                  {a.detail || a.type.replaceAll('_', ' ')}
+                </Text>
+              </Group>
+              {a.acknowledged && (
+                <Text size="xs" c="dimmed" dir="auto" data-testid="acknowledged" style={{ overflowWrap: 'anywhere' }}>
+                  <IconCheck size={12} aria-hidden />{' '}
+                  {words.by(a.acknowledged.by || words.somebody, clock(a.acknowledged.at))}: {a.acknowledged.note}
+                </Text>
+              )}
+            </Stack>
+            {!show && !a.acknowledged && (
+              <Tooltip label={words.notMay} disabled={may}>
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  style={{ flexShrink: 0 }}
+                  data-disabled={!may || undefined}
+                  aria-disabled={!may}
+                  aria-label={words.acknowledgeOne(a.type.replaceAll('_', ' '), a.robot)}
+                  onClick={() => may && setOpen(a)}
+                >
+                  {words.acknowledge}
+                </Button>
+              </Tooltip>
+            )}
+          </Group>
+        ))}
+        {all.length > most && <Text size="sm">{t.more(all.length - most)}</Text>}
+        {!show && (
+          <Anchor component={Link} to="/events" size="sm">
+            {t.allAlerts}
+          </Anchor>
+        )}
+      </Stack>
+      {open && <AckDialog alert={open} onClose={() => setOpen(undefined)} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,108 @@
+import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useInterval } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+
+import type { Robot } from '../../api/client';
+import { performing } from '../../live/performing';
+import { PerformingBadge, toneColor } from '../../live/PerformingBadge';
+import { fleetdNow } from '../../live/stream';
+import { useLanguage } from '../../text/language';
+import { ConnectionPill } from '../../shell/Connection';
+import { problem } from '../robots/order';
+import { AlertPanel } from './AlertPanel';
+import type { Counts } from './counts';
+import { Tones } from './Overview';
+import { LastEvents } from './Panels';
+import { useOverviewTexts } from './text';
+
+/** So many robots have a tile; the rest are counted. */
+const tiles = 36;
+
+interface Props {
+  fleet: readonly Robot[];
+  counts: Counts;
+  site: string;
+  ids?: Set<string>;
+}
+
+/** The fleet for a screen on the wall: read from afar, with nothing to press. */
+export function Wall({ fleet, counts, site, ids }: Props) {
+  const t = useOverviewTexts();
+  const all = [...fleet].sort((a, b) => problem(a) - problem(b) || (a.id < b.id ? -1 : 1));
+  return (
+    <Stack>
+      <Group justify="space-between" align="center">
+        <Group>
+          <Title order={1} fz={36}>
+            Troupe{site && <bdi>{`, ${site}`}</bdi>}
+          </Title>
+          <ConnectionPill />
+        </Group>
+        <Group>
+          <Text c="dimmed">{t.leaveWallHint}</Text>
+          <Clock />
+        </Group>
+      </Group>
+      <Tones counts={counts} large />
+      <div className="wall">
+        <section aria-label={t.robotsTitle}>
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+            {all.slice(0, tiles).map((r) => (
+              <Tile key={r.id} r={r} />
+            ))}
+          </SimpleGrid>
+          {all.length > tiles && (
+            <Text fz={22} mt="sm">
+              {t.more(all.length - tiles)}
+            </Text>
+          )}
+        </section>
+        <Stack>
+          <AlertPanel ids={ids} show />
+          <LastEvents ids={ids} notable limit={12} />
+        </Stack>
+      </div>
+    </Stack>
+  );
+}
+
+function Tile({ r }: { r: Robot }) {
+  const p = performing(r);
+  return (
+    <Card
+      withBorder
+      p="sm"
+      data-testid="tile"
+      style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[p.tone]}-6)` }}
+    >
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Text fz={28} fw={700} truncate>
+          {r.id}
+        </Text>
+        <Text c="dimmed" dir="auto" truncate>
+          {r.labels.site}
+        </Text>
+      </Group>
+      <PerformingBadge robot={r} of={p} size="xl" />
+      <Text fz={18} mt={6} dir="auto" truncate>
+        {r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : (p.of ?? '–')}
+      </Text>
+    </Card>
+  );
+}
+
+/** The time of day at fleetd. */
+function Clock() {
+  const [, tick] = useState(0);
+  const seconds = useInterval(() => tick((n) => n + 1), 1000);
+  useEffect(() => {
+    seconds.start();
+    return seconds.stop;
+  }, []);
+  const language = useLanguage((s) => s.language);
+  return (
+    <Text fz={36} fw={700} ff="monospace" component="time">
+      {new Date(fleetdNow()).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hour12: false })}
+    </Text>
+  );
+}
