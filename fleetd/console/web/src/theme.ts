@@ -1,5 +1,9 @@
 import { createTheme, type CSSVariablesResolver, localStorageColorSchemeManager } from '@mantine/core';
 
+import { texts } from './text/language';
+
+const useThemeTexts = texts({ close: 'Close' }, { close: 'Schließen' });
+
 export const theme = createTheme({
   primaryColor: 'indigo',
   // Links and buttons have a contrast of at least 4.5:1 in both schemes.
@@ -13,6 +17,9 @@ export const theme = createTheme({
       defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } },
     },
     Button: { defaultProps: { size: 'sm' } },
+    Notification: {
+      defaultProps: () => ({ closeButtonProps: { 'aria-label': useThemeTexts.now().close } }),
+    },
   },
 });
 
