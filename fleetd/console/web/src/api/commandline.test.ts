@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { line, robotsOf, signed } from './commandline';
+import { line, robotsOf, signed, verbLine } from './commandline';
 
 describe('a command line', () => {
   it('quotes what a shell would read otherwise', () => {
@@ -23,5 +23,19 @@ describe('a command line', () => {
   it('carries the reason and the number of robots', () => {
     expect(signed(' a speech ', 2)).toEqual(['--expect=2', '--why=a speech']);
     expect(signed('')).toEqual([]);
+  });
+
+  it('has the arguments of a command as flags', () => {
+    expect([
+      verbLine('mode/set', { mode: 'ato' }, ['r1']),
+      verbLine('auto/continue', { token: undefined }, ['r1'], 'a speech'),
+      verbLine('manual/goto', { x_m: 1.5, speed_mps: 0.2 }, ['r1']),
+      verbLine('mode/param', { mode: 'ato', name: 'loop', value: [1] }, ['r1']),
+    ]).toEqual([
+      'fleetd mode set ato r1',
+      `fleetd auto continue r1 '--why=a speech'`,
+      'fleetd manual goto r1 --x-m=1.5 --speed-mps=0.2',
+      `fleetd mode param r1 --mode=ato --name=loop '--value=[1]'`,
+    ]);
   });
 });

@@ -33,3 +33,17 @@ export function robotsOf(s: Selector): string[] {
 export function signed(why: string, expected?: number): string[] {
   return [...(expected === undefined ? [] : [`--expect=${expected}`]), ...(why.trim() ? [`--why=${why.trim()}`] : [])];
 }
+
+/** The line that sends a command to these robots. Its arguments are flags of the same names. */
+export function verbLine(verb: string, args: Record<string, unknown>, robots: string[], why = ''): string {
+  const [group, name] = verb.split('/');
+  const named = verb === 'mode/set' ? ['mode'] : [];
+  const flags = Object.entries(args).flatMap(([key, value]): string[] => {
+    if (value === undefined || named.includes(key)) return [];
+    const flag = `--${key.replaceAll('_', '-')}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && verb !== 'mode/param')
+      return Object.entries(value).map(([k, v]) => `${flag}=${k}=${String(v)}`);
+    return [`${flag}=${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  });
+  return line(group, name, ...named.map((k) => String(args[k])), ...robots, ...flags, ...signed(why));
+}

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
+import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { clock } from '../../text/time';
 import { Nothing, Panel } from './Panel';
@@ -46,6 +47,7 @@ export function Answers() {
               <Text size="xs" c="dimmed">
                 {[s.verb, s.state].filter(Boolean).join(', ')}
               </Text>
+              {s.line && <CommandLine compact lines={[s.line]} />}
             </Group>
             {s.because && (
               <Text size="sm" dir="auto">

@@ -2,6 +2,7 @@ import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
+import { line } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { Do, useWhyNot } from './Do';
 import { useModeName } from './Modes';
@@ -69,11 +70,16 @@ export function DesiredModePanel() {
   const wanted = document?.desired as Wanted | undefined;
   const said = document?.reported as Said | undefined;
   const set = () =>
-    change(id, t.label(name(mode)), async () => {
-      await api.POST('/api/v1/desired', { body: { mode: { mode, apply }, selector: { ids: [id] } } });
-      await all.refetch();
-      return t.accepted;
-    });
+    change(
+      id,
+      t.label(name(mode)),
+      async () => {
+        await api.POST('/api/v1/desired', { body: { mode: { mode, apply }, selector: { ids: [id] } } });
+        await all.refetch();
+        return t.accepted;
+      },
+      line('desired', 'mode', mode, `--apply=${apply}`, id),
+    );
   return (
     <Panel title={t.title}>
       <Text size="sm" c="dimmed">

@@ -3,7 +3,9 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
+import { line } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
+import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { usePage } from './page';
 import { useRobotTexts } from './text';
@@ -42,10 +44,16 @@ export function Labels({ onClose }: { onClose: () => void }) {
   const [busy, setBusy] = useState(false);
   const edit = (i: number, at: 0 | 1, text: string) =>
     setRows(rows.map((r, n) => (n === i ? (at === 0 ? [text, r[1]] : [r[0], text]) : r)));
+  const labels = Object.fromEntries(rows.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
+  const changes = [
+    ...Object.entries(labels).map(([k, v]) => `${k}=${v}`),
+    ...Object.keys(robot.labels)
+      .filter((k) => !(k in labels))
+      .map((k) => `${k}-`),
+  ];
   const save = async () => {
     setBusy(true);
     try {
-      const labels = Object.fromEntries(rows.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
       await api.PUT('/api/v1/robots/{id}/labels', { params: { path: { id } }, body: { labels } });
       onClose();
     } catch (thrown) {
@@ -100,6 +108,7 @@ export function Labels({ onClose }: { onClose: () => void }) {
             <Button variant="subtle" onClick={() => setRows([...rows, ['', '']])}>
               {t.add}
             </Button>
+            <CommandLine lines={[line('robot', 'label', id, ...changes)]} />
             <Button type="submit" loading={busy}>
               {t.save}
             </Button>

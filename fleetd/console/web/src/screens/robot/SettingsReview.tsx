@@ -1,9 +1,11 @@
-import { Button, Code, Group, List, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, List, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
+import { line, signed } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
+import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { usePage } from './page';
 import { change } from './sending';
@@ -25,7 +27,6 @@ const useTexts = texts(
     wrong: 'fleetd refuses this:',
     label: (keys: string) => `settings ${keys}`,
     accepted: 'fleetd keeps them for the robot, which reports when it has applied them',
-    terminal: 'The same on a terminal:',
   },
   {
     title: (robot: string) => `Einstellungen von ${robot} ändern`,
@@ -40,7 +41,6 @@ const useTexts = texts(
     wrong: 'fleetd lehnt das ab:',
     label: (keys: string) => `Einstellungen ${keys}`,
     accepted: 'fleetd bewahrt sie für den Roboter auf; er meldet, wenn er sie angewendet hat',
-    terminal: 'Dasselbe im Terminal:',
   },
 );
 
@@ -72,12 +72,25 @@ export function SettingsReview({ draft, desired, reported, schemas, onClose, onA
     retry: false,
     staleTime: 0,
   });
+  const cli = line(
+    'desired',
+    'config',
+    ...Object.entries(set).map(([k, v]) => `${k}=${JSON.stringify(v)}`),
+    ...unset.map((k) => `--unset=${k}`),
+    id,
+    ...signed(why),
+  );
   const apply = async () => {
     setBusy(true);
-    const well = await change(id, t.label([...draft.keys()].join(', ')), async () => {
-      await post(false);
-      return t.accepted;
-    });
+    const well = await change(
+      id,
+      t.label([...draft.keys()].join(', ')),
+      async () => {
+        await post(false);
+        return t.accepted;
+      },
+      cli,
+    );
     setBusy(false);
     if (well) onApplied();
   };
@@ -140,10 +153,8 @@ export function SettingsReview({ draft, desired, reported, schemas, onClose, onA
           dir="auto"
           onChange={(e) => setWhy(e.currentTarget.value)}
         />
-        <Text size="xs" c="dimmed">
-          {t.terminal} <Code>{line(id, set, unset)}</Code>
-        </Text>
         <Group justify="flex-end">
+          <CommandLine lines={[cli]} />
           <Button variant="default" onClick={onClose}>
             {common.cancel}
           </Button>
@@ -154,9 +165,4 @@ export function SettingsReview({ draft, desired, reported, schemas, onClose, onA
       </Stack>
     </Modal>
   );
-}
-
-function line(id: string, set: Record<string, unknown>, unset: string[]): string {
-  const words = Object.entries(set).map(([k, v]) => `'${k}=${valueText(v)}'`);
-  return ['fleetd desired config', ...words, ...unset.map((k) => `--unset ${k}`), id].join(' ');
 }

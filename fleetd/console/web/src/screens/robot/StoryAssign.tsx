@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data } from '../../api/client';
+import { line } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { Do, useWhyNot } from './Do';
@@ -97,11 +98,16 @@ export function StoryAssign() {
   const chosen = stories.data?.entries.find((e) => e.id === story);
   const same = chosen && d.story?.id === chosen.id && d.story.rev === chosen.rev;
   const assign = () =>
-    change(id, t.label(story!), async () => {
-      await api.POST('/api/v1/assignments', { body: { story: story!, apply, selector: { ids: [id] } } });
-      await queries.invalidateQueries({ queryKey: ['robot', id] });
-      return t.accepted;
-    });
+    change(
+      id,
+      t.label(story!),
+      async () => {
+        await api.POST('/api/v1/assignments', { body: { story: story!, apply, selector: { ids: [id] } } });
+        await queries.invalidateQueries({ queryKey: ['robot', id] });
+        return t.accepted;
+      },
+      line('story', 'assign', story!, `--apply=${apply}`, id),
+    );
   const phase = t.phases[d.phase as keyof typeof t.phases] ?? d.phase ?? '';
   return (
     <Panel title={t.title}>

@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { create } from 'zustand';
 
 import { api, type Schemas } from '../../api/client';
+import { verbLine } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
 import { useSendingTexts } from './sendingText';
 
@@ -21,6 +22,8 @@ export interface Sent {
   state: string;
   because: string;
   id?: string;
+  /** The line of the command line that does the same. */
+  line?: string;
 }
 
 /** States in which a command stays. */
@@ -84,7 +87,15 @@ export async function send(
   why?: string,
 ): Promise<Sent & { answer?: Command['answer'] }> {
   const key = crypto.randomUUID?.() ?? String(Math.random());
-  let sent: Sent = { key, label, verb, at: Date.now(), state: '', because: '' };
+  let sent: Sent = {
+    key,
+    label,
+    verb,
+    at: Date.now(),
+    state: '',
+    because: '',
+    line: verbLine(verb, args, [robot], why),
+  };
   put(robot, sent);
   let answer: Command['answer'];
   const take = (c: Command) => {
@@ -122,8 +133,13 @@ export async function send(
 }
 
 /** Reports something that fleetd did itself, such as a change of desired state, or its refusal. */
-export async function change(robot: string, label: string, work: () => Promise<string | undefined>): Promise<boolean> {
-  const base = { key: crypto.randomUUID?.() ?? String(Math.random()), label, verb: '', at: Date.now() };
+export async function change(
+  robot: string,
+  label: string,
+  work: () => Promise<string | undefined>,
+  line?: string,
+): Promise<boolean> {
+  const base = { line, key: crypto.randomUUID?.() ?? String(Math.random()), label, verb: '', at: Date.now() };
   try {
     put(robot, { ...base, state: 'ACCEPTED', because: (await work()) ?? '' });
     return true;

@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type Problem, problemOf } from '../../api/problem';
-import { type BulkAction, type Preview, preview, send } from './bulk';
+import { CommandLine } from '../../shell/CommandLine';
+import { type BulkAction, linesOf, type Preview, preview, send } from './bulk';
 import { useBulkTexts } from './bulkText';
 import type { Selector } from './filter';
 import { useRobotsTexts } from './text';
@@ -92,6 +93,7 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
             />
           )}
           <Group justify="flex-end">
+            <CommandLine lines={linesOf(action, selector, dry.data ? total : undefined, why)} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -1,4 +1,5 @@
 import { api, type Batch, data } from '../../api/client';
+import { line, robotsOf, signed, verbLine } from '../../api/commandline';
 import type { Selector } from './filter';
 
 /** What can be done to a selection of robots. */
@@ -53,4 +54,17 @@ export async function send(a: BulkAction, selector: Selector, expected: number, 
   const rest = { selector, expected_count: expected, why: why || undefined };
   if (a.kind === 'label') await api.POST('/api/v1/labels', { body: { ...rest, set: a.set, unset: a.unset } });
   else await api.POST('/api/v1/commands', { body: { ...rest, ...order(a) } });
+}
+
+/** The command lines that do the same to as many robots. */
+export function linesOf(a: BulkAction, selector: Selector, expected: number | undefined, why: string): string[] {
+  const robots = robotsOf(selector);
+  if (a.kind === 'label') {
+    const changes = [...Object.entries(a.set).map(([k, v]) => `${k}=${v}`), ...a.unset.map((k) => `${k}-`)];
+    // By name it labels one robot.
+    if (selector.ids?.length) return selector.ids.map((id) => line('robot', 'label', id, ...changes));
+    return [line('robot', 'label', ...robots, ...changes)];
+  }
+  const { verb, args } = order(a);
+  return [verbLine(verb, (args ?? {}) as Record<string, unknown>, [...robots, ...signed('', expected)], why)];
 }

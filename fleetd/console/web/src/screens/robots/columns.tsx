@@ -17,10 +17,10 @@ export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
   doing: { Cell: Doing, width: 'minmax(160px, 1.7fr)' },
   presence: { Cell: Presence, width: 'minmax(92px, 1fr)' },
   mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
-  story: { Cell: Story, width: 'minmax(165px, 1.8fr)' },
+  story: { Cell: Story, width: 'minmax(158px, 1.8fr)' },
   interrupts: { Cell: Interrupts, width: 'minmax(84px, 0.8fr)' },
-  alerts: { Cell: Alerts, width: 'minmax(70px, 1.2fr)' },
-  site: { Cell: Site, width: 'minmax(100px, 1.1fr)' },
+  alerts: { Cell: Alerts, width: 'minmax(60px, 1fr)' },
+  site: { Cell: Site, width: 'minmax(118px, 1.1fr)' },
   control: { Cell: Control, width: 'minmax(84px, 0.8fr)' },
   roundTrip: { Cell: RoundTrip, width: 'minmax(80px, 0.6fr)' },
 };
