@@ -27,8 +27,8 @@ func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, pas
 	return found, k.changed(ctx, found, err)
 }
 
-// ChangeUser changes a user; change gets the user as it is. Who is disabled has no session
-// and no token from then on.
+// ChangeUser changes a user; change gets the user as it is. A disabled user has no
+// session and no token from then on.
 func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error) {
 	found, err := k.Changes.ChangeUser(ctx, p, name, "user set", by, func(u *auth.User) {
 		was := u.Disabled

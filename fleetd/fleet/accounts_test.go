@@ -178,7 +178,7 @@ func TestWrongPasswordsSlowDownAnAddress(t *testing.T) {
 	}, guarded(&password))
 }
 
-// Who is signed in stops robots while the database is away, and somebody who has to may sign in then.
+// A person who is signed in stops robots while the database is away, and another one may sign in then.
 func TestStopNeedsNoDatabaseToKnowWhoAsks(t *testing.T) {
 	var password string
 	onPostgres(t, func(w *world, g *pgtest.Way) {
@@ -223,7 +223,7 @@ func TestStopNeedsNoDatabaseToKnowWhoAsks(t *testing.T) {
 	}, guarded(&password))
 }
 
-// Who is disabled is out at once: sessions, tokens and streams.
+// A disabled user is out at once: sessions, tokens and streams.
 func TestDisabledUserIsOutAtOnce(t *testing.T) {
 	var password string
 	inWorld(t, func(w *world) {

@@ -14,7 +14,7 @@ import (
 // An instance looks every second for what other instances changed.
 const accountsKnownWithin = time.Second + 100*time.Millisecond
 
-// Who loses access at one instance loses it at every other one, whichever they use.
+// A person who loses access at one instance loses it at every other one.
 func TestAccountsChangedAtOneInstanceCountAtTheOther(t *testing.T) {
 	var password string
 	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {

@@ -164,7 +164,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 			t.Errorf("with other groups the person is %+v, %v", me, p)
 		}
 
-		// Who has no role any more is out, also with a token.
+		// A person who has no role any more is out, also with a token.
 		var made api.AccessToken
 		if p := v.ask("POST", "/tokens", api.NewAccessToken{Name: "script", Days: 1}, &made); p != nil {
 			t.Fatal(p)

@@ -1746,7 +1746,7 @@ export interface paths {
         };
         /**
          * Health check
-         * @description 200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three. Who is not signed in gets no more than that.
+         * @description 200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three. A person who is not signed in gets no more than that.
          */
         get: operations["health"];
         put?: never;
