@@ -118,6 +118,10 @@ func watchdogUnread(t *testing.T, s *harness) {
 		}
 	}
 	s.wantState(s.unit(schema.UnitDrive), driver.Error)
+	s.order(driver.ToReset) // robotd feeds no unit in error; a person can reset it all the same
+	time.Sleep(10 * time.Second)
+	s.read()
+	s.wantState(s.unit(schema.UnitDrive), driver.Idle)
 }
 
 func watchdogIgnoresRest(t *testing.T, s *harness) {

@@ -17,7 +17,7 @@ type mover struct {
 	fault      string // the fault in the last report: the worst of the following
 	broken     string
 	input      bool // a stop input is pressed
-	unfed      bool // it was not fed while it moved, and has not been fed since
+	unfed      bool // it was not fed while it moved, and neither stands nor has been fed since
 	obstructed bool // it halted before an obstacle that is still there
 	heat       heat
 	gaze       gaze // of a head
@@ -116,16 +116,13 @@ func (s *Sim) checkWatchdog() {
 			s.velocity = nil
 		}
 	}
-	if s.fed.Swap(false) {
+	// At standstill there is nothing to feed, and robotd feeds no unit in error: the cause is gone.
+	if s.fed.Swap(false) || !s.moving() {
 		s.unfed = 0
 		for i := range s.movers {
 			s.movers[i].unfed = false
 			s.updateFault(&s.movers[i])
 		}
-		return
-	}
-	if !s.moving() {
-		s.unfed = 0
 		return
 	}
 	if s.unfed++; s.unfed <= driver.WatchdogTicks {
