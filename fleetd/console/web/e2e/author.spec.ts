@@ -250,6 +250,8 @@ test('a sound is uploaded, listed with its uses, and deleted', async ({ page }) 
 for (const scheme of ['light', 'dark'] as const) {
   for (const path of [
     '/stories',
+    '/acts',
+    '/activities',
     '/acts/welcome',
     '/stories/museum-welcome',
     '/activities/greet-visitor',
@@ -264,4 +266,43 @@ for (const scheme of ['light', 'dark'] as const) {
       await accessible(page);
     });
   }
+
+  test(`the dialogs of authors are accessible in ${scheme} colours`, async ({ page }) => {
+    await colors(page, scheme);
+    await page.goto('/acts');
+    await live(page);
+    await page.getByRole('button', { name: 'Import…' }).click();
+    const list = 'act;order;type;start_ms;end_ms\ngood;1;wait;0;500\nbad;1;wait;900;200\n';
+    await page
+      .getByRole('dialog')
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(list) });
+    await expect(page.getByLabel(/^Leave out what is wrong/)).toBeVisible();
+    await accessible(page);
+    await page.goto('/stories/museum-welcome');
+    await live(page);
+    for (const name of ['Try on a robot…', 'Publish…']) {
+      await page.getByRole('button', { name }).click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      await accessible(page);
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^(Close|Cancel)$/ })
+        .first()
+        .click();
+      await expect(page.getByRole('dialog')).toBeHidden();
+    }
+    for (const name of ['Revisions…', 'Where it is used', 'Edit as text…', 'Duplicate…']) {
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('menuitem', { name }).click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      await accessible(page);
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^(Close|Cancel)$/ })
+        .first()
+        .click();
+      await expect(page.getByRole('dialog')).toBeHidden();
+    }
+  });
 }

@@ -3,12 +3,14 @@ import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlayerPlay, IconUplo
 import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 
+import { useMay } from '../../api/me';
 import { useLanguage } from '../../text/language';
 import { type Entry, plural, useEntry } from '../library/api';
 import { DeleteDialog } from '../library/DeleteDialog';
 import { DraftBadge } from '../library/EntryTable';
 import { exportURL } from '../library/files';
 import { DuplicateDialog } from '../library/NewDialog';
+import { jump } from './Problems';
 import { PublishDialog } from './PublishDialog';
 import { Revisions, UsesDrawer } from './Revisions';
 import { TextDialog } from './TextDialog';
@@ -24,11 +26,13 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const navigate = useNavigate();
   const language = useLanguage((s) => s.language);
   const { kind, id, doc, mayEdit } = editor;
+  const mayAssign = useMay('assign');
   const stored = useEntry(kind, id);
   const newest = stored.data ?? entry;
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const errors = editor.check.problems.filter((p) => p.severity === 'error').length;
+  const wrong = editor.check.problems.filter((p) => p.severity === 'error');
+  const errors = wrong.length;
   const texts = (doc.head.name ?? {}) as Record<string, string>;
   const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
   const openSaved = async (what: Dialog) => {
@@ -61,6 +65,18 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
           {id}, {t.state[editor.saving]}
         </Text>
+        {errors > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            c="red"
+            onClick={() => jump(editor, wrong[0]!.pointer)}
+          >
+            {t.publishBlocked(errors)}: {wrong[0]!.detail}
+          </Anchor>
+        )}
       </Stack>
       <Group gap="xs">
         <Tooltip label={`${t.undo} (Ctrl Z)`}>
@@ -97,6 +113,11 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            {kind !== 'act' && (
+              <Menu.Item component={Link} to={`/assign?${kind}=${id}`} disabled={newest.rev === 0 || !mayAssign}>
+                {t.assign}
+              </Menu.Item>
+            )}
             <Menu.Item onClick={() => void openSaved('revisions')}>{t.revisions}</Menu.Item>
             <Menu.Item onClick={() => setDialog('uses')}>{t.uses}</Menu.Item>
             <Menu.Item onClick={() => void openSaved('text')}>{t.asText}</Menu.Item>

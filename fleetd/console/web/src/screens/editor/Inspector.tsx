@@ -18,8 +18,8 @@ const elsewhere: Record<Kind, string[]> = {
   activity: ['activity', 'acts'],
 };
 const order = [
-  'nature',
   'launch',
+  'nature',
   'name',
   'act',
   'start_ms',

@@ -101,13 +101,15 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
     ? t.tryForbidden
     : !robot
       ? t.tryNoRobot
-      : robot.mode !== 'mnl'
-        ? t.tryNotManual(robot.mode || '?')
-        : robot.safety !== 'ENABLED'
-          ? t.tryNotEnabled(robot.safety || '?')
-          : holder && !busy
-            ? t.tryHeld(holder)
-            : '';
+      : robot.latches.length > 0 || !['ENABLED', 'DISABLED', 'RESET'].includes(robot.safety ?? '')
+        ? t.tryStopped(robot.safety || '?')
+        : robot.mode !== 'mnl'
+          ? t.tryNotManual(robot.mode || '?')
+          : robot.safety !== 'ENABLED'
+            ? t.tryNotEnabled(robot.safety || '?')
+            : holder && !busy
+              ? t.tryHeld(holder)
+              : '';
   // What a person may do about it here, one step after the other.
   const manual = async () => {
     const was = robot?.mode;
@@ -115,11 +117,11 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
     if (done.state === 'SUCCEEDED' && was === 'ato') setTookFrom(id);
   };
   const prepare =
-    !may || !mayCommand || !robot
+    !may || !mayCommand || !robot || why === t.tryStopped(robot.safety || '?')
       ? undefined
       : robot.mode !== 'mnl'
         ? { label: t.tryManual, go: manual }
-        : robot.safety === 'DISABLED' || robot.safety === 'RESET'
+        : robot.safety !== 'ENABLED'
           ? { label: t.tryEnable, go: () => follow(id, 'safety/enable', {}, t.tryEnable) }
           : undefined;
   return (

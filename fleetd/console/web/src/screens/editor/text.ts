@@ -184,10 +184,8 @@ export const useEditorTexts = texts(
         ? 'The robot performs by itself now (mode ato). To try the draft it has to be in manual mode (mnl); its story ends.'
         : `The robot is in mode ${mode}. To try the draft it has to be in manual mode (mnl).`,
     tryManual: 'Set it to manual mode (mnl)',
-    tryNotEnabled: (state: string) =>
-      state === 'DISABLED' || state === 'RESET'
-        ? `The robot may not move yet (${state}). Look at it, then enable it.`
-        : `The robot is stopped (${state}). Its page says what to do.`,
+    tryStopped: (state: string) => `The robot is stopped (${state}). Its page says why, and what to do next.`,
+    tryNotEnabled: (state: string) => `The robot may not move yet (${state}). Look at it, then enable it.`,
     tryEnable: 'Enable it: it may move',
     tryBack: 'Set it back to automatic mode (ato)',
     tryHeld: (who: string) => `${who} has control of it.`,
@@ -393,10 +391,10 @@ export const useEditorTexts = texts(
         ? 'Der Roboter führt jetzt von selbst auf (Modus ato). Zum Ausprobieren muss er im manuellen Modus (mnl) sein; seine Geschichte endet.'
         : `Der Roboter ist im Modus ${mode}. Zum Ausprobieren muss er im manuellen Modus (mnl) sein.`,
     tryManual: 'In den manuellen Modus setzen (mnl)',
+    tryStopped: (state) =>
+      `Der Roboter ist angehalten (${state}). Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
     tryNotEnabled: (state) =>
-      state === 'DISABLED' || state === 'RESET'
-        ? `Der Roboter darf sich noch nicht bewegen (${state}). Sehen Sie ihn an, dann geben Sie ihn frei.`
-        : `Der Roboter ist angehalten (${state}). Seine Seite sagt, was zu tun ist.`,
+      `Der Roboter darf sich noch nicht bewegen (${state}). Sehen Sie ihn an, dann geben Sie ihn frei.`,
     tryEnable: 'Freigeben: er darf sich bewegen',
     tryBack: 'Zurück in den automatischen Modus (ato)',
     tryHeld: (who) => `${who} hat die Steuerung.`,

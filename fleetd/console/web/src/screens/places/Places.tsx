@@ -68,6 +68,11 @@ export default function Places() {
           </Button>
         </Tooltip>
       </Group>
+      {all.length > 0 && chosen.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {mayAssign ? t.giveHelp : t.forbidden}
+        </Text>
+      )}
       {robot === '' && <Text>{t.choose}</Text>}
       {points.isLoading && <Skeleton h={160} aria-label={t.loading} />}
       {points.isError && <Refused error={points.error} onRetry={() => void points.refetch()} />}
