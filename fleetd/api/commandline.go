@@ -86,6 +86,7 @@ var commandLines = map[string]string{
 	"assign-activities":      "activity assign greet r1",
 	"list-robot-activities":  "activity list r1",
 	"list-condition-keys":    "condition keys",
+	"explain-condition":      "condition explain r1 greet",
 
 	"publish-texts":        "publish -f act.yaml",
 	"import-library":       "import -f act.yaml",

@@ -2,13 +2,24 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/dispatch"
+	"troupe/schema"
 	"troupe/schema/cond"
+	"troupe/schema/verb"
 )
+
+// Questions asks robots what they know.
+type Questions interface {
+	// Ask sends a robot a command that changes nothing and waits for its answer. No batch has it.
+	Ask(ctx context.Context, robot string, v verb.Verb, args verb.Args) (schema.Ack, error)
+}
 
 // ConditionKey is a fact that a condition may name.
 type ConditionKey struct {
@@ -21,11 +32,16 @@ type conditionKeys struct {
 	Keys []ConditionKey `json:"keys"`
 }
 
-// conditions registers the request for what conditions may name. Whether one is true on a
-// robot, the robot itself says: life/explain.
+// Explanation is what a robot says of a condition.
+type Explanation struct {
+	True bool   `json:"true" doc:"the condition is true on the robot now"`
+	Why  string `json:"why,omitempty" doc:"each part that is not true, with the values that it names and their age; or what else keeps the activity"`
+}
+
+// conditions registers the requests for what conditions may name, and whether one is true on a
+// robot.
 func (s *server) conditions(h huma.API) {
-	register(h, op("list-condition-keys", http.MethodGet, "/conditions/keys", "activities", "List what the condition of an activity may name",
-		"The command life/explain asks a robot whether a condition is true on it now, and why not."), auth.View,
+	register(h, op("list-condition-keys", http.MethodGet, "/conditions/keys", "activities", "List what the condition of an activity may name"), auth.View,
 		func(context.Context, *noInput) (*answer[conditionKeys], error) {
 			out := conditionKeys{Keys: []ConditionKey{}}
 			for _, k := range cond.Keys {
@@ -33,4 +49,38 @@ func (s *server) conditions(h huma.API) {
 			}
 			return &answer[conditionKeys]{out}, nil
 		})
+	register(h, op("explain-condition", http.MethodGet, "/robots/{id}/explain", "activities", "Ask a robot whether a condition is true on it now, and why not",
+		"The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of commands nor the audit has it."), auth.View,
+		func(ctx context.Context, in *struct {
+			One
+			Condition string `query:"condition" required:"true" minLength:"1" maxLength:"1000" doc:"as in launch.when, or the activity of the robot whose condition is meant"`
+		}) (*answer[Explanation], error) {
+			return s.explainCondition(ctx, in.ID, in.Condition)
+		})
+}
+
+func (s *server) explainCondition(ctx context.Context, robot, condition string) (*answer[Explanation], error) {
+	d, known := s.Robots.Robot(robot)
+	switch {
+	case !known:
+		return nil, robotNotFound(robot)
+	case !s.Instance.Status().Broker.OK:
+		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
+	case !connected(d.Robot):
+		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked: it is "+d.Presence.View, "choose a robot that is online")
+	}
+	v, _ := verb.Of("life", "explain")
+	a, err := s.Questions.Ask(ctx, robot, v, verb.ExplainCondition{Condition: verb.Text(condition)})
+	switch {
+	case errors.Is(err, dispatch.ErrNoAnswer):
+		return nil, KindNoAnswer.Problem("robot "+robot+" did not say whether the condition is true: "+err.Error(), "try again; if it never answers, look at the robot")
+	case err != nil:
+		return nil, s.fail(err, "robot "+robot)
+	case a.Status != schema.StatusSucceeded && (a.Reason == schema.ReasonBadRequest || a.Reason == schema.ReasonUnknownActivity):
+		return nil, refusal(findings("query", []schema.Problem{schema.Fault("/condition", string(a.Reason), a.Detail, "fleetd condition keys lists what conditions may name")}))
+	case a.Status != schema.StatusSucceeded:
+		return nil, KindNoAnswer.Problem(strings.TrimSuffix("robot "+robot+" refuses to say whether the condition is true: "+string(a.Reason)+": "+a.Detail, ": "), "its release may be too old")
+	}
+	why, isTrue := strings.CutPrefix(a.Detail, "true")
+	return &answer[Explanation]{Explanation{True: isTrue, Why: strings.TrimPrefix(why, "; ")}}, nil
 }

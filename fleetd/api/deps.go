@@ -21,6 +21,7 @@ type Deps struct {
 	Robots        Robots
 	Targets       Targets
 	Commands      Commands
+	Questions     Questions
 	Stops         Stops
 	Library       Library
 	Entries       Entries

@@ -67,6 +67,7 @@ var (
 	KindDisk         = Kind{"disk-unwritable", http.StatusServiceUnavailable, "fleetd cannot write to its disk", "Stops are sent and robots hold them. Stops that the database does not have yet are lost if fleetd ends. Free space on the disk."}
 	KindOutcome      = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is unknown whether the change was made", "The database stopped answering during the commit. Check whether the change was made before you repeat the request."}
 	KindBroker       = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd is not connected to the MQTT broker and cannot reach robots. Stop robots at the robots themselves."}
+	KindNoAnswer     = Kind{"no-answer", http.StatusGatewayTimeout, "The robot does not answer", "The robot is not connected, or did not answer the question in time."}
 	KindEnding       = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was abandoned because fleetd is shutting down. Robots continue. Check whether the change was made before you repeat the request."}
 	KindNoKeys       = Kind{"no-certificates", http.StatusNotImplemented, "This instance issues no certificates", "It was started without the fleet's keys (--ca), or without an address for enrolment (--enrol)."}
 	KindToken        = Kind{"token-unknown", http.StatusForbidden, "Unknown enrolment token", "This fleet has not issued the token."}
@@ -85,7 +86,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale, KindNoMatch,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindEnding, KindNoKeys,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoAnswer, KindEnding, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }

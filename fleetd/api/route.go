@@ -97,7 +97,7 @@ func refuse(w http.ResponseWriter, p *Problem) {
 }
 
 // sending are the rights of which a command needs one; rightOf says which.
-const sending = auth.Command | auth.Manual | auth.Stop | auth.Administer
+const sending = auth.Command | auth.Manual | auth.Try | auth.Stop | auth.Administer
 
 // rightOf returns the right to send a command, by its name group/verb.
 func rightOf(name string) auth.Rights {
@@ -106,6 +106,8 @@ func rightOf(name string) auth.Rights {
 	switch {
 	case v.Class == verb.ClassStop:
 		return auth.Stop
+	case v.ID() == "control/renew" || v.ID() == "control/release": // of their own lease, also one of a trial
+		return auth.Manual | auth.Try
 	case v.Class == verb.ClassControl || v.Class == verb.ClassManual:
 		return auth.Manual
 	case known && !v.Allows(schema.RoleOperator):

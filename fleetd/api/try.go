@@ -34,7 +34,7 @@ type Tried struct {
 // tries registers the request that performs a text on a robot.
 func (s *server) tries(h huma.API) {
 	register(h, op("try-text", http.MethodPost, "/robots/{id}/try", "library", "Perform a text once on one robot, without publishing it",
-		"Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop."), auth.Manual,
+		"Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop."), auth.Try,
 		func(ctx context.Context, in *struct {
 			One
 			Body Trial
@@ -70,7 +70,11 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		if c.Answer != nil {
 			why = strings.Trim(string(c.Answer.Reason)+": "+c.Answer.Detail, ": ")
 		}
-		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), "set the robot to mnl and enable it; whoever has control of it must give it back first")
+		hint := "set the robot to mnl and enable it; whoever has control of it must give it back first"
+		if !p.May(auth.Command) {
+			hint = "ask somebody with the role " + auth.RolesWith(auth.Command) + " to set the robot to mnl and enable it; whoever has control of it must give it back first"
+		}
+		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), hint)
 	}
 	if out.Perform, err = send("act/perform", args, ""); err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ const (
 	Administer                    // change accounts, labels and robots' credentials; add and remove robots
 	Audit                         // read the audit
 	Own                           // change one's own password and tokens
+	Try                           // perform a draft once on one robot
 	end
 
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
@@ -79,7 +80,7 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own", "try"}
 
 // Names lists the names of the rights.
 func (r Rights) Names() []string {

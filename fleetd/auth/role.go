@@ -31,8 +31,8 @@ type RoleRow struct {
 // Roles is the table of roles. A person who may change what robots do may also stop them.
 var Roles = []RoleRow{
 	{Role: Viewer, Rights: View | Own, Purpose: "sees robots, the library and what happened"},
-	{Role: Operator, Rights: View | Own | Command | Manual | Stop | Release, Purpose: "runs robots: modes, stories, manual control, stops and their release"},
-	{Role: Author, Rights: View | Own | Edit | Stop, Purpose: "writes and publishes acts, stories, activities and assets"},
+	{Role: Operator, Rights: View | Own | Command | Manual | Try | Stop | Release, Purpose: "runs robots: modes, stories, manual control, stops and their release"},
+	{Role: Author, Rights: View | Own | Edit | Try | Stop, Purpose: "writes and publishes acts, stories, activities and assets, and tries drafts on a robot that an operator has made ready"},
 	{Role: Releaser, Rights: View | Own | Assign | Stop, Purpose: "decides what robots get: assigns stories, activities, settings, modes and places"},
 	{Role: Admin, Rights: All, Purpose: "does everything, also users, labels, enrolment and removal of robots", FleetWide: true},
 	{Role: Auditor, Rights: View | Own | Audit, Purpose: "reads the audit", FleetWide: true},

@@ -2,19 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/command"
-	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -187,7 +184,7 @@ func (sh *shell) explainCommand() *cobra.Command {
 		Use: "explain ROBOT ACTIVITY", Short: "say why a robot does not start an activity now",
 		Long: `Say why a robot does not start an activity now: each part of its condition that is not true, with
 the values that it names and their age, or what else keeps it, and what the body lacks for it.
-The robot is asked (life/explain); if it gives no answer, its last state says less.`,
+The robot is asked; if it gives no answer, its last state says less.`,
 		Example: "  fleetd activity explain r1 greet",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -232,28 +229,28 @@ type explained struct {
 	Answer string `json:"answer,omitempty"` // why it does not start, or why the robot was not asked or did not answer
 }
 
-// explainTimeout is how long a robot has to explain itself.
-const explainTimeout = 5 * time.Second
-
 // explain asks the robot about the activity's condition.
 func (a *explained) explain(sh *shell, ctx context.Context, robot string) {
 	if a.Launch.When == "" {
 		return
 	}
-	args, _ := json.Marshal(map[string]string{"condition": a.ID}) // a string cannot fail
-	order := api.Order{Verb: "life/explain", Args: args, Selector: selector.IDs(robot), By: sh.by, TTLMS: explainTimeout.Milliseconds()}
-	var b api.Batch
-	err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "commands", body: order, prefer: fmt.Sprintf("wait=%d", int(explainTimeout.Seconds()))}, &b)
-	switch {
-	case err != nil:
+	got, err := sh.explanationOf(ctx, robot, a.ID)
+	if err != nil {
 		a.Answer = "was not asked: " + err.Error()
-	case len(b.Commands) != 1:
-		a.Answer = "was not asked"
-	case b.Commands[0].State == command.Succeeded && b.Commands[0].Answer != nil:
-		a.Answer = b.Commands[0].Answer.Detail
-	default:
-		a.Answer = strings.TrimSuffix(fmt.Sprintf("gave no answer: %s, %s", b.Commands[0].State, b.Commands[0].Because), ", ")
+		return
 	}
+	a.Answer = explanationText(got)
+}
+
+func (sh *shell) explanationOf(ctx context.Context, robot, condition string) (got api.Explanation, err error) {
+	return got, sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot) + "/explain", query: url.Values{"condition": {condition}}}, &got)
+}
+
+func explanationText(e api.Explanation) string {
+	if e.True {
+		return strings.TrimSuffix("true; "+e.Why, "; ")
+	}
+	return e.Why
 }
 
 func launchText(l score.Launch) string {
@@ -302,5 +299,18 @@ func (sh *shell) conditionCommand() *cobra.Command {
 			})
 		}),
 	}
-	return group("condition", "conditions of activities and handlers: check, keys", check, keys)
+	explain := &cobra.Command{
+		Use: "explain ROBOT CONDITION", Short: "ask a robot whether a condition is true on it now, and why not", Args: cobra.ExactArgs(2),
+		Long: `Ask a robot whether a condition is true on it now, and of each part that is not, why. In place of
+a condition, the name of an activity that the robot has means the condition of that.`,
+		Example: `  fleetd condition explain r1 'people > 0 && battery > 0.3'`,
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			got, err := sh.explanationOf(cmd.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return sh.show(got, func(w io.Writer) { fmt.Fprintln(w, explanationText(got)) })
+		}),
+	}
+	return group("condition", "conditions of activities and handlers: check, keys, explain", check, keys, explain)
 }

@@ -51,6 +51,7 @@ type Fleet struct {
 	received    atomic.Int64 // messages
 	publisher   *publish.Publisher
 	dispatcher  *dispatch.Dispatcher
+	questions   *dispatch.Questions
 	auditor     *dispatch.Auditor
 	refusals    *refusal.Recorder
 	orphaned    *dispatch.Orphaned

@@ -103,6 +103,7 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 	}
 	if s.Answer != nil {
 		f.drivers.Answered(id, *s.Answer) // before the person who asked for control can know it
+		f.questions.Answered(id, *s.Answer)
 		f.dispatcher.Answer(id, *s.Answer)
 	}
 	if s.State != nil {

@@ -85,6 +85,9 @@ func readings(w *world, batch string) map[string]string {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
+		if o.ID == "explain-condition" {
+			path += "?condition=greet"
+		}
 		if o.ID == "export-library" {
 			path += "?kind=story"
 		}

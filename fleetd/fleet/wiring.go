@@ -64,7 +64,7 @@ func (f *Fleet) makeDispatcher() {
 		Defers: f.releases.Defers,
 	}
 	f.refusals = refusal.New(refusal.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
-	f.dispatcher, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
+	f.dispatcher, f.questions, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
 
 // makeTrust makes this instance's identity and the revocation publisher.

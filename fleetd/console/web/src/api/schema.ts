@@ -677,10 +677,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List what the condition of an activity may name
-         * @description The command life/explain asks a robot whether a condition is true on it now, and why not.
-         */
+        /** List what the condition of an activity may name */
         get: operations["list-condition-keys"];
         put?: never;
         post?: never;
@@ -1140,6 +1137,26 @@ export interface paths {
          * @description The newest of each topic that fleetd has received; of a robot that is away, the last ones. What fleetd desires of the robot is not among them: see desired.
          */
         get: operations["list-documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask a robot whether a condition is true on it now, and why not
+         * @description The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of commands nor the audit has it.
+         */
+        get: operations["explain-condition"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2409,6 +2426,12 @@ export interface components {
         EventList: {
             events: components["schemas"]["Event"][];
         };
+        Explanation: {
+            /** @description the condition is true on the robot now */
+            true: boolean;
+            /** @description each part that is not true, with the values that it names and their age; or what else keeps the activity */
+            why?: string;
+        };
         Health: {
             kind?: string;
             ok: boolean;
@@ -2599,7 +2622,7 @@ export interface components {
             kind: "dev" | "session" | "token";
             /** @description name to show */
             name?: string;
-            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own")[];
+            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own" | "try")[];
             roles: string[];
             /** @description robots of these sites only; empty = every robot */
             sites: string[];
@@ -6391,6 +6414,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "explain-condition": {
+        parameters: {
+            query: {
+                /** @description as in launch.when, or the activity of the robot whose condition is meant */
+                condition: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
                 };
             };
             /** @description Error */

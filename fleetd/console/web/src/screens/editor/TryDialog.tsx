@@ -30,7 +30,7 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
   const language = useLanguage((s) => s.language);
   const { robot: id, choose } = useAuthorsRobot();
   const robot = useRobot(id);
-  const may = useMay('manual');
+  const may = useMay('try');
   const mayCommand = useMay('command');
   const ids = useRobots()
     .map((r) => r.id)

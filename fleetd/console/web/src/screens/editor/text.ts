@@ -189,7 +189,7 @@ export const useEditorTexts = texts(
     tryEnable: 'Enable it: it may move',
     tryBack: 'Set it back to automatic mode (ato)',
     tryHeld: (who: string) => `${who} has control of it.`,
-    tryForbidden: 'You do not have the right to drive robots by hand.',
+    tryForbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
     tryRobotPage: 'Open its page',
     tryAccepted: 'Accepted: the robot begins.',
     tryRunning: 'The robot performs it.',
@@ -398,7 +398,8 @@ export const useEditorTexts = texts(
     tryEnable: 'Freigeben: er darf sich bewegen',
     tryBack: 'Zurück in den automatischen Modus (ato)',
     tryHeld: (who) => `${who} hat die Steuerung.`,
-    tryForbidden: 'Sie haben kein Recht, Roboter von Hand zu steuern.',
+    tryForbidden:
+      'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',
     tryRobotPage: 'Seine Seite öffnen',
     tryAccepted: 'Angenommen: der Roboter beginnt.',
     tryRunning: 'Der Roboter führt es auf.',

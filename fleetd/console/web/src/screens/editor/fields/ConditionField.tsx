@@ -84,18 +84,13 @@ function Explanation({ condition }: { condition: string }) {
     retry: false,
     gcTime: 0,
     queryFn: async () => {
-      const batch = await data(
-        api.POST('/api/v1/commands', {
-          params: { header: { Prefer: 'wait=5' } },
-          body: { verb: 'life/explain', args: { condition: asked }, selector: { ids: [robot] } },
-        }),
+      return data(
+        api.GET('/api/v1/robots/{id}/explain', { params: { path: { id: robot }, query: { condition: asked } } }),
       );
-      const got = batch.commands?.[0];
-      return { ok: got?.answer?.status === 'SUCCEEDED', text: got?.answer?.detail || got?.because || got?.state || '' };
     },
   });
   if (robot === '') return <Text size="sm">{t.conditionNoRobot}</Text>;
-  const truth = answer.data?.ok && /^true(;|$)/.test(answer.data.text);
+  const truth = answer.data?.true;
   return (
     <Stack gap={4} role="status">
       <Text size="sm" fw={600}>
@@ -105,18 +100,16 @@ function Explanation({ condition }: { condition: string }) {
       {answer.isError && <Alert color="red">{problemOf(answer.error).message}</Alert>}
       {answer.data && (
         <>
-          {answer.data.ok && (
-            <Badge
-              color={truth ? 'green' : 'gray'}
-              variant="light"
-              tt="none"
-              leftSection={truth ? <IconCheck size={14} aria-hidden /> : <IconX size={14} aria-hidden />}
-            >
-              {truth ? t.conditionTrue : t.conditionFalse}
-            </Badge>
-          )}
+          <Badge
+            color={truth ? 'green' : 'gray'}
+            variant="light"
+            tt="none"
+            leftSection={truth ? <IconCheck size={14} aria-hidden /> : <IconX size={14} aria-hidden />}
+          >
+            {truth ? t.conditionTrue : t.conditionFalse}
+          </Badge>
           <Text size="sm" dir="auto">
-            {answer.data.text.replace(/^true;?\s*/, '')}
+            {answer.data.why}
           </Text>
         </>
       )}
