@@ -123,14 +123,13 @@ test('robots get a site by keyboard, after a look at what that changes', async (
   const sites = page.getByRole('table', { name: 'Sites and labels' });
   await expect(sites.getByRole('checkbox', { name: 'museum (2)' })).toBeVisible();
   await expect(page.getByText('Choose robots or whole sites below.')).toBeVisible();
-  await tabTo(page, page.getByRole('textbox', { name: /^New site/ }));
+  await tabTo(page, page.getByRole('combobox', { name: /^New site/ }));
   await page.keyboard.type('garden');
   await page.keyboard.press('Escape');
   await tabTo(page, sites.getByRole('checkbox', { name: 'Choose r3' }));
   await page.keyboard.press('Space');
   await expect(page.getByText('1 robot chosen')).toBeVisible();
-  const set = page.getByRole('button', { name: 'Set the site' });
-  await set.focus();
+  await tabTo(page, page.getByRole('button', { name: 'Set the site' }), 'Shift+Tab');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByTestId('dry-run')).toContainText('1');
@@ -204,7 +203,7 @@ test('no name of a user, token, label or site runs as a script', async ({ page, 
   await expect(page.getByRole('dialog')).toBeVisible();
   expect(await page.evaluate(() => (window as unknown as { xss?: number }).xss)).toBeUndefined();
   expect(broken).toEqual([]);
-  await world.cli('robot', 'label', 'r2', 'site=museum', 'hall=');
+  await page.request.put('/api/v1/robots/r2/labels', { data: { labels: { site: 'museum' } } });
 });
 
 for (const scheme of ['light', 'dark'] as const) {

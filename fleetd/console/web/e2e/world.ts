@@ -70,10 +70,10 @@ export async function givePassword(world: World, user: string, password: string)
 }
 
 /** Presses Tab until an element has the focus, as a person without a mouse does. */
-export async function tabTo(page: Page, target: Locator): Promise<void> {
+export async function tabTo(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   for (let n = 0; n < 80; n++) {
     if (await target.evaluate((e) => e === document.activeElement)) return;
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
   }
-  throw new Error(`Tab never reaches ${target}`);
+  throw new Error(`${key} never reaches ${target}`);
 }

@@ -36,7 +36,7 @@ export function Rows<R>({ label, columns, rows, keyOf, stale }: RowsProps<R>) {
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={keyOf(row)} className={stale?.(row) ? 'stale' : undefined}>
+            <Table.Tr key={keyOf(row)} className={stale?.(row) ? 'old' : undefined}>
               {columns.map((c) => (
                 <Table.Td key={c.head} visibleFrom={c.from} dir="auto">
                   {c.cell(row)}

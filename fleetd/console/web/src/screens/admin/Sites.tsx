@@ -41,7 +41,7 @@ export function Sites() {
       </Text>
       <Group align="flex-end">
         <Autocomplete
-          label={t.siteFor(ids.length)}
+          label={t.newSite}
           description={t.siteForHelp}
           value={site}
           onChange={setSite}
@@ -56,7 +56,7 @@ export function Sites() {
             setAction({ kind: 'label', set: set ? { [siteLabel]: set } : {}, unset: set ? [] : [siteLabel] })
           }
         >
-          {set ? t.setSite : t.takeSite}
+          {set || ids.length === 0 ? t.setSite : t.takeSite}
         </Button>
         <Text size="sm" role="status">
           {ids.length === 0 ? t.chooseRobots : t.robotsChosen(ids.length)}

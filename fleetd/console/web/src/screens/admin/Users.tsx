@@ -40,6 +40,11 @@ export function Users() {
                 <Text size="xs" c="dimmed" dir="auto" className="any-text">
                   {u.display}
                 </Text>
+                <Text component="div" size="xs" hiddenFrom="sm" dir="auto" className="any-text">
+                  {t.sites}: {u.sites.join(', ') || t.allSites}
+                  <br />
+                  <SignsIn of={u} />
+                </Text>
               </>
             ),
           },
