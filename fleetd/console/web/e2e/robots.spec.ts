@@ -129,6 +129,54 @@ test('on a phone the robots are cards', async ({ page }) => {
   await accessible(page);
 });
 
+test('a bulk action shows its command line, which selects the same robots', async ({ page, world }) => {
+  await page.goto('/robots?label=site%3Dmuseum');
+  await live(page);
+  await page.getByRole('button', { name: 'Select all 2 matching' }).click();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
+  await expect(page.getByTestId('dry-run')).toContainText('reaches 2 robots');
+  await page.getByRole('button', { name: 'Command line' }).click();
+  const line = await page.getByTestId('command-line').innerText();
+  expect(line).toBe('fleetd auto pause -l site=museum --expect=2');
+  expect(await world.cli(...line.split(' ').slice(1), '--dry-run')).toContain('r2');
+});
+
+test('what robots and labels are called is text, and a lost stream is said', async ({ page }) => {
+  const evil = `<img src=x onerror="document.title='owned'">`;
+  const robot = (id: string, doing: string, view: string) => ({
+    id,
+    labels: { site: evil, hall: evil },
+    adopted: true,
+    presence: { view, why: evil },
+    doing,
+    mode: 'ato',
+    safety: 'ENABLED',
+    auto: 'idle',
+    story: { id: evil, rev: 1 },
+    act: evil,
+    pause_holders: [],
+    interrupts: [],
+    desired: { converged: true },
+    latches: [],
+    alerts: [{ id: 'a1', type: evil, level: 'error', source: evil, detail: evil, first_ts: '2026-01-02T03:04:05Z' }],
+  });
+  await page.route('**/api/v1/stream', (route) =>
+    route.fulfill({
+      contentType: 'text/event-stream',
+      body: `event: robots\ndata: ${JSON.stringify({ robots: [robot(evil, 'performing', 'online'), robot('r2', 'not_connected', 'lost')] })}\n\n`,
+    }),
+  );
+  await page.goto('/robots');
+  await expect(page.locator('[role="row"][data-robot]')).toHaveCount(2);
+  await expect(page.getByText(evil).first()).toBeVisible();
+  await expect(page.getByTestId('connection')).not.toHaveText('Live');
+  await page.goto('/');
+  await expect(page.getByRole('region', { name: 'What needs a look first' })).toContainText(evil);
+  await page.goto('/?wall');
+  await expect(page.getByTestId('tile').filter({ hasText: evil }).first()).toBeVisible();
+  await expect(page).not.toHaveTitle('owned');
+});
+
 for (const scheme of ['light', 'dark'] as const) {
   test(`the list is accessible in ${scheme} colours`, async ({ page }) => {
     await colors(page, scheme);
