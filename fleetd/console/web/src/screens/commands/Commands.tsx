@@ -105,6 +105,9 @@ export default function Commands() {
                   </Table.Td>
                   <Table.Td>
                     <Text size="sm">{c.verb}</Text>
+                    <Text size="xs" c="dimmed" dir="auto" hiddenFrom="md">
+                      {[c.by || c.principal, c.why].filter(Boolean).join(': ')}
+                    </Text>
                   </Table.Td>
                   <Table.Td visibleFrom="sm">
                     <Text size="sm" dir="auto">
@@ -126,6 +129,11 @@ export default function Commands() {
                     >
                       {t.states[c.state as keyof typeof t.states] ?? c.state}
                     </Badge>
+                    {c.because && (
+                      <Text size="xs" dir="auto" hiddenFrom="lg">
+                        {c.because}
+                      </Text>
+                    )}
                   </Table.Td>
                   <Table.Td visibleFrom="lg" maw={320}>
                     <Text size="sm" dir="auto" lineClamp={2}>

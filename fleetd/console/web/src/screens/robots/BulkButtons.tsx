@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Tooltip } from '@mantine/core';
+import { Box, Button, Group, Menu, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import {
   IconChevronDown,
@@ -44,17 +44,21 @@ export function BulkButtons({ selector, name, filter }: Props) {
   const csv = `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`;
   return (
     <Group gap="xs">
-      <Menu>
-        <Menu.Target>
-          <Button
-            variant="default"
-            rightSection={<IconChevronDown size={14} aria-hidden />}
-            disabled={!mayCommand}
-            title={mayCommand ? undefined : t.commandForbidden}
-          >
-            {t.mode}
-          </Button>
-        </Menu.Target>
+      <Menu disabled={!mayCommand}>
+        <Tooltip label={t.commandForbidden} disabled={mayCommand}>
+          <Box component="span" display="inline-block">
+            <Menu.Target>
+              <Button
+                variant="default"
+                rightSection={<IconChevronDown size={14} aria-hidden />}
+                data-disabled={!mayCommand || undefined}
+                aria-disabled={!mayCommand || undefined}
+              >
+                {t.mode}
+              </Button>
+            </Menu.Target>
+          </Box>
+        </Tooltip>
         <Menu.Dropdown>
           {['ato', 'mnl', 'str'].map((mode) => (
             <Menu.Item key={mode} onClick={() => setAction({ kind: 'verb', name: 'mode', mode })}>

@@ -1,7 +1,7 @@
 import { Button, Collapse, Group, MultiSelect, Select, TextInput } from '@mantine/core';
 import { useDisclosure, useInterval, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
 
 import { type Doing, toneOf } from '../../live/performing';
 import { usePerformingTexts } from '../../live/PerformingBadge';
@@ -21,88 +21,16 @@ interface Props {
 /** The filters of the list. Each names what it filters; those that are set stand out. */
 export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
   const t = useRobotsTexts();
-  const words = usePerformingTexts();
   const facets = useFacets(known);
   const wide = useMediaQuery('(min-width: 62em)') ?? true;
   const [open, { toggle }] = useDisclosure();
-  const set = (part: Partial<Filter>) => onChange({ ...filter, ...part });
-  const site = filter.labels.find((l) => l.key === 'site')?.value ?? null;
-  const others = filter.labels.filter((l) => l.key !== 'site');
-  const labelOf = (text: string) => {
-    const at = text.indexOf('=');
-    return { key: text.slice(0, at), value: text.slice(at + 1) };
-  };
-  const name = (part: { label: string; placeholder?: string }) => ({
-    'aria-label': part.label,
-    placeholder: part.label,
-  });
-  const fields = (
-    <Group gap={6} role="group" aria-label={t.filter.group} style={wide ? { display: 'contents' } : undefined}>
-      {!siteIsChosen && facets.sites.length > 0 && (
-        <Select
-          {...name({ label: t.filter.site })}
-          data={facets.sites}
-          value={site}
-          clearable
-          searchable
-          w={110}
-          size="xs"
-          clearButtonProps={{ 'aria-label': t.filter.clear }}
-          onChange={(v) => set({ labels: v ? [...others, { key: 'site', value: v }] : others })}
-        />
-      )}
-      <Many
-        label={t.filter.doing}
-        width={140}
-        data={(Object.keys(toneOf) as Doing[]).map((d) => ({ value: d, label: words[d] }))}
-        value={filter.doing}
-        onChange={(v) => set({ doing: v as Doing[] })}
-      />
-      <Many
-        label={t.filter.mode}
-        width={110}
-        data={facets.modes.map((m) => ({ value: m, label: t.mode[m] ?? m }))}
-        value={filter.modes}
-        onChange={(modes) => set({ modes })}
-      />
-      <Many
-        label={t.filter.presence}
-        width={120}
-        data={presences.map((p) => ({ value: p, label: t.presence[p] ?? p }))}
-        value={filter.presence}
-        onChange={(presence) => set({ presence })}
-      />
-      <Select
-        {...name({ label: t.filter.story })}
-        data={
-          filter.story && !facets.stories.includes(filter.story) ? [...facets.stories, filter.story] : facets.stories
-        }
-        value={filter.story || null}
-        clearable
-        searchable
-        w={110}
-        size="xs"
-        clearButtonProps={{ 'aria-label': t.filter.clear }}
-        onChange={(v) => set({ story: v ?? '' })}
-      />
-      <Many
-        label={t.filter.storyState}
-        width={130}
-        data={storyStates.map((s) => ({ value: s, label: t.storyState[s] }))}
-        value={filter.storyState}
-        onChange={(v) => set({ storyState: v as StoryState[] })}
-      />
-      {facets.labels.length > 0 && (
-        <Many
-          label={t.filter.label}
-          width={100}
-          data={facets.labels.filter((l) => !l.startsWith('site=')).map((l) => ({ value: l, label: l }))}
-          value={others.map((l) => `${l.key}=${l.value}`)}
-          onChange={(v) => set({ labels: [...filter.labels.filter((l) => l.key === 'site'), ...v.map(labelOf)] })}
-        />
-      )}
-    </Group>
-  );
+  const latest = useRef({ filter, onChange });
+  latest.current = { filter, onChange };
+  const set = useCallback((part: Partial<Filter>) => {
+    const { filter, onChange } = latest.current;
+    onChange({ ...filter, ...part });
+  }, []);
+  const fields = <Choices filter={filter} facets={facets} siteIsChosen={siteIsChosen} wide={wide} set={set} />;
   return (
     <Group gap={6} align="flex-start">
       <TextInput
@@ -147,6 +75,104 @@ export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
     </Group>
   );
 }
+
+interface ChoicesProps {
+  filter: Filter;
+  facets: Facets;
+  siteIsChosen: boolean;
+  wide: boolean;
+  set: (part: Partial<Filter>) => void;
+}
+
+/** The filters that are chosen from lists. A key in the text does not draw them again. */
+const Choices = memo(
+  function Choices({ filter, facets, siteIsChosen, wide, set }: ChoicesProps) {
+    const t = useRobotsTexts();
+    const words = usePerformingTexts();
+    const site = filter.labels.find((l) => l.key === 'site')?.value ?? null;
+    const others = filter.labels.filter((l) => l.key !== 'site');
+    const labelOf = (text: string) => {
+      const at = text.indexOf('=');
+      return { key: text.slice(0, at), value: text.slice(at + 1) };
+    };
+    const name = (part: { label: string; placeholder?: string }) => ({
+      'aria-label': part.label,
+      placeholder: part.label,
+    });
+    return (
+      <Group gap={6} role="group" aria-label={t.filter.group} style={wide ? { display: 'contents' } : undefined}>
+        {!siteIsChosen && facets.sites.length > 0 && (
+          <Select
+            {...name({ label: t.filter.site })}
+            data={facets.sites}
+            value={site}
+            clearable
+            searchable
+            w={110}
+            size="xs"
+            clearButtonProps={{ 'aria-label': t.filter.clear }}
+            onChange={(v) => set({ labels: v ? [...others, { key: 'site', value: v }] : others })}
+          />
+        )}
+        <Many
+          label={t.filter.doing}
+          width={140}
+          data={(Object.keys(toneOf) as Doing[]).map((d) => ({ value: d, label: words[d] }))}
+          value={filter.doing}
+          onChange={(v) => set({ doing: v as Doing[] })}
+        />
+        <Many
+          label={t.filter.mode}
+          width={110}
+          data={facets.modes.map((m) => ({ value: m, label: t.mode[m] ?? m }))}
+          value={filter.modes}
+          onChange={(modes) => set({ modes })}
+        />
+        <Many
+          label={t.filter.presence}
+          width={120}
+          data={presences.map((p) => ({ value: p, label: t.presence[p] ?? p }))}
+          value={filter.presence}
+          onChange={(presence) => set({ presence })}
+        />
+        <Select
+          {...name({ label: t.filter.story })}
+          data={
+            filter.story && !facets.stories.includes(filter.story) ? [...facets.stories, filter.story] : facets.stories
+          }
+          value={filter.story || null}
+          clearable
+          searchable
+          w={110}
+          size="xs"
+          clearButtonProps={{ 'aria-label': t.filter.clear }}
+          onChange={(v) => set({ story: v ?? '' })}
+        />
+        <Many
+          label={t.filter.storyState}
+          width={130}
+          data={storyStates.map((s) => ({ value: s, label: t.storyState[s] }))}
+          value={filter.storyState}
+          onChange={(v) => set({ storyState: v as StoryState[] })}
+        />
+        {facets.labels.length > 0 && (
+          <Many
+            label={t.filter.label}
+            width={100}
+            data={facets.labels.filter((l) => !l.startsWith('site=')).map((l) => ({ value: l, label: l }))}
+            value={others.map((l) => `${l.key}=${l.value}`)}
+            onChange={(v) => set({ labels: [...filter.labels.filter((l) => l.key === 'site'), ...v.map(labelOf)] })}
+          />
+        )}
+      </Group>
+    );
+  },
+  (a, b) =>
+    a.facets === b.facets &&
+    a.siteIsChosen === b.siteIsChosen &&
+    a.wide === b.wide &&
+    (Object.keys(everything) as (keyof Filter)[]).every((k) => k === 'text' || a.filter[k] === b.filter[k]),
+);
 
 interface ManyProps {
   label: string;
