@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 
+import { Teleop } from './teleop';
 import { accessible, colors, expect, live, test, type World } from './world';
 
 /** Opens the page of r1 and takes control of it. */
@@ -8,9 +9,12 @@ async function takeControl(page: Page, world: World): Promise<void> {
   await world.cli('safety', 'enable', 'r1', '--wait');
   await page.goto('/robots/r1/manual');
   await live(page);
-  await page.getByRole('button', { name: 'Take control' }).click();
-  await expect(page.getByTestId('lease')).toBeVisible();
-  await expect(page.getByTestId('latency')).toContainText('ms');
+  await expect(async () => {
+    // On a machine that is slow for a moment fleetd hears nothing of the page and gives control back.
+    if (!(await page.getByTestId('lease').isVisible()))
+      await page.getByRole('button', { name: 'Take control' }).click({ timeout: 5000 });
+    await expect(page.getByTestId('latency')).toContainText('ms', { timeout: 5000 });
+  }).toPass();
 }
 
 test.afterEach(({ page }) => page.close({ runBeforeUnload: false }));
@@ -71,13 +75,163 @@ test('what a person drives with is at least 48 px', async ({ page, world }) => {
   expect(small).toEqual([]);
 });
 
-for (const scheme of ['light', 'dark'] as const) {
-  test(`manual control is accessible in ${scheme} colours, with and without control`, async ({ page, world }) => {
-    await colors(page, scheme);
-    await page.goto('/robots/r2/manual');
-    await live(page);
-    await accessible(page);
-    await takeControl(page, world);
-    await accessible(page);
+test('everything that a person does by hand is answered by the robot, by keyboard alone', async ({ page, world }) => {
+  await page.goto('/robots/r1'); // nothing below uses a pointer
+  await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
+  await world.cli('safety', 'enable', 'r1', '--wait');
+  await page.goto('/robots/r1/manual');
+  await live(page);
+  const press = async (name: string) => {
+    await page.getByRole('button', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+  const type = async (label: string, text: string) => {
+    await page.getByLabel(label, { exact: true }).focus();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type(text);
+  };
+  await press('Take control');
+  await expect(page.getByTestId('lease')).toBeVisible();
+
+  await type('What to say', 'Hello');
+  await press('Say');
+  await expect(page.getByText('say: done')).toBeVisible();
+  await press('Show');
+  await expect(page.getByText('lights #3b5bdb, steady: done')).toBeVisible();
+  await page.getByRole('slider', { name: 'Volume', exact: true }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByText('volume 69 %: done')).toBeVisible();
+  await press('Play');
+  await expect(page.getByText('sound applause: done')).toBeVisible();
+  await page.getByRole('slider', { name: 'Left and right' }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByText('turn the head: done').first()).toBeVisible();
+  await press('Look straight ahead');
+  await type('x (m)', '0.3');
+  await type('y (m)', '0');
+  await press('Go to 0.30, 0.00');
+  await expect(page.getByText('go to 0.30, 0.00: done')).toBeVisible();
+  await press('Give back');
+  await expect(page.getByTestId('lease')).toBeHidden();
+});
+
+test.describe('on a phone, by touch alone', () => {
+  for (const [how, viewport] of Object.entries({
+    upright: { width: 390, height: 844 },
+    across: { width: 844, height: 390 },
+  }))
+    test(`held ${how}: after control is taken the stick is before the person, and a stop moves nothing`, async ({
+      browser,
+      world,
+    }) => {
+      await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
+      await world.cli('safety', 'enable', 'r1', '--wait');
+      const page = await browser.newPage({ viewport, hasTouch: true, isMobile: true });
+      const t = await Teleop.of(page);
+      await t.takeControl('tap');
+      await expect(page.getByTestId('lease')).toBeInViewport({ ratio: 1 });
+      await expect(page.getByTestId('stick')).toBeInViewport({ ratio: 1 });
+      await expect(page.getByTestId('speed')).toBeInViewport({ ratio: 1 });
+      for (const name of ['Forwards', 'Turn left', 'Backwards', 'Turn right'])
+        await expect(page.getByRole('button', { name, exact: true })).toBeInViewport({ ratio: 1 });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(wide).toBeLessThanOrEqual(0);
+
+      const stick = page.getByTestId('stick');
+      const at = (await stick.boundingBox())!;
+      const middle = at.y + at.height / 2;
+      const finger = await page.context().newCDPSession(page);
+      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', y: number) =>
+        finger.send('Input.dispatchTouchEvent', {
+          type,
+          touchPoints: type === 'touchEnd' ? [] : [{ x: at.x + at.width / 2, y }],
+        });
+      await touch('touchStart', middle);
+      await touch('touchMove', middle - 40);
+      await touch('touchMove', middle - 70);
+      await expect(async () => expect((await t.pass(100)).at(-1)!.vx).toBeGreaterThan(0)).toPass(); // touches arrive later
+      await t.say({ type: 'stopped', cause: 'no-broker', detail: 'x' });
+      await expect(page.getByTestId('interrupted')).toBeVisible();
+      expect(await stick.boundingBox()).toEqual(at);
+      expect((await t.pass(500)).every((f) => f.vx === 0)).toBe(true);
+      await touch('touchEnd', middle);
+      await page.getByRole('button', { name: 'Give back' }).tap();
+      await expect(page.getByTestId('lease')).toBeHidden();
+      await page.close();
+    });
+});
+
+/** What may keep a person from driving, and what the screen says about it. */
+const states: Record<
+  string,
+  { make: (world: World) => Promise<() => Promise<unknown>>; shows: (page: Page) => unknown }
+> = {
+  'nobody has control': {
+    make: async () => async () => {},
+    shows: (page) => expect(page.getByTestId('holder')).toHaveText('Nobody has control.'),
+  },
+  'somebody else has control': {
+    make: async (world) => {
+      await world.cli('control', 'acquire', 'r2', '--by', 'ben', '--ttl-ms', '60000', '--wait');
+      return () => world.cli('control', 'release', 'r2', '--by', 'ben', '--wait');
+    },
+    shows: (page) => expect(page.getByTestId('holder')).toContainText('ben has control'),
+  },
+  'a stop holds it': {
+    make: async (world) => {
+      await world.cli('stop', 'r2');
+      const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
+      return () => world.cli('stop', 'release', id, '--why', 'test');
+    },
+    shows: async (page) => {
+      const enable = page.getByRole('button', { name: 'Enable motion' });
+      await expect(enable).toHaveAttribute('aria-disabled', 'true');
+      await expect(page.getByText('A stop holds the robot: release the stop first.')).toBeVisible();
+    },
+  },
+  'it is not connected': {
+    make: async (world) => {
+      await world.control('robot/cut?robot=r2');
+      return () => world.control('robot/join?robot=r2');
+    },
+    shows: async (page) => {
+      const take = page.getByRole('button', { name: 'Take control' });
+      await expect(take).toHaveAttribute('aria-disabled', 'true');
+    },
+  },
+};
+
+for (const [what, state] of Object.entries(states))
+  test(`${what}: the screen says so, and is accessible in both schemes`, async ({ page, world }) => {
+    await world.cli('mode', 'set', 'mnl', 'r2', '--wait');
+    const undo = await state.make(world);
+    for (const scheme of ['light', 'dark'] as const) {
+      await colors(page, scheme);
+      await page.goto('/robots/r2/manual');
+      await live(page);
+      await state.shows(page);
+      await accessible(page);
+    }
+    await undo();
   });
-}
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`manual control is accessible in ${scheme} colours while a person drives and after a stop`, async ({
+    page,
+    world,
+  }) => {
+    await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
+    await world.cli('safety', 'enable', 'r1', '--wait');
+    await colors(page, scheme);
+    const t = await Teleop.of(page);
+    await t.takeControl();
+    await page.keyboard.down('w');
+    await t.pass(200);
+    await expect(page.getByText('asked for 0.20')).toBeVisible();
+    await page.clock.resume(); // axe waits for timers
+    await accessible(page);
+    await page.evaluate(() => void window.dispatchEvent(new Event('blur')));
+    await expect(page.getByTestId('interrupted')).toBeVisible();
+    await accessible(page);
+    await page.keyboard.up('w');
+  });

@@ -57,10 +57,10 @@ export class Teleop {
   }
 
   /** Opens the page of r1, takes control, and stops the page's clock. */
-  async takeControl(): Promise<void> {
+  async takeControl(how: 'click' | 'tap' = 'click'): Promise<void> {
     await this.page.goto('/robots/r1/manual');
     await live(this.page);
-    await this.page.getByRole('button', { name: 'Take control' }).click();
+    await this.page.getByRole('button', { name: 'Take control' })[how]();
     await expect(this.page.getByTestId('lease')).toBeVisible();
     await this.page.clock.pauseAt(await this.page.evaluate(() => Date.now() + 2000));
     await this.pass(100);

@@ -18,6 +18,8 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
   const noCommand = useWhyNot('command');
   const manual = robot.mode === 'mnl' && robot.mode_phase === 'running';
   const enabled = robot.safety === 'ENABLED';
+  const held = robot.doing === 'waiting_for_release';
+  if (drive && manual && enabled && !stale) return null; // nothing is left to do, and on a phone the stick needs the room
   return (
     <Card withBorder padding="sm">
       <Group justify="space-between" align="flex-start">
@@ -34,7 +36,12 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
             {!enabled && (
               <Tooltip label={t.enableNote}>
                 <span>
-                  <Do whyNot={noCommand} h={48} onClick={() => send('safety/enable', {}, t.enableSent)}>
+                  <Do
+                    whyNot={noCommand || (held ? t.stopHolds : '')}
+                    explain={held}
+                    h={48}
+                    onClick={() => send('safety/enable', {}, t.enableSent)}
+                  >
                     {t.enable}
                   </Do>
                 </span>
@@ -42,7 +49,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
             )}
           </Step>
           <Step done={!!drive} name={t.steps.control}>
-            {drive ? <Held drive={drive} /> : <Take began={began} />}
+            {!drive && <Take began={began} />}
           </Step>
         </Group>
       </Group>
@@ -147,7 +154,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
 }
 
 /** The countdown of the lease of this page. */
-function Held({ drive }: { drive: Drive }) {
+export function Held({ drive }: { drive: Drive }) {
   const t = useManualTexts();
   const { robot } = usePage();
   const { monoMS, monoAt } = useDriving();
@@ -159,9 +166,9 @@ function Held({ drive }: { drive: Drive }) {
   const until = robot.control?.until_ms ?? 0;
   const left = monoMS ? Math.max(0, until - (monoMS + now - monoAt)) : leaseFor;
   return (
-    <Tooltip label={t.yoursHelp}>
-      <Group gap="xs" tabIndex={0}>
-        <Stack gap={2} w={150}>
+    <Group gap="xs">
+      <Tooltip label={t.yoursHelp}>
+        <Stack gap={2} w={150} tabIndex={0}>
           <Badge variant="light" color={left < 8000 ? 'red' : 'green'} tt="none" data-testid="lease">
             {t.yours(Math.ceil(left / 1000))}
           </Badge>
@@ -172,15 +179,15 @@ function Held({ drive }: { drive: Drive }) {
             color={left < 8000 ? 'red' : 'green'}
           />
         </Stack>
-        {left < 12_000 && (
-          <Button h={48} color="indigo.8" onClick={() => void drive.renew(true)}>
-            {t.keep}
-          </Button>
-        )}
-        <Button h={48} variant="default" onClick={() => void drive.end()}>
-          {t.giveBack}
+      </Tooltip>
+      {left < 12_000 && (
+        <Button h={48} color="indigo.8" onClick={() => void drive.renew(true)}>
+          {t.keep}
         </Button>
-      </Group>
-    </Tooltip>
+      )}
+      <Button h={48} variant="default" onClick={() => void drive.end()}>
+        {t.giveBack}
+      </Button>
+    </Group>
   );
 }

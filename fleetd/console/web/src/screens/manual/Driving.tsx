@@ -5,6 +5,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { usePage } from '../robot/page';
 import type { Velocity } from './deadman';
+import { Held } from './Control';
 import { type Drive, useDriving } from './drive';
 import { useGamepad, useGamepads } from './inputs';
 import { LatencyPill } from './LatencyPill';
@@ -14,14 +15,33 @@ import { useManualTexts } from './text';
 /** What a person drives with, and how fast the robot is. */
 export function Driving({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
-  const { detail } = usePage();
+  const { detail, robot } = usePage();
   const unit = detail?.caps?.units.find((u) => u.kind === 'drive');
-  if (detail?.caps && !unit) return <Part title={t.drive}>{t.noDrive}</Part>;
+  const may = robot.mode === 'mnl' && robot.safety === 'ENABLED';
+  const place = useRef<HTMLDivElement>(null);
+  // Where the page is longer than the screen, who takes control wants the stick before them.
+  useEffect(() => {
+    if (drive && window.matchMedia('(max-width: 75em), (max-height: 32em)').matches)
+      place.current?.scrollIntoView({ block: 'start' });
+  }, [drive]);
+  if (detail?.caps && !unit)
+    return (
+      <Part title={t.drive} aside={drive && <Held drive={drive} />}>
+        {t.noDrive}
+      </Part>
+    );
   return (
-    <Part title={t.drive}>
-      <Readout />
-      {drive && <LatencyPill />}
+    <Part title={t.drive} place={place} aside={drive && <Held drive={drive} />}>
+      {drive && !may && (
+        <Text size="sm" fw={600} role="status">
+          {robot.mode !== 'mnl' ? t.needManual : robot.doing === 'waiting_for_release' ? t.stopHolds : t.needEnable}
+        </Text>
+      )}
       <Group justify="space-around" gap="md">
+        <Stack gap="xs" className="drive-figures">
+          <Readout />
+          {drive && <LatencyPill />}
+        </Stack>
         <Stick drive={drive} />
         <Arrows drive={drive} />
       </Group>
@@ -48,7 +68,7 @@ function Readout() {
           {number(figures?.vx)} m/s
         </Text>
         <Text size="xs" c="dimmed">
-          ← {number(asked.vx)}
+          {t.asked(number(asked.vx))}
         </Text>
       </Card>
       <Card withBorder padding="xs">
@@ -59,7 +79,7 @@ function Readout() {
           {number(figures?.wz)} rad/s
         </Text>
         <Text size="xs" c="dimmed">
-          ← {number(asked.wz)}
+          {t.asked(number(asked.wz))}
         </Text>
       </Card>
     </SimpleGrid>

@@ -27,6 +27,7 @@ export function Floor({ drive }: { drive?: Drive }) {
   const { id } = usePage();
   const send = useSend();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
+  const whyNotHalt = useWhyNotManual(drive);
   const { figures, path } = useDriving();
   const points = usePoints(id).data?.points ?? [];
   const { ref: box, width } = useElementSize();
@@ -82,16 +83,16 @@ export function Floor({ drive }: { drive?: Drive }) {
           size="md"
         />
         <Do
-          whyNot={whyNot || (target ? '' : t.target)}
+          whyNot={whyNot || (target ? '' : t.needTarget)}
           h={48}
           onClick={() => {
             const name = `${number(target!.x)}, ${number(target!.y)}`;
             void send('manual/goto', { x_m: target!.x, y_m: target!.y, speed_mps: drive?.speed.mps }, t.go(name));
           }}
         >
-          {t.goHere(number(target?.x), number(target?.y))}
+          {target ? t.goHere(number(target.x), number(target.y)) : t.goTarget}
         </Do>
-        <Do whyNot={whyNot} h={48} onClick={() => send('manual/stop', {}, t.haltDone)}>
+        <Do whyNot={whyNotHalt} h={48} onClick={() => send('manual/stop', {}, t.haltDone)}>
           {t.halt}
         </Do>
       </Group>

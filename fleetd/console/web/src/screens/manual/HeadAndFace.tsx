@@ -40,7 +40,7 @@ export function HeadAndFace({ drive }: { drive?: Drive }) {
 function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   const t = useManualTexts();
   const send = useSend();
-  const whyNot = useWhyNotManual(drive);
+  const whyNot = useWhyNotManual(drive, 'manual/head');
   const [yaw, setYaw] = useState(0);
   const [pitch, setPitch] = useState(0);
   const look = (y: number, p: number) =>

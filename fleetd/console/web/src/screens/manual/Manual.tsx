@@ -96,7 +96,7 @@ function Interrupted() {
   const t = useManualTexts();
   const it = useDriving((s) => s.interruption);
   return (
-    <div role="alert">
+    <div role="alert" className="manual-interrupted">
       {it && (
         <Alert
           color={it.over ? 'red' : 'yellow'}

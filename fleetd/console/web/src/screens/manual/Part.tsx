@@ -1,14 +1,25 @@
-import { Card, Stack, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Card, Group, Stack, Title } from '@mantine/core';
+import type { ReactNode, Ref } from 'react';
+
+interface Props {
+  title: string;
+  /** Beside the title. */
+  aside?: ReactNode;
+  place?: Ref<HTMLDivElement>;
+  children: ReactNode;
+}
 
 /** One part of the screen. */
-export function Part({ title, children }: { title: string; children: ReactNode }) {
+export function Part({ title, aside, place, children }: Props) {
   return (
-    <Card withBorder padding="md" component="section" aria-label={title}>
+    <Card withBorder padding="md" component="section" aria-label={title} ref={place} className="manual-part">
       <Stack gap="sm">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
+        <Group justify="space-between" gap="xs">
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {aside}
+        </Group>
         {children}
       </Stack>
     </Card>

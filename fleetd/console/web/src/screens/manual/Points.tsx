@@ -16,6 +16,7 @@ export function Points({ drive }: { drive?: Drive }) {
   const { id } = usePage();
   const send = useSend();
   const whyNot = useWhyNotManual(drive);
+  const whyNotGo = useWhyNotManual(drive, 'manual/goto');
   const points = usePoints(id).data?.points ?? [];
   const [angled, setAngled] = useState(true);
   const [name, setName] = useState('');
@@ -38,7 +39,7 @@ export function Points({ drive }: { drive?: Drive }) {
               return (
                 <Group gap={2} key={p.name} wrap="nowrap">
                   <Do
-                    whyNot={whyNot}
+                    whyNot={whyNotGo}
                     h={48}
                     onClick={() => void send('manual/goto', { ...to, speed_mps: drive?.speed.mps }, t.go(p.name))}
                   >

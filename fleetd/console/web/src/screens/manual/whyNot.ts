@@ -3,11 +3,19 @@ import { usePage } from '../robot/page';
 import type { Drive } from './drive';
 import { useManualTexts } from './text';
 
-/** Why a manual command is not possible: no right, nobody there, or no control. */
-export function useWhyNotManual(drive: Drive | undefined, _verb?: string): string {
+/** Units that move with the robot's permission; the others also work while it may not move. */
+const moves = /^manual\/(goto|head|head-motion)$/;
+
+/** Why a manual command is not possible: no right, nobody there, no control, or the robot's state forbids it. */
+export function useWhyNotManual(drive: Drive | undefined, verb = ''): string {
   const t = useManualTexts();
+  const { robot } = usePage();
   const general = useWhyNot('manual');
-  return general || (drive ? '' : t.needControl);
+  if (general) return general;
+  if (!drive) return t.needControl;
+  if (robot.mode !== 'mnl') return t.needManual;
+  if (!moves.test(verb) || robot.safety === 'ENABLED') return '';
+  return robot.doing === 'waiting_for_release' ? t.stopHolds : t.needEnable;
 }
 
 /** Whether the robot takes a verb; true until that is known. */
