@@ -79,7 +79,7 @@ func (s *server) alerts(h huma.API) {
 			One
 			Alert string `path:"alert" maxLength:"64"`
 			Body  struct {
-				By   string `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+				By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 				Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
 			}
 		}) (*answer[RobotAlert], error) {
@@ -91,7 +91,7 @@ func (s *server) alerts(h huma.API) {
 			if i < 0 {
 				return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
 			}
-			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], change.Person{Name: in.Body.By, Why: in.Body.Note})
+			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], change.Person{Name: signature(in.principal, in.Body.By), Why: in.Body.Note})
 			if err != nil {
 				return nil, s.fail(err, "robot "+in.ID)
 			}

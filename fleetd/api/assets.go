@@ -115,7 +115,7 @@ func (s *server) assets(h huma.API) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err
 			}
-			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: in.By, Why: in.Why})
+			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: signature(in.principal, in.By), Why: in.Why})
 			if err != nil {
 				return nil, s.fail(err, "asset "+in.Name)
 			}
@@ -229,7 +229,7 @@ func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name stri
 }
 
 func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Signed) (*answer[Uploaded], error) {
-	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person())
+	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person(p))
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)
 	}

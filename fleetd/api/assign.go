@@ -101,7 +101,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 		return nil, err
 	}
 	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person())
+	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person(p))
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
 	}
@@ -125,7 +125,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 		return nil, err
 	}
 	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.Assign(ctx, p, ask, a.person())
+	done, total, problems, err := s.Desired.Assign(ctx, p, ask, a.person(p))
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)
 	}

@@ -101,7 +101,7 @@ func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)
 	}
-	c, err := s.Identities.RevokeSerial(ctx, p, serial, in.person())
+	c, err := s.Identities.RevokeSerial(ctx, p, serial, in.person(p))
 	if err != nil {
 		return nil, s.fail(err, "certificate "+serial)
 	}

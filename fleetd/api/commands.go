@@ -152,7 +152,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
-	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person())
+	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person(p))
 	if err != nil {
 		s.Log.Error("cancellation not noted", "command", id, "by", by.By, "error", err)
 	}

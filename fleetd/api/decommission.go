@@ -125,7 +125,7 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	if known && connected(seen.Robot) && !in.Yes {
 		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
-	d, err := s.Decommissions.Begin(ctx, p, robot, in.person())
+	d, err := s.Decommissions.Begin(ctx, p, robot, in.person(p))
 	if errors.Is(err, change.ErrConflict) {
 		return nil, KindConflict.Problem("robot "+robot+" is being removed already", "fleetd robot decommission "+robot+" --status shows the progress")
 	}
@@ -143,7 +143,7 @@ func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by s
 		if seen, _ := s.Robots.Robot(robot); connected(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
-		if err := s.Decommissions.Empty(ctx, p, robot, change.Person{Name: by}); err != nil {
+		if err := s.Decommissions.Empty(ctx, p, robot, change.Person{Name: signature(p, by)}); err != nil {
 			return nil, s.fail(err, "orphan "+robot)
 		}
 		return &answer[view.Orphan]{o}, nil

@@ -194,7 +194,7 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if err != nil {
 		return nil, err
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, w.person())
+	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, w.person(p))
 	if err != nil {
 		return nil, s.failSelected(err, "desired", w.Selector)
 	}

@@ -73,7 +73,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 					return nil, refusal(inDocument(problems))
 				}
 			}
-			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, change.Person{Name: in.By})
+			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, change.Person{Name: signature(in.principal, in.By)})
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
@@ -88,7 +88,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			if err != nil {
 				return nil, err
 			}
-			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, in.Body.person())
+			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, in.Body.person(in.principal))
 			return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 		})
 	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,
@@ -96,7 +96,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			One
 			Body Copy
 		}) (*savedAnswer, error) {
-			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, in.Body.person())
+			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, in.Body.person(in.principal))
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,

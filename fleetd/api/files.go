@@ -95,7 +95,7 @@ func (s *server) files(h huma.API) {
 		By      string   `query:"by" maxLength:"63"`
 		RawBody []byte   `contentType:"application/octet-stream"`
 	}) (*answer[Import], error) {
-		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, change.Person{Name: in.By, Why: "import"})
+		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, change.Person{Name: signature(in.principal, in.By), Why: "import"})
 	})
 	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
 		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,

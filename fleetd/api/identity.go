@@ -125,7 +125,7 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: in.By, ExpiresAt: now.Add(valid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: signature(p, in.By), ExpiresAt: now.Add(valid)}
 	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
@@ -180,7 +180,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 		return nil, noReason("robot " + robot)
 	}
 	seen, known := s.Robots.Robot(robot)
-	serials, err := s.Identities.Revoke(ctx, p, robot, known, in.DryRun, in.person())
+	serials, err := s.Identities.Revoke(ctx, p, robot, known, in.DryRun, in.person(p))
 	if errors.Is(err, change.ErrNeverSeen) {
 		return nil, robotNotFound(robot)
 	}

@@ -237,7 +237,7 @@ func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...libra
 }
 
 func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Signed) (*savedAnswer, error) {
-	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person())
+	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person(p))
 	return s.saved(saved, problems, err, string(kind)+" "+id)
 }
 
@@ -274,7 +274,7 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 }
 
 func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {
-	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, by.person())
+	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, by.person(p))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}
@@ -289,7 +289,7 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 		return nil, refusal(inBody("", []schema.Problem{schema.Fault("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
 	texts, assets := in.rows()
-	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, in.person())
+	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, in.person(p))
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -305,7 +305,7 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 
 func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
 	if !p.SeesAll() {
-		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, by.person())
+		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, by.person(p))
 		if err != nil {
 			return nil, s.fail(err, string(kind)+" "+id)
 		}
@@ -315,7 +315,7 @@ func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind
 			}
 		}
 	}
-	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, by.person())
+	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, by.person(p))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}

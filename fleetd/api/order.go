@@ -93,9 +93,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	if err != nil {
 		return nil, err
 	}
-	if p.SignedIn() && p.Kind != auth.KindDev { // robots give control to a person: nobody uses another one's
-		o.By = p.ID
-	}
+	o.By = signature(p, o.By) // robots give control to a person: nobody uses another one's
 	if found := o.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}

@@ -63,7 +63,7 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 		return nil, err
 	}
 	ask := change.Reversion{Robots: s.Targets.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
-	done, total, problems, err := s.Desired.Revert(ctx, p, ask, r.person())
+	done, total, problems, err := s.Desired.Revert(ctx, p, ask, r.person(p))
 	if err != nil {
 		return nil, s.failSelected(err, "previous stories", r.Selector)
 	}

@@ -125,7 +125,7 @@ func (s *server) robots(h huma.API) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 			return nil, refusal(inBody("", found))
 		}
-		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, in.Body.person()); err != nil {
+		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, in.Body.person(in.principal)); err != nil {
 			return nil, s.fail(err, "robot "+in.ID)
 		}
 		d, ok := s.Robots.Robot(in.ID)
@@ -156,10 +156,10 @@ func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
 }
 
 func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {
-	if err := s.Identities.Unbar(ctx, p, id, by.person()); err != nil {
+	if err := s.Identities.Unbar(ctx, p, id, by.person(p)); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	added, err := s.Adopter.Adopt(ctx, p, id, by.person())
+	added, err := s.Adopter.Adopt(ctx, p, id, by.person(p))
 	if err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}

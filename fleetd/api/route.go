@@ -148,11 +148,23 @@ type accepted[T any] struct {
 
 // Signed says who makes a request, and why.
 type Signed struct {
-	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 	Why string `json:"why,omitempty" maxLength:"256"`
 }
 
-func (b Signed) person() change.Person { return change.Person{Name: b.By, Why: b.Why} }
+// person is who signs a change.
+func (b Signed) person(p auth.Principal) change.Person {
+	return change.Person{Name: signature(p, b.By), Why: b.Why}
+}
+
+// signature is the name under which a principal acts: nobody signs with another one's. Only a
+// person whom nobody authenticated, in development mode, says who they are.
+func signature(p auth.Principal, by string) string {
+	if p.SignedIn() && p.Kind != auth.KindDev {
+		return p.ID
+	}
+	return by
+}
 
 // nonNil makes a nil list empty, so that JSON has [] and not null.
 func nonNil[T any](in []T) []T {

@@ -82,7 +82,7 @@ func (s *server) stops(h huma.API) {
 			if err := s.mayRelease(in.principal, b.IDs); err != nil {
 				return nil, err
 			}
-			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, b.By, b.Why)
+			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, signature(in.principal, b.By), b.Why)
 			switch {
 			case err != nil:
 				return nil, s.fail(err, "the stops")
@@ -105,6 +105,7 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	if in.Selector, err = s.narrow(p, in.Selector, true); err != nil {
 		return nil, err
 	}
+	in.By = signature(p, in.By)
 	level := orElse(in.Level, "stop")
 	now := s.Now()
 	o := stop.Order{
@@ -161,14 +162,14 @@ func labelsOf(s selector.Selector) map[string]string {
 type StopOrder struct {
 	Selector selector.Selector `json:"selector"`
 	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how to stop; default stop. estop is latched as halt, and also needs a reset"`
-	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 	Why      string            `json:"why,omitempty" maxLength:"256"`
 }
 
 // ReleaseRequest names the stops to release, and who releases them.
 type ReleaseRequest struct {
 	IDs []string `json:"ids" minItems:"1" maxItems:"100"`
-	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, for the audit"`
+	By  string   `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 	Why string   `json:"why" maxLength:"256" pattern:"\\S" patternDescription:"a reason" doc:"why robots may move again"`
 }
 

@@ -93,7 +93,7 @@ func (s *server) users(h huma.API) {
 		Body NewUser
 	}) (*answer[Account], error) {
 		b := in.Body
-		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, b.person())
+		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, b.person(in.principal))
 		return s.userAnswer(b.Name, found, err)
 	})
 	register(h, op("change-user", http.MethodPatch, "/users/{name}", "accounts", "Change a user's roles and sites, or disable the user",
@@ -101,7 +101,7 @@ func (s *server) users(h huma.API) {
 		OneUser
 		Body UserChange
 	}) (*answer[Account], error) {
-		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, in.Body.person(), in.Body.apply)
+		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, in.Body.person(in.principal), in.Body.apply)
 		return s.userAnswer(in.Name, found, err)
 	})
 	register(h, op("set-password", http.MethodPost, "/users/{name}/password", "accounts", "Give a user another password", "It ends all sessions of the user; tokens stay valid."), auth.Administer,
@@ -109,7 +109,7 @@ func (s *server) users(h huma.API) {
 			OneUser
 			Body NewPassword
 		}) (*answer[Account], error) {
-			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, in.Body.person())
+			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, in.Body.person(in.principal))
 			return s.userAnswer(in.Name, found, err)
 		})
 	register(h, op("change-own-password", http.MethodPost, "/me/password", "accounts", "Change one's own password", "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid."), auth.Own,

@@ -1810,7 +1810,7 @@ export interface components {
             subject?: string;
         };
         "Ack-alertRequest": {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description what is being done about it */
             note: string;
@@ -1904,7 +1904,7 @@ export interface components {
         Assignment: {
             /** @enum {string} */
             apply?: "next_act" | "now" | "next_start";
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             dry_run?: boolean;
             /**
@@ -2118,7 +2118,7 @@ export interface components {
             keys: components["schemas"]["ConditionKey"][];
         };
         Copy: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description id of the copy: a-z, 0-9 and - */
             id: string;
@@ -2143,7 +2143,7 @@ export interface components {
             decommissions: components["schemas"]["Decommission"][];
         };
         DecommissionRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             why?: string;
             /** @description also if the robot is online: it is stopped and disconnected */
@@ -2223,7 +2223,7 @@ export interface components {
             replace?: boolean;
         };
         DesiredRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description change settings */
             config?: components["schemas"]["DesiredConfig"];
@@ -2523,7 +2523,7 @@ export interface components {
             severity: string;
         };
         Labels: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             labels: {
                 [key: string]: string;
@@ -2531,7 +2531,7 @@ export interface components {
             why?: string;
         };
         LabelsRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             dry_run?: boolean;
             /**
@@ -2636,7 +2636,7 @@ export interface components {
             robots: string[];
         };
         NewAccessToken: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /**
              * Format: int64
@@ -2662,13 +2662,13 @@ export interface components {
             size?: number;
         };
         NewPassword: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             password: string;
             why?: string;
         };
         NewUser: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             display?: string;
             name: string;
@@ -2739,7 +2739,7 @@ export interface components {
             y_m: number;
         };
         "Post-intentRequest": {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /**
              * Format: double
@@ -2783,7 +2783,7 @@ export interface components {
         };
         Publication: {
             assets?: components["schemas"]["NewAsset"][];
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description only show what would change */
             dry_run?: boolean;
@@ -2806,7 +2806,7 @@ export interface components {
             unchanged: boolean;
         };
         ReleaseRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             ids: string[];
             /** @description why robots may move again */
@@ -2833,7 +2833,7 @@ export interface components {
              * @enum {string}
              */
             apply?: "next_act" | "now" | "next_start";
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             dry_run?: boolean;
             /**
@@ -2874,7 +2874,7 @@ export interface components {
             why?: string;
         };
         RevokeRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description only show what it would revoke; otherwise why is required */
             dry_run?: boolean;
@@ -3747,7 +3747,7 @@ export interface components {
         SetAssignment: {
             /** @description the whole set; empty = none */
             activities: string[];
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             dry_run?: boolean;
             /**
@@ -3766,7 +3766,7 @@ export interface components {
             provider?: string;
         };
         Signed: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             why?: string;
         };
@@ -3825,7 +3825,7 @@ export interface components {
             version: string;
         };
         StopOrder: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /**
              * @description how to stop; default stop. estop is latched as halt, and also needs a reset
@@ -3902,7 +3902,7 @@ export interface components {
             token: string;
         };
         TokenRequest: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description serial number of the robot's body; only that body may use the token */
             serial?: string;
@@ -3921,7 +3921,7 @@ export interface components {
             used?: string;
         };
         Trial: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @enum {string} */
             kind: "act" | "story" | "activity";
@@ -3963,7 +3963,7 @@ export interface components {
             robots: string[];
         };
         UserChange: {
-            /** @description the person, for the audit */
+            /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             /** @description true ends all sessions, and no token of the user works */
             disabled?: boolean;

@@ -1,0 +1,18 @@
+package api
+
+import (
+	"testing"
+
+	"troupe/fleetd/auth"
+)
+
+func TestNobodySignsWithAnotherName(t *testing.T) {
+	for _, c := range []struct {
+		kind auth.Kind
+		want string
+	}{{auth.KindSession, "anna"}, {auth.KindToken, "anna"}, {auth.KindDev, "ben"}, {"", "ben"}} {
+		if got := (Signed{By: "ben", Why: "x"}).person(auth.Principal{ID: "anna", Kind: c.kind}); got.Name != c.want || got.Why != "x" {
+			t.Errorf("anna by %q, who says ben, signs as %+v", c.kind, got)
+		}
+	}
+}
