@@ -224,6 +224,8 @@ func (p *webPage) control() http.Handler {
 	}
 	on("fleetd/kill", done(func() { p.target.Store(nil); w.fleetd.kill(); p.server.CloseClientConnections() }))
 	on("fleetd/start", done(func() { p.start(); p.follow() }))
+	on("broker/kill", done(w.killBroker))
+	on("broker/start", done(w.startBroker))
 	on("broker/cut", done(func() { w.fleetdProxy.connectTo("") }))
 	on("broker/join", done(func() { w.fleetdProxy.connectTo(w.address) }))
 	on("robot/cut", func(r *http.Request) (string, error) {
@@ -254,6 +256,12 @@ func (p *webPage) control() http.Handler {
 		return string(text), err
 	})
 	p.onPeople(on)
+	// The body is the input of the simulated body, such as {"level":0.1}.
+	on("robot/sim", func(r *http.Request) (string, error) {
+		input, err := io.ReadAll(r.Body)
+		w.simInput(r.URL.Query().Get("robot"), r.URL.Query().Get("name"), string(input))
+		return "", err
+	})
 	// The body is a JSON list of arguments of fleetd's command line.
 	on("cli", func(r *http.Request) (string, error) {
 		var args []string

@@ -4,7 +4,7 @@ import { test as base, expect, type Locator, type Page } from '@playwright/test'
 /** Changes the world that the specs run in; see webPage.control in deploy/e2e. */
 export interface World {
   /** Does one thing, such as "fleetd/kill" or "robot/cut?robot=r1", and returns what it printed. */
-  control(what: string): Promise<string>;
+  control(what: string, body?: string): Promise<string>;
   /** Runs fleetd's command line and returns its output. */
   cli(...args: string[]): Promise<string>;
 }
@@ -20,7 +20,7 @@ async function post(what: string, body?: string): Promise<string> {
 
 export const test = base.extend<{ world: World }>({
   world: async ({}, use) => {
-    await use({ control: (what) => post(what), cli: (...args) => post('cli', JSON.stringify(args)) });
+    await use({ control: (what, body) => post(what, body), cli: (...args) => post('cli', JSON.stringify(args)) });
   },
 });
 
