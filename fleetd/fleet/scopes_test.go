@@ -85,6 +85,9 @@ func readings(w *world, batch string) map[string]string {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
+		if o.ID == "list-desired" {
+			path += "?topic=desired_activities"
+		}
 		if o.ID == "explain-condition" {
 			path += "?condition=greet"
 		}
@@ -119,7 +122,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		slices.Sort(named)
-		want := strings.Fields("export-audit export-robots get-asset get-batch get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-audit list-batches list-commands list-events list-orphans list-robots list-stops")
+		want := strings.Fields("export-audit export-robots get-asset get-batch get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-audit list-batches list-commands list-desired list-events list-orphans list-robots list-stops")
 		if !slices.Equal(named, want) {
 			t.Errorf("somebody of all sites finds %s in\n%v, want\n%v", otherSite, named, want)
 		}
