@@ -82,7 +82,7 @@ export function StopButton() {
         onPointerCancel={end}
         onBlur={end}
         onContextMenu={(e) => e.preventDefault()}
-        onKeyDown={(e) => allowed && isKey(e.key) && begin()}
+        onKeyDown={(e) => allowed && isKey(e.key) && !e.repeat && begin()}
         onKeyUp={(e) => isKey(e.key) && end()}
       >
         <span className="hold-fill" />

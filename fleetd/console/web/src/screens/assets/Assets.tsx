@@ -113,7 +113,7 @@ export default function Assets() {
       />
       <ListState of={assets} rows={shown.length} empty={assets.data?.length === 0 ? t.empty : t.noMatch} />
       {shown.length > 0 && (
-        <Table highlightOnHover>
+        <Table highlightOnHover style={{ overflowWrap: 'anywhere' }}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t.name}</Table.Th>

@@ -180,7 +180,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
         onPointerCancel={end}
         onBlur={end}
         onContextMenu={(e) => e.preventDefault()}
-        onKeyDown={(e) => isKey(e.key) && begin()}
+        onKeyDown={(e) => isKey(e.key) && !e.repeat && begin()}
         onKeyUp={(e) => isKey(e.key) && end()}
       >
         <span className="hold-fill" />
