@@ -1,1 +1,0 @@
-import{t as e}from"./Library-B15RJ_xQ.js";import{Y as t}from"./language-cq_1-WS0.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`activity`})}export{r as default};
