@@ -38,7 +38,7 @@ plain_sqlite := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org
 
 # Every test, every time: some start programs that Go's cache does not see.
 test: setup ## install what is missing, then run every test under the race detector (PKG)
-	@GOFLAGS="$$GOFLAGS $(plain_sqlite)" deploy/setup/test.sh -race -count=1 -timeout=25m $(PKG)
+	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" deploy/setup/test.sh -race -count=1 -timeout=25m $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
@@ -64,7 +64,7 @@ check: setup ## gofmt, go vet, staticcheck, and generated files as they would be
 	@echo "gofmt: ok"
 	@go vet -race $(plain_sqlite) ./...
 	@echo "go vet: ok"
-	@GOFLAGS="$$GOFLAGS -race $(plain_sqlite)" "$$(go tool -n staticcheck)" ./...
+	@GOFLAGS="$${GOFLAGS-} -race $(plain_sqlite)" "$$(go tool -n staticcheck)" ./...
 	@echo "staticcheck: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"
