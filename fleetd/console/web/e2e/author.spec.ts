@@ -296,6 +296,7 @@ for (const scheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'More', exact: true }).click();
       await page.getByRole('menuitem', { name }).click();
       await expect(page.getByRole('dialog')).toBeVisible();
+      await expect(page.locator('[role=menu]')).toHaveCount(0); // it fades while the dialog opens
       await accessible(page);
       await page
         .getByRole('dialog')
