@@ -20,6 +20,7 @@ FOR      ?= 10m
 FILES    ?= 500
 RATE     ?= 2000
 MINUTES  ?= 10
+RETRIES  ?= 0
 
 .PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage console-load setup
 
@@ -42,8 +43,8 @@ test: setup ## install what is missing, then run every test under the race detec
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
-specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots)
-	@deploy/setup/test.sh -tags webconsole -count=1 -timeout=40m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
+specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots, RETRIES=1)
+	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=40m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
 standstill: setup ## drive a robot in a browser, break what is between, and print how long it took to stand

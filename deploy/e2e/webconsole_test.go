@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +76,8 @@ func runSpecs(t *testing.T, page *webPage, file string) {
 		t.Fatal(err)
 	}
 	report := filepath.Join(w.folder, "report.json")
-	cmd := exec.Command("node_modules/.bin/playwright", "test", "e2e/"+file, "--reporter=json", "--output="+filepath.Join(w.folder, "playwright"))
+	cmd := exec.Command("node_modules/.bin/playwright", "test", "e2e/"+file, "--reporter=json", "--output="+filepath.Join(w.folder, "playwright"),
+		"--retries="+cmp.Or(os.Getenv("TROUPE_SPEC_RETRIES"), "0"))
 	cmd.Dir = webFolder
 	cmd.Env = append(processEnv(), "TROUPE_URL="+page.server.URL, "TROUPE_WORLD="+control.URL, "CHROMIUM="+browser, "PLAYWRIGHT_JSON_OUTPUT_NAME="+report)
 	output, runErr := cmd.CombinedOutput()
@@ -138,13 +140,17 @@ func (s suite) report(t *testing.T) {
 						t.Log(strings.TrimSpace(line.Text))
 					}
 				}
-				if spec.OK && test.Status == "expected" {
+				switch {
+				case spec.OK && test.Status == "expected":
 					continue
+				case spec.OK && test.Status == "flaky":
+					t.Logf("passed when it was played again: %s", spec.Title) // deploy/setup/test.sh prints it
+				default:
+					t.Errorf("the spec is %s", test.Status)
 				}
-				t.Errorf("the spec is %s", test.Status)
 				for _, result := range test.Results {
 					for _, e := range result.Errors {
-						t.Error(e.Message)
+						t.Log(e.Message)
 					}
 				}
 			}

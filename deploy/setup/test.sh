@@ -31,6 +31,12 @@ if [ -n "$skipped" ]; then
 	sed 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/    \1 \2/' <<<"$skipped"
 	status=$((status ? status : 1))
 fi
+again=$(sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events")
+if [ -n "$again" ]; then
+	echo
+	echo "passed only when they were played again:"
+	echo "$again"
+fi
 if ! grep -q '"Action":"pass".*"Test":' "$events"; then
 	echo "no test passed, which proves nothing" >&2
 	status=$((status ? status : 1))
