@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ func TestRobotInManualModePublishesLittle(t *testing.T) {
 			if strings.Contains(m.Topic, "/heartbeat") {
 				beats++
 				continue
+			}
+			if strings.Contains(fmt.Sprint(m), `"type":"deadline_missed"`) {
+				continue // a busy machine, not the robot, decides how many there are
 			}
 			lines++
 			w.t.Logf("%v", m)
