@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Robot and fleetd have two brokers configured, and the preferred one is down.
 // They use the other one, and stay connected to it when the first one is back.
@@ -15,6 +18,9 @@ func TestClientConnectsToTheNextBroker(t *testing.T) {
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "r1")
 		w.awaitConverged("round", 1, "r1")
+		w.fleetd.log.await(w.t, "fleetd", "its second connection to be up", func(line string) bool {
+			return strings.Contains(line, "link up") && strings.Contains(line, "connection=drive")
+		})
 
 		other := launch(w.t, "the first broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
 		w.fleetdProxy.connectTo(other.ready()["mqtt"])

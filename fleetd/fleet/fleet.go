@@ -141,10 +141,6 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
 	}
-	if err := f.drivers.Open(context.WithoutCancel(ctx)); err != nil {
-		stop()
-		return nil, errors.Join(err, f.closeListeners(), f.link.Close(ctx), f.closeDatabase(), f.stops.Close())
-	}
 	f.running.Go(func() { f.beat(running) })
 	f.running.Go(func() { f.dispatcher.Run(running) })
 	f.running.Go(func() { f.stops.Run(running) })
@@ -205,7 +201,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 
 // open makes another connection of this instance, whose client id ends with suffix.
 func (f *Fleet) open(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error) {
-	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = f.currentBroker(), f.cfg.Dial, f.identity.TLS, f.cfg.Random
+	cfg.URL, cfg.Dial, cfg.TLS, cfg.Random = cmp.Or(cfg.URL, f.currentBroker()), f.cfg.Dial, f.identity.TLS, f.cfg.Random
 	cfg.Name, cfg.ClientID, cfg.Password = f.cfg.Name, f.cfg.Name+suffix, f.cfg.Password
 	return link.Open(ctx, cfg)
 }
@@ -229,6 +225,9 @@ func (f *Fleet) linked(s link.State) {
 	}
 	f.instances.Linked(up, now)
 	f.leadership.Linked()
+	if up {
+		f.drivers.Follow(f.currentBroker())
+	}
 }
 
 // takenOver reports whether m is the broker's notice that another client has taken over this

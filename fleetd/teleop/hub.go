@@ -24,13 +24,14 @@ type Hub struct {
 	deps   Deps
 	leases leases
 
-	link   *link.Link
+	link   atomic.Pointer[link.Link]
 	linked atomic.Bool
 	ctx    context.Context // of the sessions; ends with the hub
 	end    context.CancelFunc
 
 	mu       sync.Mutex
 	closed   bool
+	broker   string              // of the link
 	sessions map[string]*session // the newest of each robot
 	running  sync.WaitGroup
 }
@@ -55,15 +56,39 @@ func New(d Deps) *Hub {
 	return h
 }
 
-// Open opens the connection that carries frames. It reconnects by itself.
-func (h *Hub) Open(ctx context.Context) (err error) {
-	h.link, err = h.deps.Open(ctx, suffix, link.Config{
+// Follow opens the connection that carries frames to a broker, the one of this instance's main
+// link: robots come there, too. The connection reconnects by itself, and to no other broker.
+func (h *Hub) Follow(broker string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old := h.link.Load()
+	if h.closed || old != nil && h.broker == broker {
+		return
+	}
+	var opened *link.Link
+	l, err := h.deps.Open(context.WithoutCancel(h.ctx), suffix, link.Config{
+		URL:       broker,
 		Subscribe: []link.Subscription{{Filter: h.deps.Namespace.Topic(schema.TopicTelemetry, "+", "drive")}},
 		OnMessage: h.receive,
-		OnState:   func(s link.State) { h.linked.Store(s.Phase == link.Up) },
-		Logger:    h.deps.Log.With("connection", "drive"),
+		OnState: func(s link.State) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.link.Load() == opened { // not one that is being closed
+				h.linked.Store(s.Phase == link.Up)
+			}
+		},
+		Logger: h.deps.Log.With("connection", "drive"),
 	})
-	return err
+	if err != nil {
+		h.deps.Log.Error("robots cannot be driven: the connection for it cannot be opened", "broker", broker, "error", err)
+		return
+	}
+	opened = l
+	h.link.Store(l)
+	h.broker = broker
+	if old != nil {
+		h.running.Go(func() { _ = old.Close(h.ctx) })
+	}
 }
 
 // Close stops every robot that is driven, ends the sessions, and closes the connection.
@@ -73,10 +98,10 @@ func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Unlock()
 	h.end()
 	h.running.Wait()
-	if h.link == nil {
-		return nil
+	if l := h.link.Load(); l != nil {
+		return l.Close(ctx)
 	}
-	return h.link.Close(ctx)
+	return nil
 }
 
 // Answered takes a robot's answer to a command of this instance.
@@ -166,11 +191,15 @@ func (h *Hub) publish(robot string, f schema.VelocityFrame, wait bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), publishWithin)
 	defer cancel()
+	l := h.link.Load()
+	if l == nil {
+		return link.ErrNotReady
+	}
 	m := link.Message{Topic: h.deps.Namespace.Topic(schema.TopicTeleop, robot, h.deps.Name), Payload: payload}
 	if wait {
-		err = h.link.PublishWait(ctx, m)
+		err = l.PublishWait(ctx, m)
 	} else {
-		err = h.link.Publish(ctx, m)
+		err = l.Publish(ctx, m)
 	}
 	if errors.Is(err, link.ErrNotReady) {
 		h.linked.Store(false)
