@@ -70,9 +70,9 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		if c.Answer != nil {
 			why = strings.Trim(string(c.Answer.Reason)+": "+c.Answer.Detail, ": ")
 		}
-		hint := "set the robot to mnl and enable it; whoever has control of it must give it back first"
+		hint := "set the robot to mnl and enable it; a person who has control of it must give it back first"
 		if !p.May(auth.Command) {
-			hint = "ask somebody with the role " + auth.RolesWith(auth.Command) + " to set the robot to mnl and enable it; whoever has control of it must give it back first"
+			hint = "ask a person with the role " + auth.RolesWith(auth.Command) + " to set the robot to mnl and enable it; a person who has control of it must give it back first"
 		}
 		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), hint)
 	}

@@ -17,7 +17,7 @@ import (
 var ErrNoAnswer = errors.New("no answer")
 
 // Questions asks robots what they know, by commands that change nothing. A question belongs to no
-// batch and is not persisted: whoever asks waits for the answer, or asks again.
+// batch and is not persisted: the request that asks waits for the answer, and can be repeated.
 type Questions struct {
 	deps Deps
 

@@ -57,7 +57,7 @@ func twoSites(w *world) {
 	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{otherSite}}, "why": "hall"}, nil)
 	x1.Change(func(s *schema.State) { s.Alerts = []schema.Alert{{ID: "hot", Level: schema.AlertError}} })
 	x1.Event("boot")
-	startUnknownRobot(w, "stranger-"+otherSite).Close() // leaves documents of an unknown robot
+	startUnknownRobot(w, "unknown-"+otherSite).Close() // leaves documents of an unknown robot
 	w.sleep(10 * time.Second)
 }
 
@@ -114,7 +114,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			status, body := request(w.T, w.Handler(), "GET", path, nil, headers...)
 			return status, string(body)
 		}
-		// Whoever has all sites sees it in all of these: so the walk would notice.
+		// A user with all sites sees it in all of these: so the walk would notice.
 		var named []string
 		for id, path := range all {
 			if _, body := read(path); strings.Contains(body, otherSite) {

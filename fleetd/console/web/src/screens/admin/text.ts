@@ -126,7 +126,7 @@ export const useAdminTexts = texts(
     moreRobots: (n: number) => `and ${n} more`,
     qr: (robot: string) => `QR code with the line for ${robot}`,
     qrHelp:
-      'The code holds the same line, for a phone or a robot with a camera. Whoever has it can enrol as this robot, once.',
+      'The code holds the same line, for a phone or a robot with a camera. A person who has it can enrol as this robot, once.',
     waitsFor: (robot: string) => `Waiting for ${robot}.`,
     isThere: (robot: string) => `${robot} is part of the fleet.`,
     loading: 'Loading',
