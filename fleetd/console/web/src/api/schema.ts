@@ -5009,6 +5009,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                why?: string;
             };
             header?: never;
             path: {
@@ -5779,6 +5780,7 @@ export interface operations {
                 /** @description for lists: Header=field says which field a column is, Header= ignores it */
                 map?: string[];
                 by?: string;
+                why?: string;
             };
             header?: never;
             path?: never;
@@ -6007,6 +6009,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                why?: string;
             };
             header?: never;
             path: {
@@ -7547,7 +7550,10 @@ export interface operations {
     };
     "revoke-access-token": {
         parameters: {
-            query?: never;
+            query?: {
+                by?: string;
+                why?: string;
+            };
             header?: never;
             path: {
                 id: string;
