@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 // nonceMark stands in the built page wherever each request gets a nonce of its own.
@@ -29,17 +30,15 @@ func policy(nonce string) string {
 
 // file is one file of the console in memory.
 type file struct {
-	kind         string
-	plain, small []byte // small: compressed with gzip; nil if that does not help
+	kind  string
+	plain []byte
+	small func() []byte // compressed with gzip when a browser first asks for it; nil if that does not help
 }
 
 // Handler serves the files of the console, and its page for every other path: which
 // screen a path means is decided in the browser.
 func Handler() http.Handler {
-	built, err := load()
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
+	built := built()
 	page := built["index.html"]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -61,7 +60,7 @@ func Handler() http.Handler {
 		default:
 			nonce := rand.Text()
 			w.Header().Set("Content-Security-Policy", policy(nonce))
-			page := file{kind: page.kind, plain: bytes.ReplaceAll(page.plain, []byte(nonceMark), []byte(nonce))}
+			page := file{kind: page.kind, small: uncompressed, plain: bytes.ReplaceAll(page.plain, []byte(nonceMark), []byte(nonce))}
 			serve(w, r, page, "no-store")
 		}
 	})
@@ -73,42 +72,51 @@ func serve(w http.ResponseWriter, r *http.Request, f file, cache string) {
 	h.Set("Cache-Control", cache)
 	h.Set("Vary", "Accept-Encoding")
 	body := f.plain
-	if f.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		body = f.small
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if small := f.small(); small != nil {
+			h.Set("Content-Encoding", "gzip")
+			body = small
+		}
 	}
 	_, _ = w.Write(body) // an error means that the client is gone; net/http drops the body of HEAD
 }
 
-// load reads the embedded files and compresses those that become smaller by it.
-func load() (map[string]file, error) {
-	root, err := fs.Sub(files, folder)
-	if err != nil {
-		return nil, err
-	}
+// built is what is embedded, read once. Nothing is compressed here: it takes longer than
+// everything else that a start of fleetd does.
+var built = sync.OnceValue(func() map[string]file {
 	out := map[string]file{}
-	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		plain, err := fs.ReadFile(root, name)
+		plain, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		f := file{kind: mime.TypeByExtension(path.Ext(name)), plain: plain}
-		var small bytes.Buffer
-		zip := gzip.NewWriter(&small)
-		if _, err := zip.Write(plain); err != nil {
-			return err
+		out[strings.TrimPrefix(name, folder+"/")] = file{
+			kind:  mime.TypeByExtension(path.Ext(name)),
+			plain: plain,
+			small: sync.OnceValue(func() []byte { return compressed(plain) }),
 		}
-		if err := zip.Close(); err != nil {
-			return err
-		}
-		if small.Len() < len(plain) {
-			f.small = small.Bytes()
-		}
-		out[name] = f
 		return nil
 	})
-	return out, err
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	return out
+})
+
+// compressed is nil if plain does not become smaller.
+func compressed(plain []byte) []byte {
+	var small bytes.Buffer
+	zip := gzip.NewWriter(&small)
+	_, _ = zip.Write(plain) // neither fails: a buffer takes everything
+	_ = zip.Close()
+	if small.Len() >= len(plain) {
+		return nil
+	}
+	return small.Bytes()
 }
+
+// uncompressed is for the page, which is another one with each nonce.
+func uncompressed() []byte { return nil }
