@@ -15,6 +15,7 @@ import (
 type Rights struct {
 	id   Identity
 	ns   schema.Namespace
+	bus  bool // a client of a robot's bus, see Bus
 	read *tree
 }
 
@@ -115,6 +116,9 @@ type Verdict struct {
 // refused, because current and later subscribers would then have different states. A
 // retained event is passed on without the flag: it is true now and would be false later.
 func (r *Rights) Judge(p Publish) Verdict {
+	if r.bus {
+		return judgeBus(p)
+	}
 	row, params, ok := r.ns.Match(p.Topic)
 	if !ok {
 		return refusal(schema.ReasonForbidden, "the topic is not in the topic table")
@@ -174,6 +178,9 @@ func exemptFromLimits(k schema.TopicKind) bool {
 // stop that they do not contain.
 func (r *Rights) JudgeWill(w Publish) Verdict {
 	v := r.Judge(w)
+	if r.bus {
+		return v
+	}
 	if v.Decision == Strip {
 		v.Decision = Refuse
 	}

@@ -92,3 +92,13 @@ func TCP(url string) Dialer {
 		return d.DialContext(ctx, "tcp", addr)
 	}
 }
+
+// NewBus starts the bus of a robot, without a port. The caller closes it.
+func NewBus(t testing.TB) Backend {
+	t.Helper()
+	s, err := server.New(server.Config{Dev: true, Bus: true})
+	if err != nil {
+		t.Fatalf("start the bus: %v", err)
+	}
+	return s
+}

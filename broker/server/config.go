@@ -36,6 +36,11 @@ type Config struct {
 	Users *access.Users
 	Dev   bool
 
+	// Bus makes it the bus between robotd and the adapters of its units: every client may
+	// use the topics of package schema/bus, and no others. It needs Dev, and so addresses that
+	// other machines cannot reach.
+	Bus bool
+
 	Namespace schema.Namespace // troupe
 
 	ConnectTimeout   time.Duration // 10 s from accept to CONNECT
@@ -119,6 +124,8 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("--users and --dev exclude each other")
 	case !c.Dev && c.Users == nil && c.Files.Users == "" && c.Files.ClientCA == "":
 		return c, errors.New("no clients would be accepted: give --users, --client-ca or --dev")
+	case c.Bus && !c.Dev:
+		return c, errors.New("a robot's bus accepts every client of the machine: it needs Dev")
 	case (c.Files.Cert == "") != (c.Files.Key == ""):
 		return c, errors.New("--tls-cert and --tls-key go together")
 	case c.Files.ClientCA != "" && c.MQTTS == "" && c.WSS == "":

@@ -140,6 +140,9 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	if no := access.CheckConnect(req); no != nil {
 		return nil, no
 	}
+	if g.bus { // it accepts every client of this machine, and each is the same to it
+		req.Name = ""
+	}
 	c := &client{}
 	var no *access.Refusal
 	if len(nc.chain) > 0 {
@@ -156,7 +159,9 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	if why := g.whyRefused(nc, c); why != "" {
 		return nil, &access.Refusal{Fault: access.FaultDenied, Detail: why}
 	}
-	c.rights = access.Compile(c.Identity, g.ns)
+	if c.rights = access.Compile(c.Identity, g.ns); g.bus {
+		c.rights = access.Bus()
+	}
 	if pk.Connect.WillFlag {
 		if why := g.judgeWill(c, pk.Connect.WillTopic, pk.Connect.WillRetain, pk.Connect.WillPayload); why != "" {
 			return nil, &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", pk.Connect.WillTopic, why)}

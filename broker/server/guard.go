@@ -26,6 +26,7 @@ type guard struct {
 	creds        *fileWatcher
 	revoked      revoked
 	ns           schema.Namespace
+	bus          bool
 	rates        rates
 	senderRates  senderRates      // of commands
 	connects     limiters[string] // connects of robots, by client id

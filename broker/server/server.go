@@ -105,7 +105,7 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 
 func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard {
 	g := &guard{
-		creds: k, ns: cfg.Namespace, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
+		creds: k, ns: cfg.Namespace, bus: cfg.Bus, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
 			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurst * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurst * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
