@@ -4,8 +4,7 @@
 // One goroutine owns the body. The methods put their work into an inbox and never
 // wait for it. At most inboxLimit commands wait there; further commands fail as
 // overloaded, but stops and orders are always accepted. Events queue in the goroutine
-// until they are read. Events of commands, units and stop inputs are never dropped;
-// of the others, the oldest are dropped beyond eventLimit.
+// until they are read, see driver.Queue.
 //
 // The body's clock is its ticker: if the whole computer pauses for a second, the
 // body pauses too and its watchdog does not trip.
@@ -26,7 +25,6 @@ import (
 
 const (
 	inboxLimit = 1024
-	eventLimit = 1024
 	restTicks  = 10 // an idle body wakes up only once in so many ticks
 )
 
@@ -62,8 +60,7 @@ type Sim struct {
 	once   sync.Once
 
 	// The fields below belong to the goroutine.
-	out            []driver.Event
-	droppables     int // number of droppable events in out
+	out            driver.Queue
 	order          driver.Order
 	movers         []mover // the drive, then the heads
 	unfed          int
@@ -220,19 +217,12 @@ func (s *Sim) run(ctx context.Context) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
-		var to chan driver.Event
-		var next driver.Event
-		if len(s.out) > 0 {
-			to, next = s.events, s.out[0]
-		}
+		to, next := s.out.Next(s.events)
 		select {
 		case <-ctx.Done():
 			return
 		case to <- next:
-			if droppable(next) {
-				s.droppables--
-			}
-			s.out = s.out[1:]
+			s.out.Pop()
 		case <-s.wake:
 			for _, f := range s.takeInbox() {
 				f()
