@@ -40,6 +40,8 @@ var layers = []layer{
 		folders: []string{"schema/score", "schema/sign"}},
 	{what: "the commands of a robot, and the settings of its interrupts", pure: true,
 		folders: []string{"schema/verb", "schema/interrupts", "schema/intents"}},
+	{what: "the contract between robotd and the adapters of its units", pure: true,
+		folders: []string{"schema/bus"}},
 	{what: "packages that decide one thing each", pure: true,
 		folders: []string{
 			"broker/access",

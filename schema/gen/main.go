@@ -36,6 +36,15 @@ func run() error {
 			return err
 		}
 	}
+	adapters, err := busSchemas()
+	if err != nil {
+		return err
+	}
+	for name, text := range adapters {
+		if err := write(filepath.Join("bus", "json", name), text); err != nil {
+			return err
+		}
+	}
 	if err := write(filepath.Join("..", "docs", "authoring-reference.md"), []byte(authorReference())); err != nil {
 		return err
 	}
@@ -58,6 +67,9 @@ func run() error {
 		"sim":     simTable(),
 		"signals": signalTable(),
 		"keys":    keyTable(),
+
+		"bus-topics": busTopicTable(),
+		"bus-fields": busFieldTable(),
 	})
 	if err != nil {
 		return err
