@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"troupe/broker/server"
 	"troupe/robotd/robot"
 	"troupe/schema/build"
 )
@@ -61,7 +62,7 @@ func command() *cobra.Command {
 	return root
 }
 
-func run(cmd *cobra.Command) error {
+func run(cmd *cobra.Command) (err error) {
 	cfg, level, err := robot.Load(cmd.Flags())
 	if err != nil {
 		return err
@@ -70,6 +71,14 @@ func run(cmd *cobra.Command) error {
 	cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	cfg.Ready = func() {
 		fmt.Fprintf(cmd.OutOrStdout(), "ready robot=%s broker=%s\n", cfg.ID, cfg.Broker)
+	}
+	if cfg.Body.Listen != "" {
+		s, err := server.New(server.Config{MQTT: cfg.Body.Listen, Dev: true, Bus: true, Logger: cfg.Logger.With("broker", "bus")})
+		if err != nil {
+			return fmt.Errorf("serve the bus: %w", err)
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		cfg.Body.Dial = s.Dial
 	}
 	return robot.Run(cmd.Context(), cfg)
 }

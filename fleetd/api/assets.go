@@ -100,21 +100,22 @@ func (s *server) assets(h huma.API) {
 	put.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
 		OneAsset
-		SignedQuery
+		By      string `query:"by" maxLength:"63"`
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
-		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.person(in.principal))
+		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, Signed{By: in.By})
 	})
 	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
 		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			OneAsset
-			SignedQuery
+			By  string `query:"by" maxLength:"63"`
+			Why string `query:"why" maxLength:"256"`
 		}) (*struct{}, error) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err
 			}
-			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.person(in.principal))
+			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: signature(in.principal, in.By), Why: in.Why})
 			if err != nil {
 				return nil, s.fail(err, "asset "+in.Name)
 			}
@@ -227,8 +228,8 @@ func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name stri
 	return nil
 }
 
-func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by change.Person) (*answer[Uploaded], error) {
-	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by)
+func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Signed) (*answer[Uploaded], error) {
+	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person(p))
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)
 	}

@@ -21,7 +21,9 @@ func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Ki
 	if err != nil {
 		return library.Saved{}, nil, err
 	}
-	by = by.Because(fmt.Sprintf("restored revision %d", rev))
+	if by.Why == "" {
+		by.Why = fmt.Sprintf("restored revision %d", rev)
+	}
 	return l.Save(ctx, p, kind, id, text, over, by)
 }
 
@@ -35,7 +37,9 @@ func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.
 	if len(problems) > 0 {
 		return library.Saved{}, problems, nil
 	}
-	by = by.Because("copied from " + id)
+	if by.Why == "" {
+		by.Why = "copied from " + id
+	}
 	isNew := int64(0)
 	return l.Save(ctx, p, kind, to, text, &isNew, by)
 }

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -54,7 +53,6 @@ type Config struct {
 	Namespace  schema.Namespace
 	Data       string // directory
 
-	Model, Serial    string
 	Languages        []string
 	BootMode         schema.ModeID
 	Roles            Roles
@@ -73,8 +71,10 @@ type Config struct {
 	Tick             time.Duration
 	Wake             Wake // published at an orderly end
 
-	// Driver is the body; nil means a simulated one, configured by Sim.
+	// Driver is the body; nil means the adapters of Body, or without any a simulated body,
+	// configured by Sim.
 	Driver driver.Driver
+	Body   Body
 	Sim    sim.Config
 	// SimFaults lets administrators play faults and signals into the simulated body over MQTT.
 	SimFaults bool
@@ -179,8 +179,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	body := cfg.Driver
 	if body == nil {
-		cfg.Sim.Assets = filepath.Join(cfg.dir(), assetsDir)
-		body = sim.New(cfg.Sim)
+		if body, err = cfg.newBody(log); err != nil {
+			return err
+		}
 	}
 	guard := newGuard(log)
 	inputs, scenario, err := newSimInputs(&cfg, body, guard, log)
@@ -283,6 +284,6 @@ func (c *Config) modes() []mode.Installed { return slices.Concat(modes, c.Modes)
 
 // about returns the driver's description of the body with the configured values.
 func about(c *Config, b driver.Body) driver.Body {
-	b.Model, b.Serial = cmp.Or(c.Model, b.Model), cmp.Or(c.Serial, b.Serial)
+	b.Model, b.Serial = cmp.Or(c.Body.Model, b.Model), cmp.Or(c.Body.Serial, b.Serial)
 	return b
 }

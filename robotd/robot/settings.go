@@ -46,8 +46,8 @@ var settings = []setting{
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for everything that the robot must remember"},
-	{"model", "troupe-sim", "the body's model, shown in caps"},
-	{"serial", "", "the body's serial number, shown in caps"},
+	{"model", "", "the body's model, shown in caps; default: as the body says"},
+	{"serial", "", "the body's serial number, shown in caps; default: as the body says"},
 	{"languages", []string{"en"}, "languages that the robot speaks, the preferred one first"},
 	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
 	{"modes", []string{}, "modes that the robot has besides str, mnl, ato and safe: follow"},
@@ -76,6 +76,10 @@ var settings = []setting{
 	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
 	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
 	{"tick", 20 * time.Millisecond, "period of the executor while acts are performed"},
+	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus + ", units that adapters serve over MQTT on the robot"},
+	{"bus", "mqtt://127.0.0.1:1884", "address of the broker on the robot that connects robotd with the adapters of its units"},
+	{"bus_adapters", []string{}, "names of the adapters that make the body, such as speaker,base"},
+	{"bus_listen", "", "address on this machine at which robotd serves that broker itself, such as 127.0.0.1:1884; default: it does not"},
 	{"sim.no_map", false, "the simulated body has no map, so it cannot go to points"},
 	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
 	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1"},
@@ -243,7 +247,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
-		Data: k.String("data"), Model: k.String("model"), Serial: k.String("serial"),
+		Data:      k.String("data"),
 		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
 		Roles:    Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
 		Values:   map[string]jsontext.Value{},
@@ -254,6 +258,10 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
 		SimFaults: k.Bool("sim.faults"), Scenario: Scenario{File: k.String("sim.scenario")},
+		Body: Body{
+			Model: k.String("model"), Serial: k.String("serial"),
+			Bus: k.String("bus"), Adapters: k.Strings("bus_adapters"), Listen: k.String("bus_listen"),
+		},
 	}
 	for _, key := range sameAsFleet {
 		switch v := k.Get(key).(type) {
@@ -306,6 +314,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			continue
 		}
 		c.Trust = append(c.Trust, key)
+	}
+	if why := c.Body.check(k.String("body")); why != "" {
+		fault("%s", why)
 	}
 	if v := k.String("on_link_return"); v != "wait" && v != "continue" {
 		fault("on_link_return: %q is neither wait nor continue", v)

@@ -41,8 +41,8 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.ID != "file" || cfg.Model != "environment" || cfg.Serial != "flag" || cfg.Broker != "mqtt://127.0.0.1:1883" {
-		t.Errorf("id %q, model %q, serial %q, broker %q", cfg.ID, cfg.Model, cfg.Serial, cfg.Broker)
+	if cfg.ID != "file" || cfg.Body.Model != "environment" || cfg.Body.Serial != "flag" || cfg.Broker != "mqtt://127.0.0.1:1883" {
+		t.Errorf("id %q, model %q, serial %q, broker %q", cfg.ID, cfg.Body.Model, cfg.Body.Serial, cfg.Broker)
 	}
 	if cfg.LinkLoss[schema.ModeAto] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeMnl] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeStr] != schema.LinkLossSafe {
 		t.Errorf("link loss %v", cfg.LinkLoss)

@@ -5009,7 +5009,6 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
-                why?: string;
             };
             header?: never;
             path: {
@@ -5780,7 +5779,6 @@ export interface operations {
                 /** @description for lists: Header=field says which field a column is, Header= ignores it */
                 map?: string[];
                 by?: string;
-                why?: string;
             };
             header?: never;
             path?: never;
@@ -6009,7 +6007,6 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
-                why?: string;
             };
             header?: never;
             path: {
@@ -7550,10 +7547,7 @@ export interface operations {
     };
     "revoke-access-token": {
         parameters: {
-            query?: {
-                by?: string;
-                why?: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 id: string;

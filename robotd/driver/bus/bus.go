@@ -1,0 +1,315 @@
+// Package bus is a body whose units are served by adapters: processes in any language, over
+// MQTT on the robot. Package schema/bus is the contract with them.
+//
+// One goroutine owns the body. The methods put their work into an inbox and never wait for
+// it, and so does the link for what adapters send: at most inboxLimit commands wait there,
+// and of each adapter no more messages than its rate allows. Stops and orders are always
+// accepted.
+//
+// The driver is the dead man for its adapters, as they are for it. It answers commands by
+// itself when their unit may not run any more, trusts no adapter's word about permission, and
+// latches what moves when an adapter was lost or wrong: such a unit stays in error until a
+// reset. It counts its own ticks, so that pausing the whole computer is no fault.
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/robotd/driver"
+	"troupe/schema"
+	"troupe/schema/bus"
+)
+
+const (
+	inboxLimit = 1024
+	tickMS     = int(driver.Tick / time.Millisecond)
+	healTicks  = int(bus.HealAfter / driver.Tick)
+	// perTick is how many messages of an adapter are taken in a tick, on average.
+	perTick = bus.MaxRate * tickMS / 1000
+	// waitForAdapters is how long Open waits for them if the configuration says nothing else.
+	waitForAdapters = 30 * time.Second
+	closeGrace      = 500 * time.Millisecond
+)
+
+// Config says where the bus is and which adapters make the body.
+type Config struct {
+	URL      string                                      // mqtt://host:port
+	Dial     func(ctx context.Context) (net.Conn, error) // replaces URL within one process
+	Adapters []string                                    // names
+	Wait     time.Duration                               // for all of them at Open; 0 means 30 s
+	// Told to the adapters: the robot's name, its language, and the directory of the stories'
+	// files.
+	Robot, Language, Assets string
+	Logger                  *slog.Logger
+}
+
+// Bus is the body.
+type Bus struct {
+	config Config
+	log    *slog.Logger
+	body   driver.Body // set before Open returns
+	events chan driver.Event
+	wake   chan struct{} // capacity 1
+	fed    atomic.Bool
+	link   *link.Link
+	taps   map[string]*tap // by adapter; read-only
+
+	mu     sync.Mutex // guards inbox, opened, shut
+	inbox  []func()
+	opened bool
+	shut   bool
+
+	quit   context.CancelFunc
+	ready  chan struct{} // closed when every adapter has been good
+	closed chan struct{} // closed when the goroutine has ended
+	once   sync.Once
+
+	// The fields below belong to the goroutine.
+	out      driver.Queue
+	adapters []*adapter
+	rivals   map[string][]string // units of other adapters that are present, by their names
+	running  map[uint64]*command
+	order    driver.Order
+	isReady  bool
+	seq      int64
+	ticks    int
+	calib    *calibration
+	calibs   uint64
+}
+
+// New returns a body that is not open yet.
+func New(c Config) *Bus {
+	b := &Bus{
+		config: c, log: c.Logger, events: make(chan driver.Event), wake: make(chan struct{}, 1), ready: make(chan struct{}), closed: make(chan struct{}),
+		body: driver.Body{Driver: "bus"}, taps: map[string]*tap{}, rivals: map[string][]string{}, running: map[uint64]*command{}, order: driver.ToIdle,
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if b.config.Wait == 0 {
+		b.config.Wait = waitForAdapters
+	}
+	for _, name := range c.Adapters {
+		b.adapters = append(b.adapters, newAdapter(name))
+		b.taps[name] = &tap{}
+		b.taps[name].tokens.Store(bus.MaxBurst)
+	}
+	return b
+}
+
+// Body describes the body. Before Open it has no units: the adapters describe them.
+func (b *Bus) Body() driver.Body { return b.body }
+
+// Events returns the channel of the body's events.
+func (b *Bus) Events() <-chan driver.Event { return b.events }
+
+// Open connects to the bus and waits until every adapter is there.
+func (b *Bus) Open(ctx context.Context) error {
+	if err := b.open(ctx); err != nil {
+		return fmt.Errorf("open the body on the bus: %w", err)
+	}
+	return nil
+}
+
+func (b *Bus) open(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := checkNames(b.config.Adapters); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	if b.opened || b.shut {
+		b.mu.Unlock()
+		return errors.New("it was opened before")
+	}
+	b.opened = true
+	b.mu.Unlock()
+	loop, quit := context.WithCancel(context.Background())
+	b.quit = quit
+	l, err := link.Open(loop, b.linkConfig())
+	if err != nil {
+		quit()
+		close(b.events)
+		close(b.closed)
+		return err
+	}
+	b.link = l
+	go b.run(loop)
+	enough := time.NewTimer(b.config.Wait)
+	defer enough.Stop()
+	select {
+	case <-b.ready:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), b.Close())
+	case <-enough.C:
+	}
+	missing := make(chan string, 1)
+	b.enqueue(false, func() { missing <- b.missing() })
+	return errors.Join(fmt.Errorf("after %v %s", b.config.Wait, <-missing), b.Close())
+}
+
+func checkNames(names []string) error {
+	if len(names) == 0 {
+		return errors.New("no adapter: name those that serve its units (--bus-adapters)")
+	}
+	for i, name := range names {
+		if !bus.ValidName(name) {
+			return fmt.Errorf("%q is no name of an adapter: want 1 to 32 of a-z, 0-9 and hyphens, and not robotd", name)
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("adapter %s is named twice", name)
+		}
+	}
+	return nil
+}
+
+// missing says which adapters are not there, and what is known about why.
+func (b *Bus) missing() string {
+	var list []string
+	for _, a := range b.adapters {
+		switch {
+		case a.watch.health == good:
+		case a.problem != "":
+			list = append(list, "adapter "+a.name+" is wrong: "+a.problem)
+		default:
+			list = append(list, "adapter "+a.name+" is not there: start it, or leave it out of --bus-adapters")
+		}
+	}
+	if len(list) == 0 {
+		return b.refused()
+	}
+	return strings.Join(list, "; ")
+}
+
+// Close tells the adapters that robotd is gone, which stops all motion, and waits until the
+// goroutine has ended.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	b.shut = true
+	opened := b.opened
+	b.mu.Unlock()
+	b.once.Do(func() {
+		switch {
+		case !opened:
+			close(b.events)
+			close(b.closed)
+		case b.link != nil:
+			ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+			defer cancel()
+			if err := b.link.Close(ctx, b.presence(false)); err != nil {
+				b.log.Warn("last presence on the bus not confirmed; the last will replaces it", "error", err)
+			}
+			b.quit()
+		}
+	})
+	<-b.closed
+	return nil
+}
+
+// enqueue adds work for the goroutine to the inbox. It reports whether the work was
+// accepted.
+func (b *Bus) enqueue(limited bool, f func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shut || limited && len(b.inbox) >= inboxLimit {
+		return false
+	}
+	b.inbox = append(b.inbox, f)
+	b.wakeUp()
+	return true
+}
+
+func (b *Bus) wakeUp() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Start starts a command.
+func (b *Bus) Start(c driver.Command) {
+	if !b.enqueue(true, func() { b.start(c) }) {
+		b.enqueue(false, func() { b.failed(c.Key, schema.ReasonOverloaded, "too many commands wait") })
+	}
+}
+
+// Stop ends a command.
+func (b *Bus) Stop(key uint64) { b.enqueue(false, func() { b.stop(key) }) }
+
+// Move sets the velocity for manual driving.
+func (b *Bus) Move(v driver.Velocity) { b.enqueue(true, func() { b.move(v) }) }
+
+// Order sets the order for the units that move; it stays in force.
+func (b *Bus) Order(o driver.Order) { b.enqueue(false, func() { b.applyOrder(o) }) }
+
+// Feed resets the adapters' watchdogs.
+func (b *Bus) Feed() {
+	b.fed.Store(true)
+	b.wakeUp()
+}
+
+// run is the body's goroutine.
+func (b *Bus) run(ctx context.Context) {
+	defer close(b.closed)
+	defer close(b.events)
+	ticker := time.NewTicker(driver.Tick)
+	defer ticker.Stop()
+	for {
+		to, next := b.out.Next(b.events)
+		select {
+		case <-ctx.Done():
+			return
+		case to <- next:
+			b.out.Pop()
+			continue
+		case <-b.wake:
+			b.work()
+		case <-ticker.C:
+			b.work() // first what has come: it may not have been late
+			b.tick()
+		}
+	}
+}
+
+// work does what waits in the inbox.
+func (b *Bus) work() {
+	b.mu.Lock()
+	work := b.inbox
+	b.inbox = nil
+	b.mu.Unlock()
+	for _, f := range work {
+		f()
+	}
+	if b.fed.Swap(false) {
+		b.feed()
+	}
+}
+
+// tick judges what has not come.
+func (b *Bus) tick() {
+	b.ticks++
+	for _, a := range b.adapters {
+		t := b.taps[a.name]
+		if t.refill() {
+			b.judge(a, flooded, fmt.Sprintf("over %d messages per second", bus.MaxRate))
+		}
+		a.watch.rival = b.rivalOf(a)
+		on, what := a.watch.onTick()
+		b.judge(a, on, what)
+		if a.ordered++; a.unsent {
+			b.send(a)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package bus
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"troupe/schema"
+	"troupe/schema/bus"
+	"troupe/schema/fsm"
+)
+
+// health is how far an adapter is trusted.
+type health string
+
+// The healths of an adapter. In all but good its units are in error.
+const (
+	absent     health = "absent"
+	good       health = "good"
+	silent     health = "silent"
+	flooding   health = "flooding"
+	badData    health = "bad-data"
+	wrongUnits health = "wrong-units"
+	timeBack   health = "time-back"
+	doubled    health = "doubled"
+	changed    health = "changed"
+	disobeys   health = "disobeys"
+)
+
+// healths lists every health, faults those in which the adapter is there.
+var (
+	faults  = []health{silent, flooding, badData, wrongUnits, timeBack, doubled, changed, disobeys}
+	healths = append([]health{absent, good}, faults...)
+)
+
+// sign is what an adapter shows.
+type sign string
+
+// The signs.
+const (
+	seen        sign = "seen"        // present, and its state is right
+	left        sign = "left"        // its presence or the bus is gone
+	missed      sign = "missed"      // no state for bus.MissedStates intervals
+	flooded     sign = "flooded"     // more messages than bus.MaxRate
+	undecodable sign = "undecodable" // not the contract's JSON
+	outOfUnit   sign = "out-of-unit" // a number that cannot be in its unit of measure
+	wentBack    sign = "went-back"   // an older seq or t_ms
+	twoSenders  sign = "two-senders" // messages of another process, or another adapter with its units
+	redescribed sign = "redescribed" // it describes other units than at the start
+	disobeyed   sign = "disobeyed"   // a unit runs without the order
+	behaved     sign = "behaved"     // no other sign for bus.HealAfter
+	nothing     sign = ""            // nothing to note
+)
+
+// table is the supervision of one adapter.
+var table = fsm.Table[health, sign]{
+	{From: fsm.In(absent), On: seen, To: good, Why: "it describes its units and reports their states"},
+	{From: fsm.In(append(faults, good)...), On: left, To: absent, Why: "the adapter is gone"},
+	{From: fsm.In(good), On: missed, To: silent, Why: "the adapter is silent"},
+	{From: fsm.In(good, silent), On: flooded, To: flooding, Why: "the adapter floods the bus"},
+	{From: fsm.In(good, silent), On: undecodable, To: badData, Why: "the adapter sends what is not in the contract"},
+	{From: fsm.In(good, silent), On: outOfUnit, To: wrongUnits, Why: "the adapter sends a number in another unit of measure"},
+	{From: fsm.In(good, silent), On: wentBack, To: timeBack, Why: "the adapter's time went back"},
+	{From: fsm.In(good, silent), On: twoSenders, To: doubled, Why: "two processes serve the unit"},
+	{From: fsm.In(good, silent), On: redescribed, To: changed, Why: "the adapter has other units than at the start of robotd"},
+	{From: fsm.In(good, silent), On: disobeyed, To: disobeys, Why: "the adapter does not obey"},
+	{From: fsm.In(faults...), On: behaved, To: good, Why: "it has behaved for a while"},
+}
+
+// wayOut says what a person does about an adapter that is not good.
+var wayOut = map[health]string{
+	absent:     "start the adapter",
+	silent:     "restart the adapter, it hangs",
+	flooding:   "restart the adapter, it sends too much",
+	badData:    "correct the adapter (robotd driver check)",
+	wrongUnits: "correct the adapter (robotd driver check)",
+	timeBack:   "restart the adapter",
+	doubled:    "end one of the two",
+	changed:    "restart robotd to take the new description",
+	disobeys:   "correct the adapter (robotd driver check)",
+}
+
+// watch is what robotd knows of an adapter's conduct. Its methods judge one fact each and
+// return whether the health changed; they have no side effects and know time only as ticks of
+// driver.Tick.
+type watch struct {
+	health health
+	detail string // why it is not good: a sentence, with the way out
+
+	session   string   // of the adapter's process
+	replaced  []string // sessions before it, the newest last
+	present   bool
+	described *bus.Describe // the one in force; nil until it is known
+	fixed     bool          // the one in force stays: the body is open
+	newest    *bus.Describe // the newest one
+	rival     string        // who else has a unit of it; empty = nobody
+	seq, tms  int64
+	missing   int // ticks since the last state
+	clean     int // ticks since the last sign against it
+}
+
+// maxReplaced is how many earlier sessions are remembered.
+const maxReplaced = 4
+
+// step takes a sign, with what exactly was seen.
+func (w *watch) step(on sign, what string) (changed bool) {
+	if on == nothing {
+		return false
+	}
+	if on != seen && on != behaved {
+		w.clean = 0
+	}
+	row, ok := table.Next(w.health, on)
+	if !ok {
+		return false
+	}
+	w.health, w.detail = row.To, ""
+	if row.To != good {
+		if w.detail = row.Why; what != "" {
+			w.detail += " (" + what + ")"
+		}
+		w.detail += ": " + wayOut[row.To]
+	}
+	return true
+}
+
+// onPresence judges a presence that has passed Validate.
+func (w *watch) onPresence(p *bus.Presence) (sign, string) {
+	switch {
+	case p.Session != w.session && slices.Contains(w.replaced, p.Session):
+		if !p.Present {
+			return nothing, "" // the will of a process that was replaced
+		}
+		return twoSenders, "an earlier session is back"
+	case p.Session != w.session && !p.Present:
+		return nothing, ""
+	case p.Session != w.session:
+		if w.session != "" {
+			if w.replaced = append(w.replaced, w.session); len(w.replaced) > maxReplaced {
+				w.replaced = w.replaced[1:]
+			}
+		}
+		again := w.present
+		w.session, w.present, w.seq, w.tms, w.missing = p.Session, true, 0, 0, 0
+		w.describe(p.Describe)
+		if again { // restarted before its will was heard: what it held is lost
+			return left, "it was restarted"
+		}
+		return nothing, ""
+	}
+	if w.present = p.Present; !p.Present {
+		return left, ""
+	}
+	w.describe(p.Describe)
+	w.missing = 0
+	return nothing, ""
+}
+
+func (w *watch) describe(d *bus.Describe) {
+	if !w.fixed {
+		w.described = d
+	}
+	if w.newest = d; reflect.DeepEqual(w.described, d) {
+		w.newest = w.described
+	}
+}
+
+// onSession judges the session of a message that is no presence. ok reports whether the
+// message counts.
+func (w *watch) onSession(session string) (ok bool, on sign, what string) {
+	switch {
+	case !w.present:
+		return false, nothing, ""
+	case session != w.session:
+		return false, twoSenders, "messages of sessions " + w.session + " and " + session
+	}
+	return true, nothing, ""
+}
+
+// onState judges a state of the present session that has passed Validate.
+func (w *watch) onState(s *bus.State) (ok bool, on sign, what string) {
+	switch {
+	case s.Seq <= w.seq && w.seq != 0:
+		return false, wentBack, fmt.Sprintf("seq %d after %d", s.Seq, w.seq)
+	case s.TMS < w.tms:
+		return false, wentBack, fmt.Sprintf("t_ms %d after %d", s.TMS, w.tms)
+	}
+	w.seq, w.tms, w.missing = s.Seq, s.TMS, 0
+	if problems := s.Fits(w.described.Units); len(problems) > 0 {
+		return false, signOf(problems[0]), problems[0].String()
+	}
+	if w.health == absent && !w.differs() {
+		return true, seen, ""
+	}
+	return true, nothing, ""
+}
+
+// signOf returns the sign of a problem.
+func signOf(p schema.Problem) sign {
+	if p.Code == bus.CodeWrongUnit {
+		return outOfUnit
+	}
+	return undecodable
+}
+
+// onTick judges what has not come, once every driver.Tick.
+func (w *watch) onTick() (sign, string) {
+	w.missing++
+	w.clean++
+	switch {
+	case !w.present:
+		return nothing, ""
+	case w.differs():
+		return redescribed, ""
+	case w.rival != "":
+		return twoSenders, w.rival
+	case w.missing > w.patience():
+		return missed, fmt.Sprintf("no state for %d ms", w.patience()*tickMS)
+	case w.health != absent && w.health != good && w.clean >= healTicks:
+		return behaved, ""
+	}
+	return nothing, ""
+}
+
+// patience is how many ticks may pass without a state.
+func (w *watch) patience() int {
+	every := int64(bus.MinStateMS)
+	if w.described != nil {
+		every = w.described.StateMS
+	}
+	return int(every) * bus.MissedStates / tickMS
+}
+
+// differs reports whether the adapter describes other units than those of the body.
+func (w *watch) differs() bool {
+	return w.newest != w.described && !reflect.DeepEqual(w.newest, w.described)
+}

@@ -1,0 +1,139 @@
+package bus
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/schema"
+	"troupe/schema/bus"
+	"troupe/schema/fsm/fsmtest"
+)
+
+func TestSupervisionIsSound(t *testing.T) {
+	fsmtest.Check(t, table, absent, healths)
+	fsmtest.CheckDiagram(t, "testdata/watch.md", table, absent)
+}
+
+func TestEveryFaultHasAWayOut(t *testing.T) {
+	for _, h := range healths {
+		if h != good && wayOut[h] == "" {
+			t.Errorf("%s has none", h)
+		}
+	}
+	for _, row := range table {
+		if row.To == good && row.On != seen && row.On != behaved {
+			t.Errorf("%s leads to trust", row.On)
+		}
+	}
+}
+
+// trusted is a watch of an adapter with a speaker that has behaved so far.
+func trusted(t *testing.T) *watch {
+	w := &watch{health: absent}
+	w.onPresence(presence("a", "speaker"))
+	on, what := say(w, state("a", 1, 20))
+	if w.step(on, what); w.health != good {
+		t.Fatalf("it is %s: %s", w.health, w.detail)
+	}
+	w.fixed = true
+	return w
+}
+
+func presence(session string, units ...string) *bus.Presence {
+	p := &bus.Presence{V: 1, Present: true, Session: session, Describe: &bus.Describe{Model: "m", StateMS: 20}}
+	for _, id := range units {
+		p.Describe.Units = append(p.Describe.Units, schema.Unit{ID: id, Kind: schema.UnitSpeaker})
+	}
+	return p
+}
+
+func state(session string, seq, tms int64) *bus.State {
+	return &bus.State{V: 1, Session: session, Seq: seq, TMS: tms, Units: map[string]bus.UnitState{"speaker": {State: "idle"}}}
+}
+
+// say lets the adapter send a state.
+func say(w *watch, s *bus.State) (sign, string) {
+	ok, on, what := w.onSession(s.Session)
+	if ok {
+		_, on, what = w.onState(s)
+	}
+	return on, what
+}
+
+func TestEachFaultIsFoundAndHeals(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		show func(w *watch) (sign, string)
+		want health
+		says string
+	}{
+		{"a will", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter"},
+		{"the will of an earlier process", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
+		{"a restart before the will", func(w *watch) (sign, string) { return w.onPresence(presence("b", "speaker")) }, absent, "restarted"},
+		{"an older seq", func(w *watch) (sign, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
+		{"an older clock", func(w *watch) (sign, string) { return say(w, state("a", 2, 19)) }, timeBack, "t_ms 19 after 20"},
+		{"another session", func(w *watch) (sign, string) { return say(w, state("b", 2, 40)) }, doubled, "sessions a and b"},
+		{"other units", func(w *watch) (sign, string) { w.onPresence(presence("a", "speaker", "face")); return w.onTick() }, changed, "restart robotd"},
+		{"a missing unit", func(w *watch) (sign, string) {
+			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{}})
+		}, badData, "driver check"},
+		{"a temperature in kelvin", func(w *watch) (sign, string) {
+			kelvin := 310.0
+			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{"speaker": {State: "idle", Celsius: &kelvin}}})
+		}, wrongUnits, "degrees Celsius"},
+		{"nine missing states", func(w *watch) (sign, string) { return ticks(w, 9) }, good, ""},
+		{"eleven missing states", func(w *watch) (sign, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
+		{"another adapter with its unit", func(w *watch) (sign, string) {
+			w.rival = "adapter b has the unit speaker too"
+			return w.onTick()
+		}, doubled, "adapter b"},
+	} {
+		w := trusted(t)
+		on, what := c.show(w)
+		w.step(on, what)
+		if w.health != c.want || !strings.Contains(w.detail, c.says) {
+			t.Errorf("after %s it is %s: %s", c.what, w.health, w.detail)
+		}
+		if w.health == good {
+			continue
+		}
+		// It behaves again.
+		w.rival = ""
+		on, what = w.onPresence(presence(w.session, "speaker"))
+		w.step(on, what)
+		for i := range int64(healTicks) {
+			on, what := say(w, state(w.session, 100+i, 1000+i))
+			w.step(on, what)
+			if i < int64(healTicks)-1 && w.health == good && c.want != absent {
+				t.Errorf("after %s it was trusted again after %d ticks", c.what, i)
+				break
+			}
+			on, what = w.onTick()
+			w.step(on, what)
+		}
+		if w.health != good || w.detail != "" {
+			t.Errorf("after %s it behaved again and is %s: %s", c.what, w.health, w.detail)
+		}
+	}
+}
+
+func ticks(w *watch, n int) (on sign, what string) {
+	for range n {
+		on, what = w.onTick()
+	}
+	return on, what
+}
+
+func TestProcessThatWasReplacedIsNoticed(t *testing.T) {
+	w := trusted(t)
+	w.onPresence(presence("b", "speaker"))
+	if on, _ := say(w, state("a", 2, 40)); on != twoSenders {
+		t.Errorf("its state is %q", on)
+	}
+	if on, _ := w.onPresence(presence("a", "speaker")); on != twoSenders {
+		t.Errorf("its presence is %q", on)
+	}
+	if on, _ := w.onPresence(&bus.Presence{V: 1, Session: "a"}); on != nothing {
+		t.Errorf("its will is %q", on)
+	}
+}
