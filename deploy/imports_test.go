@@ -84,7 +84,7 @@ var layers = []layer{
 	{what: "test support", clock: true,
 		folders: []string{
 			"schema/fsm/fsmtest", "broker/brokertest", "robotd/mode/modetest", "robotd/disk/disktest", "robotd/driver/drivertest", "robotd/driver/bus/bustest",
-			"fleetd/store/storetest", "fleetd/store/pgtest", "fleetd/fleet/fleettest", "deploy/mosquittotest",
+			"fleetd/store/storetest", "fleetd/store/pgtest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "deploy/mosquittotest",
 		}},
 	{what: "fleetd's commands", clock: true,
 		folders: []string{"fleetd/cli"}},
@@ -109,19 +109,20 @@ var programImports = map[string][]string{
 // Folders that tests of every layer may import. The value is true if only tests
 // may import the folder.
 var testSupport = map[string]bool{
-	"schema/golden":             true,
-	"schema/bubble":             true,
-	"schema/fsm/fsmtest":        true,
-	"broker/brokertest":         true,
-	"robotd/disk/disktest":      true,
-	"robotd/driver/drivertest":  true,
-	"robotd/driver/bus/bustest": false, // the programs of the end-to-end tests too
-	"robotd/mode/modetest":      true,
-	"fleetd/store/storetest":    true,
-	"fleetd/store/pgtest":       true,
-	"fleetd/fleet/fleettest":    true,
-	"deploy/mosquittotest":      true,
-	"deploy/stage":              false, // the demo's too
+	"schema/golden":                true,
+	"schema/bubble":                true,
+	"schema/fsm/fsmtest":           true,
+	"broker/brokertest":            true,
+	"robotd/disk/disktest":         true,
+	"robotd/driver/drivertest":     true,
+	"robotd/driver/bus/bustest":    false, // the programs of the end-to-end tests too
+	"robotd/mode/modetest":         true,
+	"fleetd/store/storetest":       true,
+	"fleetd/store/pgtest":          true,
+	"fleetd/fleet/fleettest":       true,
+	"fleetd/provider/providertest": true,
+	"deploy/mosquittotest":         true,
+	"deploy/stage":                 false, // the demo's too
 }
 
 // Exceptions: imports that layers or programImports forbid, each with its reason.

@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/provider"
+	"troupe/fleetd/provider/providertest"
 )
 
 // visitor is a browser that follows redirects and keeps cookies.
@@ -87,7 +88,7 @@ func withIssuer(t *testing.T, test func(w *world, i *issuer, admin *browser), op
 func signsInAt(c *fleet.Config, i *issuer) {
 	c.PublicURL = publicURL
 	c.Provider = provider.Config{
-		Issuer: issuerURL, ClientID: clientID, ClientSecret: clientSecret, Name: "Museum", Scopes: []string{"openid"}, Claim: "groups", Client: &http.Client{Transport: i},
+		Issuer: issuerURL, ClientID: providertest.ClientID, ClientSecret: providertest.ClientSecret, Name: "Museum", Scopes: []string{"openid"}, Claim: "groups", Client: &http.Client{Transport: i},
 		Grants: []provider.Grant{{Value: "guides", Role: auth.Operator, Site: "lobby"}, {Value: "writers", Role: auth.Author}, {Value: "it", Role: auth.Admin}},
 	}
 }
@@ -133,7 +134,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := (&browser{world: w}).ask("GET", "/session", nil, &ways); p != nil || ways.Provider != "Museum" || !ways.Password {
 			t.Errorf("the ways to sign in are %+v, %v", ways, p)
 		}
-		i.is("Anna@museum.example", "guides", "writers", "choir")
+		i.Is("Anna@museum.example", "guides", "writers", "choir")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
@@ -156,7 +157,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		}
 
 		// Roles follow the issuer at each sign-in.
-		i.is("Anna@museum.example", "it")
+		i.Is("Anna@museum.example", "it")
 		if refused := newVisitor(w).signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
 		}
@@ -169,7 +170,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := v.ask("POST", "/tokens", api.NewAccessToken{Name: "script", Days: 1}, &made); p != nil {
 			t.Fatal(p)
 		}
-		i.is("Anna@museum.example", "choir")
+		i.Is("Anna@museum.example", "choir")
 		if refused := newVisitor(w).signIn(i); refused != "no-role" {
 			t.Errorf("without a role: %q", refused)
 		}
@@ -180,7 +181,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := token.ask("GET", "/robots", nil, nil); p == nil || p.Status != 403 {
 			t.Errorf("the token of a person without a role: %v", p)
 		}
-		i.is("Anna@museum.example", "writers")
+		i.Is("Anna@museum.example", "writers")
 		if refused := newVisitor(w).signIn(i); refused != "" {
 			t.Errorf("with a role again: %q", refused)
 		}
@@ -195,20 +196,20 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 		name, want string
 		change     func(i *issuer)
 	}{
-		{"a nonce of another sign-in", "invalid", func(i *issuer) { i.claims["nonce"] = "other" }},
-		{"an expired token", "invalid", func(i *issuer) { i.claims["exp"] = time.Now().Add(-time.Minute).Unix() }},
-		{"an unknown audience", "invalid", func(i *issuer) { i.claims["aud"] = "another program" }},
-		{"another issuer", "invalid", func(i *issuer) { i.claims["iss"] = "https://evil.example" }},
-		{"no role", "no-role", func(i *issuer) { i.claims["groups"] = []string{"choir"} }},
-		{"no groups", "no-role", func(i *issuer) { delete(i.claims, "groups") }},
-		{"no name", "no-name", func(i *issuer) { delete(i.claims, "preferred_username"); i.claims["email"] = "anna@museum.example" }},
-		{"the name of another user", "name-taken", func(i *issuer) { i.claims["preferred_username"] = "admin" }},
-		{"a name that no user can have", "roles", func(i *issuer) { i.claims["preferred_username"] = "anna b" }},
-		{"a person who is not allowed", "not-allowed", func(i *issuer) { i.claims["preferred_username"] = "anna@other.example" }},
+		{"a nonce of another sign-in", "invalid", func(i *issuer) { i.Claim("nonce", "other") }},
+		{"an expired token", "invalid", func(i *issuer) { i.Claim("exp", time.Now().Add(-time.Minute).Unix()) }},
+		{"an unknown audience", "invalid", func(i *issuer) { i.Claim("aud", "another program") }},
+		{"another issuer", "invalid", func(i *issuer) { i.Claim("iss", "https://evil.example") }},
+		{"no role", "no-role", func(i *issuer) { i.Claim("groups", []string{"choir"}) }},
+		{"no groups", "no-role", func(i *issuer) { i.Claim("groups", nil) }},
+		{"no name", "no-name", func(i *issuer) { i.Claim("preferred_username", nil); i.Claim("email", "anna@museum.example") }},
+		{"the name of another user", "name-taken", func(i *issuer) { i.Claim("preferred_username", "admin") }},
+		{"a name that no user can have", "roles", func(i *issuer) { i.Claim("preferred_username", "anna b") }},
+		{"a person who is not allowed", "not-allowed", func(i *issuer) { i.Claim("preferred_username", "anna@other.example") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withIssuer(t, func(w *world, i *issuer, admin *browser) {
-				i.is("anna@museum.example", "guides")
+				i.Is("anna@museum.example", "guides")
 				c.change(i)
 				v := newVisitor(w)
 				if refused := v.signIn(i); refused != c.want {
@@ -218,8 +219,8 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 					t.Error("the browser got a session")
 				}
 				target := "provider Museum"
-				if name, ok := i.claims["preferred_username"]; ok && c.want != "invalid" {
-					target = "user " + name.(string)
+				if name, ok := i.Claimed("preferred_username").(string); ok && c.want != "invalid" {
+					target = "user " + name
 				}
 				if n := admin.note(target, audit.Refused); n.Why == "" {
 					t.Errorf("the audit says %+v", n)
@@ -234,7 +235,7 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 
 func TestAnswerOfTheProviderCountsOnceAndInItsBrowserOnly(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, _ *browser) {
-		i.is("anna", "guides")
+		i.Is("anna", "guides")
 		v := newVisitor(w)
 		back := i.authorize(v.begin())
 		if refused := newVisitor(w).refused(newVisitor(w).visit(back)); refused != "attempt" {
@@ -281,7 +282,7 @@ func TestAnswerOfTheProviderCountsOnceAndInItsBrowserOnly(t *testing.T) {
 
 func TestDisabledUserCannotSignInWithTheProvider(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, admin *browser) {
-		i.is("anna", "guides")
+		i.Is("anna", "guides")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
@@ -293,7 +294,7 @@ func TestDisabledUserCannotSignInWithTheProvider(t *testing.T) {
 		if p := v.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
 			t.Errorf("the session of a disabled user: %v", p)
 		}
-		i.is("anna", "it")
+		i.Is("anna", "it")
 		if refused := v.signIn(i); refused != "disabled" {
 			t.Errorf("disabled: %q", refused)
 		}
@@ -309,7 +310,7 @@ func TestAdministratorLinksAUserWithTheProvider(t *testing.T) {
 		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"}, nil); p != nil {
 			t.Fatal(p)
 		}
-		i.is("anna", "writers")
+		i.Is("anna", "writers")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "name-taken" {
 			t.Fatalf("before: %q", refused)
@@ -339,24 +340,24 @@ func TestIssuerThatIsAwayHindersNobodyElse(t *testing.T) {
 		if refused := v.refused(v.visit(publicURL + api.ProviderPath)); refused != "unavailable" {
 			t.Errorf("while the issuer is away: %q", refused)
 		}
-		i.away = false
+		i.Away(false)
 		w.sleep(5 * time.Second)
-		i.is("anna", "guides")
+		i.Is("anna", "guides")
 		back := i.authorize(v.begin())
-		i.away = true
+		i.Away(true)
 		if refused := v.refused(v.visit(back)); refused != "unavailable" {
 			t.Errorf("the issuer went away during the sign-in: %q", refused)
 		}
-		i.away = false
+		i.Away(false)
 		if refused := v.signIn(i); refused != "" {
 			t.Errorf("after its return: %q", refused)
 		}
-	}, func(c *fleet.Config) { c.Provider.Client.Transport.(*issuer).away = true })
+	}, func(c *fleet.Config) { c.Provider.Client.Transport.(*issuer).Away(true) })
 }
 
 func TestBrowserIsSentToNoOtherSite(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, _ *browser) {
-		i.is("anna", "guides")
+		i.Is("anna", "guides")
 		for _, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil.example", "/sign-in"} {
 			v := newVisitor(w)
 			begin := v.visit(publicURL + api.ProviderPath + "?" + url.Values{"next": {next}}.Encode())
