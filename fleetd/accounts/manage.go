@@ -71,15 +71,17 @@ func (k *Keeper) Check(ctx context.Context, name, password, address string) erro
 
 // AddToken makes a token of a user and returns its secret, which nobody can read again.
 func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by change.Person) (secret string, made auth.Token, err error) {
-	secret = auth.NewSecret()
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return "", t, err
-	}
-	t.ID, t.Digest, t.CreatedAt = id.String()[:8], auth.Digest(secret), k.Now().Truncate(time.Microsecond)
-	t.ExpiresAt = t.CreatedAt.Add(valid)
+	secret, t = k.newToken(t, valid)
 	err = k.Changes.AddToken(ctx, p, t, by)
 	return secret, t, k.changed(ctx, nil, err)
+}
+
+// newToken completes a token and returns its secret.
+func (k *Keeper) newToken(t auth.Token, valid time.Duration) (string, auth.Token) {
+	secret := auth.NewSecret()
+	t.ID, t.Digest, t.CreatedAt = uuid.NewString()[:8], auth.Digest(secret), k.Now().Truncate(time.Microsecond)
+	t.ExpiresAt = t.CreatedAt.Add(valid)
+	return secret, t
 }
 
 // RevokeToken ends a token.

@@ -134,13 +134,15 @@ var otherWays = map[string]string{
 	"get-schema":           "without fleetd",
 }
 
-// robotsCalls are the operations for robotd or the page alone, which have no command, and what
-// they are for.
+// robotsCalls are the operations for robotd or the page alone, or for a command that first waits
+// for a person at the page, and what they are for.
 var robotsCalls = map[string]string{
 	"enrol": "a robot gets its first certificate with the token that robot enrol made",
 	"renew": "a robot renews its certificate",
 
 	"sign-in-ways": "the page shows how people can sign in",
+	"allow-login":  "the page lets a person allow the command line that fleetd login --browser runs in",
+	"finish-login": "fleetd login --browser gets its token when a person has allowed it",
 }
 
 // Keys of operations in the description of the API.

@@ -41,6 +41,7 @@ type Deps struct {
 	Provider      ProviderSessions
 	Users         Users
 	AccessTokens  AccessTokens
+	Logins        Logins
 }
 
 // Instance is the running fleetd instance.

@@ -75,7 +75,7 @@ func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 		t.Errorf("only %d routes were found", n)
 	}
 	slices.Sort(selfProving)
-	if want := []string{"enrol", "health", "renew", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(selfProving, want) {
+	if want := []string{"enrol", "finish-login", "health", "renew", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(selfProving, want) {
 		t.Errorf("every principal may call %v, want %v", selfProving, want)
 	}
 }

@@ -45,7 +45,8 @@ const (
 // server is the state that the handlers share.
 type server struct {
 	Deps
-	tokenLimit *tokenLimiter
+	tokenLimit *tokenLimiter // of enrolment
+	loginLimit *tokenLimiter // of codes of the command line
 	uploads    chan struct{} // semaphore of uploads
 	health     health
 	verifying  sync.Mutex // one check of the audit at a time
@@ -59,7 +60,7 @@ func Register(mux *http.ServeMux, deps Deps) *huma.OpenAPI { return routes(mux, 
 
 // routes is Register, and returns the operations.
 func routes(mux *http.ServeMux, deps Deps) huma.API {
-	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
+	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), loginLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"
@@ -112,6 +113,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.signInWithProvider(mux)
 	s.users(h)
 	s.accessTokens(h)
+	s.logins(h)
 	serveDocs(mux, h.OpenAPI())
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)

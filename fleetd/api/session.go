@@ -30,10 +30,13 @@ type Me struct {
 	Name   string      `json:"name,omitempty" doc:"name to show"`
 	Kind   auth.Kind   `json:"kind" enum:"dev,session,token" doc:"how the request was authenticated"`
 	Token  string      `json:"token,omitempty" doc:"name of the token of the request"`
-	Roles  []auth.Role `json:"roles"`
+	Roles  []auth.Role `json:"roles" enum:"viewer,operator,author,releaser,admin,auditor"`
 	Rights []string    `json:"rights" enum:"view,edit,assign,command,manual,stop,release,administer,audit,own,try"`
 	Sites  []string    `json:"sites" doc:"robots of these sites only; empty = every robot"`
 	Dev    bool        `json:"dev" doc:"this instance is in development mode: a person who is not signed in has every right"`
+
+	Password bool `json:"password" doc:"the account can sign in with a password"`
+	Provider bool `json:"provider" doc:"the account can sign in with the OpenID Connect provider"`
 }
 
 // SignInWays is how people can sign in at this instance.
@@ -93,7 +96,11 @@ func (s *server) sessions(h huma.API) {
 }
 
 func (s *server) me(p auth.Principal) Me {
-	return Me{ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Instance.Status().Dev}
+	u, _ := s.Users.User(p.ID) // nobody for dev
+	return Me{
+		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Instance.Status().Dev,
+		Password: u.Password != "", Provider: u.Subject != "",
+	}
 }
 
 // signInProblem says why somebody cannot sign in.

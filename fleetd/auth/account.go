@@ -57,6 +57,16 @@ func (t Token) Principal(u User) Principal {
 	return p
 }
 
+// LoginCode is the permission of a user that the command line of a machine gets one token. The
+// database has the digest of the code only.
+type LoginCode struct {
+	Digest    string
+	Challenge string // of PKCE: only who made the verifier can use the code
+	User      string
+	Machine   string // as the command line names it
+	ExpiresAt time.Time
+}
+
 // Session is a session of a browser. The database has the digest of its cookie only.
 type Session struct {
 	Digest    string    `json:"digest"`

@@ -7,27 +7,36 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 )
 
 // loginDays is how long the token of a login is valid.
-const loginDays = 30
+const loginDays = int(accounts.LoginLifetime / (24 * time.Hour))
 
 func (sh *shell) loginCommand() *cobra.Command {
 	var user, file, name string
+	var browser bool
 	c := &cobra.Command{
 		Use: "login", Short: "sign in, and keep a token for the commands that follow", Args: cobra.NoArgs,
 		Long: fmt.Sprintf(`Sign in at a server with user and password, and keep a token in a context for the commands that
 follow. The token is valid for %d days, or until fleetd logout. The password is asked for, or
 read from --password-file (- is the standard input); it is never a flag and not kept.
 
+A person without a password, who signs in to the console with a provider, uses --browser: it
+opens a page of the console on this machine, on which the person allows it.
+
 Contexts are in contexts.yaml in the folder troupe of your configuration folder, which only you
 can read.`, loginDays),
-		Example: "  fleetd login --server https://fleet.example:8080 --user anna",
+		Example: "  fleetd login --server https://fleet.example:8080 --user anna\n  fleetd login --server https://fleet.example:8080 --browser",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
+			if browser {
+				return sh.loginInBrowser(cmd.Context(), orElse(name, sh.contextName()))
+			}
 			if user == "" {
 				user = sh.by
 			}
@@ -40,6 +49,9 @@ can read.`, loginDays),
 	}
 	c.Flags().StringVar(&user, "user", "", "name of the account; default: your name (--by)")
 	c.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is the standard input")
+	c.Flags().BoolVar(&browser, "browser", false, "sign in at a page of the console in a browser on this machine, without a password here")
+	c.MarkFlagsMutuallyExclusive("browser", "user")
+	c.MarkFlagsMutuallyExclusive("browser", "password-file")
 	c.Flags().StringVar(&name, "name", "", "name of the context; default: host and port of the server")
 	return c
 }
@@ -60,14 +72,14 @@ func (sh *shell) contextName() string {
 func (sh *shell) login(ctx context.Context, name, user, password string) error {
 	sh.token, sh.cookie = "", ""
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "session", body: api.Credentials{User: user, Password: password}}, nil); err != nil {
+		var ways api.SignInWays
+		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "session"}, &ways) == nil && ways.Provider != "" {
+			fmt.Fprintf(sh.Err, "A person who signs in with %s has no password here: use fleetd login --browser\n", ways.Provider)
+		}
 		return err
 	}
-	machine, err := os.Hostname()
-	if err != nil {
-		machine = "a machine without a name"
-	}
 	var made api.AccessToken
-	err = sh.call(ctx, apiRequest{method: http.MethodPost, path: "tokens", body: api.NewAccessToken{Name: "fleetd login on " + firstBytes(machine, 40), Days: loginDays}}, &made)
+	err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "tokens", body: api.NewAccessToken{Name: accounts.LoginTokenName(machineName()), Days: loginDays}}, &made)
 	if over := sh.call(ctx, apiRequest{method: http.MethodDelete, path: "session"}, nil); err == nil {
 		err = over
 	}
@@ -77,15 +89,29 @@ func (sh *shell) login(ctx context.Context, name, user, password string) error {
 	if made.Secret == "" {
 		return errors.New("fleetd made no token: is it in development mode, in which nobody needs one?")
 	}
+	return sh.keepToken(name, made)
+}
+
+// machineName is how the token of this machine is called.
+func machineName() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		name = "a machine without a name"
+	}
+	return firstBytes(name, 40)
+}
+
+// keepToken keeps the token of a sign-in as the current context.
+func (sh *shell) keepToken(name string, made api.AccessToken) error {
 	all, err := sh.readContexts()
 	if err != nil {
 		return err
 	}
-	all.Current, all.Contexts[name] = name, serverContext{Server: sh.server, CA: absolute(sh.ca), User: user, Token: made.Secret}
+	all.Current, all.Contexts[name] = name, serverContext{Server: sh.server, CA: absolute(sh.ca), User: made.User, Token: made.Secret}
 	if err := sh.writeContexts(all); err != nil {
 		return err
 	}
-	fmt.Fprintf(sh.Out, "signed in as %s at %s; this is the context %s now\n", user, sh.server, name)
+	fmt.Fprintf(sh.Out, "signed in as %s at %s; this is the context %s now\n", made.User, sh.server, name)
 	return nil
 }
 

@@ -139,10 +139,31 @@ func (t *Tx) DeleteSession(ctx context.Context, digest string) error {
 	return t.countAccounts(ctx)
 }
 
-// DeleteExpiredAccess deletes sessions and tokens that have expired. Other instances need not
-// read them again.
+// AddLoginCode adds a permission to sign in.
+func (t *Tx) AddLoginCode(ctx context.Context, c auth.LoginCode) error {
+	n, err := t.exec(ctx, `INSERT INTO login_codes (digest, challenge, user_name, machine, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+		c.Digest, c.Challenge, c.User, c.Machine, micros(c.ExpiresAt))
+	return expectOne(n, err, "a permission of "+c.User)
+}
+
+// TakeLoginCode deletes a permission to sign in and returns it, or ErrNotFound.
+func (t *Tx) TakeLoginCode(ctx context.Context, digest string) (auth.LoginCode, error) {
+	c, err := queryOne(ctx, t.reads, func(scan func(...any) error) (c auth.LoginCode, err error) {
+		var expires int64
+		err = scan(&c.Digest, &c.Challenge, &c.User, &c.Machine, &expires)
+		c.ExpiresAt = timeOf(expires)
+		return c, err
+	}, `DELETE FROM login_codes WHERE digest = $1 RETURNING digest, challenge, user_name, machine, expires_at`, digest)
+	if err != nil {
+		return c, fmt.Errorf("take a permission to sign in: %w", err)
+	}
+	return c, nil
+}
+
+// DeleteExpiredAccess deletes sessions, tokens and permissions that have expired. Other instances
+// need not read them again.
 func (t *Tx) DeleteExpiredAccess(ctx context.Context, now time.Time) error {
-	for _, table := range []string{"sessions", "access_tokens"} {
+	for _, table := range []string{"sessions", "access_tokens", "login_codes"} {
 		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE expires_at <= $1`, micros(now)); err != nil {
 			return fmt.Errorf("delete expired %s: %w", table, err)
 		}

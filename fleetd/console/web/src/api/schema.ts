@@ -882,6 +882,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow the command line of a machine to act as yourself
+         * @description Needs the session of a browser. The answer sends the browser to a port of the machine's loopback address with a code, which fleetd login exchanges for a token of 30 days.
+         */
+        post: operations["allow-login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/logins/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the code of a sign-in for a token
+         * @description The code counts once, and only with the verifier of its challenge.
+         */
+        post: operations["finish-login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -1851,6 +1891,23 @@ export interface components {
         AlertList: {
             alerts: components["schemas"]["RobotAlert"][];
         };
+        AllowLogin: {
+            /** @description of PKCE: SHA-256 of the verifier, base64url */
+            challenge: string;
+            /** @description name of the machine, for the audit and the list of tokens */
+            machine: string;
+            /**
+             * Format: int64
+             * @description at which the command line listens on 127.0.0.1
+             */
+            port: number;
+            /** @description by which the command line knows its own request */
+            state: string;
+        };
+        AllowedLogin: {
+            /** @description an address of 127.0.0.1; the code in it counts once, for two minutes */
+            redirect: string;
+        };
         Asset: {
             at: string;
             by?: string;
@@ -2432,6 +2489,11 @@ export interface components {
             /** @description each part that is not true, with the values that it names and their age; or what else keeps the activity */
             why?: string;
         };
+        FinishLogin: {
+            code: string;
+            /** @description of PKCE */
+            verifier: string;
+        };
         Health: {
             kind?: string;
             ok: boolean;
@@ -2622,8 +2684,12 @@ export interface components {
             kind: "dev" | "session" | "token";
             /** @description name to show */
             name?: string;
+            /** @description the account can sign in with a password */
+            password: boolean;
+            /** @description the account can sign in with the OpenID Connect provider */
+            provider: boolean;
             rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own" | "try")[];
-            roles: string[];
+            roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description robots of these sites only; empty = every robot */
             sites: string[];
             /** @description name of the token of the request */
@@ -5896,6 +5962,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Validities"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "allow-login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowLogin"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowedLogin"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "finish-login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FinishLogin"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessToken"];
                 };
             };
             /** @description Error */

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/accounts"
+	"troupe/fleetd/auth"
+)
+
+// AllowPage is the console's page on which a person allows the command line of a machine to act as
+// them. Its query has the fields of AllowLogin.
+const AllowPage = "/command-line"
+
+// Logins signs in command lines for people who are signed in to the console.
+type Logins interface {
+	AllowLogin(ctx context.Context, p auth.Principal, machine, challenge string) (code string, err error)
+	FinishLogin(ctx context.Context, code, verifier string) (secret string, made auth.Token, err error)
+}
+
+// AllowLogin is the permission that a person gives to the command line of a machine. The code goes
+// to a port of that machine's loopback address and nowhere else.
+type AllowLogin struct {
+	Port      int    `json:"port" minimum:"1024" maximum:"65535" doc:"at which the command line listens on 127.0.0.1"`
+	State     string `json:"state" minLength:"16" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$" doc:"by which the command line knows its own request"`
+	Challenge string `json:"challenge" minLength:"43" maxLength:"43" pattern:"^[A-Za-z0-9_-]+$" doc:"of PKCE: SHA-256 of the verifier, base64url"`
+	Machine   string `json:"machine" minLength:"1" maxLength:"40" doc:"name of the machine, for the audit and the list of tokens"`
+}
+
+// AllowedLogin is where the browser goes with the code.
+type AllowedLogin struct {
+	Redirect string `json:"redirect" doc:"an address of 127.0.0.1; the code in it counts once, for two minutes"`
+}
+
+// FinishLogin exchanges the code for a token.
+type FinishLogin struct {
+	Code     string `json:"code" minLength:"1" maxLength:"128"`
+	Verifier string `json:"verifier" minLength:"43" maxLength:"128" doc:"of PKCE"`
+}
+
+func (s *server) logins(h huma.API) {
+	register(h, op("allow-login", http.MethodPost, "/logins", "accounts", "Allow the command line of a machine to act as yourself",
+		"Needs the session of a browser. The answer sends the browser to a port of the machine's loopback address with a code, which fleetd login exchanges for a token of 30 days."), auth.Own,
+		func(ctx context.Context, in *struct {
+			caller
+			Body AllowLogin
+		}) (*answer[AllowedLogin], error) {
+			return s.allowLogin(ctx, in.principal, in.Body)
+		})
+	register(h, op("finish-login", http.MethodPost, "/logins/finish", "accounts", "Exchange the code of a sign-in for a token",
+		"The code counts once, and only with the verifier of its challenge."), auth.SelfProving,
+		func(ctx context.Context, in *struct {
+			caller
+			Body FinishLogin
+		}) (*answer[AccessToken], error) {
+			return s.finishLogin(ctx, in.remote, in.Body)
+		})
+}
+
+func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin) (*answer[AllowedLogin], error) {
+	if p.Kind != auth.KindSession {
+		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in on the page, then run fleetd login --browser again")
+	}
+	code, err := s.Logins.AllowLogin(ctx, p, in.Machine, in.Challenge)
+	if err != nil {
+		return nil, s.fail(err, "the sign-in")
+	}
+	back := url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", in.Port), Path: "/", RawQuery: url.Values{"code": {code}, "state": {in.State}}.Encode()}
+	return &answer[AllowedLogin]{AllowedLogin{back.String()}}, nil
+}
+
+func (s *server) finishLogin(ctx context.Context, remote string, in FinishLogin) (*answer[AccessToken], error) {
+	if s.loginLimit.exceeded(remote, s.Now()) {
+		return nil, KindTooOften.Problem("too many wrong codes came from this address", "wait a minute, then run fleetd login --browser again")
+	}
+	secret, t, err := s.Logins.FinishLogin(ctx, in.Code, in.Verifier)
+	if errors.Is(err, accounts.ErrLoginCode) {
+		s.loginLimit.countWrong(remote, s.Now())
+		return nil, KindSignIn.Problem(err.Error(), "run fleetd login --browser again")
+	} else if err != nil {
+		return nil, s.fail(err, "the token")
+	}
+	out := toAccessToken(t)
+	out.Secret = secret
+	return &answer[AccessToken]{out}, nil
+}
