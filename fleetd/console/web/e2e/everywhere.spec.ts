@@ -26,6 +26,8 @@ const screens = [
   '/events',
   '/audit',
   '/admin',
+  '/account',
+  '/command-line',
   '/sign-in',
   '/nowhere',
 ];

@@ -11,6 +11,7 @@ import {
   IconSend,
   IconSettings,
   IconShare3,
+  IconUser,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
@@ -35,7 +36,10 @@ export interface Screen {
     | 'commands'
     | 'events'
     | 'audit'
-    | 'admin';
+    | 'admin'
+    | 'account';
+  /** It is in the menu of the person instead of the navigation. */
+  menu?: boolean;
   icon?: ComponentType<{ size?: number }>;
   /** Keys that open it after g, as in "g r". */
   shortcut?: string;
@@ -146,6 +150,15 @@ export const screens: readonly Screen[] = [
     right: 'administer',
     load: () => import('./admin/Admin'),
   },
+  {
+    path: '/account',
+    menu: true,
+    nav: 'account',
+    icon: IconUser,
+    right: 'own',
+    load: () => import('./account/Account'),
+  },
+  { path: '/command-line', right: 'own', load: () => import('./account/AllowLogin') },
 ];
 
 /** Screens without the frame, such as the sign-in. */

@@ -123,7 +123,7 @@ function Navigation() {
   const t = useShellTexts();
   const me = useMe();
   return screens
-    .filter((s) => s.nav && me?.rights.includes(s.right))
+    .filter((s) => s.nav && !s.menu && me?.rights.includes(s.right))
     .map((s) => {
       const Icon = s.icon!;
       return (

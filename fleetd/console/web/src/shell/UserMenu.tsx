@@ -83,15 +83,22 @@ export function UserMenu() {
               ]}
             />
           </Stack>
+          {me?.rights.includes('own') && (
+            <Menu.Item component={Link} to="/account" leftSection={<IconUser size={16} aria-hidden />} closeMenuOnClick>
+              {t.nav.account}
+            </Menu.Item>
+          )}
           {me?.kind === 'session' && (
             <>
-              <Menu.Item
-                leftSection={<IconKey size={16} aria-hidden />}
-                closeMenuOnClick
-                onClick={() => setChanging(true)}
-              >
-                {t.changePassword}
-              </Menu.Item>
+              {me.password && (
+                <Menu.Item
+                  leftSection={<IconKey size={16} aria-hidden />}
+                  closeMenuOnClick
+                  onClick={() => setChanging(true)}
+                >
+                  {t.changePassword}
+                </Menu.Item>
+              )}
               <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
                 {t.signOut}
               </Menu.Item>

@@ -14,28 +14,47 @@ import { useChange } from './useChange';
 import type { Role } from './UserDialog';
 import { useUsers } from './Users';
 
-/** Tokens of programs: a form that makes one, and those that are valid. */
+type Owner = Pick<Schemas['Account'], 'name' | 'roles'>;
+
+interface Props {
+  /** Who may get a token. */
+  users: Owner[];
+  /** The tokens of this user only; those of everybody without it. */
+  own?: string;
+  label: string;
+}
+
+/** Tokens of everybody's programs. */
 export function Tokens() {
   const t = useAdminTexts();
-  const list = useQuery({ queryKey: ['tokens'], queryFn: () => data(api.GET('/api/v1/tokens')) });
+  return <TokensOf users={useUsers().data?.users ?? []} label={t.tabs.tokens} />;
+}
+
+/** A form that makes a token, and those that are valid. */
+export function TokensOf({ users, own, label }: Props) {
+  const t = useAdminTexts();
+  const list = useQuery({
+    queryKey: ['tokens', own],
+    queryFn: () => data(api.GET('/api/v1/tokens', { params: { query: { user: own } } })),
+  });
   const { change, error } = useChange('tokens');
   const tokens = list.data?.tokens ?? [];
   const end = (id: string) =>
     change(t.ended(id), () => api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }));
   return (
     <Stack>
-      <NewToken />
+      <NewToken users={users} own={own} />
       {error !== undefined && <Refused error={error} />}
       <ListState of={list} rows={tokens.length} empty={t.noTokens} />
       <Rows
-        label={t.tabs.tokens}
+        label={label}
         rows={tokens}
         keyOf={(k) => k.id}
         columns={[
           { head: t.token, from: 'sm', cell: (k) => <Code>{k.id}</Code> },
-          { head: t.user, cell: (k) => k.user },
+          ...(own ? [] : [{ head: t.user, cell: (k: Schemas['AccessToken']) => k.user }]),
           { head: t.tokenFor, cell: (k) => <span className="any-text">{k.name}</span> },
-          { head: t.limits, from: 'sm', cell: (k) => k.roles.join(', ') || t.usersRoles },
+          { head: t.limits, from: 'sm', cell: (k) => k.roles.join(', ') || (own ? t.yourRoles : t.usersRoles) },
           { head: t.until, from: 'sm', cell: (k) => dateTime(k.expires_at) },
           {
             head: t.end,
@@ -52,10 +71,9 @@ export function Tokens() {
   );
 }
 
-function NewToken() {
+function NewToken({ users, own }: Pick<Props, 'users' | 'own'>) {
   const t = useAdminTexts();
   const me = useMe();
-  const users = useUsers().data?.users ?? [];
   const { change, error, busy } = useChange('tokens');
   const [chosen, setUser] = useState<string | null>(null);
   const [name, setName] = useState('');
@@ -82,20 +100,22 @@ function NewToken() {
             required
             dir="auto"
           />
-          <Select
-            label={t.user}
-            value={user}
-            onChange={(v) => {
-              setUser(v);
-              setOnly([]);
-            }}
-            data={users.map((u) => u.name)}
-            searchable
-            required
-          />
+          {!own && (
+            <Select
+              label={t.user}
+              value={user}
+              onChange={(v) => {
+                setUser(v);
+                setOnly([]);
+              }}
+              data={users.map((u) => u.name)}
+              searchable
+              required
+            />
+          )}
           <MultiSelect
             label={t.limits}
-            placeholder={only.length === 0 ? t.usersRoles : undefined}
+            placeholder={only.length === 0 ? (own ? t.yourRoles : t.usersRoles) : undefined}
             value={only}
             onChange={(v) => setOnly(v as Role[])}
             data={users.find((u) => u.name === user)?.roles ?? []}
