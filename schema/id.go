@@ -33,6 +33,10 @@ func ReservedName(s string) bool {
 	return strings.HasPrefix(s, "fleetd-") || strings.HasPrefix(s, "console-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'
 }
 
+// LocalClient is the sender of commands and heartbeats from the robot's own page. Robots
+// answer a client of the broker with this name as another one.
+const LocalClient = "local"
+
 // ValidNamespace reports whether s can be the first level of every topic:
 // [a-z0-9-]{1,32}.
 func ValidNamespace(s string) bool {

@@ -64,6 +64,7 @@ func openTerminal(t testing.TB) *terminal {
 	w.export("XDG_CONFIG_HOME", w.folder) // where mosquitto's clients read default options
 	w.export("TROUPE_BROKER_MQTT", "127.0.0.1:0")
 	w.export("TROUPE_BROKER_HTTP", "127.0.0.1:0")
+	w.export("TROUPE_ROBOTD_PAGE", "127.0.0.1:0")
 	w.export("TROUPE_FLEETD_HTTP", "127.0.0.1:0")
 	return w
 }

@@ -73,6 +73,15 @@ func buildOnce(from string) func() (string, error) {
 	})
 }
 
+// built returns the path of a program that a test has needed before.
+func built(name string) string {
+	to, err := programFolder()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(to, name)
+}
+
 // program returns the path of the program with that name.
 func program(t testing.TB, name string) string {
 	t.Helper()

@@ -1,6 +1,8 @@
 package brain
 
 import (
+	"slices"
+
 	"troupe/robotd/answer"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
@@ -40,13 +42,14 @@ func (t *step) answer(r effect.Reply) {
 	t.toAnswers(func(a answer.Step) { a.Reply(r) })
 }
 
-// publishAnswers publishes the answers of this step. A refusal because the disk hangs does
+// publishAnswers publishes the answers of this step; those to the robot's own page need no
+// session. A refusal because the disk hangs does
 // not wait for that disk. The answer that a stop succeeded waits, for a limited time, until
 // the latches are on the disk.
 func (t *step) publishAnswers() {
 	answers := t.answers.Acks()
 	if t.report.Session() == "" { // the journal keeps them for the next session
-		answers = nil
+		answers = slices.DeleteFunc(answers, func(a request.SendAck) bool { return a.Client != schema.LocalClient })
 	}
 	for _, held := range t.stops.TakeHeldBack(answers) {
 		if held.Ack.Status == schema.StatusSucceeded && answer.IsStop(held.Ack.Verb) && t.stops.HoldBack(&held) {

@@ -183,7 +183,7 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false
 	}
-	if o.Arrived >= t.report.Ended() {
+	if o.Arrived >= t.report.Ended() || o.Client == schema.LocalClient {
 		return false
 	}
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})

@@ -2,8 +2,10 @@ package brain
 
 import (
 	"troupe/robotd/auto"
+	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/safety"
+	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -54,6 +56,19 @@ func (t *step) stateDocument() *schema.State {
 		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.perform.Queue().Interrupter(i)})
 	}
 	return d
+}
+
+// snapshot is the robot as the page at the robot shows it.
+func (t *step) snapshot() effect.Snapshot {
+	s := effect.Snapshot{
+		State: t.stateDocument(), Caps: t.body.Caps(t.cfg, manual.Verbs(&t.body)),
+		Mono: t.now.Mono, Boot: t.report.Boot(), Volume: 1,
+	}
+	if v := t.body.Volume(); v.Said {
+		s.Volume = v.Value
+	}
+	t.toModes(func(m supervisor.Step) { s.Modes = m.List(t.body.Critical(t.cfg.Languages)) })
+	return s
 }
 
 // current is the robot's state as in answers.

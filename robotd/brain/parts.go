@@ -150,7 +150,7 @@ func (t *step) manuals() manual.Step {
 	f := manual.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
 		Manual:    t.modes.Manual(),
-		Reachable: !lost && t.report.Session() != "",
+		Reachable: !lost && (t.report.Session() != "" || t.beats.AtRobot(t.now)),
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}

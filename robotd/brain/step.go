@@ -84,6 +84,9 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	}
 	t.orderUnits()
 	t.publishDue()
+	if _, inspects := ev.(event.Inspect); inspects {
+		t.do(t.snapshot())
+	}
 	return t.out
 }
 
@@ -103,6 +106,8 @@ func (t *step) sense(ev event.Event) {
 		t.stopDocument(ev)
 	case event.LiveStop:
 		t.stopCalled(ev)
+	case event.ReleaseStops:
+		t.resetHere()
 	}
 }
 
@@ -113,7 +118,7 @@ func (t *step) react(ev event.Event) {
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlarms)
 	switch ev := ev.(type) {
-	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop:
+	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
 			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})

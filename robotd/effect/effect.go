@@ -65,7 +65,8 @@ type (
 	ReadEvents struct{ Key request.Key }
 
 	// Publish publishes a message. Param is the second parameter of the topic if it has
-	// one: the client of an answer. With Confirm, the event Delivered follows when the
+	// one: the client of an answer. An answer to schema.LocalClient goes to the robot's own
+	// page instead, and needs no session. With Confirm, the event Delivered follows when the
 	// broker has acknowledged it.
 	Publish struct {
 		Topic   schema.TopicKind
@@ -73,6 +74,16 @@ type (
 		Payload []byte
 		First   bool
 		Confirm request.Key
+	}
+
+	// Snapshot is the robot as it is after the step that took event.Inspect.
+	Snapshot struct {
+		State  *schema.State
+		Modes  []schema.Mode
+		Caps   *schema.Caps
+		Mono   time.Duration // since boot
+		Volume float64       // as a share of 1; 1 until somebody sets it
+		Boot   string
 	}
 
 	// Renew replaces the connection to the broker, because the robot does not receive what
@@ -147,6 +158,7 @@ func (SaveLatches) effect()    {}
 func (SaveSetting) effect()    {}
 func (ReadEvents) effect()     {}
 func (Publish) effect()        {}
+func (Snapshot) effect()       {}
 func (Renew) effect()          {}
 func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
@@ -170,6 +182,7 @@ func (SaveLatches) intent()    {}
 func (SaveSetting) intent()    {}
 func (ReadEvents) intent()     {}
 func (Publish) intent()        {}
+func (Snapshot) intent()       {}
 func (Renew) intent()          {}
 func (Fetch) intent()          {}
 func (EndFetch) intent()       {}

@@ -81,12 +81,19 @@ type (
 	Delivered struct{ Key request.Key }
 
 	// Heartbeat is one of an operator: of a fleetd instance to all robots or, if Local, of
-	// a console at this one.
+	// a console at this one. That of schema.LocalClient comes from the robot's own page and
+	// not over the connection.
 	Heartbeat struct {
 		Client string
 		Beat   schema.FleetHeartbeat
 		Local  bool
 	}
+
+	// ReleaseStops: a person at the robot releases the stops that fleetd has not latched.
+	ReleaseStops struct{}
+
+	// Inspect asks for a Snapshot.
+	Inspect struct{}
 
 	// Arriving says how many bytes of a file have arrived.
 	Arriving struct {
@@ -178,6 +185,8 @@ func (SettingsSaved) event()  {}
 func (LatchesSaved) event()   {}
 func (Delivered) event()      {}
 func (Heartbeat) event()      {}
+func (ReleaseStops) event()   {}
+func (Inspect) event()        {}
 func (Arriving) event()       {}
 func (Fetched) event()        {}
 func (ContentSaved) event()   {}

@@ -20,6 +20,7 @@ type State struct {
 	link  link.State
 	beats link.Heartbeats
 	clock clock.FleetTime
+	local time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
 // New returns the state of a robot that has received nothing.
@@ -38,6 +39,9 @@ type Step struct {
 // stop the robot, but they affect neither the fleet's time nor fleetd's presence.
 func (t Step) Received(ev event.Heartbeat) {
 	t.linkChanged(link.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
+	if ev.Client == schema.LocalClient {
+		t.local = t.Now.Mono
+	}
 	if ev.Local {
 		return
 	}
@@ -96,6 +100,11 @@ func (t Step) learnFleetTime(client string, fleet schema.Time) {
 	t.Out.Clear(clockDiffers, client)
 }
 
+// AtRobot reports whether a person has the robot's own page open.
+func (s *State) AtRobot(now clock.Now) bool {
+	return s.local > 0 && now.Mono-s.local < s.cfg.Lost
+}
+
 // FleetTime is the fleet's time according to the heartbeats since the start, and Offset is
 // that time minus the robot's.
 func (s *State) FleetTime(now clock.Now) (schema.Time, bool) { return s.clock.At(now) }
@@ -109,10 +118,20 @@ func (s *State) Offset(now clock.Now) (time.Duration, bool) {
 // message that arrives right after a gap in either may be as old as the gap.
 func (s *State) NoteArrival(now clock.Now, ev event.Event) {
 	s.beats.Gaps.Stepped(now.Mono)
-	switch ev.(type) {
+	switch ev := ev.(type) {
 	case event.Heartbeat:
-		s.beats.Gaps.Arrived(now.Mono, true, s.cfg)
-	case event.Command, event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped, event.Delivered:
+		if ev.Client != schema.LocalClient {
+			s.beats.Gaps.Arrived(now.Mono, true, s.cfg)
+		}
+	case event.Delivered:
+		if ev.Key.Client() != schema.LocalClient {
+			s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+		}
+	case event.Command:
+		if ev.Client != schema.LocalClient {
+			s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+		}
+	case event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped:
 		s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
 	}
 }
@@ -121,6 +140,9 @@ func (s *State) NoteArrival(now clock.Now, ev event.Event) {
 // after it was read.
 func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 	late := s.beats.Gaps.Longest(now.Mono)
+	if ev.Client == schema.LocalClient { // it came over no connection
+		late = 0
+	}
 	if ev.Read > 0 {
 		late = max(late, now.Mono-ev.Read)
 	}

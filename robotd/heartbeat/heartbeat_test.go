@@ -210,3 +210,24 @@ func TestCommandIsAsLateAsTheGapBeforeItOrItsWait(t *testing.T) {
 		}
 	}
 }
+
+// The page at the robot says nothing about the connection to the broker.
+func TestPageIsNoMessageOverTheConnection(t *testing.T) {
+	r := newRig()
+	r.do(Step.Connected)
+	r.s.NoteArrival(r.clock(), event.Heartbeat{Client: "fleetd"})
+	r.beat("fleetd", 0)
+	for range 8 { // while fleetd is silent
+		r.now += time.Second
+		r.s.NoteArrival(r.clock(), event.Tick{})
+		r.s.NoteArrival(r.clock(), event.Heartbeat{Client: schema.LocalClient, Local: true})
+		r.s.NoteArrival(r.clock(), event.Command{Client: schema.LocalClient})
+		if late := r.s.Late(r.clock(), event.Command{Client: schema.LocalClient}); late != 0 {
+			t.Fatalf("a command of the page may be %v late", late)
+		}
+	}
+	r.s.NoteArrival(r.clock(), event.Command{Client: "op1"})
+	if late := r.s.Late(r.clock(), event.Command{Client: "op1"}); late != 8*time.Second {
+		t.Errorf("a command that ends 8 s of silence may be %v late", late)
+	}
+}

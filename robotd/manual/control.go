@@ -12,7 +12,7 @@ import (
 
 // AskControl queues a request for control.
 func (t Step) AskControl(o request.Perform) {
-	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.cfg.Ranks[o.Client], Req: string(o.Key)}
+	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rank(o.Client), Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.Acquire:
 		in.Scope, in.TTL = control.Scope(a.Scope), milliseconds(a.TTLMS)
@@ -27,6 +27,14 @@ func (t Step) AskControl(o request.Perform) {
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// rank is the configured rank of a client. Who stands at the robot has the highest one.
+func (t Step) rank(client string) control.Rank {
+	if client == schema.LocalClient {
+		return control.Local
+	}
+	return t.cfg.Ranks[client]
+}
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 

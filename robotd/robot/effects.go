@@ -31,6 +31,7 @@ type effects struct {
 	fetcher *fetcher
 
 	recorder *recorder
+	local    *local
 
 	downloads *downloads
 	calls     *calls
@@ -56,6 +57,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.body.Order(e.Order)
 		case effect.Start:
 			h.body.Start(e.Command)
+			h.local.started(e)
 		case effect.Stop:
 			h.body.Stop(e.Key)
 		case effect.Move:
@@ -70,14 +72,20 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.latches.put(e)
 		case effect.Save:
 			b.saves = append(b.saves, e)
+			h.local.happened(e)
 		case effect.ReadEvents:
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
-			h.published++
+			if h.published++; forPage(e) && e.First {
+				h.local.answered(e)
+				continue
+			}
 			// A publication that finds the outbox full waits in the queue.
 			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
+		case effect.Snapshot:
+			h.local.snapshot(e)
 		case effect.Renew:
 			h.link.Renew(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
 		case effect.Fetch:

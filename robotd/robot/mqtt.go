@@ -164,7 +164,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	}
 	switch row.Kind {
 	case schema.TopicCmd:
-		ev := event.Command{Client: at.CID, Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(p.loop.start)}
+		ev := event.Command{Client: sender(at.CID), Group: at.Group, Verb: at.Verb, Payload: m.Payload, Retained: m.Retain, N: m.N, Read: m.At.Sub(p.loop.start)}
 		if p.urgent(m.Topic) {
 			p.loop.stop(p.ctx, ev)
 			return
@@ -173,7 +173,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	case schema.TopicDesiredStop, schema.TopicFleetStop, schema.TopicFleetStopCmd:
 		p.stop(row.Kind, at.CID, m)
 	case schema.TopicTeleop:
-		ev := event.Frame{Client: at.CID, Retained: m.Retain, N: m.N}
+		ev := event.Frame{Client: sender(at.CID), Retained: m.Retain, N: m.N}
 		ev.Frame, ev.Problems = schema.DecodeFrame(m.Payload)
 		p.loop.send(p.ctx, ev)
 	case schema.TopicPresence:
@@ -194,7 +194,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 			p.log.Warn("heartbeat of an operator ignored: it cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
-		p.loop.send(p.ctx, event.Heartbeat{Client: at.CID, Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
+		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
 	case schema.TopicSim:
@@ -208,6 +208,14 @@ func (p *mqttAdapter) arrived(m link.Message) {
 			p.loop.send(p.ctx, event.MessageDropped{Kind: row.Kind, Reason: n.Reason})
 		}
 	}
+}
+
+// sender returns the name of a client of the broker. None passes for the robot's own page.
+func sender(cid string) string {
+	if cid == schema.LocalClient {
+		return cid + ".mqtt"
+	}
+	return cid
 }
 
 // state turns the state of the link into events.
@@ -232,7 +240,7 @@ func (p *mqttAdapter) state(s link.State) {
 // document that was deleted at the broker changes nothing.
 func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
-		p.loop.stop(p.ctx, event.LiveStop{Client: client, Payload: m.Payload, Retained: m.Retain, N: m.N})
+		p.loop.stop(p.ctx, event.LiveStop{Client: sender(client), Payload: m.Payload, Retained: m.Retain, N: m.N})
 		return
 	}
 	if len(m.Payload) == 0 {

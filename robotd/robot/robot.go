@@ -71,6 +71,8 @@ type Config struct {
 	Tick             time.Duration
 	Wake             Wake // published at an orderly end
 
+	Page Page
+
 	// Driver is the body; nil means the adapters of Body, or without any a simulated body,
 	// configured by Sim.
 	Driver driver.Driver
@@ -88,6 +90,12 @@ type Config struct {
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
 	Ready func()
+}
+
+// Page is the robot's own page.
+type Page struct {
+	Listen string   // address, on this computer unless it names an interface; empty or off: the robot has no page
+	Hosts  []string // names by which browsers may ask for it, beside localhost
 }
 
 // Roles names the modes on which the others fall back; empty: str, mnl and safe.
@@ -212,6 +220,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.recorder = newRecorder(cfg.dir(), logBytes, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
+	h.local = newLocal(running, h.loop)
+	h.local.remember(disk.events)
 	h.loop.begin = guard.begin
 	h.loop.behind = h.writer.in.full
 	h.loop.onFleetTime = cfg.clock.receive
@@ -223,11 +233,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	h.fetcher = newFetcher(running, cfg, h.link, h.mqtt, h.loop, log)
-	h.writer.link = h.link
+	h.writer.link, h.writer.local = h.link, h.local
 	go h.writer.run()
 	go h.latches.run()
 	go h.recorder.run()
 	h.work.Go(h.listen)
+	h.work.Go(func() { servePage(running, &cfg, h.local, log) })
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() { inputs.perform(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })

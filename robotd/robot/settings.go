@@ -89,6 +89,8 @@ var settings = []setting{
 	{"sim.faults", false, "administrators may play faults and signals into the simulated body, on robots/ID/sim/NAME"},
 	{"sim.scenario", "", "YAML file of faults and signals to play into the simulated body, each at its time"},
 	{"sim.speed", 1.0, "how many times as fast as in reality the clock of the scenario runs, and the simulated battery and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time"},
+	{"page", DefaultPage, "address of the robot's own page, for this computer only unless it names another interface; off: it has none"},
+	{"page_host", []string{}, "name by which browsers may ask for the robot's own page, beside localhost and IP addresses; may be repeated"},
 	{"log_level", "info", "debug, info, warn or error"},
 }
 
@@ -257,6 +259,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
+		Page:      Page{k.String("page"), k.Strings("page_host")},
 		SimFaults: k.Bool("sim.faults"), Scenario: Scenario{File: k.String("sim.scenario")},
 		Body: Body{
 			Model: k.String("model"), Serial: k.String("serial"),

@@ -31,14 +31,15 @@ type publisher interface {
 // may be slow. The saves of a batch are on the disk before any of its messages is
 // published; waiting batches share one commit.
 type writer struct {
-	mqtt *mqttAdapter
-	link publisher
-	disk store
-	log  *slog.Logger
-	in   *saveQueue
-	loop *loop
-	ctx  context.Context
-	done chan struct{}
+	mqtt  *mqttAdapter
+	link  publisher
+	disk  store
+	log   *slog.Logger
+	in    *saveQueue
+	loop  *loop
+	local *local
+	ctx   context.Context
+	done  chan struct{}
 
 	pace     *pace
 	confirms chan struct{} // semaphore
@@ -139,6 +140,13 @@ func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 // publish publishes one message. Without a session it drops the message: the next session
 // publishes every document again, and answers wait in the journal.
 func (s *writer) publish(p numberedPublish) {
+	if forPage(p.Publish) {
+		s.local.answered(p.Publish)
+		if p.Confirm != "" {
+			s.loop.send(s.ctx, event.Delivered{Key: p.Confirm})
+		}
+		return
+	}
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:

@@ -197,5 +197,7 @@ func (s *State) HoldBack(h *HeldBack) bool {
 }
 
 // Disconnected drops the answers that are held back: the journal has them for the next
-// session.
-func (s *State) Disconnected() { s.persist.heldBack = nil }
+// session. Those to the robot's own page need no session.
+func (s *State) Disconnected() {
+	s.persist.heldBack = slices.DeleteFunc(s.persist.heldBack, func(h HeldBack) bool { return h.Client != schema.LocalClient })
+}

@@ -116,3 +116,19 @@ func TestLatchesSurviveARestart(t *testing.T) {
 		}
 	}
 }
+
+// The answer to a stop at the robot waits for the disk, whether or not there is a broker.
+func TestLostConnectionDropsNoAnswerToThePage(t *testing.T) {
+	var s State
+	stop(&s, at(0))
+	for _, client := range []string{"op1", schema.LocalClient} {
+		h := s.TakeHeldBack([]request.SendAck{{Client: client, Ack: schema.Ack{Status: schema.StatusSucceeded}}})
+		for _, one := range h {
+			s.HoldBack(&one)
+		}
+	}
+	s.Disconnected()
+	if left := s.TakeHeldBack(nil); len(left) != 1 || left[0].Client != schema.LocalClient {
+		t.Errorf("left are %+v", left)
+	}
+}

@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// visitor is a browser without scripts on a robot's own page.
+type visitor struct {
+	*testing.T
+	client http.Client
+	url    string
+}
+
+var pageURL = regexp.MustCompile(`url=(http://\S+)`)
+
+// visit signs in on the page of the robot with that data directory.
+func visit(t *testing.T, robot *process, data string) *visitor {
+	t.Helper()
+	line := robot.log.await(t, robot.name, "the address of its page", pageURL.MatchString)
+	password, err := os.ReadFile(filepath.Join(data, "page.password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{T: t, url: pageURL.FindStringSubmatch(line)[1]}
+	if v.client.Jar, err = cookiejar.New(nil); err != nil {
+		t.Fatal(err)
+	}
+	v.press("/sign-in", url.Values{"password": {strings.TrimSpace(string(password))}})
+	return v
+}
+
+func (v *visitor) send(method, path string, form url.Values) string {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(v.Context(), waitLimit)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, v.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := v.client.Do(r)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return string(body)
+}
+
+// press presses a button and returns the page that follows.
+func (v *visitor) press(path string, form url.Values) string {
+	v.Helper()
+	return v.send(http.MethodPost, path, form)
+}
+
+// await reloads the page until it has the text, as often as an open page does.
+func (v *visitor) await(text string) {
+	v.Helper()
+	page := ""
+	for began := time.Now(); time.Since(began) < waitLimit; time.Sleep(300 * time.Millisecond) {
+		if page = v.send(http.MethodGet, "/", nil); strings.Contains(page, text) {
+			return
+		}
+	}
+	v.Fatalf("%q does not come up on the page:\n%s", text, page)
+}
+
+// TestRobotWithoutBrokerIsUsedOnItsPage: no network, no fleet; a person at the robot stops it,
+// lets it go on and changes its mode, and who leaves is missed.
+func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	robot := launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0"}, nil)
+	v := visit(t, robot, data)
+	v.await("<code>mnl</code></p>")
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Enable</strong>: done") {
+		t.Errorf("enable: %s", page)
+	}
+	v.await("may move <code>ENABLED</code>")
+	v.press("/do/volume", url.Values{"volume": {"35"}})
+	v.await("35 %")
+	v.press("/do/face", url.Values{"face": {"wink"}})
+	v.await(`aria-label="wink"`)
+	if page := v.press("/do/stop", nil); !strings.Contains(page, "<strong>Stop</strong>: done") {
+		t.Errorf("stop: %s", page)
+	}
+	v.await("Held by <strong dir=\"auto\">local</strong>")
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>latched</code>") {
+		t.Errorf("enable of a stopped robot: %s", page)
+	}
+	if page := v.press("/do/release", nil); !strings.Contains(page, "<strong>Release the stop</strong>: done") {
+		t.Errorf("release: %s", page)
+	}
+	if page := v.press("/do/mode", url.Values{"mode": {"ato"}}); !strings.Contains(page, "<code>no_default_story</code>") {
+		t.Errorf("a mode that is not ready: %s", page)
+	}
+	if page := v.press("/do/mode", url.Values{"mode": {"str"}}); !strings.Contains(page, "<strong>Mode</strong>: done") {
+		t.Errorf("mode: %s", page)
+	}
+	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
+	v.await("stop_latched")
+	robot.log.await(t, "r1", "that it misses the person who left", func(line string) bool { return strings.Contains(line, "no operator can reach the robot") })
+}

@@ -1,0 +1,348 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/robotd/effect"
+	"troupe/schema"
+)
+
+// fake is a robot that answers as the test says.
+type fake struct {
+	view     View
+	silent   bool
+	answers  map[string]schema.Ack
+	asked    []string
+	args     []any
+	beats    int
+	released int
+}
+
+func (f *fake) View(context.Context) (View, error) {
+	if f.silent {
+		return View{}, ErrSilent
+	}
+	return f.view, nil
+}
+
+func (f *fake) Ask(_ context.Context, verb string, args any) (schema.Ack, error) {
+	f.asked, f.args = append(f.asked, verb), append(f.args, args)
+	if f.silent {
+		return schema.Ack{}, ErrSilent
+	}
+	if a, ok := f.answers[verb]; ok {
+		return a, nil
+	}
+	return schema.Ack{Status: schema.StatusSucceeded}, nil
+}
+
+func (f *fake) ReleaseStops(context.Context) error {
+	f.released++
+	f.view.State = &schema.State{}
+	return nil
+}
+
+func (f *fake) Heartbeat(context.Context) { f.beats++ }
+
+// standing is a robot in mnl that nothing holds.
+func standing() *fake {
+	return &fake{view: View{
+		Snapshot: effect.Snapshot{
+			State: &schema.State{Safety: schema.StateSafety{State: schema.SafetyDisabled}, Mode: schema.StateMode{Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning}, Link: schema.StateLink{State: schema.LinkUp}},
+			Modes: []schema.Mode{
+				{ID: schema.ModeMnl, Selectable: true, LinkTimeoutMS: 5000},
+				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story <b>yet</b>"}}},
+			},
+			Caps: &schema.Caps{Units: []schema.Unit{{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}, {ID: "speaker", Kind: schema.UnitSpeaker}}},
+			Mono: 4132 * time.Millisecond, Boot: "boot-1", Volume: 0.4,
+		},
+	}}
+}
+
+// site is the page of a fake robot and a browser that does not follow redirects.
+type site struct {
+	*testing.T
+	robot *fake
+	url   string
+	data  string
+	now   time.Time
+	http.Client
+}
+
+func open(t *testing.T, f *fake) *site {
+	s := &site{T: t, robot: f, data: t.TempDir(), now: time.Now()}
+	own, err := New(Config{ID: "r1", Data: s.data, Hosts: []string{"r1.museum.example"}, Broker: "mqtt://b", Robot: f,
+		Now: func() time.Time { return s.now }, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(own)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	s.Jar, _ = cookiejar.New(nil)
+	s.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return s
+}
+
+func (s *site) send(method, path, form string, edit ...func(*http.Request)) (status int, body string, header http.Header) {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(form))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, e := range edit {
+		e(r)
+	}
+	a, err := s.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a.StatusCode, string(text), a.Header
+}
+
+func (s *site) password() string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data, PasswordFile))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (s *site) signIn() *site {
+	s.Helper()
+	if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusSeeOther {
+		s.Fatalf("signing in was answered %d: %s", status, body)
+	}
+	return s
+}
+
+// shows checks that the page holds each of these texts.
+func (s *site) shows(texts ...string) {
+	s.Helper()
+	status, body, _ := s.send("GET", "/", "")
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			s.Errorf("answered %d, and %q is not on the page:\n%s", status, text, body)
+		}
+	}
+}
+
+func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
+	s := open(t, standing())
+	info, err := os.Stat(filepath.Join(s.data, PasswordFile))
+	if err != nil || info.Mode().Perm() != 0o600 || len(s.password()) < 16 {
+		t.Fatalf("the file of the password: %v, %v", info, err)
+	}
+	for _, path := range []string{"/do/stop", "/do/enable"} {
+		if status, _, h := s.send("POST", path, ""); status != http.StatusSeeOther || h.Get("Location") != "/sign-in" {
+			t.Errorf("%s without a session was answered %d", path, status)
+		}
+	}
+	if status, body, _ := s.send("POST", "/sign-in", "password=wrong"); status != http.StatusForbidden || !strings.Contains(body, "not the password") {
+		t.Errorf("a wrong password was answered %d: %s", status, body)
+	}
+	if s.robot.beats > 0 || len(s.robot.asked) > 0 {
+		t.Errorf("people who are not signed in: %d heartbeats, commands %v", s.robot.beats, s.robot.asked)
+	}
+	_, _, h := s.send("POST", "/sign-in", "password="+s.password())
+	if c := h.Get("Set-Cookie"); !strings.Contains(c, "HttpOnly") || !strings.Contains(c, "SameSite=Strict") {
+		t.Errorf("the cookie is %s", c)
+	}
+	s.shows("stands still")
+	if s.robot.beats != 1 {
+		t.Errorf("one view counts as %d heartbeats", s.robot.beats)
+	}
+	s.now = s.now.Add(sessionLife)
+	if status, _, _ := s.send("GET", "/", ""); status != http.StatusSeeOther {
+		t.Errorf("after %v the session still counts: %d", sessionLife, status)
+	}
+	s.signIn().send("POST", "/sign-out", "")
+	if status, _, _ := s.send("GET", "/", ""); status != http.StatusSeeOther {
+		t.Errorf("after signing out the page is answered %d", status)
+	}
+}
+
+func TestPasswordCannotBeGuessed(t *testing.T) {
+	s := open(t, standing())
+	for range attemptBurst {
+		s.send("POST", "/sign-in", "password=wrong")
+	}
+	if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusTooManyRequests || !strings.Contains(body, "Too many") {
+		t.Errorf("attempt %d was answered %d", attemptBurst+1, status)
+	}
+	s.now = s.now.Add(attemptEvery)
+	s.signIn()
+}
+
+func TestPasswordOfPeopleIsKept(t *testing.T) {
+	data := t.TempDir()
+	path := filepath.Join(data, PasswordFile)
+	if err := os.WriteFile(path, []byte("stage door 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := ensurePassword(data); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := admits(data, "stage door 7"); !ok || err != nil {
+		t.Errorf("admitted: %v, %v", ok, err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ok, _ := admits(data, ""); ok {
+		t.Error("an empty file admits everybody")
+	}
+}
+
+func TestOtherSitesCanDoNothing(t *testing.T) {
+	s := open(t, standing()).signIn()
+	for name, edit := range map[string]func(*http.Request){
+		"a form of another site":  func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"another site's name":     func(r *http.Request) { r.Host = "evil.example" },
+		"another port's page":     func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") },
+		"a name that is like one": func(r *http.Request) { r.Host = "localhost.evil.example" },
+	} {
+		if status, _, _ := s.send("POST", "/do/enable", "", edit); status != http.StatusForbidden && status != http.StatusMisdirectedRequest {
+			t.Errorf("%s was answered %d", name, status)
+		}
+	}
+	if len(s.robot.asked) > 0 {
+		t.Errorf("sent to the robot: %v", s.robot.asked)
+	}
+	for _, host := range []string{"localhost", "localhost:8090", "192.168.1.7:8090", "[::1]:8090", "R1.museum.example"} {
+		if status, _, h := s.send("GET", "/", "", func(r *http.Request) { r.Host = host }); status == http.StatusMisdirectedRequest || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s was answered %d with %v", host, status, h)
+		}
+	}
+}
+
+func TestButtonsSendCommandsAndShowTheAnswer(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.robot.answers = map[string]schema.Ack{"mode/set": {Status: schema.StatusRejected, Reason: schema.ReasonNoDefaultStory, Detail: "assign <one>"}}
+	for _, b := range []struct{ action, form, asked, shown string }{
+		{"stop", "", "safety/stop", "<strong>Stop</strong>: done"},
+		{"enable", "seen=4132&boot=boot-1", "safety/enable", "<strong>Enable</strong>: done"},
+		{"reset", "", "safety/reset", "<strong>Reset</strong>: done"},
+		{"mode", "mode=ato", "mode/set", "<strong>Mode</strong>: refused <code>no_default_story</code> <span dir=\"auto\">assign &lt;one&gt;"},
+		{"volume", "volume=35", "control/acquire manual/volume control/release", "<strong>Volume</strong>: done"},
+		{"face", "face=smile", "control/acquire manual/face control/release", "<strong>Face</strong>: done"},
+	} {
+		s.robot.asked = nil
+		if status, _, h := s.send("POST", "/do/"+b.action, b.form); status != http.StatusSeeOther || h.Get("Location") != "/" {
+			t.Errorf("%s was answered %d", b.action, status)
+		}
+		if got := strings.Join(s.robot.asked, " "); got != b.asked {
+			t.Errorf("%s sends %s, want %s", b.action, got, b.asked)
+		}
+		s.shows(b.shown)
+	}
+	seen := s.robot.args[1].(map[string]any)
+	if seen["seen_mono_ms"] != int64(4132) || seen["seen_boot"] != "boot-1" {
+		t.Errorf("enable says that its sender has seen %v", seen)
+	}
+	if latch := s.robot.args[0].(map[string]any)["latch"].(string); !schema.ValidRequestID(latch) || !strings.HasPrefix(latch, "local-") {
+		t.Errorf("the stop is latched as %q", latch)
+	}
+	if status, _, _ := s.send("POST", "/do/dance", ""); status != http.StatusNotFound {
+		t.Errorf("a button that does not exist was answered %d", status)
+	}
+}
+
+func TestVolumeWithoutControlIsRefused(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.robot.answers = map[string]schema.Ack{"control/acquire": {Status: schema.StatusRejected, Reason: schema.ReasonNotInControl, Detail: "anna has control of this robot"}}
+	s.send("POST", "/do/volume", "volume=35")
+	if !slices.Equal(s.robot.asked, []string{"control/acquire"}) {
+		t.Errorf("sent %v", s.robot.asked)
+	}
+	s.shows("refused <code>not_in_control</code>", "anna has control")
+}
+
+func TestPageSaysWhyNot(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.shows(`<button id="release" disabled`, "no stop holds the robot", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;", "the mode in charge ends after 5 s")
+	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
+	s.robot.view.State.Safety.State = schema.SafetyEStop
+	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)
+}
+
+func TestStopIsReleasedAtTheRobotOnly(t *testing.T) {
+	f := standing()
+	f.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1"}}
+	s := open(t, f).signIn()
+	server := &Server{Config: Config{Robot: f}}
+	r := httptest.NewRequest("POST", "/do/release", nil)
+	r.RemoteAddr = "192.168.1.9:4711"
+	if a := server.release(r); a.Reason != schema.ReasonLocalOnly || f.released > 0 {
+		t.Errorf("from elsewhere: %+v, released %d times", a, f.released)
+	}
+	s.send("POST", "/do/release", "")
+	if f.released != 1 {
+		t.Errorf("released %d times", f.released)
+	}
+	s.shows("<strong>Release the stop</strong>: done")
+}
+
+func TestSilentRobotIsShownAsSuch(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.robot.silent = true
+	s.send("POST", "/do/stop", "")
+	s.shows("The robot does not answer", "no answer", `<button id="stop"`)
+}
+
+// Each language has the same texts, and each text of the templates exists: a missing one
+// panics as it is looked up.
+func TestLanguagesHaveTheSameTexts(t *testing.T) {
+	en, de := slices.Sorted(maps.Keys(texts["en"])), slices.Sorted(maps.Keys(texts["de"]))
+	if !slices.Equal(en, de) {
+		t.Errorf("English %v\nGerman %v", en, de)
+	}
+	var all strings.Builder
+	for _, name := range []string{"page.html", "parts.html"} {
+		text, err := templates.ReadFile("templates/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for _, rest := range strings.Split(all.String(), `{{t "`)[1:] {
+		if key, _, _ := strings.Cut(rest, `"`); texts["en"][key] == "" {
+			t.Errorf("there is no text %s", key)
+		}
+	}
+	s := open(t, standing()).signIn()
+	_, body, _ := s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "de-AT,de;q=0.9,en;q=0.5") })
+	if !strings.Contains(body, "steht still") || !strings.Contains(body, `lang="de"`) {
+		t.Errorf("in German: %s", body)
+	}
+}
+
+func TestWrongFolderIsAnError(t *testing.T) {
+	_, err := New(Config{Data: filepath.Join(t.TempDir(), "none")})
+	var wrong *os.PathError
+	if !errors.As(err, &wrong) {
+		t.Errorf("got %v", err)
+	}
+}

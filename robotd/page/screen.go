@@ -1,0 +1,229 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"html/template"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"troupe/schema"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// pages are the templates in each language.
+var pages = func() map[string]*template.Template {
+	all := map[string]*template.Template{}
+	for lang, words := range texts {
+		t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+			"t":      func(key string) string { return words.of(key) },
+			"button": func(p *screen, action string) button { return button{p, action, p.WhyNot(action)} },
+			"word":   func(group string, value any) string { return words.word(group, value) },
+		})
+		all[lang] = template.Must(t.ParseFS(templates, "templates/*.html"))
+	}
+	return all
+}()
+
+// languages matches the languages that a browser asks for; the first one is the default.
+var languages = language.NewMatcher([]language.Tag{language.English, language.German})
+
+func languageOf(r *http.Request) string {
+	tag, _ := language.MatchStrings(languages, r.Header.Get("Accept-Language"))
+	base, _ := tag.Base()
+	return base.String()
+}
+
+// screen is what the templates show.
+type screen struct {
+	ID, Lang, Broker string
+	Wrong            string // why nobody was signed in: a word of the texts
+	AtRobot          bool
+	Silent           string // why the robot says nothing; then there is no view
+	Answer           answer
+	View             View
+	Now              time.Time
+}
+
+func (s *Server) screen(r *http.Request) *screen {
+	return &screen{ID: s.ID, Lang: languageOf(r), Broker: s.Broker, AtRobot: atRobot(r), Now: s.Now()}
+}
+
+// show shows the robot. Who looks at it counts as an operator.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, _ string, last answer) {
+	page := s.screen(r)
+	page.Answer = last
+	s.Robot.Heartbeat(r.Context())
+	view, err := s.Robot.View(r.Context())
+	if err != nil {
+		page.Silent = err.Error()
+		s.render(w, http.StatusServiceUnavailable, "robot", page)
+		return
+	}
+	page.View = view
+	s.render(w, http.StatusOK, "robot", page)
+}
+
+func (s *Server) render(w http.ResponseWriter, status int, name string, page *screen) {
+	var b bytes.Buffer
+	if err := pages[page.Lang].ExecuteTemplate(&b, name, page); err != nil {
+		s.Logger.Error("page not drawn", "name", name, "error", err)
+		http.Error(w, "this page cannot be drawn; robotd's log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Language", page.Lang)
+	w.WriteHeader(status)
+	_, _ = b.WriteTo(w) // an error means that the browser is gone
+}
+
+// Connected reports whether the robot has a session with the broker.
+func (p *screen) Connected() bool { return p.View.State.Session != "" }
+
+// Latches are the stops that hold the robot.
+func (p *screen) Latches() []schema.StopLatch { return p.View.State.Safety.Latches }
+
+// button is a button of the safety core, with why it would be refused.
+type button struct {
+	Page           *screen
+	Action, WhyNot string
+}
+
+// WhyNot names why a button of the safety core would be refused now: a word of the texts, or
+// empty. The robot decides anyway.
+func (p *screen) WhyNot(action string) string {
+	at, latched := p.View.State.Safety.State, len(p.Latches()) > 0
+	switch action {
+	case "release":
+		switch {
+		case !latched:
+			return "not-latched"
+		case !p.AtRobot:
+			return "not-at-robot"
+		}
+	case "reset":
+		if at != schema.SafetyEStop {
+			return "nothing-to-reset"
+		}
+	case "enable":
+		switch {
+		case latched:
+			return "release-first"
+		case at == schema.SafetyEnabled:
+			return "enabled"
+		case at == schema.SafetyEStop:
+			return "reset-first"
+		case at != schema.SafetyDisabled:
+			return "stopping"
+		}
+	}
+	return ""
+}
+
+// Tone is the colour of the safety state; words say the same.
+func (p *screen) Tone() string {
+	switch p.View.State.Safety.State {
+	case schema.SafetyEnabled:
+		return "go"
+	case schema.SafetyDisabled:
+		if len(p.Latches()) == 0 {
+			return "calm"
+		}
+	}
+	return "stop"
+}
+
+// Percent is the volume.
+func (p *screen) Percent() int { return int(math.Round(p.View.Volume * 100)) }
+
+// Rule is the mode in charge.
+func (p *screen) Rule() schema.Mode {
+	i := slices.IndexFunc(p.View.Modes, func(m schema.Mode) bool { return m.ID == p.View.State.Mode.Active })
+	if i < 0 {
+		return schema.Mode{}
+	}
+	return p.View.Modes[i]
+}
+
+// Patience is for how many seconds the mode in charge goes on without an operator.
+func (p *screen) Patience() int64 { return p.Rule().LinkTimeoutMS / 1000 }
+
+// Faces are the faces that the robot can show.
+func (p *screen) Faces() []string {
+	u, ok := schema.FindUnit(p.View.Caps.Units, schema.UnitFace, "")
+	if !ok {
+		return nil
+	}
+	return u.Faces
+}
+
+// HasSpeaker reports whether the robot has a volume.
+func (p *screen) HasSpeaker() bool {
+	_, ok := schema.FindUnit(p.View.Caps.Units, schema.UnitSpeaker, "")
+	return ok
+}
+
+// Battery is what the battery says, or empty.
+func (p *screen) Battery() string {
+	for _, u := range p.View.State.Units {
+		if u.Kind == string(schema.UnitBattery) {
+			return cmp.Or(u.Detail, u.State)
+		}
+	}
+	return ""
+}
+
+// Troubled are the units that are in error.
+func (p *screen) Troubled() (all []schema.UnitState) {
+	for _, u := range p.View.State.Units {
+		if u.State == "error" || u.State == "halt" {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// Clock is the time of day of an event, in the robot's time zone.
+func (p *screen) Clock(t schema.Time) string { return t.Time().Local().Format("15:04:05") }
+
+// About is an event's data for people.
+func (p *screen) About(e schema.Event) string {
+	text := strings.NewReplacer(`"`, "", "{", "", "}", "", ",", ", ", ":", ": ").Replace(string(e.Data))
+	return strings.TrimSpace(strings.Trim(e.Cause+" "+text, " "))
+}
+
+// By is who caused an event, if that was a command.
+func (p *screen) By(e schema.Event) string {
+	client, _, _ := strings.Cut(e.ReqID, "/")
+	return client
+}
+
+// features are eyes and mouth of a face, as SVG paths.
+type features struct{ Eyes, Mouth string }
+
+var drawn = map[string]features{
+	"neutral":   {"M34 42v6M66 42v6", "M34 68h32"},
+	"smile":     {"M34 42v6M66 42v6", "M30 62q20 20 40 0"},
+	"laugh":     {"M28 46q6-8 12 0M60 46q6-8 12 0", "M28 58h44q-4 24-22 24t-22-24z"},
+	"sad":       {"M34 44v6M66 44v6", "M32 74q18-16 36 0"},
+	"sleepy":    {"M28 46h12M60 46h12", "M42 70h16"},
+	"surprised": {"M34 40v8M66 40v8", "M50 60a8 10 0 1 0 .1 0z"},
+	"thinking":  {"M34 42v6M66 38v6", "M36 72l28-6"},
+	"wink":      {"M34 42v6M60 45h12", "M30 62q20 20 40 0"},
+}
+
+// Drawing is the drawing of the face that the robot shows.
+func (p *screen) Drawing() features {
+	if f, known := drawn[p.View.Face]; known {
+		return f
+	}
+	return drawn["neutral"]
+}

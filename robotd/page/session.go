@@ -1,0 +1,179 @@
+package page
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// PasswordFile is the file in the robot's data directory with the password of the page.
+// People may change it; the next person who signs in needs the new one.
+const PasswordFile = "page.password"
+
+// ensurePassword writes a new password if there is none.
+func ensurePassword(data string) error {
+	path := filepath.Join(data, PasswordFile)
+	text, err := os.ReadFile(filepath.Clean(path))
+	switch {
+	case err == nil && strings.TrimSpace(string(text)) != "":
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("read the password of the page: %w", err)
+	}
+	r := strings.ToLower(rand.Text()) // 130 bits, of which 80 are enough and can be typed
+	text = []byte(r[:4] + "-" + r[4:8] + "-" + r[8:12] + "-" + r[12:16] + "\n")
+	if err := renameio.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("write the password of the page: %w", err)
+	}
+	return nil
+}
+
+// admits reports whether the password is the right one.
+func admits(data, password string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(data, PasswordFile))
+	if err != nil {
+		return false, fmt.Errorf("read the password of the page: %w", err)
+	}
+	want, got := sha256.Sum256([]byte(strings.TrimSpace(string(text)))), sha256.Sum256([]byte(strings.TrimSpace(password)))
+	return strings.TrimSpace(string(text)) != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1, nil
+}
+
+const (
+	sessionLife = 12 * time.Hour
+	maxSessions = 32 // further ones replace the oldest
+)
+
+// session is one signed-in browser.
+type session struct {
+	ends   time.Time
+	answer answer // to its newest command; each is shown until the next
+}
+
+// sessions are the signed-in browsers. A restart of robotd ends them.
+type sessions struct {
+	mu  sync.Mutex
+	all map[string]*session
+}
+
+func (s *sessions) begin(now time.Time) (token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*session{}
+	}
+	oldest := ""
+	for t, one := range s.all {
+		if !now.Before(one.ends) {
+			delete(s.all, t)
+		} else if oldest == "" || one.ends.Before(s.all[oldest].ends) {
+			oldest = t
+		}
+	}
+	if len(s.all) >= maxSessions {
+		delete(s.all, oldest)
+	}
+	token = rand.Text()
+	s.all[token] = &session{ends: now.Add(sessionLife)}
+	return token
+}
+
+// of returns the newest answer of a session, or false if there is no such session.
+func (s *sessions) of(token string, now time.Time) (answer, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.all[token]
+	if one == nil || !now.Before(one.ends) {
+		return answer{}, false
+	}
+	return one.answer, true
+}
+
+func (s *sessions) answered(token string, a answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.all[token]; one != nil {
+		one.answer = a
+	}
+}
+
+func (s *sessions) end(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, token)
+}
+
+// cookie is the name of the session's cookie. Browsers send cookies to every port of a host,
+// so the names of robots on one computer differ.
+func (s *Server) cookie() string { return "troupe-page-" + s.ID }
+
+func (s *Server) token(r *http.Request) string {
+	c, err := r.Cookie(s.cookie())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+func (s *Server) setCookie(w http.ResponseWriter, token string, seconds int) {
+	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+}
+
+// signedIn serves people who are signed in, and leads all others to sign in.
+func (s *Server) signedIn(next func(w http.ResponseWriter, r *http.Request, token string, last answer)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		token := s.token(r)
+		last, ok := s.sessions.of(token, s.Now())
+		if !ok {
+			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+			return
+		}
+		next(w, r, token, last)
+	}
+}
+
+func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
+	if _, ok := s.sessions.of(s.token(r), s.Now()); ok {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	s.render(w, http.StatusOK, "sign-in", s.screen(r))
+}
+
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
+	page, wrong := s.screen(r), ""
+	status := http.StatusOK
+	if !s.attempts.AllowN(s.Now(), 1) {
+		wrong, status = "too-many", http.StatusTooManyRequests
+	} else if ok, err := admits(s.Data, r.PostFormValue("password")); err != nil {
+		s.Logger.Error("page: nobody can sign in", "error", err)
+		wrong, status = "no-password", http.StatusInternalServerError
+	} else if !ok {
+		s.Logger.Warn("page: wrong password", "from", r.RemoteAddr)
+		wrong, status = "wrong-password", http.StatusForbidden
+	}
+	if wrong != "" {
+		page.Wrong = wrong
+		s.render(w, status, "sign-in", page)
+		return
+	}
+	s.Logger.Info("page: signed in", "from", r.RemoteAddr)
+	s.setCookie(w, s.sessions.begin(s.Now()), int(sessionLife.Seconds()))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
+	s.sessions.end(s.token(r))
+	s.setCookie(w, "", -1)
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}

@@ -1,0 +1,102 @@
+package page
+
+import "fmt"
+
+// words are the texts of the page in one language.
+type words map[string]string
+
+// of returns a text. Templates are executed by tests in all their forms, so a missing one is
+// found there.
+func (w words) of(key string) string {
+	text, ok := w[key]
+	if !ok {
+		panic("page: no text " + key)
+	}
+	return text
+}
+
+// word returns the text of a term of the contract, or the term itself if it has none.
+func (w words) word(group string, term any) string {
+	if text, ok := w[group+"."+fmt.Sprint(term)]; ok {
+		return text
+	}
+	return fmt.Sprint(term)
+}
+
+// texts are in the same order in both languages.
+var texts = map[string]words{
+	"en": {
+		"robot": "Robot", "sign-in": "Sign in", "sign-out": "Sign out", "password": "Password",
+		"password-where": "It is in the file page.password in the robot's data directory.",
+		"wrong-password": "This is not the password of this robot.",
+		"too-many":       "Too many attempts. Wait a few seconds, then try again.",
+		"no-password":    "The file with the password cannot be read; robotd's log says why.",
+		"silent":         "The robot does not answer",
+		"silent-why":     "Its control loop hangs or has ended. Units that move stop by themselves. If it must stand still for certain, press its stop input or switch it off.",
+		"lost-page":      "No contact with the robot. What you see is old.",
+		"software-stop":  "A stop in software, not an emergency stop.",
+		"stop":           "Stop", "release": "Release the stop", "reset": "Reset", "enable": "Enable",
+		"mode": "Mode", "volume": "Volume", "face": "Face", "set": "Set", "show": "Show",
+		"safety": "Motion", "link": "Operators", "events": "Last events", "identity": "This robot", "alerts": "Alerts",
+		"latched": "Held by", "since": "since", "by": "by", "way-out": "Way out",
+		"not-latched":      "no stop holds the robot",
+		"not-at-robot":     "only on the robot's own computer, or in the fleet's console",
+		"nothing-to-reset": "nothing is left to reset",
+		"release-first":    "release the stop first",
+		"reset-first":      "reset it first",
+		"enabled":          "it may move already",
+		"stopping":         "it is stopping",
+		"in-charge":        "in charge", "switch": "Switch", "why-not": "Not now",
+		"no-events": "Nothing has happened yet.", "no-face": "no face shown yet", "no-alerts": "No alerts.",
+		"name": "Name", "model": "Model", "serial": "Serial number", "driver": "Driver", "software": "robotd", "broker": "Broker", "battery": "Battery", "story": "Story",
+		"connected": "connected", "not-connected": "not connected",
+		"operator":      "While this page is open you are an operator of this robot.",
+		"when-closed":   "Without one, the mode in charge ends after",
+		"seconds":       "s",
+		"goes-on":       "Without one, the mode in charge goes on.",
+		"not-persisted": "The disk does not have this: a restart would lose it.",
+		"unanswered":    "no answer", "input-pressed": "A stop input at the robot is pressed.",
+
+		"safety.ENABLED": "may move", "safety.DISABLED": "stands still", "safety.SOFT_STOP": "is stopping softly", "safety.STOP": "is stopping", "safety.HALT": "is halting", "safety.E_STOP": "stopped, units are off", "safety.RESET": "is resetting",
+		"link.never": "none since the start", "link.up": "there", "link.degraded": "heartbeats are late", "link.lost": "nobody reaches the robot",
+		"mode.str": "Start-up", "mode.mnl": "Manual", "mode.ato": "Automatic", "mode.safe": "Safe", "mode.follow": "Follow",
+		"status.SUCCEEDED": "done", "status.ACCEPTED": "accepted", "status.IN_PROGRESS": "in progress", "status.REJECTED": "refused", "status.FAILED": "failed", "status.CANCELLED": "cancelled", "status.SUPERSEDED": "replaced by a later one", "status.EXPIRED": "too late",
+	},
+	"de": {
+		"robot": "Roboter", "sign-in": "Anmelden", "sign-out": "Abmelden", "password": "Passwort",
+		"password-where": "Es steht in der Datei page.password im Datenverzeichnis des Roboters.",
+		"wrong-password": "Das ist nicht das Passwort dieses Roboters.",
+		"too-many":       "Zu viele Versuche. Warten Sie einige Sekunden und versuchen Sie es dann noch einmal.",
+		"no-password":    "Die Datei mit dem Passwort lässt sich nicht lesen; das Protokoll von robotd nennt den Grund.",
+		"silent":         "Der Roboter antwortet nicht",
+		"silent-why":     "Seine Steuerschleife hängt oder ist beendet. Was sich bewegt, hält von selbst an. Wenn er sicher stillstehen muss, drücken Sie seinen Stopp-Eingang oder schalten Sie ihn aus.",
+		"lost-page":      "Keine Verbindung zum Roboter. Was Sie sehen, ist veraltet.",
+		"software-stop":  "Ein Stopp per Software, kein Not-Halt.",
+		"stop":           "Stopp", "release": "Stopp aufheben", "reset": "Zurücksetzen", "enable": "Freigeben",
+		"mode": "Betriebsart", "volume": "Lautstärke", "face": "Gesicht", "set": "Setzen", "show": "Zeigen",
+		"safety": "Bewegung", "link": "Bediener", "events": "Letzte Ereignisse", "identity": "Dieser Roboter", "alerts": "Meldungen",
+		"latched": "Gehalten von", "since": "seit", "by": "von", "way-out": "Ausweg",
+		"not-latched":      "kein Stopp hält den Roboter",
+		"not-at-robot":     "nur am Rechner des Roboters oder in der Konsole der Flotte",
+		"nothing-to-reset": "es ist nichts zurückzusetzen",
+		"release-first":    "zuerst den Stopp aufheben",
+		"reset-first":      "zuerst zurücksetzen",
+		"enabled":          "er darf sich schon bewegen",
+		"stopping":         "er hält gerade an",
+		"in-charge":        "führt", "switch": "Wechseln", "why-not": "Jetzt nicht",
+		"no-events": "Noch ist nichts geschehen.", "no-face": "noch kein Gesicht gezeigt", "no-alerts": "Keine Meldungen.",
+		"name": "Name", "model": "Modell", "serial": "Seriennummer", "driver": "Treiber", "software": "robotd", "broker": "Broker", "battery": "Akku", "story": "Geschichte",
+		"connected": "verbunden", "not-connected": "nicht verbunden",
+		"operator":      "Solange diese Seite offen ist, sind Sie Bediener dieses Roboters.",
+		"when-closed":   "Ohne Bediener endet die Betriebsart nach",
+		"seconds":       "s",
+		"goes-on":       "Ohne Bediener läuft die Betriebsart weiter.",
+		"not-persisted": "Das steht nicht auf dem Datenträger: Ein Neustart würde es vergessen.",
+		"unanswered":    "keine Antwort", "input-pressed": "Ein Stopp-Eingang am Roboter ist gedrückt.",
+
+		"safety.ENABLED": "darf sich bewegen", "safety.DISABLED": "steht still", "safety.SOFT_STOP": "hält sanft an", "safety.STOP": "hält an", "safety.HALT": "hält sofort an", "safety.E_STOP": "gestoppt, Antriebe aus", "safety.RESET": "setzt zurück",
+		"link.never": "keiner seit dem Start", "link.up": "da", "link.degraded": "Lebenszeichen kommen spät", "link.lost": "niemand erreicht den Roboter",
+		"mode.str": "Start", "mode.mnl": "Von Hand", "mode.ato": "Automatik", "mode.safe": "Sicher", "mode.follow": "Folgen",
+		"status.SUCCEEDED": "erledigt", "status.ACCEPTED": "angenommen", "status.IN_PROGRESS": "läuft", "status.REJECTED": "abgelehnt", "status.FAILED": "fehlgeschlagen", "status.CANCELLED": "abgebrochen", "status.SUPERSEDED": "durch einen späteren ersetzt", "status.EXPIRED": "zu spät",
+	},
+}
