@@ -200,7 +200,7 @@ var operationNames = map[string]string{
 }
 
 // readOnly are the operations that change nothing, although their method may.
-var readOnly = []string{"validate-texts"}
+var readOnly = []string{"validate-texts", "get-timeline-of-text"}
 
 // Operations lists the operations of the API.
 func Operations(described *huma.OpenAPI) []Operation {

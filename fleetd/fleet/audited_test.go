@@ -86,6 +86,20 @@ func TestEveryRefusedRequestThatWouldChangeSomethingIsAudited(t *testing.T) {
 	})
 }
 
+// The editor asks for both while an author types.
+func TestCheckingAndDrawingATextLeaveNoEntry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		act := "act: wave\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n"
+		var checked, drawn any
+		w.must("POST", "/library/validate", map[string]any{"texts": []any{map[string]any{"kind": "act", "text": act}}}, &checked)
+		w.must("POST", "/library/timeline", map[string]any{"kind": "act", "text": act}, &drawn)
+		w.sleep(time.Second)
+		if got := w.newest(0); len(got) > 0 {
+			t.Errorf("the audit has %+v", got)
+		}
+	})
+}
+
 func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")

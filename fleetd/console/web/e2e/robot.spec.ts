@@ -129,6 +129,8 @@ test('the timeline of the story has a cursor that moves, and events are shown as
   const before = await at();
   await expect.poll(at).not.toBe(before);
   await expect(page.getByText('performed now')).toHaveCount(1);
+  const bar = page.getByRole('region', { name: 'Timeline of the story' }).locator('[data-bar]').first();
+  expect(await bar.evaluate((e) => getComputedStyle(e).backgroundColor)).not.toBe('rgba(0, 0, 0, 0)');
 
   await page.getByRole('tab', { name: 'Events' }).click();
   await expect(page.getByTestId('events')).toBeVisible();

@@ -33,6 +33,8 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const close = () => setDialog(undefined);
   const wrong = editor.check.problems.filter((p) => p.severity === 'error');
   const errors = wrong.length;
+  const changed =
+    newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev || newest.rev === 0;
   const texts = (doc.head.name ?? {}) as Record<string, string>;
   const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
   const openSaved = async (what: Dialog) => {
@@ -50,12 +52,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
           <Title order={1} size="h3" dir="auto">
             {texts[language] || Object.values(texts)[0] || id}
           </Title>
-          <DraftBadge
-            e={{
-              rev: newest.rev,
-              draft_changed: newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev,
-            }}
-          />
+          <DraftBadge e={{ rev: newest.rev, draft_changed: changed }} />
           {newest.rev > 0 && (
             <Badge variant="default" tt="none">
               {t.revisionNumber(newest.rev)}
@@ -63,7 +60,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
           )}
         </Group>
         <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
-          {id}, {t.state[editor.saving]}
+          {id} · {editor.saving === 'saved' && !changed ? t.publishNothing : t.state[editor.saving]}
         </Text>
         {errors > 0 && (
           <Anchor

@@ -74,7 +74,7 @@ export function Validity({ problems }: { problems: Entry['problems'] }) {
         ? (['yellow', <IconAlertTriangle key="i" size={14} aria-hidden />, t.warnings(warnings)] as const)
         : (['green', <IconCheck key="i" size={14} aria-hidden />, t.valid] as const);
   const badge = (
-    <Badge color={color} variant="light" tt="none" leftSection={icon}>
+    <Badge color={color} variant="light" tt="none" leftSection={icon} miw="max-content">
       {label}
     </Badge>
   );

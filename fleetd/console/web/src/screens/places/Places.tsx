@@ -106,6 +106,7 @@ export default function Places() {
                     <Badge
                       variant="light"
                       tt="none"
+                      miw="max-content"
                       color={p.from === 'taught' ? 'violet' : p.from === 'places' ? 'indigo' : 'gray'}
                     >
                       {t.origins[p.from]}

@@ -4,7 +4,7 @@ export const usePlacesTexts = texts(
   {
     title: 'Places',
     about:
-      'Named points on a map to which robots go (action goto). A robot knows those of its map, those that fleetd gives it, and those that it was taught by hand.',
+      'Named points on a map to which robots go (action goto). A robot knows those of its map, those that fleetd gives it, and those that a person taught it.',
     robot: 'Robot',
     choose: 'Choose a robot to see its points.',
     none: 'This robot knows no points.',
@@ -12,7 +12,7 @@ export const usePlacesTexts = texts(
     drawing: 'Points of the robot, seen from above',
     name: 'Name',
     from: 'Origin',
-    origins: { map: 'its map', places: 'from fleetd', taught: 'taught by hand' },
+    origins: { map: 'its map', places: 'from fleetd', taught: 'taught' },
     at: 'Where',
     onlyRobot: 'known to the robot only',
     waiting: 'on its way to the robot',
@@ -44,7 +44,7 @@ export const usePlacesTexts = texts(
   {
     title: 'Orte',
     about:
-      'Benannte Punkte auf einer Karte, zu denen Roboter fahren (Aktion goto). Ein Roboter kennt die seiner Karte, die von fleetd und die, die ihm von Hand beigebracht wurden.',
+      'Benannte Punkte auf einer Karte, zu denen Roboter fahren (Aktion goto). Ein Roboter kennt die seiner Karte, die von fleetd und die, die ihm jemand beigebracht hat.',
     robot: 'Roboter',
     choose: 'Wählen Sie einen Roboter, um seine Punkte zu sehen.',
     none: 'Dieser Roboter kennt keine Punkte.',
@@ -52,7 +52,7 @@ export const usePlacesTexts = texts(
     drawing: 'Punkte des Roboters, von oben gesehen',
     name: 'Name',
     from: 'Herkunft',
-    origins: { map: 'seine Karte', places: 'von fleetd', taught: 'von Hand beigebracht' },
+    origins: { map: 'seine Karte', places: 'von fleetd', taught: 'beigebracht' },
     at: 'Wo',
     onlyRobot: 'nur dem Roboter bekannt',
     waiting: 'unterwegs zum Roboter',

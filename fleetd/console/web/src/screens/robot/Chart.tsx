@@ -25,6 +25,9 @@ const colors = {
   dark: ['#91a7ff', '#faa2c1', '#8ce99a', '#ffc078'],
 };
 
+/** Seconds that the x axis shows at least: its labels name whole seconds. */
+const shortest = 60;
+
 interface Props {
   samples: readonly Sample[];
   lines: readonly string[];
@@ -53,7 +56,7 @@ export function Chart({ samples, lines, names, unit, range }: Props) {
         height: 180,
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
-        scales: { y: range ? { range } : {} },
+        scales: { x: { range: (_, from, to) => [Math.min(from, to - shortest), to] }, y: range ? { range } : {} },
         axes: [
           { ...axis, values: (_, ticks) => ticks.map((v) => clock(v * 1000)) },
           { ...axis, size: 60, values: (_, ticks) => ticks.map((v) => `${v} ${unit}`) },

@@ -116,13 +116,12 @@ function One({ mode }: { mode: Mode }) {
         px={6}
         chosen={active}
         label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
-        leftSection={active ? <IconCircleCheckFilled size={16} aria-hidden /> : undefined}
         onClick={() => send('mode/set', { mode: mode.id }, t.label(name(mode.id)))}
       >
         {name(mode.id)}
       </Do>
       <Text size="xs" c="dimmed" dir="auto">
-        {!may && !active ? whyNot : text}
+        {active && <IconCircleCheckFilled size={12} aria-hidden />} {!may && !active ? whyNot : text}
       </Text>
     </Stack>
   );

@@ -1,4 +1,5 @@
 import { Badge, Group, List, Stack, Text, Tooltip } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
 import { IconCheck, IconPlayerPlay, IconPoint } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 
@@ -30,22 +31,27 @@ type Place = 'done' | 'current' | 'next';
 const colors: Record<Place, string> = { done: 'gray', current: 'green', next: 'blue' };
 const icons = { done: IconCheck, current: IconPlayerPlay, next: IconPoint };
 
-/** Pixels of a second, so that a bar of a word can still be read. */
-const scale = 9;
+/** Pixels of a second at least, so that a bar of a word can still be read. */
+const least = 9;
+
+/** Pixels of the names of the units, before the first second. */
+const names = 90;
 
 /** The acts and what each unit does, by time, with a cursor where the robot is. */
 export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; current: number; at?: number }) {
   const t = useTexts();
   const place = (i: number): Place => (i < current ? 'done' : i === current ? 'current' : 'next');
-  const left = (ms: number) => (ms / 1000) * scale;
+  const { ref: whole, width } = useElementSize<HTMLDivElement>();
   const scroll = useRef<HTMLDivElement>(null);
+  const scale = Math.max(least, ((width - names - 2) / Math.max(1, timeline.length_ms)) * 1000);
+  const left = (ms: number) => (ms / 1000) * scale;
   const from = timeline.acts[current]?.start_ms;
   // Each act is brought into view when it begins; in between a person may look elsewhere.
   useEffect(() => {
     if (scroll.current && from !== undefined) scroll.current.scrollLeft = left(from);
   }, [from]);
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={whole}>
       <Group gap="xs">
         <Text size="xs" c="dimmed">
           {t.estimated}
@@ -57,7 +63,7 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
         )}
       </Group>
       <div ref={scroll} className={classes.scroll} tabIndex={0} role="region" aria-label={t.title} dir="ltr">
-        <div className={classes.sheet} style={{ width: left(timeline.length_ms) + 90 }}>
+        <div className={classes.sheet} style={{ width: left(timeline.length_ms) + names }}>
           <div className={classes.lane}>
             <span className={classes.name}>{t.acts}</span>
             <div className={classes.track}>
@@ -84,6 +90,7 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
                   >
                     <div
                       className={classes.bar}
+                      data-bar
                       data-estimated={b.estimated || undefined}
                       style={{ left: left(b.start_ms), width: Math.max(4, left(b.end_ms - b.start_ms) - 1) }}
                     >
@@ -94,7 +101,7 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
               </div>
             </div>
           ))}
-          {at !== undefined && <div className={classes.cursor} style={{ left: 90 + left(at) }} />}
+          {at !== undefined && <div className={classes.cursor} style={{ left: names + left(at) }} />}
         </div>
       </div>
       <List listStyleType="none" spacing={4} aria-label={t.acts}>
