@@ -93,7 +93,7 @@ var layers = []layer{
 	{what: "everything in one process", clock: true,
 		folders: []string{"deploy/stage"}},
 	{what: "the demo and the end-to-end tests", clock: true,
-		folders: []string{"deploy/demo", "deploy/e2e", "deploy/mosquitto", "deploy/soak", "deploy"}},
+		folders: []string{"deploy/demo", "deploy/e2e", "deploy/adapters", "deploy/mosquitto", "deploy/soak", "deploy"}},
 }
 
 // The top-level folders, and what each may import of the others. robotd and

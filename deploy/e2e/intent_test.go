@@ -8,22 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/deploy/mosquittotest"
 	"troupe/schema"
 )
 
 const exampleFolder = "../examples/responder"
-
-// pythonWithPaho returns a Python that has Debian's python3-paho-mqtt.
-func pythonWithPaho(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(python, "-c", "import paho.mqtt.client").Run() == nil {
-			return python
-		}
-	}
-	t.Fatal("no Python with paho-mqtt: run make setup")
-	return ""
-}
 
 // performLongTale starts a robot that performs an act of a minute, over and over.
 func (w *world) performLongTale() {
@@ -52,7 +41,7 @@ func (w *world) brokerFlags() []string {
 // TestIntentsAreAnsweredByTableOrResponder posts intents as people do, with a robot's table and
 // the example responder answering.
 func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
-	python := pythonWithPaho(t)
+	python := mosquittotest.PythonWithPaho(t)
 	runIn(t, anyBroker, func(w *world) {
 		w.performLongTale()
 		w.setIntents(1, `[{"intent":"greet","act":"smile","resulting_emotion":"joy"},{"intent":"perform","mode":"ato"}]`)
@@ -112,7 +101,7 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 
 // TestEnamourExamples runs the counterparts of the examples of ENAMOUR's API.
 func TestEnamourExamples(t *testing.T) {
-	python := pythonWithPaho(t)
+	python := mosquittotest.PythonWithPaho(t)
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		client := filepath.Join(exampleFolder, "enamour.py")
 		w.recorder.Allow(robotTopic("r1", "cmd/resp1/intent/post")) // one of them has no name

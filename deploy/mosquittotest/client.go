@@ -97,3 +97,16 @@ func lookPath(program string, folders ...string) (string, error) {
 	}
 	return "", fmt.Errorf("%s is neither in PATH nor in %s", program, strings.Join(folders, ", "))
 }
+
+// PythonWithPaho returns a Python that has Debian's python3-paho-mqtt. Another Python may
+// stand before Debian's in the PATH.
+func PythonWithPaho(t testing.TB) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import paho.mqtt.client").Run() == nil {
+			return python
+		}
+	}
+	t.Fatal("no Python with paho-mqtt: run make setup")
+	return ""
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+"""A laptop as the body of a robot: it speaks (espeak-ng, aplay) and shows a face in a browser.
+
+    laptop.py --bus mqtt://127.0.0.1:1884 --page 127.0.0.1:8090
+
+The page shows face, led and screen, moves the eyes as a head, and writes what is said. Without
+espeak-ng, aplay or a sound device it shows the text for as long as it would take to say it.
+A click on the face is a touch of the head.
+"""
+
+import array
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import wave
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+from page import Page
+from troupe_unit import LED, Adapter, Face, Head, Refused, Screen, Speaker, serve
+
+CHARACTERS_PER_SECOND = 14  # of speech that is only shown
+RATE = 22050
+# Notes of the sounds that the laptop makes itself: Hz and s.
+SOUNDS = {"bell": [(1568, 1.2)], "chime": [(1319, 0.3), (1047, 0.9)], "fanfare": [(523, 0.2), (659, 0.2), (784, 0.2), (1047, 1.0)]}
+FACES = ["laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"]
+
+
+def sound_file(samples, rate=RATE, channels=1):
+    """Returns an open WAV file; samples are of 16 bits."""
+    f = tempfile.TemporaryFile()
+    with wave.open(f, "wb") as w:
+        w.setparams((channels, 2, rate, 0, "NONE", ""))
+        w.writeframes(samples.tobytes())
+    f.seek(0)
+    return f
+
+
+def notes(name):
+    return array.array("h", [int(16000 * math.exp(-3 * i / RATE / s) * math.sin(2 * math.pi * hz * i / RATE)) for hz, s in SOUNDS[name] for i in range(int(s * RATE))])
+
+
+def recording(path):
+    """Returns the samples of a WAV file of 16 bits, their rate and the channels."""
+    try:
+        with wave.open(path, "rb") as w:
+            if w.getsampwidth() != 2:
+                raise Refused(f"the laptop plays WAV files of 16 bits, and this one has {8 * w.getsampwidth()}")
+            return array.array("h", w.readframes(w.getnframes())), w.getframerate(), w.getnchannels()
+    except (OSError, EOFError, wave.Error) as e:
+        raise Refused(f"the laptop cannot read the sound: {e}")
+
+
+class Playing:
+    """What the speaker does for one command: processes that play, or only time."""
+
+    def __init__(self, processes, until):
+        self.processes, self.until = processes, until
+
+
+class Voice(Speaker):
+    def __init__(self, page):
+        super().__init__("speaker", sounds=sorted(SOUNDS))
+        self.page, self.playing, self.mute = page, {}, ""
+        for program, package in (("espeak-ng", "espeak-ng"), ("aplay", "alsa-utils")):
+            if not shutil.which(program):
+                self.be_mute(f"{program} is missing (Debian's package {package})")
+
+    def be_mute(self, why):
+        if not self.mute:
+            self.mute = why
+            print(f"no sound: {why}; the page shows the text instead", file=sys.stderr, flush=True)
+            self.page.show(note=f"No sound: {why}")
+
+    def start(self, c):
+        volume = c.do.get("volume", 1.0)
+        seconds = len(c.text) / CHARACTERS_PER_SECOND / c.do.get("rate", 1.0)
+        if c.type == "sound":
+            samples, rate, channels = recording(c.asset) if c.asset else (notes(c.do["sound"]), RATE, 1)
+            samples = array.array("h", (int(s * volume) for s in samples[int(c.from_s * rate) * channels:]))
+            seconds = len(samples) / rate / channels
+        else:
+            self.page.show(said=c.text)
+        self.playing[c.key] = p = Playing([], time.monotonic() + seconds)
+        if self.mute:
+            return
+        if c.type == "sound":
+            p.processes = [self.aplay(sound_file(samples, rate, channels))]
+            return
+        text = tempfile.TemporaryFile()
+        text.write(c.text.encode())
+        text.seek(0)
+        speed = str(int(165 * c.do.get("rate", 1.0)))
+        espeak = subprocess.Popen(["espeak-ng", "-v", self.language(c), "-s", speed, "-a", str(int(100 * volume)), "--stdin", "--stdout"], stdin=text, stdout=subprocess.PIPE)
+        p.processes = [self.aplay(espeak.stdout), espeak]
+        espeak.stdout.close()
+
+    def aplay(self, sound):
+        return subprocess.Popen(["aplay", "-q"], stdin=sound)
+
+    def language(self, c):
+        """Returns the language of a text: that of the action's texts from which it was made."""
+        for tag, text in c.do.get("text", {}).items():
+            if all(part in c.text for part in re.split(r"\$\{[^}]*\}", text)):
+                return tag.split("-")[0]
+        return self.adapter.language.split("-")[0] or "en"
+
+    def poll(self, c):
+        p = self.playing[c.key]
+        codes = [process.poll() for process in p.processes]
+        if any(codes):
+            self.be_mute(f"{p.processes[[bool(x) for x in codes].index(True)].args[0]} failed, see the terminal; is there a sound device?")
+            self.kill(p)
+        over = time.monotonic() >= p.until if not p.processes else None not in codes
+        if over and c.do.get("loop"):
+            self.kill(p)
+            self.start(c)
+        return over and not c.do.get("loop")
+
+    def stop(self, c):
+        if p := self.playing.pop(c.key, None):
+            self.kill(p)
+        if c.type == "say":
+            self.page.show(said="")
+
+    def kill(self, p):
+        for process in p.processes:
+            process.kill()
+            process.wait()
+        p.processes = []
+
+
+class PageFace(Face):
+    def __init__(self, page):
+        super().__init__("face", faces=FACES)
+        self.page = page
+
+    def show(self, c):
+        self.page.show(face=c.do["face"] if c else "neutral")
+
+
+class PageLED(LED):
+    def __init__(self, page):
+        super().__init__("led")
+        self.page = page
+
+    def show(self, c):
+        self.page.show(led={k: c.do[k] for k in ("colour", "pattern", "period_ms") if k in c.do} if c else {})
+
+
+class PageScreen(Screen):
+    def __init__(self, page):
+        super().__init__("screen", views=["clock", "home"])
+        self.page = page
+
+    def show(self, c):
+        if not c:
+            return self.page.show(screen={})
+        if c.do.get("image") and not c.asset:
+            raise Refused(f"there is no image {c.do['image']}", "out_of_range")
+        clock = time.strftime("%H:%M") if c.do.get("view") == "clock" else ""
+        self.page.show_screen({"text": c.text or clock, "choices": c.choices}, c.asset)
+
+
+class PageHead(Head):
+    """The eyes look where a head would turn."""
+
+    def __init__(self, page):
+        super().__init__("head", speed_radps=1.5, yaw_rad={"min": -1.2, "max": 1.2}, pitch_rad={"min": -0.6, "max": 0.6}, roll_rad={"min": -0.3, "max": 0.3},
+                         motions={"nod": [(0, -0.3, 0), (0, 0.1, 0), (0, 0, 0)], "shake": [(0.3, 0, 0), (-0.3, 0, 0), (0, 0, 0)], "look-around": [(0.8, 0, 0), (-0.8, 0, 0), (0, 0, 0)]})
+        self.page = page
+
+    def apply(self, yaw_rad, pitch_rad, roll_rad):
+        self.page.show(yaw_rad=yaw_rad, pitch_rad=pitch_rad, roll_rad=roll_rad)
+
+
+def options(parser):
+    parser.add_argument("--page", default="127.0.0.1:8090", help="the page's address, of this machine only; port 0 takes a free one (%(default)s)")
+
+
+if __name__ == "__main__":
+    page = Page(os.path.dirname(os.path.abspath(__file__)))
+    screen = PageScreen(page)
+    adapter = Adapter("laptop", "laptop", [Voice(page), PageFace(page), PageLED(page), screen, PageHead(page)], languages=["en", "de", "fr", "es"])
+    page.choose = lambda id: adapter.call(lambda: screen.choose(id))
+    page.touch = lambda on: adapter.call(lambda: adapter.event("sensed", signal="touch", name="head", on=on))
+    serve(adapter, options=options, begin=lambda args: page.serve(args.page))

@@ -1,0 +1,309 @@
+"""Tests of troupe_unit without a network: robotd is the test, and time is its own."""
+
+import json
+import logging
+import unittest
+
+import troupe_unit
+from troupe_unit import TICK, Adapter, Drive, Face, Head, Refused, Screen, Speaker
+
+logging.disable(logging.CRITICAL)
+
+
+class Voice(Speaker):
+    left = 0.0
+
+    def start(self, c):
+        if c.text == "refuse":
+            raise Refused("the voice is hoarse", "precondition")
+        if c.text == "crash":
+            raise KeyError("voice")
+        self.left = 1.0
+
+    def poll(self, c):
+        self.left -= TICK
+        return self.left <= 0
+
+
+class Eyes(Face):
+    shown = None
+
+    def show(self, c):
+        self.shown = c and c.do["face"]
+
+
+class Display(Screen):
+    def show(self, c):
+        pass
+
+
+class Wheels(Drive):
+    wrong, broken = "", False
+
+    def check(self):
+        return self.wrong
+
+    def apply(self, vx_mps, wz_radps):
+        if self.broken:
+            raise OSError("no motor")
+
+
+class Neck(Head):
+    def apply(self, yaw_rad, pitch_rad, roll_rad):
+        pass
+
+
+class Robotd(unittest.TestCase):
+    """A body of all units, and the robotd that feeds it."""
+
+    def setUp(self):
+        self.now, self.out, self.key = 1000.0, [], 0
+        self.voice, self.eyes, self.screen = Voice(sounds=["chime"]), Eyes(faces=["neutral", "smile", "sad"]), Display()
+        self.wheels = Wheels(max_speed_mps=0.5, max_turn_radps=1.0, braking_mps2=2.0)
+        self.neck = Neck(yaw_rad={"min": -1, "max": 1}, motions={"nod": [(0, -0.3, 0), (0, 0, 0)]})
+        a = self.adapter = Adapter("body", "test", [self.voice, self.eyes, self.screen, self.wheels, self.neck])
+        a.clock = lambda: self.now
+        a.publish = lambda what, m, qos=0: self.out.append((what, json.loads(json.dumps(m))))
+        a.connected = True
+        self.send("robotd/presence", present=True, session="s1", assets="/assets")
+
+    def send(self, topic, **m):
+        self.adapter.receive("bus/" + topic, json.dumps({"v": 1, **m}).encode())
+
+    def order(self, order, seconds=TICK):
+        """Feeds the adapter with an order for a time."""
+        for _ in range(round(seconds / TICK)):
+            self.send("body/in/tick", seq=1, order=order)
+            self.now += TICK
+            self.adapter.step(TICK)
+
+    def silence(self, seconds):
+        for _ in range(round(seconds / TICK)):
+            self.now += TICK
+            self.adapter.step(TICK)
+
+    def start(self, unit, holds=True, text="", choices=(), **do):
+        self.key += 1
+        self.send("body/in/start", key=self.key, unit=unit, holds=holds, text=text, choices=list(choices), do=do)
+        return self.key
+
+    def answer(self, key):
+        """Returns the only answer to a command, or None."""
+        found = [m for what, m in self.out if what == "event" and m.get("key") == key]
+        self.assertLessEqual(len(found), 1, found)
+        return (found[0]["kind"], found[0].get("reason")) if found else None
+
+    def state(self, unit):
+        return [m for what, m in self.out if what == "state"][-1]["units"][unit]
+
+    def drive(self, **speeds):
+        return self.start("drive", type="drive", **speeds)
+
+    def velocity(self, vx, wz=0, ttl=400):
+        self.send("body/in/velocity", unit="drive", vx_mps=vx, wz_radps=wz, ttl_ms=ttl)
+
+    # Orders and permission.
+
+    def test_nothing_moves_unless_enabled(self):
+        keys = [self.drive(vx_mps=0.3), self.start("head", type="head", yaw_rad=0.5)]
+        self.velocity(0.3)
+        self.order("idle", 0.5)
+        self.assertEqual([self.answer(k) for k in keys], [("failed", "safety_disabled")] * 2)
+        self.assertEqual((self.state("drive")["set_vx_mps"], self.state("drive")["state"]), (0, "idle"))
+
+    def test_stop_brakes_and_ends_idle(self):
+        for order in ("stop", "idle"):
+            self.order("run")
+            key = self.drive(vx_mps=0.5)
+            self.order("run", 2)
+            self.assertEqual(self.state("drive")["set_vx_mps"], 0.5)
+            self.order(order)
+            self.assertEqual(self.state("drive")["state"], "run")  # it brakes still
+            self.order(order, 0.3)
+            self.assertEqual((self.state("drive")["state"], self.state("head")["state"], self.answer(key)), ("idle", "idle", ("failed", "safety_disabled")))
+
+    def test_halt_ends_in_error_that_only_a_reset_ends(self):
+        self.order("run")
+        self.drive(vx_mps=0.5)
+        self.order("run", 1)
+        self.order("halt")
+        self.assertEqual(self.state("drive")["state"], "halt")
+        self.order("halt", 1)
+        self.assertEqual(self.state("drive")["state"], "error")
+        self.order("run", 1)
+        self.assertEqual(self.state("drive")["state"], "error")
+        self.order("reset", 0.5)
+        self.assertEqual(self.state("drive")["state"], "idle")
+
+    def test_error_and_unknown_orders_stop_at_once(self):
+        for order in ("error", "dance"):
+            self.order("run")
+            self.drive(vx_mps=0.5)
+            self.order("run", 1)
+            self.order(order)
+            self.assertEqual((self.state("drive")["state"], self.state("drive")["set_vx_mps"]), ("error", 0))
+            self.order("reset", 1)
+
+    # The dead man.
+
+    def test_moving_drive_brakes_without_ticks(self):
+        self.order("run")
+        self.drive(vx_mps=0.5)
+        self.order("run", 1)
+        self.silence(0.18)
+        self.assertEqual(self.state("drive")["state"], "run")
+        self.silence(0.06)
+        self.assertEqual((self.state("drive")["state"], self.state("drive")["set_vx_mps"]), ("error", 0))
+        self.assertIn("robotd", self.state("drive")["fault"])
+        self.silence(1)
+        self.assertNotIn("fault", self.state("drive"))
+        self.order("run", 1)
+        self.assertEqual(self.state("drive")["state"], "error")
+        self.order("reset", 1)
+        self.assertEqual(self.state("drive")["state"], "idle")
+
+    def test_unit_at_rest_waits_for_ticks(self):
+        self.order("run")
+        self.silence(5)
+        self.assertEqual((self.state("drive")["state"], self.state("head")["state"]), ("run", "run"))
+
+    def test_gone_robotd_is_an_error_at_once(self):
+        for gone in (lambda: self.send("robotd/presence", present=False, session="s1"),
+                     lambda: self.send("robotd/presence", present=True, session="s2"),
+                     lambda: self.adapter.set_connected(False)):
+            self.setUp()
+            self.order("run")
+            self.drive(vx_mps=0.5)
+            self.order("run", 1)
+            gone()
+            self.assertEqual((self.wheels.state, self.wheels.vx, self.neck.state), ("error", 0, "error"))
+
+    # Faults.
+
+    def test_fault_is_an_error_until_it_is_gone_and_reset(self):
+        self.order("run")
+        key = self.drive(vx_mps=0.5)
+        self.order("run", 1)
+        self.wheels.wrong = "a wheel is off"
+        self.order("run")
+        self.assertEqual((self.state("drive")["state"], self.state("drive")["fault"], self.answer(key)), ("error", "a wheel is off", ("failed", "unit_error")))
+        self.order("reset", 1)
+        self.assertEqual(self.state("drive")["state"], "error")
+        self.wheels.wrong = ""
+        self.order("reset", 1)
+        self.assertEqual(self.state("drive")["state"], "idle")
+
+    def test_exception_of_the_author_is_a_fault_with_its_text(self):
+        self.order("run", 1)
+        self.wheels.broken = True
+        self.order("run", 1)
+        self.assertIn("no motor", self.state("drive")["fault"])
+        self.assertEqual(self.answer(self.start("speaker", type="say", text="crash")), ("failed", "unit_error"))
+        self.assertEqual(self.state("speaker")["state"], "idle")
+        self.assertEqual(self.answer(self.start("speaker", type="say", text="refuse")), ("failed", "precondition"))
+
+    # Commands.
+
+    def test_each_command_is_answered_once(self):
+        self.order("run")
+        keys = [self.start("speaker", type="say", text="hello"), self.start("speaker", type="sound", sound="chime"),
+                self.start("face", holds=False, type="face", face="smile"), self.start("head", type="head", yaw_rad=0.5)]
+        self.order("run", 3)
+        self.assertEqual([self.answer(k) for k in keys], [("done", None)] * 4)
+        key = self.start("head", type="motion", motion="nod")
+        self.order("run", 3)
+        self.assertEqual(self.answer(key), ("done", None))
+
+    def test_repeated_command_runs_once(self):
+        for _ in range(2):
+            self.send("body/in/start", key=7, unit="face", do={"type": "face", "face": "sad"})
+            self.order("run", 0.1)
+        self.assertEqual(self.answer(7), ("done", None))
+
+    def test_stopped_command_is_not_answered(self):
+        self.order("run")
+        keys = [self.start("speaker", type="say", text="hello"), self.drive(vx_mps=0.2), self.start("head", type="head", yaw_rad=1)]
+        self.order("run", 0.1)
+        for k in [*keys, 99]:
+            self.send("body/in/stop", key=k)
+        self.order("run", 3)
+        self.assertEqual([self.answer(k) for k in keys], [None] * 3)
+        self.assertEqual((self.state("drive")["state"], self.state("drive")["set_vx_mps"]), ("run", 0))
+
+    def test_newer_command_supersedes(self):
+        self.order("run")
+        old = [self.start("speaker", type="say", text="one"), self.start("head", type="head", yaw_rad=1), self.drive(vx_mps=0.2)]
+        beside = self.start("speaker", type="sound", sound="chime")
+        self.start("speaker", type="say", text="two"), self.start("head", type="head", yaw_rad=-1), self.velocity(0.1)
+        self.assertEqual([self.answer(k) for k in old], [("failed", "superseded")] * 3)
+        self.assertIsNone(self.answer(beside))
+
+    def test_wrong_commands_are_refused(self):
+        self.order("run")
+        for want, key in [
+            ("bad_request", self.start("no-such-unit", type="say")), ("bad_request", self.start("speaker", type="goto")),
+            ("out_of_range", self.start("face", type="face", face="angry")), ("out_of_range", self.start("speaker", type="sound", sound="gong")),
+            ("out_of_range", self.start("head", type="head", yaw_rad=3)), ("out_of_range", self.start("head", type="head", pitch_rad=0.1)),
+            ("out_of_range", self.drive(vx_mps=2)), ("out_of_range", self.drive(vy_mps=0.1)), ("out_of_range", self.start("head", type="motion", motion="bow")),
+            ("bad_request", self.start("drive", type="goto", point="dock")),
+        ]:
+            self.assertEqual(self.answer(key), ("failed", want))
+
+    def test_broken_messages_change_nothing(self):
+        self.order("run")
+        before = len(self.out)
+        for topic, payload in [("tick", b"{"), ("tick", b'{"v":2,"order":"idle"}'), ("tick", b'{"v":1,"order":7}'), ("start", b"[]"), ("start", b'{"v":1}'), ("stop", b'{"v":1,"key":"x"}'),
+                               ("velocity", b'{"v":1,"unit":"drive","vx_mps":NaN,"wz_radps":0,"ttl_ms":100}'), ("velocity", b'{"v":1,"unit":"face","vx_mps":1,"wz_radps":0,"ttl_ms":1}'),
+                               ("dance", b'{"v":1}')]:
+            self.adapter.receive("bus/body/in/" + topic, payload)
+        self.assertEqual((len(self.out), self.wheels.velocity, self.adapter.order), (before, None, "run"))
+
+    # Displays.
+
+    def test_face_returns_after_a_command_that_holds_it(self):
+        self.start("face", holds=False, type="face", face="smile")
+        self.order("idle", 0.1)
+        key = self.start("face", type="face", face="sad")
+        self.assertEqual(self.eyes.shown, "sad")
+        self.send("body/in/stop", key=key)
+        self.assertEqual(self.eyes.shown, "smile")
+
+    def test_choice_of_a_person_ends_the_command(self):
+        key = 1
+        self.send("body/in/start", key=key, unit="screen", holds=True, choices=["Yes", "No"], do={"type": "screen", "choices": [{"id": "y", "text": {}}, {"id": "n", "text": {}}]})
+        self.screen.choose("z")
+        self.assertIsNone(self.answer(key))
+        self.screen.choose("n")
+        self.assertEqual([m["choice"] for what, m in self.out if m.get("kind") == "done"], ["n"])
+
+    # Velocities.
+
+    def test_velocity_is_limited_and_ends(self):
+        self.order("run")
+        for _ in range(100):
+            self.velocity(9, -9)
+            self.order("run")
+        self.assertEqual((self.state("drive")["set_vx_mps"], self.state("drive")["set_wz_radps"]), (0.5, -1.0))
+        self.order("run", 0.36)
+        self.assertEqual(self.state("drive")["set_vx_mps"], 0.5)
+        self.order("run", 0.4)
+        self.assertEqual((self.state("drive")["set_vx_mps"], self.state("drive")["set_wz_radps"]), (0, 0))
+
+    def test_state_counts_and_names_every_unit(self):
+        self.order("idle", 1)
+        states = [m for what, m in self.out if what == "state"]
+        self.assertGreaterEqual(len(states), 50)
+        self.assertEqual([m["seq"] for m in states], list(range(states[0]["seq"], states[0]["seq"] + len(states))))
+        self.assertEqual(set(states[0]["units"]), {"speaker", "face", "screen", "drive", "head"})
+
+    def test_wrong_adapters_are_refused_with_a_sentence(self):
+        class Nothing(troupe_unit.Unit):
+            pass
+
+        for wrong, units in [("a-z", [Voice("My Voice")]), ("one id", [Voice(), Eyes("speaker")]), ("not a subclass", [Nothing("x")]), ("no unit", [])]:
+            with self.assertRaisesRegex(ValueError, wrong):
+                Adapter("body", "test", units)
+
+
+if __name__ == "__main__":
+    unittest.main()
