@@ -11,6 +11,7 @@ A click on the face is a touch of the head.
 import array
 import math
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -26,8 +27,11 @@ from troupe_unit import LED, Adapter, Face, Head, Refused, Screen, Speaker, serv
 
 CHARACTERS_PER_SECOND = 14  # of speech that is only shown
 RATE = 22050
-# Notes of the sounds that the laptop makes itself: Hz and s.
-SOUNDS = {"bell": [(1568, 1.2)], "chime": [(1319, 0.3), (1047, 0.9)], "fanfare": [(523, 0.2), (659, 0.2), (784, 0.2), (1047, 1.0)]}
+# Notes of the sounds that the laptop makes itself: Hz and s; 0 Hz is noise.
+SOUNDS = {
+    "applause": [(0, 0.06)] * 40, "bell": [(1568, 1.2)], "birds": [(2400, 0.1), (3100, 0.15), (2700, 0.4)] * 4, "chime": [(1319, 0.3), (1047, 0.9)],
+    "drumroll": [(110, 0.05)] * 40, "fanfare": [(523, 0.2), (659, 0.2), (784, 0.2), (1047, 1.0)],
+}
 FACES = ["laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"]
 
 
@@ -42,7 +46,8 @@ def sound_file(samples, rate=RATE, channels=1):
 
 
 def notes(name):
-    return array.array("h", [int(16000 * math.exp(-3 * i / RATE / s) * math.sin(2 * math.pi * hz * i / RATE)) for hz, s in SOUNDS[name] for i in range(int(s * RATE))])
+    tone = lambda hz, i: math.sin(2 * math.pi * hz * i / RATE) if hz else random.uniform(-1, 1)
+    return array.array("h", [int(16000 * math.exp(-3 * i / RATE / s) * tone(hz, i)) for hz, s in SOUNDS[name] for i in range(int(s * RATE))])
 
 
 def recording(path):
@@ -155,7 +160,7 @@ class PageLED(LED):
 
 class PageScreen(Screen):
     def __init__(self, page):
-        super().__init__("screen", views=["clock", "home"])
+        super().__init__("screen", views=["clock", "home", "map"])
         self.page = page
 
     def show(self, c):

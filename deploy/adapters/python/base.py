@@ -10,7 +10,8 @@ import math
 
 from troupe_unit import TICK, Adapter, Battery, Drive, serve
 
-POINTS = {"dock": (0.0, 0.0, 0.0), "entrance": (2.0, 0.0, math.pi / 2)}  # x and y in m, theta in rad
+# The map: x and y in m, theta in rad.
+POINTS = {"entrance": (0.0, 0.0, 0.0), "desk": (3.0, 1.0, math.pi / 2), "stage": (6.0, -2.0, math.pi), "fountain": (4.0, 4.0, -math.pi / 2), "dock": (-1.0, 0.0, 0.0)}
 WHEELS_APART = 0.4  # m
 
 

@@ -296,6 +296,24 @@ class Robotd(unittest.TestCase):
         self.assertEqual([m["seq"] for m in states], list(range(states[0]["seq"], states[0]["seq"] + len(states))))
         self.assertEqual(set(states[0]["units"]), {"speaker", "face", "screen", "drive", "head"})
 
+    def test_adapter_without_movers_sends_changes_at_once_and_else_less(self):
+        self.adapter = Adapter("body", "test", [self.voice])
+        self.adapter.clock, self.adapter.publish, self.adapter.connected = lambda: self.now, lambda what, m, qos=0: self.out.append((what, m)), True
+        self.silence(1)
+        self.assertAlmostEqual(len(self.out), 10, delta=1)
+        before = len(self.out)
+        self.voice.check = lambda: "no power"
+        self.silence(TICK)
+        self.assertEqual((len(self.out), self.state("speaker")), (before + 1, {"state": "error", "fault": "no power"}))
+
+    def test_calibration_names_the_points_of_the_only_map(self):
+        self.adapter.points = ["dock"]
+        self.send("body/in/calibrate", key=1)
+        self.send("body/in/calibrate", key=2, map={"name": "hall", "sha256": "9f"})
+        one, other = [m for what, m in self.out if m.get("kind") == "calibrated"]
+        self.assertEqual((one["map"], len(one["units"])), ({"points": ["dock"]}, 5))
+        self.assertEqual(other["map"]["reason"], "bad_map")
+
     def test_wrong_adapters_are_refused_with_a_sentence(self):
         class Nothing(troupe_unit.Unit):
             pass

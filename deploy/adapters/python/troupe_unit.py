@@ -462,6 +462,7 @@ class Adapter:
     """The units of one process. It runs in one thread; that of the network only fills its inbox."""
 
     def __init__(self, name, model, units, languages=(), points=(), **describe):
+        """points are those of the body's own map. describe may have serial and hardware."""
         kinds = [f"unit {u.id!r}: {type(u).__name__} is not a subclass of Speaker, Face, LED, Screen, Head, Drive or Battery" for u in units if not u.kind]
         names = [f"the name {n!r}: want 1 to 32 of a-z, 0-9 and -" for n in (name, *(u.id for u in units)) if not re.fullmatch(r"[a-z0-9-]{1,32}", n)]
         twice = ["two units have one id"] if len({u.id for u in units}) < len(units) else []
@@ -471,12 +472,15 @@ class Adapter:
         self.movers = [u for u in units if isinstance(u, Mover)]
         for u in units:
             u.adapter = self
-        self.describe = {"model": model, "state_ms": round(TICK * 1000), "units": [{"id": u.id, "kind": u.kind, **u.fields} for u in units],
+        # Without a unit that moves nothing is urgent but a change, which is sent at once.
+        self.state_every = TICK if self.movers else 5 * TICK
+        self.describe = {"model": model, "state_ms": round(self.state_every * 1000), "calibrates": bool(self.points), "units": [{"id": u.id, "kind": u.kind, **u.fields} for u in units],
                          "points": self.points, "languages": list(languages), **describe}
         self.session, self.robotd, self.language, self.assets = uuid.uuid4().hex[:8], "", "", ""
         self.clock = time.monotonic
         self.order, self.heard, self.seq, self.passed = "idle", -math.inf, 0, self.clock()
-        self.inbox, self.keys, self.sent, self.warned = queue.SimpleQueue(), {}, None, set()
+        self.inbox, self.keys, self.warned = queue.SimpleQueue(), {}, set()
+        self.sent, self.sent_at = None, -math.inf  # the last state and its time
         self.ending = self.connected = False
 
     def run(self, host="127.0.0.1", port=1884):
@@ -559,10 +563,10 @@ class Adapter:
         self.publish_state()
 
     def publish_state(self):
-        if self.connected:
-            self.seq += 1
-            units = {u.id: u.report() for u in self.units.values()}
-            self.publish("state", {"v": 1, "session": self.session, "seq": self.seq, "t_ms": int(self.clock() * 1000), "units": units})
+        units, now = {u.id: u.report() for u in self.units.values()}, self.clock()
+        if self.connected and (units != self.sent or now - self.sent_at > self.state_every - TICK / 2):
+            self.seq, self.sent, self.sent_at = self.seq + 1, units, now
+            self.publish("state", {"v": 1, "session": self.session, "seq": self.seq, "t_ms": int(now * 1000), "units": units})
 
     def receive(self, topic, payload):
         if not topic:
@@ -572,7 +576,7 @@ class Adapter:
             if not isinstance(m, dict) or m.get("v") != 1:
                 raise ValueError("it is not an object with v 1")
             {"presence": self.take_presence, "tick": self.take_tick, "start": self.take_start, "stop": self.take_stop,
-             "velocity": self.take_velocity}.get(topic.rsplit("/", 1)[-1], lambda m: None)(m)
+             "velocity": self.take_velocity, "calibrate": self.take_calibrate}.get(topic.rsplit("/", 1)[-1], lambda m: None)(m)
         except (ValueError, TypeError, KeyError) as e:
             if (why := f"{topic}: {e}") not in self.warned and len(self.warned) < 100:
                 self.warned.add(why)
@@ -622,6 +626,12 @@ class Adapter:
             u.begin(c)
         except (ValueError, TypeError, KeyError) as e:
             self.event("failed", key=key, reason="bad_request", detail=str(e))
+
+    def take_calibrate(self, m):
+        """The body has its own map and no other; its units need no homing."""
+        faulty = {u.id: {"reason": "unit_error", "detail": u.fault} for u in self.units.values() if u.fault}
+        other = {"points": [], "reason": "bad_map", "detail": f"map {m['map'].get('name')}: this body has only its own"} if m.get("map") else {"points": self.points}
+        self.event("calibrated", key=field(m, "key", int), units=[{"unit": id, **faulty.get(id, {})} for id in self.units], map=other)
 
     def take_stop(self, m):
         key = field(m, "key", int)

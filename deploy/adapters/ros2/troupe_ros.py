@@ -72,6 +72,10 @@ class Voice(Speaker):
             raise Refused("no node offers the text-to-speech action", "precondition")
         goal = TTS.Goal()
         goal.text = c.text
+        # The message has had other fields over the years.
+        for name, value in (("language", self.adapter.language or "en"), ("volume", float(c.do.get("volume", 1.0))), ("rate", float(c.do.get("rate", 1.0)))):
+            if hasattr(goal, name):
+                setattr(goal, name, value)
         self.goals[c.key] = Goal(self.client, goal)
 
     def poll(self, c):

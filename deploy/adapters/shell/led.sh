@@ -42,7 +42,7 @@ state() {
 	done
 	bus pub -q 1 -r -t bus/led/out/presence -m "$gone"
 }
-until bus pub -q 1 -r -t bus/led/out/presence -m "$here"; do sleep 1; done
+until bus pub -q 1 -r -t bus/led/out/presence -m "$here" 2>/dev/null; do sleep 1; done # robotd may start later
 exec {events}> >(bus pub -l -q 1 -t bus/led/out/event)
 state {events}>&- | bus pub -l -i "led.$session" -t bus/led/out/state --will-topic bus/led/out/presence --will-payload "$gone" --will-qos 1 --will-retain {events}>&- &
 exec {commands}< <(exec mosquitto_sub -h "$host" -p "$port" -V mqttv311 -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/robotd/presence {events}>&-)
