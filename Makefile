@@ -7,6 +7,8 @@ ROBOTS   ?= 5
 MQTT     ?= 127.0.0.1:1883
 HTTP     ?= 127.0.0.1:8080
 SCENARIO ?=
+BODY     ?= sim
+FACE     ?= 127.0.0.1:8090
 SPEED    ?= 20
 DATA     ?= ./.demo$(if $(SCENARIO),-$(SCENARIO))
 DATABASE ?= sqlite
@@ -29,9 +31,9 @@ help: ## list these targets
 
 # SPEED is that of the clock of the scenario, of batteries and of temperatures: acts,
 # heartbeats and safety keep their own time.
-demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE; SCENARIO=day SPEED=20 plays a day)
+demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DATABASE; SCENARIO=day SPEED=20 plays a day; BODY=laptop speaks)
 	@go build -o bin/demo ./deploy/demo
-	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
+	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
 # SQLite's C sources translated to Go are most of what a store executes and none of this project's
 # code. The race detector made them twenty times slower; they are compiled without it.

@@ -64,6 +64,9 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.Scenario, "scenario", "", "YAML file of what happens to the robots, each entry at its time (topics.md has its format); it begins when all perform")
 	f.Float64Var(&cfg.Speed, "speed", 1, "how many times as fast as in reality the scenario's clock runs, and batteries and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time")
 	f.StringVar(&cfg.Story, "story", "", "the shipped story that every robot performs; by default they take all in turn")
+	f.StringVar(&cfg.Body, "body", stage.BodySim, "sim, or laptop: this machine speaks and shows a face as the body of r1")
+	f.StringVar(&cfg.Adapters, "adapters", "deploy/adapters", "directory of the adapters, for --body laptop")
+	f.StringVar(&cfg.Face, "face", "127.0.0.1:8090", "address for the page with the face, for --body laptop; port 0 takes a free one")
 	f.StringVar(&logFile, "log", "", "file for the log, - for the terminal; by default demo.log in the data directory")
 	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	return cmd
@@ -123,6 +126,9 @@ func readyText(at stage.Addresses) string {
 	fmt.Fprintf(&b, "go run ./fleetd robot list --server %s   # see the fleet\n", at.HTTP)
 	fmt.Fprintf(&b, "go run ./fleetd robot watch r1 --server %s   # follow what one robot does, and why\n", at.HTTP)
 	fmt.Fprintf(&b, "xdg-open %s/   # see it live, in a browser\n", at.HTTP)
+	if at.Face != "" {
+		fmt.Fprintf(&b, "xdg-open %s   # the face of r1: touch it\n", at.Face)
+	}
 	return b.String()
 }
 

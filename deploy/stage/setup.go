@@ -55,7 +55,11 @@ func (o *operatorSetup) awaitRobots(ctx context.Context) error {
 	if len(there) < o.cfg.Robots {
 		return fmt.Errorf("only %d of %d robots are online and calibrated after %v; see the log", len(there), o.cfg.Robots, setupTimeout)
 	}
-	o.cfg.Say("robots online, with simulated bodies: " + joinRobots(there))
+	bodies := "simulated bodies"
+	if o.cfg.Body == BodyLaptop {
+		bodies += ", and this machine as that of r1"
+	}
+	o.cfg.Say("robots online, with " + bodies + ": " + joinRobots(there))
 	return nil
 }
 

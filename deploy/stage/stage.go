@@ -40,6 +40,11 @@ type Config struct {
 	Scenario string  // file that every robot plays once all perform; empty = none
 	Speed    float64 // of the scenario's clock, and of batteries and temperatures; 0 = 1
 
+	// Body is BodyLaptop to make this machine the body of r1; empty: all bodies are simulated.
+	Body     string
+	Adapters string // directory of the shipped adapters, for BodyLaptop
+	Face     string // address of the page with the face, for BodyLaptop; port 0 takes a free one
+
 	// Adjust may change a robot's configuration before it starts.
 	Adjust func(*robot.Config)
 }
@@ -48,6 +53,7 @@ type Config struct {
 type Addresses struct {
 	MQTT string // host:port
 	HTTP string // URL
+	Face string // URL; empty without BodyLaptop
 }
 
 func (c *Config) setDefaults() error {
@@ -65,6 +71,10 @@ func (c *Config) setDefaults() error {
 		return fmt.Errorf("%d robots: a stage runs 1 to %d", c.Robots, MaxRobots)
 	case c.Data == "":
 		return errors.New("no data directory is given")
+	case c.Body != "" && c.Body != BodySim && c.Body != BodyLaptop:
+		return fmt.Errorf("body %q: a stage has %s and %s", c.Body, BodySim, BodyLaptop)
+	case c.Body == BodyLaptop && c.Scenario != "":
+		return errors.New("a scenario plays into simulated bodies only: leave the scenario out, or the body")
 	case c.Database == "sqlite":
 		c.Database = "sqlite:" + filepath.Join(c.Data, "fleet.db")
 	}
@@ -117,12 +127,18 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer func() { err = errors.Join(err, endPrograms(fleetd)) }()
 	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + withoutPassword(cfg.Database))
 
+	laptop, err := cfg.startLaptop(ctx, fail)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, laptop.end()) }()
+
 	scenario.fleetd = newFleetdClient(url)
 	defer scenario.end()
 	var robots []*program
 	defer func() { err = errors.Join(err, endPrograms(robots...)) }()
 	for i := range cfg.Robots {
-		robots = append(robots, cfg.startRobot(fail, broker, url, stories, scenario, i))
+		robots = append(robots, cfg.startRobot(fail, broker, url, stories, scenario, laptop, i))
 	}
 	o := operatorSetup{cfg: cfg, fleetd: newFleetdClient(url), stories: stories, refused: map[string]bool{}}
 	defer o.fleetd.close()
@@ -130,7 +146,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	if ctx.Err() == nil {
-		cfg.Ready(Addresses{MQTT: broker.Addr(), HTTP: url})
+		cfg.Ready(Addresses{MQTT: broker.Addr(), HTTP: url, Face: laptop.face})
 		scenario.start()
 	}
 	<-ctx.Done()
@@ -181,7 +197,7 @@ func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, 
 
 // startRobot starts robot number i, counted from 0. Its configuration makes it
 // perform its story at boot and also without a link to fleetd.
-func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, scenario *scenario, i int) *program {
+func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, scenario *scenario, laptop *laptop, i int) *program {
 	id := robotID(i)
 	cfg := robot.Config{
 		ID: id, Dial: broker.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
@@ -192,6 +208,9 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 	cfg.Sim.Speed = c.Speed
 	if c.Adjust != nil {
 		c.Adjust(&cfg)
+	}
+	if i == 0 {
+		laptop.become(&cfg)
 	}
 	return startProgram(id, fail, func(ctx context.Context) error { return c.superviseRobot(ctx, cfg) })
 }

@@ -35,7 +35,10 @@ class Page:
         if host not in OWN:
             raise SystemExit(f"--page {address}: the page has no password; it serves addresses of this machine only, such as 127.0.0.1:8090")
         handler = type("Handler", (Handler,), {"page": self})
-        server = http.server.ThreadingHTTPServer((host.strip("[]"), int(port)), handler)
+        try:
+            server = http.server.ThreadingHTTPServer((host.strip("[]"), int(port)), handler)
+        except (OSError, ValueError) as e:
+            raise SystemExit(f"--page {address}: {e}; take another port, such as a free one with {host}:0")
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print(f"face http://{host}:{server.server_port}/", flush=True)
 
