@@ -20,6 +20,13 @@ var defaultPorts = map[string]map[string]string{
 	"fleetd": {"http": "8080"},
 }
 
+// busOfPage is the address of a robot's bus on the pages. An adapter knows it before the
+// robotd that serves it has begun.
+const (
+	busPort   = "1884"
+	busOfPage = "127.0.0.1:" + busPort
+)
+
 var (
 	listens    = regexp.MustCompile(`(--(mqtts?|wss?|http|enrol) )(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(\d+)`)
 	listener   = regexp.MustCompile(`listener (\d+)`)
@@ -44,6 +51,9 @@ func (r *sessionRun) adapt(command string) string {
 		r.bind(strings.Fields(text)[1], free)
 		return "listener " + free
 	})
+	if strings.Contains(command, busOfPage) && r.ports[busPort] == "" {
+		r.bind(busPort, strconv.Itoa(mosquittotest.FreePort(r.t)))
+	}
 	if strings.Contains(command, " -C ") {
 		command = waits.ReplaceAllString(command, "-W 60")
 	}

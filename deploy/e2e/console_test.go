@@ -190,10 +190,10 @@ func recipe(t *testing.T, command string, more ...string) []string {
 }
 
 // readsOnly matches commands that change nothing.
-var readsOnly = regexp.MustCompile(`^fleetd (audit|version|\w+ (list|get))\b`)
+var readsOnly = regexp.MustCompile(`^(fleetd (audit|version|\w+ (list|get))|head)\b`)
 
 // startsProgram matches commands that start a program which prints a line ready.
-var startsProgram = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?)&$`)
+var startsProgram = regexp.MustCompile(`^(bin/)?(broker .*|fleetd serve .*|robotd (-.*)?|/usr/bin/python3 .*)&$`)
 
 func isReady(line string) bool { return strings.HasPrefix(line, "ready ") }
 
