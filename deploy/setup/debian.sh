@@ -50,7 +50,7 @@ missing() {
 	have_browser || echo chromium                     # looks at fleetd's page as a person would
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
-	have_paho || echo python3-paho-mqtt               # the example responder runs on it
+	have_paho || echo python3-paho-mqtt               # the example responder and the adapters run on it
 	have gcc || echo gcc                              # the race detector links with it
 	[ -e /usr/include/stdlib.h ] || echo libc6-dev    # ... and with this
 	[ -s /etc/ssl/certs/ca-certificates.crt ] || [ "$(uname -s)" != Linux ] || echo ca-certificates

@@ -11,7 +11,7 @@ Subclass Speaker, Face, LED, Screen, Head, Drive or Battery, and serve them:
 
 The library sends the state 50 times a second, checks every command against what the unit
 lists, knows when a unit may move, ramps speeds, and brakes by itself when robotd is gone.
-topics.md has the messages and the rules ("The robot's bus").
+topics.md has the messages and the rules ("The bus of a robot").
 
 All methods of units are called by one thread and return at once: one that blocks for 200 ms
 puts every unit of the process into error. If it does so while a unit moves, brake is called
@@ -488,7 +488,8 @@ class Adapter:
         version = {"callback_api_version": mqtt.CallbackAPIVersion.VERSION1} if hasattr(mqtt, "CallbackAPIVersion") else {}
         c = self.mqtt = mqtt.Client(client_id=f"{self.name}.{self.session}", **version)
         c.will_set(self.topic("presence"), self.presence(False), qos=1, retain=True)
-        c.on_connect, c.on_disconnect = self.on_connect, lambda *_: self.call(lambda: self.set_connected(False))
+        c.on_connect, c.on_subscribe = self.on_connect, self.on_subscribe
+        c.on_disconnect = lambda *_: self.call(lambda: self.set_connected(False))
         c.on_message = lambda _, __, m: self.inbox.put((m.topic, m.payload))
         # Otherwise a state waits for the acknowledgement of the one before, up to 40 ms.
         c.on_socket_open = lambda _, __, s: s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -534,8 +535,11 @@ class Adapter:
     def on_connect(self, client, _, __, code):
         if code != 0:
             return log.error("the bus refuses the adapter: %s", mqtt.connack_string(code))
-        client.publish(self.topic("presence"), self.presence(True), qos=1, retain=True)
         client.subscribe([(f"bus/{self.name}/in/#", 1), ("bus/robotd/presence", 1)])
+
+    def on_subscribe(self, client, *_):
+        """Now nothing that robotd sends is missed."""
+        client.publish(self.topic("presence"), self.presence(True), qos=1, retain=True)
         self.call(lambda: self.set_connected(True))
 
     def topic(self, what):

@@ -42,16 +42,15 @@ state() {
 	done
 	bus pub -q 1 -r -t bus/led/out/presence -m "$gone"
 }
-until bus pub -q 1 -r -t bus/led/out/presence -m "$here" 2>/dev/null; do sleep 1; done # robotd may start later
+until bus pub -q 1 -r -t bus/led/out/presence -m "$gone" 2>/dev/null; do sleep 1; done # robotd may start later
 exec {events}> >(bus pub -l -q 1 -t bus/led/out/event)
-state {events}>&- | bus pub -l -i "led.$session" -t bus/led/out/state --will-topic bus/led/out/presence --will-payload "$gone" --will-qos 1 --will-retain {events}>&- &
 exec {commands}< <(exec mosquitto_sub -h "$host" -p "$port" -V mqttv311 -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/robotd/presence {events}>&-)
 subscriber=$!
 trap 'kill $subscriber' EXIT
 trap 'exit 0' INT TERM
 echo "ready adapter=led units=led bus=mqtt://$host:$port"
 
-base= held= # the colour that was set, and the key of the command that holds another over it
+begun= base= held= # the colour that was set, and the key of the command that holds another over it
 while read -r topic message; do
 	key=$(number key)
 	case $topic in
@@ -72,8 +71,15 @@ while read -r topic message; do
 			event "done" "$key"
 		fi
 		;;
-	*/presence) # robotd may have begun anew, and its broker with it
-		[[ $message == *'"present":true'* ]] && bus pub -q 1 -r -t bus/led/out/presence -m "$here"
+	*/presence) # the first message, so nothing is missed; later robotd has begun anew, and perhaps its broker
+		if [[ $message == *'"present":true'* ]]; then
+			bus pub -q 1 -r -t bus/led/out/presence -m "$here"
+			if [ -z "$begun" ]; then
+				state {events}>&- {commands}<&- | bus pub -l -i "led.$session" -t bus/led/out/state {events}>&- {commands}<&- \
+					--will-topic bus/led/out/presence --will-payload "$gone" --will-qos 1 --will-retain &
+			fi
+			begun=yes
+		fi
 		;;
 	*/stop)
 		if [ "$key" = "$held" ]; then
