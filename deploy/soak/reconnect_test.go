@@ -18,9 +18,6 @@ import (
 	"troupe/schema/bubble"
 )
 
-// fleetSize is how many robots lose their broker at the same moment.
-const fleetSize = 300
-
 // A largeFleet is many robots and fleetd around one broker.
 type largeFleet struct {
 	mu     sync.Mutex

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func seedRange(t *testing.T) (first, count uint64) {
 	text := os.Getenv("TROUPE_SOAK")
 	if text == "" {
-		return 1, 200
+		return 1, seedsWithTheTests
 	}
 	from, n, ok := strings.Cut(text, "+")
 	if !ok {
