@@ -65,8 +65,15 @@ func TestMain(m *testing.M) {
 	}})
 	publishSets()
 	flag.Parse()
-	if f := flag.Lookup("rapid.checks"); !race && f.Value.String() == f.DefValue {
-		_ = flag.Set("rapid.checks", "1000") // some seconds a property
+	// Some seconds a property. Short runs and those under the race detector keep to 100 cases, of
+	// which rapid gives a short run a fifth.
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		switch {
+		case testing.Short():
+			_ = flag.Set("rapid.checks", "500")
+		case !race:
+			_ = flag.Set("rapid.checks", "1000")
+		}
 	}
 	m.Run()
 }
