@@ -73,10 +73,23 @@ func (h *Heartbeat) Validate() []Problem {
 // stop the robot. Robots learn the fleet's time from TS. A console sends the same message
 // to its own robot, which does not learn the time from it.
 type FleetHeartbeat struct {
-	TS      Time   `json:"ts"`
-	Session string `json:"session"`
-	Seq     int64  `json:"seq"`
+	TS       Time          `json:"ts"`
+	Session  string        `json:"session"`
+	Seq      int64         `json:"seq"`
+	Instance FleetInstance `json:"instance,omitzero"`
 }
+
+// FleetInstance is what an instance of fleetd says of itself to the others, for people. Robots
+// ignore it.
+type FleetInstance struct {
+	Version   string `json:"version,omitempty"`
+	StartedAt Time   `json:"started_at,omitzero"`
+	Leads     bool   `json:"leads,omitempty"`
+	Database  bool   `json:"database,omitempty"` // answers the instance
+}
+
+// MaxInstanceVersion is the longest version in a heartbeat, which brokers bound to 256 bytes.
+const MaxInstanceVersion = 32
 
 // Validate reports missing or invalid fields.
 func (h *FleetHeartbeat) Validate() []Problem {

@@ -32,8 +32,21 @@ type Status struct {
 	RetainedCommands []RetainedCommand `json:"retained_commands,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
 	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
 	Others           []string          `json:"others,omitempty" doc:"other instances whose heartbeats arrive"`
+	Instances        []InstanceHealth  `json:"instances" doc:"this instance, and every other one that it has heard since it started"`
 	Messages         int64             `json:"messages" doc:"messages that this instance has received since it started"`
 	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
+}
+
+// InstanceHealth is what an instance of fleetd says of itself in its heartbeats.
+type InstanceHealth struct {
+	Name      string      `json:"name"`
+	This      bool        `json:"this,omitempty" doc:"the instance that answers"`
+	Version   string      `json:"version,omitempty" doc:"left out by earlier releases, which say nothing of themselves"`
+	StartedAt schema.Time `json:"started_at,omitzero"`
+	Leads     bool        `json:"leads,omitempty" doc:"it says that it is the leader"`
+	Database  bool        `json:"database,omitempty" doc:"it says that its database answers"`
+	Broker    bool        `json:"broker,omitempty" doc:"its heartbeats arrive; of this instance: it is connected"`
+	HeardAt   schema.Time `json:"heard_at,omitzero" doc:"its last heartbeat, which it sends each second"`
 }
 
 // RetainedCommand is a command or live stop that the broker retained although it must not be.

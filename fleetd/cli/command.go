@@ -155,6 +155,9 @@ func (sh *shell) versionCommand() *cobra.Command {
 				fmt.Fprintf(w, "server %s at %s, name %s, fleet id %s\n", s.Version, sh.server, s.Name, dash(s.FleetID))
 				fmt.Fprintf(w, "       broker %s, database %s\n", healthText(s.Broker), healthText(s.Database))
 				fmt.Fprintln(w, "       "+leaderText(s.Leadership))
+				for _, i := range s.Instances[min(1, len(s.Instances)):] {
+					fmt.Fprintln(w, "       "+instanceText(i, s.TS.Time()))
+				}
 				if s.Disputed != "" {
 					fmt.Fprintln(w, "       DISPUTED: "+disputeText(s.Disputed))
 				}
@@ -190,6 +193,24 @@ func leaderText(l api.Leadership) string {
 		return "leader: " + l.Leader
 	}
 	return "leader: none (" + l.Why + ")"
+}
+
+// instanceText says how another instance is.
+func instanceText(i api.InstanceHealth, now time.Time) string {
+	text := "also " + i.Name
+	if i.Version != "" {
+		text += " " + i.Version + ", since " + i.StartedAt.Time().Local().Format(time.DateTime)
+		if !i.Database {
+			text += ", its database NOT OK"
+		}
+	}
+	if i.Leads {
+		text += ", leads"
+	}
+	if !i.Broker {
+		text += ", SILENT"
+	}
+	return fmt.Sprintf("%s, last heartbeat %v ago", text, now.Sub(i.HeardAt.Time()).Round(time.Second))
 }
 
 func healthText(h api.Health) string {

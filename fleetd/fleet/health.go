@@ -79,6 +79,13 @@ func (h *health) linked(s link.State, name string, now time.Time) (changed bool)
 	return changed
 }
 
+// databaseOK reports whether the database answers.
+func (h *health) databaseOK() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.db != nil && h.database.OK
+}
+
 // disputed records a sign that another client uses fleetd's name.
 func (h *health) disputed(why string, now time.Time) {
 	h.mu.Lock()

@@ -13,12 +13,20 @@ import (
 // its connection is not half-open.
 func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	seq := f.beats.Add(1)
-	body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq})
+	body, err := schema.Encode(schema.FleetHeartbeat{TS: schema.TimeOf(now), Session: session, Seq: seq, Instance: f.instance()})
 	if err != nil {
 		f.log.Error("heartbeat not encoded", "error", err)
 	}
 	f.view.Sent(seq, now)
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
+}
+
+// instance is what fleetd says of itself to other instances.
+func (f *Fleet) instance() schema.FleetInstance {
+	version := f.cfg.Version
+	return schema.FleetInstance{
+		Version: version[:min(len(version), schema.MaxInstanceVersion)], StartedAt: schema.TimeOf(f.started), Leads: f.leadership.Status().Leads, Database: f.health.databaseOK(),
+	}
 }
 
 // beat publishes fleetd's heartbeat, by which robots know that people can stop them. The loop

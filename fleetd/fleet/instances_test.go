@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
@@ -414,4 +415,36 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// People see of every instance what it says of itself, whichever one answers.
+func TestInstancesShowEachOthersHealth(t *testing.T) {
+	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		of := func(w *beside, name string) api.InstanceHealth {
+			for _, i := range w.Status().Instances {
+				if i.Name == name {
+					return i
+				}
+			}
+			return api.InstanceHealth{}
+		}
+		for _, w := range []*beside{a, b} {
+			w.until("both are well", func() bool {
+				one, two := of(w, "fleetd-a"), of(w, "fleetd-b")
+				return one.Leads && one.Database && one.Broker && !two.Leads && two.Database && two.Broker && one.Version == "v1-test" && one.StartedAt > 0
+			})
+			if !of(w, w.config.Name).This {
+				t.Errorf("%s does not say which one it is: %+v", w.config.Name, w.Status().Instances)
+			}
+		}
+		b.gate.Cut()
+		a.until("fleetd-b says that it has no database", func() bool { two := of(a, "fleetd-b"); return two.Broker && !two.Database })
+		b.gate.Mend()
+		b.cable.Cut()
+		a.until("fleetd-b is silent", func() bool { return !of(a, "fleetd-b").Broker })
+		if two := of(a, "fleetd-b"); two.Version != "v1-test" || time.Since(two.HeardAt.Time()) < 15*time.Second {
+			t.Errorf("the silent instance is %+v", two)
+		}
+		b.cable.Mend()
+	}, func(c *fleet.Config) { c.Version = "v1-test" })
 }

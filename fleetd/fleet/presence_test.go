@@ -125,6 +125,9 @@ func TestFleetdPublishesItsPresence(t *testing.T) {
 		var last schema.FleetHeartbeat
 		for range 3 {
 			h, problems := schema.Decode[schema.FleetHeartbeat](ear.Expect("troupe/v1/fleet/heartbeat/fleetd").Payload)
+			if i := h.Instance; i.Version == "" || i.StartedAt == 0 || !i.Database {
+				w.Errorf("of itself fleetd says %+v", i)
+			}
 			if len(problems) > 0 || h.Session != p.Session {
 				w.Fatalf("heartbeat %+v %v of another session than %s", h, problems, p.Session)
 			}

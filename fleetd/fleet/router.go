@@ -54,7 +54,8 @@ func (f *Fleet) receive(m link.Message) {
 	switch row.Kind {
 	case schema.TopicFleetHeartbeat:
 		f.view.NoteClient(params.CID)
-		f.instances.Beat(params.CID, now)
+		beat, _ := schema.Decode[schema.FleetHeartbeat](m.Payload) // also one that says nothing of itself shows that it is there
+		f.instances.Beat(params.CID, beat.Instance, now)
 		return
 	case schema.TopicFleetStopCmd:
 		f.view.NoteClient(params.CID)

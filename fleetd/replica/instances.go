@@ -1,9 +1,12 @@
 package replica
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"troupe/schema"
 )
 
 // silentFor is how long an instance may send no heartbeat before it counts as gone.
@@ -15,6 +18,15 @@ type Instances struct {
 	up       bool      // this instance is connected to the broker
 	since    time.Time // up has not changed since then
 	lastSeen map[string]time.Time
+	said     map[string]schema.FleetInstance // in the newest heartbeat
+}
+
+// Instance is one instance, by its newest heartbeat.
+type Instance struct {
+	Name     string
+	LastSeen time.Time
+	Silent   bool
+	schema.FleetInstance
 }
 
 // Linked records whether this instance is connected to the broker.
@@ -26,14 +38,14 @@ func (d *Instances) Linked(up bool, now time.Time) {
 	}
 }
 
-// Beat records a heartbeat of another instance.
-func (d *Instances) Beat(name string, now time.Time) {
+// Beat records a heartbeat of an instance, and what it says of itself.
+func (d *Instances) Beat(name string, said schema.FleetInstance, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lastSeen == nil {
-		d.lastSeen = map[string]time.Time{}
+		d.lastSeen, d.said = map[string]time.Time{}, map[string]schema.FleetInstance{}
 	}
-	d.lastSeen[name] = now
+	d.lastSeen[name], d.said[name] = now, said
 }
 
 // Has reports whether another instance has that name.
@@ -50,6 +62,18 @@ func (d *Instances) Gone(name string, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.up && now.Sub(d.since) >= silentFor && now.Sub(d.lastSeen[name]) >= silentFor
+}
+
+// List lists every instance that was heard since this one started, also those that have gone
+// silent, sorted.
+func (d *Instances) List(now time.Time) []Instance {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := []Instance{}
+	for _, name := range slices.Sorted(maps.Keys(d.lastSeen)) {
+		list = append(list, Instance{name, d.lastSeen[name], now.Sub(d.lastSeen[name]) >= silentFor, d.said[name]})
+	}
+	return list
 }
 
 // Others lists the other instances whose heartbeats arrive, sorted.

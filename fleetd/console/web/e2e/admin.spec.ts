@@ -164,7 +164,10 @@ test('health says how broker, database, instances and certificates are, and abou
   const health = page.getByRole('table', { name: 'Health' });
   await expect(health.getByRole('row', { name: /^Broker/ })).toContainText('works');
   await expect(health.getByRole('row', { name: /^Database/ })).toContainText('works (sqlite)');
-  await expect(page.getByRole('table', { name: 'Instances' })).toContainText('leads');
+  const own = page.getByRole('table', { name: 'Instances' }).getByRole('row', { name: /this one/ });
+  await expect(own).toContainText('leads');
+  await expect(own.getByText('works')).toHaveCount(2); // its broker, its database
+  await expect(own.getByText(/ago$/)).toBeVisible(); // its last heartbeat came back from the broker
   const certificates = page.getByRole('table', { name: 'Certificates' });
   for (const use of [/^root/, /^intermediate/, /^the address of fleetd/]) {
     await expect(certificates.getByRole('row', { name: use })).toContainText(/\d+ days/);

@@ -2584,6 +2584,22 @@ export interface components {
             row?: number;
             severity: string;
         };
+        InstanceHealth: {
+            /** @description its heartbeats arrive; of this instance: it is connected */
+            broker?: boolean;
+            /** @description it says that its database answers */
+            database?: boolean;
+            /** @description its last heartbeat, which it sends each second */
+            heard_at?: string;
+            /** @description it says that it is the leader */
+            leads?: boolean;
+            name: string;
+            started_at?: string;
+            /** @description the instance that answers */
+            this?: boolean;
+            /** @description left out by earlier releases, which say nothing of themselves */
+            version?: string;
+        };
         Labels: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
@@ -3872,6 +3888,8 @@ export interface components {
             dropped?: number;
             /** @description identifies the fleet's database to robots */
             fleet_id?: string;
+            /** @description this instance, and every other one that it has heard since it started */
+            instances: components["schemas"]["InstanceHealth"][];
             /** @description latched stops, without the names of their robots */
             latched: components["schemas"]["LatchedStop"][];
             /** @description false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet */

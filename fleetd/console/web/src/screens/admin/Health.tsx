@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { api, data, type Schemas } from '../../api/client';
 import { fleetdNow, useLive } from '../../live/stream';
 import { ListState } from '../../shell/ListState';
-import { dateTime } from '../../text/time';
+import { ago, dateTime } from '../../text/time';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';
 
@@ -70,6 +70,22 @@ function State({ of }: { of: Schemas['Health'] }) {
   );
 }
 
+/** Whether a part answers an instance; old: as it said before it went silent. */
+function Link({ ok, old }: { ok: boolean; old?: boolean }) {
+  const t = useAdminTexts();
+  const Icon = ok ? IconCheck : IconX;
+  return (
+    <Badge
+      color={old ? 'gray' : ok ? 'green' : 'red'}
+      variant="light"
+      tt="none"
+      leftSection={<Icon size={12} aria-hidden />}
+    >
+      {ok ? t.ok : t.fails}
+    </Badge>
+  );
+}
+
 function Instances({ of: s }: { of: Schemas['Status'] }) {
   const t = useAdminTexts();
   const lead = s.leadership;
@@ -83,25 +99,45 @@ function Instances({ of: s }: { of: Schemas['Status'] }) {
       </Text>
       <Rows
         label={t.instances}
-        rows={[s.name, ...(s.others ?? [])]}
-        keyOf={(name) => name}
+        rows={s.instances}
+        keyOf={(i) => i.name}
+        stale={(i) => !i.broker}
         columns={[
-          { head: t.instance, cell: (name) => (name === s.name ? `${name} (${t.thisOne})` : name) },
           {
-            head: t.does,
-            cell: (name) => (
-              <Badge variant={name === lead.leader ? 'filled' : 'default'} color="blue.8" tt="none">
-                {name === lead.leader ? t.leads : t.standsBy}
-              </Badge>
+            head: t.instance,
+            cell: (i) => (
+              <>
+                <span className="any-text">{i.this ? `${i.name} (${t.thisOne})` : i.name}</span>
+                <Text size="xs" c="dimmed" hiddenFrom="sm">
+                  {i.version ?? t.saysNothing}
+                </Text>
+              </>
             ),
           },
           {
-            head: t.why,
+            head: t.does,
+            cell: (i) => (
+              <Badge variant={i.leads ? 'filled' : 'default'} color="blue.8" tt="none">
+                {i.leads ? t.leads : i.broker ? t.standsBy : t.silent}
+              </Badge>
+            ),
+          },
+          { head: t.version, from: 'sm', cell: (i) => <span className="any-text">{i.version ?? t.saysNothing}</span> },
+          { head: t.started, from: 'sm', cell: (i) => (i.started_at ? dateTime(i.started_at) : '–') },
+          { head: t.broker, cell: (i) => <Link ok={!!i.broker} /> },
+          { head: t.database, cell: (i) => (i.version ? <Link ok={!!i.database} old={!i.broker} /> : '–') },
+          {
+            head: t.heard,
             from: 'sm',
-            cell: (name) => (name === s.name && lead.why ? lead.why : ''),
+            cell: (i) => (i.heard_at ? ago(Date.parse(s.ts) - Date.parse(i.heard_at)) : '–'),
           },
         ]}
       />
+      {lead.why && (
+        <Text size="sm" dir="auto">
+          {t.whyLeader(lead.why)}
+        </Text>
+      )}
       {!lead.leader && <Text role="status">{t.noLeader}</Text>}
     </Stack>
   );
