@@ -1,1 +1,0 @@
-import{Dt as e,yt as t}from"./index-DuIEx_sg.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
