@@ -68,7 +68,7 @@ var layers = []layer{
 	{what: "side effects: MQTT client, disk, simulated body, the robot's own page, database, keys, OpenID Connect",
 		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
 	{what: "bodies over MQTT",
-		folders: []string{"robotd/driver/bus"}},
+		folders: []string{"robotd/driver/bus", "robotd/driver/bus/check"}},
 	{what: "changes that people request of the database",
 		folders: []string{"fleetd/change"}},
 	{what: "fleetd's view of robots and of other instances",

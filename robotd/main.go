@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"troupe/broker/server"
 	"troupe/robotd/robot"
 	"troupe/schema/build"
 )
@@ -56,7 +55,7 @@ func command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
-	root.AddCommand(enrolCommand(), renewCommand())
+	root.AddCommand(enrolCommand(), renewCommand(), driverCommand())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
 	return root
@@ -73,9 +72,9 @@ func run(cmd *cobra.Command) (err error) {
 		fmt.Fprintf(cmd.OutOrStdout(), "ready robot=%s broker=%s\n", cfg.ID, cfg.Broker)
 	}
 	if cfg.Body.Listen != "" {
-		s, err := server.New(server.Config{MQTT: cfg.Body.Listen, Dev: true, Bus: true, Logger: cfg.Logger.With("broker", "bus")})
-		if err != nil {
-			return fmt.Errorf("serve the bus: %w", err)
+		s, failed := serveBus(cfg.Body.Listen, cfg.Logger.With("broker", "bus"))
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		cfg.Body.Dial = s.Dial

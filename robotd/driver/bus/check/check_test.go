@@ -1,0 +1,265 @@
+package check_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/driver"
+	"troupe/robotd/driver/bus/bustest"
+	"troupe/robotd/driver/bus/check"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+	"troupe/schema/bubble"
+	"troupe/schema/bus"
+	"troupe/schema/score"
+)
+
+// try checks an adapter that serves a body, in a bubble.
+func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what string, payload []byte) []byte) (results []check.Result) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{
+			Dial: broker.Dial, Body: body(), Parts: map[string][]schema.UnitKind{"all": bustest.All}, Spoil: spoil,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		if results, err = check.Run(t.Context(), check.Config{Dial: broker.Dial, Move: true}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return results
+}
+
+func fresh() *sim.Sim { return sim.New(sim.Config{At: "entrance"}) }
+
+func TestAdapterOfTheSimulatedBodyKeepsEveryRule(t *testing.T) {
+	for _, r := range try(t, func() driver.Driver { return fresh() }, nil) {
+		if r.Verdict != check.Keeps {
+			t.Errorf("%s %s: %s", r.Verdict, r.Rule, r.Why)
+		}
+	}
+}
+
+func TestRulesThatMakeUnitsMoveAreNotTriedUnasked(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		body := fresh()
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: body, Parts: map[string][]schema.UnitKind{"all": bustest.All}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		results, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Adapter: "all"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		untried := 0
+		for _, r := range results {
+			if r.Verdict == check.Untried && strings.Contains(r.Why, "--move") {
+				untried++
+			}
+		}
+		if at := body.Snapshot(); untried < 6 || at.X != 0 || at.Y != 0 || at.Theta != 0 || at.Yaw != 0 {
+			t.Errorf("%d rules were not tried, and the body is at %g, %g, heading %g, looking %g", untried, at.X, at.Y, at.Theta, at.Yaw)
+		}
+	})
+}
+
+// The broken bodies: each breaks one rule.
+type (
+	noPermission struct{ *sim.Sim } // runs before it is enabled, and always again
+	noError      struct{ *sim.Sim } // leaves error without a reset
+	anyOrder     struct{ *sim.Sim } // goes on under an order that it does not know
+	ownFeed      struct {           // feeds itself
+		*sim.Sim
+		quit chan struct{}
+	}
+	goesOn struct { // repeats the velocity for ever
+		*sim.Sim
+		newest atomic.Pointer[driver.Velocity]
+	}
+	silentBody   struct{ *sim.Sim } // answers nothing
+	twiceBody    struct{ *sim.Sim } // answers twice
+	deafToStop   struct{ *sim.Sim } // goes on after the stop of a start
+	anyFace      struct{ *sim.Sim } // takes every face
+	noHalt       struct{ *sim.Sim } // takes halt for idle
+	wrongReason  struct{ *sim.Sim } // carries out what it may not
+	unclampedCap struct{ *sim.Sim } // says that it is slower than it is
+)
+
+func (b noPermission) Order(o driver.Order) {
+	if o == driver.ToIdle || o == driver.ToStop {
+		o = driver.ToRun
+	}
+	b.Sim.Order(o)
+}
+
+func (b noError) Order(o driver.Order) {
+	if o == driver.ToRun {
+		b.Sim.Order(driver.ToReset)
+		time.AfterFunc(300*time.Millisecond, func() { b.Sim.Order(driver.ToRun) })
+		return
+	}
+	b.Sim.Order(o)
+}
+
+func (b anyOrder) Order(o driver.Order) {
+	if o != "dance" {
+		b.Sim.Order(o)
+	}
+}
+
+func (b ownFeed) Open(ctx context.Context) error {
+	go func() {
+		for ticker := time.NewTicker(driver.Tick); ; {
+			select {
+			case <-ticker.C:
+				b.Sim.Feed()
+			case <-b.quit:
+				ticker.Stop()
+				return
+			}
+		}
+	}()
+	return b.Sim.Open(ctx)
+}
+
+func (b ownFeed) Close() error {
+	close(b.quit)
+	return b.Sim.Close()
+}
+
+func (b *goesOn) Move(v driver.Velocity) {
+	b.newest.Store(&v)
+	b.Sim.Move(v)
+}
+
+func (b *goesOn) Feed() {
+	if v := b.newest.Load(); v != nil {
+		b.Sim.Move(*v)
+	}
+	b.Sim.Feed()
+}
+
+func (b silentBody) Start(driver.Command) {}
+
+func (b twiceBody) Start(c driver.Command) {
+	b.Sim.Start(c)
+	b.Sim.Start(c)
+}
+
+func (b deafToStop) Stop(uint64) {}
+
+func (b anyFace) Start(c driver.Command) {
+	if do := *c.Do; do.Type == score.TypeFace {
+		do.Face = "smile"
+		c.Do = &do
+	}
+	b.Sim.Start(c)
+}
+
+func (b noHalt) Order(o driver.Order) {
+	if o == driver.ToHalt {
+		o = driver.ToIdle
+	}
+	b.Sim.Order(o)
+}
+
+func (b wrongReason) Start(c driver.Command) {
+	if do := *c.Do; do.Type == score.TypeHead {
+		do = score.Action{Type: score.TypeFace, Face: "smile"}
+		c.Do, c.Unit, c.Holds = &do, "face", false
+	}
+	b.Sim.Start(c)
+}
+
+func (b unclampedCap) Body() driver.Body {
+	body := b.Sim.Body()
+	for i := range body.Units {
+		if body.Units[i].Kind == schema.UnitDrive {
+			body.Units[i].MaxSpeedMPS = 0.35
+		}
+	}
+	return body
+}
+
+// replace spoils a state.
+func replace(old, by string) func(string, string, []byte) []byte {
+	return func(_, what string, payload []byte) []byte {
+		if what == bus.OutState {
+			return []byte(strings.ReplaceAll(string(payload), old, by))
+		}
+		return payload
+	}
+}
+
+func TestEachBrokenAdapterIsFound(t *testing.T) {
+	n := 0
+	for what, c := range map[string]struct {
+		body  func() driver.Driver
+		spoil func(adapter, what string, payload []byte) []byte
+		rules []string // that it breaks, at least
+	}{
+		"runs before it is enabled":            {func() driver.Driver { return noPermission{fresh()} }, nil, []string{"starts-idle", "disabled"}},
+		"leaves error without a reset":         {func() driver.Driver { return noError{fresh()} }, nil, []string{"error-stays"}},
+		"goes on under an unknown order":       {func() driver.Driver { return anyOrder{fresh()} }, nil, []string{"unknown-order"}},
+		"has no dead man":                      {func() driver.Driver { return ownFeed{fresh(), make(chan struct{})} }, nil, []string{"dead-man"}},
+		"takes a velocity for ever":            {func() driver.Driver { return &goesOn{Sim: fresh()} }, nil, []string{"ttl"}},
+		"never answers":                        {func() driver.Driver { return silentBody{fresh()} }, nil, []string{"actions"}},
+		"answers twice":                        {func() driver.Driver { return twiceBody{fresh()} }, nil, []string{"answers-once"}},
+		"answers what was stopped":             {func() driver.Driver { return deafToStop{fresh()} }, nil, []string{"stopped"}},
+		"takes every face":                     {func() driver.Driver { return anyFace{fresh()} }, nil, []string{"refuses"}},
+		"takes halt for idle":                  {func() driver.Driver { return noHalt{fresh()} }, nil, []string{"orders"}},
+		"carries out what is not enabled":      {func() driver.Driver { return wrongReason{fresh()} }, nil, []string{"disabled"}},
+		"is faster than it says":               {func() driver.Driver { return unclampedCap{fresh()} }, nil, []string{"clamped"}},
+		"sends percent":                        {func() driver.Driver { return fresh() }, replace(`"level":1`, `"level":100`), []string{"units-of-measure"}},
+		"misspells a field":                    {func() driver.Driver { return fresh() }, replace(`"wz_radps"`, `"turning"`), []string{"contract"}},
+		"sends every hundredth state":          {func() driver.Driver { return fresh() }, everyHundredth(), []string{"states"}},
+		"has a clock that goes back":           {func() driver.Driver { return fresh() }, replace(`"t_ms":2`, `"t_ms":1`), []string{"time"}},
+		"has another session than it said":     {func() driver.Driver { return fresh() }, replace(`"session":"s1"`, `"session":"s9"`), []string{"session"}},
+		"says nothing about its own dead man":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"dead-man"}},
+		"reports a set-point that is not zero": {func() driver.Driver { return fresh() }, replace(`"state":"idle","vx_mps":0`, `"state":"idle","set_vx_mps":0.1,"vx_mps":0`), []string{"permission"}},
+	} {
+		n++
+		t.Run(what, func(t *testing.T) {
+			broken := map[string]string{}
+			for _, r := range try(t, c.body, c.spoil) {
+				if r.Verdict == check.Breaks {
+					broken[r.Rule] = r.Why
+				}
+			}
+			for _, rule := range c.rules {
+				if broken[rule] == "" {
+					t.Errorf("%s was not found; found were %v", rule, slices.Sorted(maps.Keys(broken)))
+				}
+			}
+			t.Log(broken)
+		})
+	}
+	if n < 10 {
+		t.Errorf("%d broken adapters", n)
+	}
+}
+
+func everyHundredth() func(string, string, []byte) []byte {
+	n := 0
+	return func(_, what string, payload []byte) []byte {
+		if what != bus.OutState {
+			return payload
+		}
+		if n++; n%100 != 0 {
+			return nil
+		}
+		return payload
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/driver/bus/bustest"
+	"troupe/robotd/driver/bus/check"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+	"troupe/schema/bubble"
+	"troupe/schema/bus"
+)
+
+func TestCheckPrintsEachRuleAndWhatBreaksIt(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{
+			Dial: broker.Dial, Body: sim.New(sim.Config{}), Parts: map[string][]schema.UnitKind{"show": {schema.UnitFace, schema.UnitBattery}},
+			Spoil: func(_, what string, payload []byte) []byte {
+				if what == bus.OutState {
+					return bytes.Replace(payload, []byte(`"level":1`), []byte(`"level":87`), 1)
+				}
+				return payload
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		var out strings.Builder
+		err = runCheck(t.Context(), &out, check.Config{Dial: broker.Dial})
+		if err == nil || !strings.Contains(err.Error(), "breaks 1 of the rules") {
+			t.Errorf("the error is %v", err)
+		}
+		for _, want := range []string{
+			"BREAKS   units-of-measure   every number is in its unit of measure: state /units/battery/level: 87 is not within 0 and 1; write a share of 1, not percent\n",
+			"keeps    actions            every unit carries out an action and answers done\n",
+			"untried  dead-man ",
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q is not in\n%s", want, out.String())
+			}
+		}
+	})
+}
