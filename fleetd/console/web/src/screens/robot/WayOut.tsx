@@ -19,7 +19,7 @@ import { type Step, wayOut } from './wayOut';
 const useTexts = texts(
   {
     performs: 'It performs.',
-    title: (what: string) => `It does not perform: ${what}`,
+    title: (what: string) => `It does not perform – ${what}`,
     because: 'Cause',
     next: 'Next',
     then: 'Then',
@@ -56,7 +56,7 @@ const useTexts = texts(
   },
   {
     performs: 'Er tritt auf.',
-    title: (what: string) => `Er tritt nicht auf: ${what}`,
+    title: (what: string) => `Er tritt nicht auf – ${what}`,
     because: 'Ursache',
     next: 'Jetzt',
     then: 'Danach',

@@ -60,6 +60,7 @@ export function RobotTable({ ids, columns, compact, sorting, onSort, active, onO
       aria-rowcount={ids.length + 1}
       aria-colcount={columns.length + 1}
       tabIndex={0}
+      data-compact={compact || undefined}
       data-testid="robots"
       onPointerEnter={(e) => e.pointerType === 'mouse' && onPointer(true)}
       onPointerLeave={() => onPointer(false)}

@@ -14,7 +14,7 @@ export type ColumnID = Exclude<SortColumn, 'problems'>;
 /** How a column draws a robot, and how wide it is. */
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
   name: { Cell: Name, width: 'minmax(90px, 1.1fr)' },
-  doing: { Cell: Doing, width: 'minmax(160px, 1.7fr)' },
+  doing: { Cell: Doing, width: 'minmax(176px, 1.8fr)' },
   presence: { Cell: Presence, width: 'minmax(92px, 1fr)' },
   mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
   story: { Cell: Story, width: 'minmax(158px, 1.8fr)' },

@@ -37,8 +37,9 @@ export function useKeys(
           else if (active !== undefined) onOpen(active);
           break;
         case 'Enter':
-          if (active !== undefined && !(e.target instanceof HTMLElement && e.target.closest('button, a')))
-            onOpen(active);
+          // What has the focus and is pressed with Enter itself keeps it.
+          if (active === undefined || (e.target instanceof HTMLElement && e.target.closest('button, a'))) return;
+          onOpen(active);
           break;
         case 'Escape':
           useSelection.getState().clear();
