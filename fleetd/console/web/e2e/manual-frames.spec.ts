@@ -112,6 +112,17 @@ test('W A S D drive while a slider has the focus, whose own keys are the arrows;
   expect(still(await held('w'))).toBe(true);
 });
 
+test('a key that drives is no shortcut: the focus stays where it is', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  const back = page.getByRole('button', { name: 'Give back' });
+  await back.focus();
+  for (const key of ['s', 'g', 'a']) await page.keyboard.press(key);
+  await expect(back).toBeFocused();
+  await expect(page).toHaveURL(/\/manual$/);
+  await expect(page.getByRole('dialog')).toBeHidden();
+});
+
 test('a robot with weak brakes is driven only as fast as fleetd allows, and the page says why', async ({ page }) => {
   const t = await Teleop.of(page);
   await t.takeControl();

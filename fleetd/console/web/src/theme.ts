@@ -17,6 +17,8 @@ export const theme = createTheme({
       defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } },
     },
     Button: { defaultProps: { size: 'sm' } },
+    // Before it has its place a list is at the top of the document, where a tablet would scroll to it.
+    Popover: { defaultProps: { floatingStrategy: 'fixed' } },
     Notification: {
       defaultProps: () => ({ closeButtonProps: { 'aria-label': useThemeTexts.now().close } }),
     },

@@ -19,7 +19,7 @@ export function Shortcuts() {
   useEffect(() => {
     let goUntil = 0;
     const onKey = (e: KeyboardEvent) => {
-      if (typing(e) || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.defaultPrevented || typing(e) || e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.timeStamp < goUntil) {
         goUntil = 0;
         const screen = screens.find((s) => s.shortcut === e.key);

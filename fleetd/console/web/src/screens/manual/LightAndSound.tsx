@@ -1,4 +1,4 @@
-import { Box, ColorInput, Group, Select, Slider, Text, Textarea } from '@mantine/core';
+import { Box, CheckIcon, ColorInput, ColorSwatch, Group, Select, Slider, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 
 import { Do, useSend } from '../robot/Do';
@@ -8,6 +8,15 @@ import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
 
+/** Colours at hand; any other one is written or picked. */
+const colours = {
+  white: '#ffffff',
+  red: '#e03131',
+  orange: '#f08c00',
+  green: '#2f9e44',
+  blue: '#1971c2',
+  violet: '#9c36b5',
+} as const;
 const patterns = ['solid', 'blink', 'breathe', 'rainbow'] as const;
 
 /** Lights, sounds and speech of the robot, as far as it has them. */
@@ -30,15 +39,31 @@ function Lights({ drive }: { drive?: Drive }) {
   const [pattern, setPattern] = useState<(typeof patterns)[number]>('solid');
   return (
     <Part title={t.lights}>
+      <Group gap="xs" role="group" aria-label={t.colour}>
+        {Object.entries(colours).map(([name, hex]) => (
+          <ColorSwatch
+            key={name}
+            component="button"
+            type="button"
+            color={hex}
+            size={48}
+            aria-label={t.colours[name as keyof typeof colours]}
+            aria-pressed={colour === hex}
+            style={{ cursor: 'pointer' }}
+            onClick={() => setColour(hex)}
+          >
+            {colour === hex && <CheckIcon size={16} color={hex === colours.white ? 'black' : 'white'} />}
+          </ColorSwatch>
+        ))}
+      </Group>
       <Group align="flex-end" gap="xs">
         <ColorInput
-          label={t.colour}
+          label={t.otherColour}
           value={colour}
           onChange={setColour}
           format="hex"
           size="md"
           w={150}
-          swatches={['#ffffff', '#e03131', '#2f9e44', '#1971c2', '#f08c00', '#9c36b5']}
           eyeDropperButtonProps={{ 'aria-label': t.colour }}
         />
         <Select
@@ -97,7 +122,7 @@ function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) 
             value={sound}
             onChange={setSound}
             data={[...sounds]}
-            searchable
+            searchable={sounds.length > 12} // the keyboard of a phone would cover a short list
             allowDeselect={false}
             size="md"
             flex={1}

@@ -39,15 +39,16 @@ export function useKeyboard(drive?: Drive): void {
     const [blur, hidden] = [stop('blur'), stop('hidden')];
     const leave = () => void drive.end();
     const touch = () => drive.present();
-    window.addEventListener('keydown', down);
-    window.addEventListener('keyup', up);
+    // Before anything else on the page: the shortcuts of the console leave what was taken, and nothing hides a release.
+    window.addEventListener('keydown', down, true);
+    window.addEventListener('keyup', up, true);
     window.addEventListener('blur', blur);
     window.addEventListener('pagehide', leave);
     window.addEventListener('pointerdown', touch);
     document.addEventListener('visibilitychange', hidden);
     return () => {
-      window.removeEventListener('keydown', down);
-      window.removeEventListener('keyup', up);
+      window.removeEventListener('keydown', down, true);
+      window.removeEventListener('keyup', up, true);
       window.removeEventListener('blur', blur);
       window.removeEventListener('pagehide', leave);
       window.removeEventListener('pointerdown', touch);
