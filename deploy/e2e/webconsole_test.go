@@ -46,20 +46,44 @@ func TestWebConsole(t *testing.T) {
 				runSpecs(t, newWebPage(s.world, func() { s.startFleetd() }), name)
 				return
 			}
-			w := newPerformingWorld(t)
-			runSpecs(t, newWebPage(w, func() { w.startFleetd() }), filepath.Base(file))
+			var more []string
+			if slices.Contains(signedInSpecs, filepath.Base(file)) {
+				more = []string{"--dev=false"}
+			}
+			w := newPerformingWorld(t, more...)
+			runSpecs(t, newWebPage(w, func() { w.startFleetd(more...) }), filepath.Base(file))
 		})
 	}
 }
 
+// signedInSpecs are the files of specs whose people sign in, in a world that is otherwise that of
+// the others.
+var signedInSpecs = []string{"operatorday.spec.ts"}
+
 // newPerformingWorld has three robots in two sites, which perform stories of the shipped
-// library, and a fleetd that gives everybody every right.
-func newPerformingWorld(t *testing.T) *world {
+// library, take faults that specs play into them, and a fleetd that gives everybody every right
+// unless its arguments say otherwise.
+func newPerformingWorld(t *testing.T, more ...string) *world {
 	t.Helper()
 	w := newWorld(t, ownBroker)
-	w.startFleetd()
-	w.runRobotsIn(schema.ModeMnl, "", "r1", "r2", "r3")
-	w.awaitAdopted("r1", "r2", "r3")
+	w.startFleetd(more...)
+	dev := !slices.Contains(more, "--dev=false")
+	if !dev {
+		w.signIn()
+	}
+	robots := []string{"r1", "r2", "r3"}
+	for _, id := range robots {
+		w.runRobot(id, "", "--sim-faults")
+	}
+	for _, id := range robots {
+		w.awaitState(id, "in mnl", func(s schema.State) bool {
+			return s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		})
+		if !dev {
+			w.mustRunCLI("adopt", id, "--wait")
+		}
+	}
+	w.awaitAdopted(robots...)
 	w.mustRunCLI("robot", "label", "r1", "site=museum")
 	w.mustRunCLI("robot", "label", "r2", "site=museum")
 	w.mustRunCLI("robot", "label", "r3", "site=stage")

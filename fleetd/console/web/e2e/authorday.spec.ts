@@ -1,91 +1,7 @@
-import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 
-import { expect, live, test } from './world';
-
-/** How a person does a thing on the page: with the keyboard alone, or by touch alone. */
-interface Hand {
-  /** Goes to a button, a link or a field, and presses it. */
-  press(what: Locator): Promise<void>;
-  /** Goes to a field and replaces what is in it. */
-  write(field: Locator, text: string): Promise<void>;
-  /** Chooses an option of a list. */
-  choose(list: Locator, option: string): Promise<void>;
-  /** Picks an entry of an open menu. */
-  pick(item: Locator): Promise<void>;
-  /** Opens a page of the navigation. */
-  open(page: 'Stories'): Promise<void>;
-  /** Puts the last row of the list one place up. */
-  moveUp(row: Locator, button: Locator): Promise<void>;
-}
-
-/** A name that no other run has used. */
-const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
-
-function keyboard(page: Page): Hand {
-  const focused = (what: Locator) => what.evaluate((e) => e === document.activeElement).catch(() => false);
-  /** Tabs until the element has the focus: nothing may be out of reach. */
-  const reach = async (what: Locator) => {
-    await expect(what).toBeVisible();
-    for (let n = 0; n < 250; n++) {
-      if (await focused(what)) return;
-      await page.keyboard.press(n < 125 ? 'Tab' : 'Shift+Tab');
-    }
-    throw new Error(`the keyboard does not reach ${String(what)}`);
-  };
-  return {
-    press: async (what) => {
-      await reach(what);
-      await page.keyboard.press('Enter');
-    },
-    write: async (field, text) => {
-      await reach(field);
-      await page.keyboard.press('Control+a');
-      await page.keyboard.type(text);
-    },
-    choose: async (list, option) => {
-      await reach(list);
-      await page.keyboard.press('Control+a');
-      await page.keyboard.type(option);
-      await expect(page.getByRole('option', { name: option, exact: true })).toBeVisible();
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
-    },
-    pick: async (item) => {
-      await expect(item).toBeVisible();
-      for (let n = 0; n < 20 && !(await focused(item)); n++) await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
-    },
-    open: async () => {
-      await page.keyboard.press('g');
-      await page.keyboard.press('t');
-    },
-    moveUp: async (row) => {
-      await reach(row);
-      await page.keyboard.press('Alt+ArrowUp');
-    },
-  };
-}
-
-function touch(page: Page): Hand {
-  return {
-    press: (what) => what.tap(),
-    write: async (field, text) => {
-      await field.tap();
-      await field.fill(text); // what the keyboard on the screen types
-    },
-    choose: async (list, option) => {
-      await list.tap();
-      await page.getByRole('option', { name: option, exact: true }).tap();
-    },
-    pick: (item) => item.tap(),
-    open: async (name) => {
-      const menu = page.getByRole('button', { name: 'Menu' });
-      if (await menu.isVisible()) await menu.tap();
-      await page.getByRole('link', { name, exact: true }).tap();
-    },
-    moveUp: (_, button) => button.tap(),
-  };
-}
+import { type Hand, keyboard, touch, withoutPointer } from './hands';
+import { expect, fresh, live, test } from './world';
 
 interface Robot {
   desired: { story?: { id: string } };
@@ -177,13 +93,9 @@ test.describe('an author', () => {
   test.setTimeout(240_000);
 
   test('does the whole day by keyboard alone', async ({ page, request }) => {
-    await page.addInitScript(() => {
-      // The pointer would be a way around.
-      for (const kind of ['pointerdown', 'mousedown'])
-        window.addEventListener(kind, () => Object.assign(window, { pointed: true }), true);
-    });
+    const neverPointed = await withoutPointer(page);
     await day(page, request, keyboard(page), fresh('by-keyboard'));
-    expect(await page.evaluate(() => 'pointed' in window)).toBe(false);
+    await neverPointed();
   });
 
   test.describe('at a tablet', () => {

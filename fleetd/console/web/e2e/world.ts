@@ -26,6 +26,9 @@ export const test = base.extend<{ world: World }>({
 
 export { expect };
 
+/** A name that no other run has used. */
+export const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
+
 /** Waits until the console shows the robots of the world. */
 export async function live(page: Page): Promise<void> {
   await expect(page.getByTestId('connection')).toHaveText('Live');
