@@ -52,6 +52,7 @@ require (
 	cel.dev/cel-go v0.33.2
 	github.com/alexedwards/scs/v2 v2.9.0
 	github.com/coreos/go-oidc/v3 v3.21.0
+	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/google/renameio/v2 v2.0.2
 	golang.org/x/oauth2 v0.37.0
 )

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"troupe/robotd/robot"
@@ -79,5 +80,23 @@ func run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, s.Close()) }()
 		cfg.Body.Dial = s.Dial
 	}
+	if cfg.Supervisor, err = serviceManager(); err != nil {
+		return err
+	}
 	return robot.Run(cmd.Context(), cfg)
+}
+
+// serviceManager is systemd if it has started robotd.
+func serviceManager() (s robot.Supervisor, err error) {
+	if os.Getenv("NOTIFY_SOCKET") == "" {
+		return s, nil
+	}
+	if s.Watchdog, err = daemon.SdWatchdogEnabled(false); err != nil {
+		return s, fmt.Errorf("read the watchdog's time from the environment: %w", err)
+	}
+	s.Tell = func(state string) error {
+		_, err := daemon.SdNotify(false, state)
+		return err
+	}
+	return s, nil
 }

@@ -51,6 +51,7 @@ missing() {
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
 	have_paho || echo python3-paho-mqtt               # the example responder and the adapters run on it
+	have systemd-analyze || echo systemd              # reads the unit files
 	have gcc || echo gcc                              # the race detector links with it
 	[ -e /usr/include/stdlib.h ] || echo libc6-dev    # ... and with this
 	[ -s /etc/ssl/certs/ca-certificates.crt ] || [ "$(uname -s)" != Linux ] || echo ca-certificates

@@ -121,7 +121,7 @@ func (l *laptop) become(cfg *robot.Config) {
 		return
 	}
 	cfg.Body = robot.Body{Adapters: []string{"laptop", "base"}, Dial: l.bus.Dial}
-	cfg.SimFaults = false
+	cfg.Scenario.Live = false
 }
 
 func (l *laptop) end() error {

@@ -75,12 +75,10 @@ type Config struct {
 
 	// Driver is the body; nil means the adapters of Body, or without any a simulated body,
 	// configured by Sim.
-	Driver driver.Driver
-	Body   Body
-	Sim    sim.Config
-	// SimFaults lets administrators play faults and signals into the simulated body over MQTT.
-	SimFaults bool
-	Scenario  Scenario
+	Driver   driver.Driver
+	Body     Body
+	Sim      sim.Config
+	Scenario Scenario
 
 	pinned identity.Fleetd // from the enrolment
 
@@ -89,7 +87,8 @@ type Config struct {
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
-	Ready func()
+	Ready      func()
+	Supervisor Supervisor
 }
 
 // Page is the robot's own page.
@@ -213,7 +212,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
 	}
-	if cfg.SimFaults {
+	if cfg.Scenario.Live {
 		h.mqtt.sim = inputs
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
@@ -250,7 +249,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	})
 	h.perform(first, false)
 	ended := make(chan error, 1)
-	go func() { ended <- h.loop.run(ctx, endGrace, cfg.Ready) }()
+	go func() { ended <- h.loop.run(ctx, endGrace, cfg.ready) }()
+	h.work.Go(func() { cfg.Supervisor.attend(ctx, running, h.loop, h.local) })
 
 	// The body is closed first; after that no goroutine waits for the loop.
 	select {

@@ -23,6 +23,7 @@ import (
 
 // Scenario is played into the simulated body.
 type Scenario struct {
+	Live  bool            // administrators may also play faults and signals into the body over MQTT
 	File  string          // YAML; empty = none
 	Begin <-chan struct{} // it begins when this is closed; nil = when robotd starts
 	// Played is called with each entry when its time has come; it may be nil. Who runs the

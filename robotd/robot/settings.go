@@ -258,9 +258,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		Battery:          Battery{k.Float64("low_battery"), k.Float64("charged")},
 		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
-		Sim:       sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
-		Page:      Page{k.String("page"), k.Strings("page_host")},
-		SimFaults: k.Bool("sim.faults"), Scenario: Scenario{File: k.String("sim.scenario")},
+		Sim:      sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
+		Page:     Page{k.String("page"), k.Strings("page_host")},
+		Scenario: Scenario{Live: k.Bool("sim.faults"), File: k.String("sim.scenario")},
 		Body: Body{
 			Model: k.String("model"), Serial: k.String("serial"),
 			Bus: k.String("bus"), Adapters: k.Strings("bus_adapters"), Listen: k.String("bus_listen"),

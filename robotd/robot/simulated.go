@@ -28,7 +28,7 @@ func newSimInputs(cfg *Config, body driver.Driver, guard *guard, log *slog.Logge
 	if speed := cfg.Sim.Speed; speed != 0 && !(speed >= 1 && speed <= maxSpeed) {
 		return nil, nil, fmt.Errorf("configuration: sim.speed: %g is not within 1 and %d", speed, maxSpeed)
 	}
-	if !cfg.SimFaults && cfg.Scenario.File == "" {
+	if !cfg.Scenario.Live && cfg.Scenario.File == "" {
 		return nil, nil, nil
 	}
 	simulated, ok := body.(*sim.Sim)

@@ -1,0 +1,89 @@
+package robot
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
+	"troupe/schema/bubble"
+)
+
+// manager is a service manager that remembers what it was told.
+type manager struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (m *manager) tell(state string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, state)
+	return nil
+}
+
+// take returns what it was told since the last call.
+func (m *manager) take() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told := m.told
+	m.told = nil
+	return told
+}
+
+func count(told []string, what string) (n int) {
+	for _, t := range told {
+		if t == what {
+			n++
+		}
+	}
+	return n
+}
+
+func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var m manager
+		s := newStand(t)
+		hold := make(chan struct{})
+		s.boot(func(c *Config) {
+			c.Driver = &stuck{Driver: sim.New(sim.Config{}), until: hold}
+			c.Supervisor = Supervisor{Tell: m.tell, Watchdog: 10 * time.Second}
+		})
+		s.mode(schema.ModeMnl)
+		if told := m.take(); told[0] != tellReady {
+			t.Errorf("it is told first: %q", told[0])
+		}
+		time.Sleep(time.Minute)
+		told := m.take()
+		if n := count(told, tellAlive); n < 55 || n > 61 {
+			t.Errorf("fed %d times in a minute", n)
+		}
+		if !slices.ContainsFunc(told, func(t string) bool {
+			return strings.HasPrefix(t, tellStatus+"mnl, DISABLED, connected to the broker, operators never")
+		}) {
+			t.Errorf("no status in %q", told)
+		}
+		s.op.Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", `{}`)
+		time.Sleep(time.Minute)
+		if told = m.take(); count(told, tellAlive) > 1 || count(told, tellStatus+"the robot's control loop does not answer") != 1 {
+			t.Errorf("while the loop hangs it is told %q", told)
+		}
+		close(hold)
+		time.Sleep(10 * time.Second)
+		if told = m.take(); count(told, tellAlive) < 8 {
+			t.Errorf("after it is told %q", told)
+		}
+		s.shutDown()
+		if told = m.take(); count(told, tellStopping) != 1 {
+			t.Errorf("at the end it is told %q", told)
+		}
+	})
+}
+
+func TestRobotRunsWithoutServiceManager(t *testing.T) {
+	Supervisor{}.tell(tellReady)
+	Supervisor{}.attend(t.Context(), t.Context(), nil, nil)
+}
