@@ -59,6 +59,7 @@ func command() *cobra.Command {
 	root.AddCommand(enrolCommand(), renewCommand(), driverCommand())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
+	root.AddCommand(doctorCommand())
 	return root
 }
 

@@ -1,11 +1,13 @@
 package page
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -176,4 +178,21 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.sessions.end(s.token(r))
 	s.setCookie(w, "", -1)
 	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
+
+// At reports whether the page of this robot is at an address.
+func At(ctx context.Context, address, robot string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/sign-in", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+	return err == nil && strings.Contains(string(text), "<title>"+robot+"</title>")
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"troupe/robotd/robot"
+)
+
+// errIll is the error of an examination that found something that fails.
+var errIll = errors.New("the robot does not work as it is")
+
+func doctorCommand() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use: "doctor", Short: "look for the usual mistakes around this robot", Args: cobra.NoArgs,
+		Long: `Look for the usual mistakes around this robot: in its settings, its clock, its disk, its
+		identity, the way to its broker, the adapters of its body, its sound device and its page.
+		Each finding is ok, warn or fail, and says what to do. The flags, the environment and the
+		file of settings are those of robotd. It changes nothing, and may run beside robotd. Its
+		exit status is 1 if something fails.`,
+		Example: "  robotd doctor --data /var/lib/robotd\n  robotd doctor --config robot.yaml -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "" && output != "json" {
+				return fmt.Errorf("output %q: want json, or none", output)
+			}
+			cfg, _, err := robot.Load(cmd.Flags())
+			found := robot.Examine(cmd.Context(), cfg, err, robot.ThisComputer())
+			if err := printFindings(cmd.OutOrStdout(), found, output == "json"); err != nil {
+				return err
+			}
+			for _, f := range found {
+				if f.Verdict == robot.Ill {
+					return errIll
+				}
+			}
+			return nil
+		},
+	}
+	robot.Flags(c.Flags())
+	c.Flags().StringVarP(&output, "output", "o", "", "json: findings as a JSON list")
+	return c
+}
+
+func printFindings(out io.Writer, found []robot.Finding, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(found)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, f := range found {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Verdict, f.Part, strings.ReplaceAll(f.Detail, "\n", " "))
+		if f.Help != "" {
+			fmt.Fprintf(table, "\t\t-> %s\n", f.Help)
+		}
+	}
+	return table.Flush()
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"troupe/robotd/robot"
+)
+
+func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
+	examine := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		c := command()
+		c.SetOut(&out)
+		c.SetArgs(append([]string{"doctor", "--id", "r1", "--data", t.TempDir(), "--broker", "mqtt://127.0.0.1:1", "--page", "off"}, args...))
+		err := c.ExecuteContext(t.Context())
+		return out.String(), err
+	}
+	text, err := examine()
+	if !errors.Is(err, errIll) || !strings.Contains(text, "\nfail  broker ") || !strings.Contains(text, "-> nothing listens there") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	text, err = examine("-o", "json")
+	var found []robot.Finding
+	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errIll) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Verdict != robot.Healthy {
+		t.Errorf("%v, %v:\n%s", err, e, text)
+	}
+	if text, err = examine("--link-loss-mnl", "perhaps"); !errors.Is(err, errIll) || !strings.Contains(text, "fail  settings") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	if _, err = examine("-o", "yaml"); err == nil || errors.Is(err, errIll) {
+		t.Errorf("an unknown output: %v", err)
+	}
+}

@@ -1,0 +1,146 @@
+package robot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/schema"
+	"troupe/schema/bus"
+)
+
+const (
+	// tryWithin bounds each attempt to reach something.
+	tryWithin = 5 * time.Second
+	// presentWithin is how long retained messages may take to arrive.
+	presentWithin = time.Second
+)
+
+// connect opens a connection until it is up or has failed, and calls then while it is up.
+func connect(ctx context.Context, c link.Config, then func()) error {
+	states := make(chan link.State, 16)
+	if c.OnMessage == nil {
+		c.OnMessage = func(link.Message) {}
+	}
+	c.OnState = func(s link.State) {
+		select {
+		case states <- s:
+		default:
+		}
+	}
+	l, err := link.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close(context.WithoutCancel(ctx), nil) }()
+	late := time.NewTimer(tryWithin)
+	defer late.Stop()
+	for {
+		select {
+		case s := <-states:
+			switch s.Phase {
+			case link.Up:
+				then()
+				return nil
+			case link.Refused, link.Down:
+				return s.Err
+			}
+		case <-late.C:
+			return errSilent
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+var errSilent = fmt.Errorf("no answer within %v", tryWithin)
+
+// broker opens a connection as the robot does, under the name of the one for blobs: that of
+// the robot itself would end the session of a robotd that runs.
+func (x *examination) broker(ctx context.Context, url string) {
+	part, c := "broker", x.c
+	if len(c.Others) > 0 {
+		part += " " + url
+	}
+	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}
+	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password}, func() {})
+	if err != nil {
+		x.ill(part, url+": "+err.Error(), helpWith(err))
+		return
+	}
+	x.well(part, url+" lets the robot in")
+}
+
+// helpWith returns what to do about a connection that failed.
+func helpWith(err error) string {
+	var dns *net.DNSError
+	text := err.Error()
+	switch {
+	case errors.Is(err, link.ErrRefused):
+		return "compare the robot's name and password (--id, --password-file), or its certificate, with what the broker knows"
+	case errors.Is(err, errSilent):
+		return "see whether a firewall drops what is sent there, and whether the port is that of MQTT"
+	case errors.As(err, &dns) || strings.Contains(text, "no such host"):
+		return "the name of the broker is not known here: correct --broker, or see to the name server"
+	case strings.Contains(text, "connection refused"):
+		return "nothing listens there: start the broker, or correct the port in --broker"
+	case strings.Contains(text, "certificate") || strings.Contains(text, "tls:"):
+		return "the broker's certificate is not of the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
+	}
+	return "see whether the network and the broker are up"
+}
+
+// adapters looks for the adapters of the body on the bus.
+func (x *examination) adapters(ctx context.Context) {
+	b := x.c.Body
+	if len(b.Adapters) == 0 {
+		x.well("body", "it is simulated")
+		return
+	}
+	heard := make(chan string, 64)
+	err := connect(ctx, link.Config{
+		URL: b.Bus, Dial: b.Dial, ClientID: "doctor", Subscribe: []link.Subscription{{Filter: bus.Out("+", "presence"), QoS: 1}},
+		OnMessage: func(m link.Message) {
+			name, _, _ := bus.FromAdapter(m.Topic)
+			if p, problems := schema.Decode[bus.Presence](m.Payload); len(problems) == 0 && p.Present {
+				select {
+				case heard <- name:
+				default:
+				}
+			}
+		},
+	}, func() { x.await(ctx, slices.Clone(b.Adapters), heard) })
+	switch {
+	case err != nil && b.Listen != "":
+		x.doubt("body", b.Bus+": "+err.Error(), "robotd serves this bus itself: run this while robotd runs to find the adapters")
+	case err != nil:
+		x.ill("body", b.Bus+": "+err.Error(), "start the broker of the bus, or let robotd serve it with --bus-listen")
+	}
+}
+
+// await waits for the presence of the adapters and reports on each.
+func (x *examination) await(ctx context.Context, missing []string, heard <-chan string) {
+	late := time.NewTimer(presentWithin)
+	defer late.Stop()
+	for waits := true; waits && len(missing) > 0; {
+		select {
+		case name := <-heard:
+			if i := slices.Index(missing, name); i >= 0 {
+				missing = slices.Delete(missing, i, i+1)
+				x.well("body", "adapter "+name+" is there")
+			}
+		case <-late.C:
+			waits = false
+		case <-ctx.Done():
+			waits = false
+		}
+	}
+	for _, name := range missing {
+		x.ill("body", "adapter "+name+" is not on "+x.c.Body.Bus, "start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
+	}
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package robot
+
+import (
+	"errors"
+	"math"
+)
+
+func synchronised() (bool, error) { return false, errors.ErrUnsupported }
+
+func free(string) uint64 { return math.MaxUint64 }

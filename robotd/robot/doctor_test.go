@@ -1,0 +1,227 @@
+package robot
+
+import (
+	"crypto/x509"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/identity"
+	"troupe/robotd/page"
+	"troupe/schema"
+)
+
+// patient is a robot's computer and settings without a fault, until a test puts one in.
+type patient struct {
+	t  *testing.T
+	c  Config
+	on Computer
+	ca *brokertest.CA
+	// plain has no TLS, secured asks for certificates.
+	plain, secured *brokertest.Broker
+	bus            brokertest.Backend
+	adapter        *brokertest.Client
+}
+
+func newPatient(t *testing.T) *patient {
+	p := &patient{t: t, ca: brokertest.NewCA(t)}
+	p.plain, p.secured = brokertest.Start(t), brokertest.Start(t, p.ca.Broker)
+	p.bus = brokertest.NewBus(t)
+	t.Cleanup(func() { _ = p.bus.Close() })
+	p.adapter = brokertest.Connect(t, p.bus.Dial, brokertest.Hello{ClientID: "base"})
+	data := t.TempDir()
+	saveIdentity(t, p.ca, data)
+	p.c = Config{ID: "r1", Broker: "mqtts://" + p.secured.AddrOf("mqtts"), Data: data, Page: Page{Listen: "127.0.0.1:0"}}
+	p.on = ThisComputer()
+	p.on.Synchronised = func() (bool, error) { return true, nil }
+	p.on.Free = func(string) uint64 { return 4 << 30 }
+	p.on.Find = func(string) error { return nil }
+	p.on.Sounds = t.TempDir()
+	return p
+}
+
+// certify replaces the identity by one whose certificate was changed.
+func (p *patient) certify(change func(*x509.Certificate)) {
+	p.t.Helper()
+	p.ca.SaveClient(p.ca.Client(schema.RoleRobot, "r1", change), "cert.pem", "key.pem")
+	for _, file := range []string{"cert.pem", "key.pem"} {
+		text, err := os.ReadFile(p.ca.Path(file))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.c.Data, "identity", file), text, 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *patient) anonymous() {
+	if err := os.RemoveAll(filepath.Join(p.c.Data, "identity")); err != nil {
+		p.t.Fatal(err)
+	}
+	p.c.Broker = "mqtt://" + p.plain.Addr()
+}
+
+// onBus makes the adapter base the body, and publishes its presence.
+func (p *patient) onBus(presence string) {
+	p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://bus", Dial: p.bus.Dial}
+	p.adapter.Retain("bus/base/out/presence", presence)
+	p.adapter.Ping()
+}
+
+const describedBase = `{"v":1,"present":true,"session":"s1","describe":{"model":"acme","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`
+
+// TestEachUsualMistakeIsFound makes one mistake after the other on a robot that has no other.
+func TestEachUsualMistakeIsFound(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		mistake func(p *patient)
+		part    string
+		verdict Verdict
+		detail  string
+		help    string
+	}{
+		{"none", func(*patient) {}, "", Healthy, "", ""},
+		{"none without certificates", (*patient).anonymous, "", Healthy, "", ""},
+		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", Healthy, "", ""},
+		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", Ill, "was built at", "set the clock"},
+		{"a clock before the fleet's time", func(p *patient) {
+			if err := identity.SaveFleetTime(p.c.Data, time.Now().Add(time.Hour)); err != nil {
+				p.t.Fatal(err)
+			}
+		}, "clock", Ill, "the fleet's time was", "set the clock"},
+		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", Doubt, "follows no source", "timesyncd"},
+		{"a clock that nobody knows of", func(p *patient) {
+			p.on.Synchronised = func() (bool, error) { return false, errors.ErrUnsupported }
+		}, "clock", Doubt, "unknown", "timesyncd"},
+		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", Ill, "1 MiB are free", "make room"},
+		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", Ill, "is full", "make room"},
+		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", Doubt, "100 MiB", "stories with sounds"},
+		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", Ill, "nothing can be written", "user that runs robotd"},
+		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", Ill, "input/output error", "dmesg"},
+		{"a slow disk", func(p *patient) {
+			late := time.Duration(0)
+			p.on.Now = func() time.Time { return time.Now().Add(late) }
+			p.on.Sync = func(*os.File) error { late += 7 * time.Second; return nil }
+		}, "disk", Doubt, "took 70", "faster one"},
+		{"a directory that is not there", func(p *patient) {
+			p.anonymous()
+			p.c.Data = filepath.Join(p.c.Data, "none")
+		}, "disk", Doubt, "does not exist yet", "--data"},
+		{"no identity", func(p *patient) {
+			p.anonymous()
+			p.c.Broker = "mqtts://" + p.secured.AddrOf("mqtts")
+			p.c.BrokerCA = p.ca.Path("ca.pem")
+		}, "identity", Ill, "neither a certificate nor a password", "robotd enrol"},
+		{"a torn identity", func(p *patient) {
+			if err := os.WriteFile(filepath.Join(p.c.Data, "identity", "cert.pem"), []byte("torn"), 0o600); err != nil {
+				p.t.Fatal(err)
+			}
+		}, "identity", Ill, "open the identity", "enrol --again"},
+		{"an identity that has ended", func(p *patient) {
+			p.certify(func(c *x509.Certificate) {
+				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
+			})
+		}, "identity", Ill, "ended on", "enrol --again"},
+		{"an identity that has not begun", func(p *patient) {
+			p.certify(func(c *x509.Certificate) {
+				c.NotBefore, c.NotAfter = time.Now().Add(time.Hour), time.Now().Add(40*time.Hour)
+			})
+		}, "identity", Ill, "begins on", "clock"},
+		{"an identity that is not renewed", func(p *patient) {
+			p.certify(func(c *x509.Certificate) {
+				c.NotBefore, c.NotAfter = time.Now().Add(-80*24*time.Hour), time.Now().Add(10*24*time.Hour)
+			})
+		}, "identity", Doubt, "should have been renewed", "robotd renew"},
+		{"a key that everybody may read", func(p *patient) {
+			if err := os.Chmod(filepath.Join(p.c.Data, "identity", "key.pem"), 0o644); err != nil {
+				p.t.Fatal(err)
+			}
+		}, "identity", Ill, "others on this computer may read", "chmod 600"},
+		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", Ill, "connection refused", "nothing listens there"},
+		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", Ill, "broker.invalid", "name of the broker"},
+		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", Ill, "certificate", "--broker-ca"},
+		{"a robot that the broker does not know", func(p *patient) {
+			p.anonymous()
+			p.c.Broker = "mqtt://" + brokertest.Start(p.t, brokertest.Users(p.t, "op1 operator\n")).Addr()
+		}, "broker", Ill, "refused by the broker", "name and password"},
+		{"no bus", func(p *patient) {
+			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1"}
+		}, "body", Ill, "connection refused", "--bus-listen"},
+		{"a bus that robotd serves and does not", func(p *patient) {
+			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1", Listen: "127.0.0.1:1"}
+		}, "body", Doubt, "connection refused", "while robotd runs"},
+		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", Ill, "adapter base is not on", "start it"},
+		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", Doubt, "no sound device", "connect one"},
+		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", Doubt, "aplay", "apt-get install alsa-utils"},
+		{"a page that somebody else serves", func(p *patient) {
+			other, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.t.Cleanup(func() { _ = other.Close() })
+			p.c.Page.Listen = other.Addr().String()
+		}, "page", Doubt, "is in use", "--page"},
+		{"a password that everybody may read", func(p *patient) {
+			if err := os.WriteFile(filepath.Join(p.c.Data, page.PasswordFile), []byte("x"), 0o644); err != nil { //nolint:gosec // that is the mistake
+				p.t.Fatal(err)
+			}
+		}, "page", Doubt, "may read", "chmod 600"},
+	} {
+		t.Run(strings.ReplaceAll(row.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t)
+			row.mistake(p)
+			found := Examine(t.Context(), p.c, nil, p.on)
+			met := row.part == ""
+			for _, f := range found {
+				switch {
+				case f.Part == row.part && f.Verdict == row.verdict && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help):
+					met = true
+				case f.Part == row.part || f.Verdict != Healthy && row.part == "":
+					t.Errorf("found %+v", f)
+				case f.Verdict != Healthy && f.Help == "":
+					t.Errorf("no help: %+v", f)
+				}
+			}
+			if !met || len(found) < 7 {
+				t.Errorf("not found in %+v", found)
+			}
+		})
+	}
+}
+
+func TestUnreadSettingsAreFound(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	found := Examine(t.Context(), p.c, errors.New("link_loss.mnl: \"x\" is neither safe nor continue"), p.on)
+	if f := found[0]; f.Part != "settings" || f.Verdict != Ill || !strings.Contains(f.Detail, "link_loss.mnl") || f.Help == "" {
+		t.Errorf("found %+v", f)
+	}
+}
+
+// The page of this robot is no other program that has its address.
+func TestRunningRobotIsNoMistake(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	own, err := page.New(page.Config{ID: "r1", Data: p.c.Data, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(own)
+	t.Cleanup(server.Close)
+	p.c.Page.Listen = strings.TrimPrefix(server.URL, "http://")
+	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
+		if f.Verdict != Healthy {
+			t.Errorf("found %+v", f)
+		}
+	}
+}
