@@ -12,7 +12,7 @@ import (
 
 // dummyHash is verified for unknown names, so that the time of a refusal does not show
 // which names exist.
-var dummyHash = argon2id.HashPassword("", [argon2id.SaltBytes]byte{})
+var dummyHash = argon2id.Nobody()
 
 // passwords verifies passwords. A hash takes about 20 ms and 19 MiB, and a users file may
 // ask for up to 128 MiB. A flood of unknown clients must exhaust neither the memory nor

@@ -47,6 +47,11 @@ func (c Cost) Hash(password string, salt [SaltBytes]byte) Hash {
 	}
 }
 
+// Nobody is a hash that no password matches and that takes as long to verify as a new one.
+func Nobody() Hash {
+	return Hash{memoryKiB: newCost.MemoryKiB, passes: newCost.Passes, lanes: newCost.Lanes, salt: make([]byte, SaltBytes), sum: make([]byte, newSum)}
+}
+
 // Verify reports whether password matches. It takes about 20 ms and the hash's memory, so
 // a caller that serves unknown clients limits how many run at once.
 func (h Hash) Verify(password []byte) bool {

@@ -11,6 +11,17 @@ func TestNewHashesHaveTheCostThatOWASPRecommends(t *testing.T) {
 	}
 }
 
+func TestNobodyCostsWhatANewHashCostsAndMatchesNoPassword(t *testing.T) {
+	nobody, empty := Nobody(), HashPassword("", [SaltBytes]byte{})
+	cost := func(h Hash) string { return h.String()[:strings.LastIndex(h.String(), "$")] }
+	if cost(nobody) != cost(empty) || len(nobody.String()) != len(empty.String()) {
+		t.Errorf("%v, want the cost of %v", nobody, empty)
+	}
+	if nobody.Verify(nil) {
+		t.Error("it matches the empty password")
+	}
+}
+
 func TestHashSurvivesParsing(t *testing.T) {
 	h := HashPassword("correct horse", [SaltBytes]byte{1, 2, 3})
 	back, err := Parse(h.String())
