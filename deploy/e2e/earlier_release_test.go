@@ -81,14 +81,14 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 	return to, nil
 })
 
-// earlierPrograms builds them as the current programs are built, so that both use
-// the same compiled dependencies.
+// earlierPrograms builds them. The sources are in another folder in each run: without their
+// paths in what is compiled, Go's cache has it from the run before.
 var earlierPrograms = sync.OnceValues(func() (string, error) {
 	sources, err := earlierSources()
 	if err != nil {
 		return "", err
 	}
-	args := []string{"build", "-o", "bin/"}
+	args := []string{"build", "-trimpath", "-o", "bin/"}
 	if raceEnabled {
 		args = append(args, "-race")
 	}
