@@ -56,7 +56,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 			t.Fatalf("TROUPE_DAMAGED=%s: want a count", text)
 		}
 	}
-	robotd, intact := program(t, "robotd"), t.TempDir()
+	robotd, intact := plainProgram(t, "robotd"), t.TempDir()
 	makeUsedData(t, intact, 300)
 	file, err := os.ReadFile(filepath.Join(intact, "robot.db"))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 				default:
 					t.Errorf("%s: ended with status %d:\n%s", what, code, output)
 				}
-				if !raceEnabled && kilobytes > 256<<10 { // the race detector takes several times the memory
+				if kilobytes > 256<<10 {
 					t.Errorf("it took %d KiB", kilobytes)
 				}
 			})

@@ -45,23 +45,34 @@ var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp
 
 // programs builds each program when a test first needs it.
 var programs = map[string]func() (string, error){
-	"broker": buildOnce("broker"),
-	"robotd": buildOnce("robotd"),
-	"fleetd": buildOnce("fleetd"),
-	"demo":   buildOnce("deploy/demo"),
+	"broker": buildOnce("broker", raceEnabled),
+	"robotd": buildOnce("robotd", raceEnabled),
+	"fleetd": buildOnce("fleetd", raceEnabled),
+	"demo":   buildOnce("deploy/demo", raceEnabled),
 }
 
-// buildOnce returns a function that builds a program once, with the race detector
-// if the test has it.
-func buildOnce(from string) func() (string, error) {
+// plainPrograms are the same without the race detector, which makes a start several times
+// slower.
+var plainPrograms = map[string]func() (string, error){
+	"broker": buildOnce("broker", false),
+	"robotd": buildOnce("robotd", false),
+	"fleetd": buildOnce("fleetd", false),
+	"demo":   buildOnce("deploy/demo", false),
+}
+
+// buildOnce returns a function that builds a program once.
+func buildOnce(from string, race bool) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		to, err := programFolder()
 		if err != nil {
 			return "", fmt.Errorf("make a folder for programs: %w", err)
 		}
 		path := filepath.Join(to, filepath.Base(from))
+		if race != raceEnabled {
+			path = filepath.Join(to, "plain", filepath.Base(from))
+		}
 		args := []string{"build", "-buildvcs=false", "-o", path} // so that the version is the one of the pages, whatever GOFLAGS says
-		if raceEnabled {
+		if race {
 			args = append(args, "-race")
 		}
 		cmd := exec.Command("go", append(args, "./"+from)...)
@@ -82,10 +93,22 @@ func built(name string) string {
 	return filepath.Join(to, name)
 }
 
-// program returns the path of the program with that name.
-func program(t testing.TB, name string) string {
+// program returns the path of the program with that name, which has the race detector if the
+// test has it.
+func program(t testing.TB, name string) string { return pathOf(t, programs[name]) }
+
+// plainProgram is program without the race detector, for tests that start a program many times
+// and whose concurrency other tests exercise.
+func plainProgram(t testing.TB, name string) string {
+	if !raceEnabled {
+		return program(t, name) // which is the same
+	}
+	return pathOf(t, plainPrograms[name])
+}
+
+func pathOf(t testing.TB, build func() (string, error)) string {
 	t.Helper()
-	path, err := programs[name]()
+	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
