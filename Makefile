@@ -39,9 +39,12 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 # code. The race detector made them twenty times slower; they are compiled without it.
 plain_sqlite := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
-# Every test, every time: some start programs that Go's cache does not see.
+# Every test, every time: some start programs that Go's cache does not see. The longest ones are
+# first. deploy/e2e waits for processes and what runs in fake time has one processor, so one
+# package more runs at once than there are cores for.
+longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
 test: setup ## install what is missing, then run every test under the race detector (PKG)
-	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" deploy/setup/test.sh -race -count=1 -timeout=25m $(PKG)
+	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
