@@ -13,7 +13,7 @@ host=${1:-127.0.0.1} port=${2:-1884}
 session=$RANDOM$RANDOM # of this process
 gone="{\"v\":1,\"present\":false,\"session\":\"$session\"}"
 here="{\"v\":1,\"present\":true,\"session\":\"$session\",\"describe\":{\"model\":\"led.sh\",\"state_ms\":100,\"units\":[{\"id\":\"led\",\"kind\":\"led\"}]}}"
-bus() { local client=$1; shift; "mosquitto_$client" -h "$host" -p "$port" -V mqttv311 "$@"; }
+at=(-h "$host" -p "$port" -V mqttv311)
 
 # light shows a colour such as #20c0ff; none is off.
 light() {
@@ -40,13 +40,14 @@ state() {
 		sleep 0.1
 		read -r _ _ _ parent _ <"/proc/$BASHPID/stat" # another process when this script has ended
 	done
-	bus pub -q 1 -r -t bus/led/out/presence -m "$gone"
+	mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$gone"
 }
-until bus pub -q 1 -r -t bus/led/out/presence -m "$gone" 2>/dev/null; do sleep 1; done # robotd may start later
-exec {events}> >(bus pub -l -q 1 -t bus/led/out/event)
-exec {commands}< <(exec mosquitto_sub -h "$host" -p "$port" -V mqttv311 -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/robotd/presence {events}>&-)
-subscriber=$!
-trap 'kill $subscriber' EXIT
+until mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$gone" 2>/dev/null; do sleep 1; done # robotd may start later
+exec {events}> >(exec mosquitto_pub "${at[@]}" -l -q 1 -t bus/led/out/event)
+children=$!
+exec {commands}< <(exec mosquitto_sub "${at[@]}" -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/robotd/presence {events}>&-)
+children+=" $!"
+trap 'kill $children' EXIT
 trap 'exit 0' INT TERM
 echo "ready adapter=led units=led bus=mqtt://$host:$port"
 
@@ -73,10 +74,11 @@ while read -r topic message; do
 		;;
 	*/presence) # the first message, so nothing is missed; later robotd has begun anew, and perhaps its broker
 		if [[ $message == *'"present":true'* ]]; then
-			bus pub -q 1 -r -t bus/led/out/presence -m "$here"
+			mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$here"
 			if [ -z "$begun" ]; then
-				state {events}>&- {commands}<&- | bus pub -l -i "led.$session" -t bus/led/out/state {events}>&- {commands}<&- \
+				state {events}>&- {commands}<&- | exec mosquitto_pub "${at[@]}" -l -i "led.$session" -t bus/led/out/state {events}>&- {commands}<&- \
 					--will-topic bus/led/out/presence --will-payload "$gone" --will-qos 1 --will-retain &
+				children+=" $!"
 			fi
 			begun=yes
 		fi
