@@ -45,7 +45,7 @@ state() {
 until mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$gone" 2>/dev/null; do sleep 1; done # robotd may start later
 exec {events}> >(exec mosquitto_pub "${at[@]}" -l -q 1 -t bus/led/out/event)
 children=$!
-exec {commands}< <(exec mosquitto_sub "${at[@]}" -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/robotd/presence {events}>&-)
+exec {commands}< <(exec mosquitto_sub "${at[@]}" -q 1 -v -t bus/led/in/start -t bus/led/in/stop -t bus/led/out/presence -t bus/robotd/presence {events}>&-)
 children+=" $!"
 trap 'kill $children' EXIT
 trap 'exit 0' INT TERM
@@ -72,8 +72,10 @@ while read -r topic message; do
 			event "done" "$key"
 		fi
 		;;
-	*/presence) # the first message, so nothing is missed; later robotd has begun anew, and perhaps its broker
-		if [[ $message == *'"present":true'* ]]; then
+	*/presence)
+		# Its own, from above: the subscriptions hold, so it may be there. Or robotd has begun
+		# anew, and perhaps its broker with it.
+		if [[ $message == "$gone" || $topic == bus/robotd/* && $message == *'"present":true'* ]]; then
 			mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$here"
 			if [ -z "$begun" ]; then
 				state {events}>&- {commands}<&- | exec mosquitto_pub "${at[@]}" -l -i "led.$session" -t bus/led/out/state {events}>&- {commands}<&- \
