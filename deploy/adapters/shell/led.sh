@@ -51,11 +51,16 @@ trap 'kill $children' EXIT
 trap 'exit 0' INT TERM
 echo "ready adapter=led units=led bus=mqtt://$host:$port"
 
+declare -A had # keys of commands
 begun= base= held= # the colour that was set, and the key of the command that holds another over it
 while read -r topic message; do
 	key=$(number key)
 	case $topic in
 	*/start)
+		if [ -z "$key" ] || [ -n "${had[$key]:-}" ]; then
+			continue # no message of the contract, or one that was delivered twice
+		fi
+		had[$key]=yes
 		if [ "$(text type)" != led ]; then
 			event failed "$key" bad_request "the led knows no $(text type)"
 			continue
@@ -77,6 +82,7 @@ while read -r topic message; do
 		# anew, and perhaps its broker with it.
 		if [[ $message == "$gone" || $topic == bus/robotd/* && $message == *'"present":true'* ]]; then
 			mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$here"
+			had=()
 			if [ -z "$begun" ]; then
 				state {events}>&- {commands}<&- | exec mosquitto_pub "${at[@]}" -l -i "led.$session" -t bus/led/out/state {events}>&- {commands}<&- \
 					--will-topic bus/led/out/presence --will-payload "$gone" --will-qos 1 --will-retain &
