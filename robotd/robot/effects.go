@@ -30,7 +30,7 @@ type effects struct {
 	latches *latchWriter
 	fetcher *fetcher
 
-	recorder *recorder
+	localLog *localLog
 	local    *local
 
 	downloads *downloads
@@ -50,9 +50,9 @@ type effects struct {
 func (h *effects) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
-		h.recorder.take(e)
+		h.localLog.take(e)
 		switch e := e.(type) {
-		case effect.Log: // for the recorder
+		case effect.Log: // for the log on the robot
 		case effect.Order:
 			h.body.Order(e.Order)
 		case effect.Start:

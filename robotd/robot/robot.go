@@ -216,7 +216,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		h.mqtt.sim = inputs
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
-	h.recorder = newRecorder(cfg.dir(), logBytes, log)
+	h.localLog = newLocalLog(cfg.dir(), logBytes, log)
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
 	h.local = newLocal(running, h.loop)
@@ -235,7 +235,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.writer.link, h.writer.local = h.link, h.local
 	go h.writer.run()
 	go h.latches.run()
-	go h.recorder.run()
+	go h.localLog.run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { servePage(running, &cfg, h.local, log) })
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
@@ -271,10 +271,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	closeBody = func() error { return nil }
 	h.writer.in.close()
 	h.latches.close()
-	h.recorder.close()
+	h.localLog.close()
 	late, enough := context.WithTimeout(context.Background(), diskGrace)
 	defer enough()
-	for _, done := range []chan struct{}{h.latches.done, h.writer.done, h.recorder.done} {
+	for _, done := range []chan struct{}{h.latches.done, h.writer.done, h.localLog.done} {
 		select {
 		case <-done:
 		case <-late.Done(): // a disk that hangs must not prevent the last presence

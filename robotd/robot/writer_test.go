@@ -121,7 +121,7 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	led := &ledger{}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	ctx, end := context.WithCancel(context.Background())
-	h := &effects{ctx: ctx, log: log, recorder: newRecorder(t.TempDir(), logBytes, log)}
+	h := &effects{ctx: ctx, log: log, localLog: newLocalLog(t.TempDir(), logBytes, log)}
 	h.loop = newLoop(nil, time.Now(), log)
 	h.mqtt = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
 	h.writer = newWriter(ctx, h.mqtt, led, h.loop, log)

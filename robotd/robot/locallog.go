@@ -26,8 +26,8 @@ const (
 	logFailures = 10      // further errors of the disk are not logged
 )
 
-// recorder writes the log on the robot. The loop adds lines and never waits for the disk.
-type recorder struct {
+// localLog writes the log on the robot. The loop adds lines and never waits for the disk.
+type localLog struct {
 	dir   string
 	limit int64
 	log   *slog.Logger
@@ -41,15 +41,15 @@ type recorder struct {
 	failed int
 }
 
-func newRecorder(dir string, limit int64, log *slog.Logger) *recorder {
-	return &recorder{
+func newLocalLog(dir string, limit int64, log *slog.Logger) *localLog {
+	return &localLog{
 		dir: filepath.Join(dir, logDir), limit: limit, log: log,
 		lines: make(chan []byte, logQueue), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
-// recordedLine is one line: a transition, an alert, or an event as it was published.
-type recordedLine struct {
+// logLine is one line: a transition, an alert, or an event as it was published.
+type logLine struct {
 	TS      schema.Time    `json:"ts"`
 	Machine string         `json:"machine,omitempty"`
 	From    string         `json:"from,omitempty"`
@@ -62,20 +62,20 @@ type recordedLine struct {
 }
 
 // take records an effect, if it is one for the log.
-func (r *recorder) take(e effect.Effect) {
+func (r *localLog) take(e effect.Effect) {
 	switch e := e.(type) {
 	case effect.Log:
 		r.on = e.On
 	case effect.Note:
-		r.add(recordedLine{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
+		r.add(logLine{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
 	case effect.Alarm:
-		r.add(recordedLine{Alert: e.Type, Source: e.Source, Why: e.Detail})
+		r.add(logLine{Alert: e.Type, Source: e.Source, Why: e.Detail})
 	case effect.SaveEvent:
-		r.add(recordedLine{Event: e.Payload})
+		r.add(logLine{Event: e.Payload})
 	}
 }
 
-func (r *recorder) add(l recordedLine) {
+func (r *localLog) add(l logLine) {
 	if !r.on {
 		return
 	}
@@ -91,9 +91,9 @@ func (r *recorder) add(l recordedLine) {
 }
 
 // close ends the log after the lines that wait.
-func (r *recorder) close() { close(r.quit) }
+func (r *localLog) close() { close(r.quit) }
 
-func (r *recorder) run() {
+func (r *localLog) run() {
 	defer close(r.done)
 	for {
 		select { // what waits comes before the end
@@ -114,7 +114,7 @@ func (r *recorder) run() {
 	}
 }
 
-func (r *recorder) keep(line []byte) {
+func (r *localLog) keep(line []byte) {
 	if err := r.write(line); err != nil {
 		if r.failed++; r.failed <= logFailures {
 			r.log.Warn("log on the robot not written", "error", err)
@@ -123,7 +123,7 @@ func (r *recorder) keep(line []byte) {
 }
 
 // write appends a line. A full file replaces the older one.
-func (r *recorder) write(line []byte) error {
+func (r *localLog) write(line []byte) error {
 	name := filepath.Join(r.dir, logFile)
 	if r.file != nil && r.size+int64(len(line)) > r.limit {
 		err := errors.Join(r.file.Close(), os.Rename(name, filepath.Join(r.dir, olderFile)))

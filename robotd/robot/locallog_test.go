@@ -15,7 +15,7 @@ func TestLogOnTheRobotIsBoundedAndOffByDefault(t *testing.T) {
 	dir := t.TempDir()
 	note := effect.Note{Machine: "mode", From: "ready", To: "stopping", Why: strings.Repeat("x", 100)}
 	run := func(effects ...effect.Effect) {
-		r := newRecorder(dir, 2000, slog.New(slog.DiscardHandler))
+		r := newLocalLog(dir, 2000, slog.New(slog.DiscardHandler))
 		for _, e := range effects {
 			r.take(e)
 		}
