@@ -65,8 +65,8 @@ var layers = []layer{
 		folders: []string{"broker/websocket"}},
 	{what: "who makes a request, and what they may do",
 		folders: []string{"fleetd/auth"}},
-	{what: "side effects: MQTT client, disk, simulated body, the robot's own page, database, keys, OpenID Connect",
-		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
+	{what: "side effects: MQTT client, disk, flight recorder, simulated body, the robot's own page, database, keys, OpenID Connect",
+		folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/recorder", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
 	{what: "bodies over MQTT",
 		folders: []string{"robotd/driver/bus", "robotd/driver/bus/check"}},
 	{what: "changes that people request of the database",
@@ -147,6 +147,7 @@ var onlyImporter = map[string]string{
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 	"golang.org/x/oauth2":                 "fleetd/provider",
+	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder",
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

@@ -56,7 +56,7 @@ func command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}
 	robot.Flags(root.Flags())
-	root.AddCommand(enrolCommand(), renewCommand(), driverCommand())
+	root.AddCommand(enrolCommand(), renewCommand(), recordCommand(), driverCommand())
 	root.AddCommand(&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "robotd", build.Revision()) }})
 	root.AddCommand(doctorCommand())

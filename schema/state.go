@@ -226,8 +226,9 @@ type Alert struct {
 
 // DroppedCounters counts dropped messages since boot.
 type DroppedCounters struct {
-	Events int64 `json:"events"`
-	Acks   int64 `json:"acks"`
+	Events  int64 `json:"events"`
+	Acks    int64 `json:"acks"`
+	Records int64 `json:"records,omitzero"` // of the flight recorder
 }
 
 // Validate reports missing or invalid fields.

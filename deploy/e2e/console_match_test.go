@@ -14,6 +14,7 @@ var variableParts = []struct {
 	pattern string // a regular expression; if it has a group, that is the variable part
 	copied  bool   // a later command of the page uses the value
 }{
+	{"recording", `\d{8}-\d{8}T\d{6}Z\.mcap`, false},
 	{"time", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, false},
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
 	{"day", `(?:valid|good) until (\d{4}-\d\d-\d\d)`, false},
@@ -29,6 +30,8 @@ var variableParts = []struct {
 	{"clock", `"clock":\{([^{}]*)\}`, false},              // a clock without offset has fewer fields
 	{"revision", `"(?:rev|desired_rev)":(\d{13})`, false}, // of fleetd's stop documents, which is a time
 	{"count", `events published again: (\d+)`, false},
+	{"amount", `(\d+) (?:records|KiB)`, false}, // of a recording
+	{"records", `/(?:sample|unit|transition|event|order) +(\d+)`, false},
 	{"speed", `"(?:vx_mps|wz_radps|x_m|y_m|theta_rad)":(-?[\d.]+(?:e-\d+)?)`, false},
 	{"charge", `(\d+) %`, false},
 	{"gap", `  +`, false}, // between columns, whose width depends on the widest cell

@@ -52,7 +52,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			return least + time.Duration(random.Int64N(int64(most-least)))
 		}
 		onLinkLoss := map[schema.ModeID]schema.LinkLoss{schema.ModeMnl: schema.LinkLossContinue, schema.ModeAto: schema.LinkLossContinue}
-		ids := w.runRobotsInProcess(18, func(c *robot.Config) { c.LinkLoss = onLinkLoss })
+		ids := w.runRobotsInProcess(18, func(c *robot.Config) { c.Link.Loss = onLinkLoss })
 		for _, id := range []string{"r19", "r20"} {
 			w.runRobot(id, "robot.yaml")
 			ids = append(ids, id)

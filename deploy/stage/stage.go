@@ -201,7 +201,7 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 	id := robotID(i)
 	cfg := robot.Config{
 		ID: id, Dial: broker.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",
-		BootMode: schema.ModeAto, LinkLoss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue},
+		BootMode: schema.ModeAto, Link: robot.LinkRules{Loss: map[schema.ModeID]schema.LinkLoss{schema.ModeAto: schema.LinkLossContinue}},
 		Languages: languagesFor(stories, i), Logger: c.Logger.With("program", "robotd"),
 		Scenario: scenario.of(i),
 	}

@@ -32,7 +32,7 @@ func (t *step) stateDocument() *schema.State {
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
-		Log:    t.report.Logs(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped()},
+		Log:    t.report.Logs(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
 	}
 	d.Running = t.answers.Journal().Running()
 	if last, ok := t.answers.Journal().Last(); ok {
@@ -71,9 +71,9 @@ func (t *step) snapshot() effect.Snapshot {
 	return s
 }
 
-// current is the robot's state as in answers.
-func (t *step) current() schema.Now {
-	return schema.Now{Mode: t.modes.Active(), Safety: t.safety.At, Auto: t.perform.Auto().Status}
+// Current is the robot's state as in answers.
+func (s *State) Current() schema.Now {
+	return schema.Now{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {

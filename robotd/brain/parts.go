@@ -30,7 +30,7 @@ func (t *step) settle(from int) {
 	for i, n := from, t.list.Len(); i < n; i++ {
 		switch in := t.list.At(i).(type) {
 		case effect.Move:
-			t.move(in.Velocity)
+			t.move(in)
 		case effect.SaveSetting:
 			t.settings.Saving(in)
 			t.do(in)

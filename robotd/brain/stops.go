@@ -124,7 +124,7 @@ func (t *step) answerStops() {
 	if !t.stops.Calls() || t.Pending() {
 		return
 	}
-	from, current := t.list.Len(), t.current()
+	from, current := t.list.Len(), t.Current()
 	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: &current}, &t.list)
 	t.settle(from)
 }

@@ -116,15 +116,18 @@ func (t *step) toUnit(o *act.Effect) {
 		t.signals.Leaves(o.Key, o.Do.Point)
 	}
 	t.health.Started(t.now.Mono, &c)
-	t.do(effect.Start{Command: c})
+	t.do(effect.Start{Command: c, Demanded: o.Do})
 }
 
 // move sets the velocity of the drive, within its limits.
-func (t *step) move(v driver.Velocity) {
+func (t *step) move(m effect.Move) {
+	if m.Demanded == (driver.Velocity{}) { // nothing has limited it before
+		m.Demanded = m.Velocity
+	}
 	from := t.list.Len()
-	v = t.body.Velocity(v, &t.list)
+	m.Velocity = t.body.Velocity(m.Velocity, &t.list)
 	t.settle(from)
-	t.do(effect.Move{Velocity: v})
+	t.do(m)
 }
 
 // feeding reports whether a unit may be moving. If it is not fed, it then stops by itself.
@@ -206,11 +209,12 @@ func (t *step) look(in effect.Look) {
 		return
 	}
 	from := t.list.Len()
-	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}}, &t.list)
+	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
+	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do}, &t.list)
 	t.settle(from)
 	if why != "" {
 		t.modes.LookEnded(in.Key)
 		return
 	}
-	t.do(effect.Start{Command: c})
+	t.do(effect.Start{Command: c, Demanded: do})
 }

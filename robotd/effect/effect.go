@@ -9,6 +9,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Effect is something that a step requests. The set is closed. Of the effects of one step,
@@ -24,14 +25,20 @@ type Effect interface {
 type (
 	// Order is the safety core's order to every unit that moves.
 	Order struct{ Order driver.Order }
-	// Start and Stop command one unit.
-	Start struct{ driver.Command }
-	Stop  struct {
+	// Start and Stop command one unit. Demanded is the action before the limits of the unit.
+	Start struct {
+		driver.Command
+		Demanded *score.Action
+	}
+	Stop struct {
 		Key  uint64
 		Unit string
 	}
-	// Move sets the velocity of the drive.
-	Move struct{ driver.Velocity }
+	// Move sets the velocity of the drive. Demanded is the one before its limits.
+	Move struct {
+		driver.Velocity
+		Demanded driver.Velocity
+	}
 	// Feed resets the body's watchdog, which otherwise stops the units that move.
 	Feed struct{}
 

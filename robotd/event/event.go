@@ -209,6 +209,14 @@ type MessageDropped struct {
 
 func (MessageDropped) event() {}
 
+// Recorder says how the flight recorder does, when that changes.
+type Recorder struct {
+	Dropped int64 // records that it lost since the start
+	Failing bool  // the disk refuses what it writes
+}
+
+func (Recorder) event() {}
+
 // SimInput is an input that was played into the simulated body, or refused for a problem. An
 // entry of a scenario without an input has no name.
 type SimInput struct {

@@ -86,7 +86,11 @@ func (t Step) releaseStick() (drove bool) {
 // Push sends the set-point to the drive, once a tick.
 func (t Step) Push() {
 	if s := t.stick; s.At == teleop.Driving {
-		t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: s.Until - t.Now.Mono}})
+		ttl := s.Until - t.Now.Mono
+		t.Out.Do(effect.Move{
+			Velocity: driver.Velocity{VX: s.VX, WZ: s.WZ, TTL: ttl},
+			Demanded: driver.Velocity{VX: s.DemandedVX, WZ: s.DemandedWZ, TTL: ttl},
+		})
 	}
 }
 

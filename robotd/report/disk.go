@@ -3,6 +3,8 @@ package report
 import (
 	"time"
 
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -33,3 +35,19 @@ func (t Step) DiskCalms() {
 		t.Clear("disk_refuses", "disk")
 	}
 }
+
+// Recorder notes how the flight recorder does.
+func (t Step) Recorder(ev event.Recorder) {
+	if t.recordsDropped != ev.Dropped {
+		t.recordsDropped = ev.Dropped
+		t.Out.Changed(effect.FlushSoon)
+	}
+	if !ev.Failing {
+		t.Clear("recorder_fails", "recorder")
+		return
+	}
+	t.Raise("recorder_fails", schema.AlertWarn, "recorder", "the flight recorder cannot write: what happens now is not recorded", "make room on the robot's disk; see the robot's log", false)
+}
+
+// RecordsDropped is how many records the flight recorder lost.
+func (s *State) RecordsDropped() int64 { return s.recordsDropped }

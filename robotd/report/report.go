@@ -31,8 +31,10 @@ type State struct {
 	replay   replay
 	acts     acts
 	disk     disk
-	late     late
-	logs     bool // on the robot
+
+	recordsDropped int64
+	late           late
+	logs           bool // on the robot
 }
 
 // New is a robot that has published nothing.

@@ -51,6 +51,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
 		h.localLog.take(e)
+		h.loop.flight.effect(e)
 		switch e := e.(type) {
 		case effect.Log: // for the log on the robot
 		case effect.Order:

@@ -33,7 +33,8 @@ type loop struct {
 	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
-	halt        func() // puts the body at rest before it returns, whatever the state is
+	flight      *flight // nil = nothing is recorded
+	halt        func()  // puts the body at rest before it returns, whatever the state is
 	log         *slog.Logger
 }
 
@@ -70,6 +71,8 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		if l.begin != nil {
 			l.begin()
 		}
+		l.flight.begin(time.Now(), ev)
+		first := ev
 		for {
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			more := l.state.Pending()
@@ -83,6 +86,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			}
 			ev = event.Follow{}
 		}
+		l.flight.end(first, l.state.Current())
 		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.onFleetTime != nil {
 			l.onFleetTime(fleet)
 		}

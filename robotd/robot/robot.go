@@ -32,6 +32,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/identity"
 	"troupe/robotd/mode"
+	"troupe/robotd/recorder"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -53,23 +54,23 @@ type Config struct {
 	Namespace  schema.Namespace
 	Data       string // directory
 
-	Languages        []string
-	BootMode         schema.ModeID
-	Roles            Roles
-	LinkLoss         map[schema.ModeID]schema.LinkLoss
-	LinkTimeout      map[schema.ModeID]time.Duration
-	ContinueOnReturn bool                      // ato resumes by itself when heartbeats of an operator return
-	Modes            []mode.Installed          // in addition to those of every robot
-	Values           map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
-	Battery          Battery
-	RequireSight     bool
-	Control          control.Required
-	Signing          sign.Policy // for desired documents
-	Trust            sign.Ring   // trusted keys, in addition to those of the data directory
-	Probation        time.Duration
-	Pinned           []string // settings that a desired configuration may not change here
-	Tick             time.Duration
-	Wake             Wake // published at an orderly end
+	Languages    []string
+	BootMode     schema.ModeID
+	Roles        Roles
+	Link         LinkRules
+	Modes        []mode.Installed          // in addition to those of every robot
+	Values       map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
+	Battery      Battery
+	RequireSight bool
+	Control      control.Required
+	Signing      sign.Policy // for desired documents
+	Trust        sign.Ring   // trusted keys, in addition to those of the data directory
+	Probation    time.Duration
+	Pinned       []string // settings that a desired configuration may not change here
+	Tick         time.Duration
+	Wake         Wake // published at an orderly end
+	// RecorderBytes is how much of the disk the flight recorder may fill; 0 = it is off.
+	RecorderBytes int64
 
 	Page Page
 
@@ -100,6 +101,14 @@ type Page struct {
 // Roles names the modes on which the others fall back; empty: str, mnl and safe.
 type Roles struct{ Calibration, Default, Safe schema.ModeID }
 
+// LinkRules say what the modes do when the link to the operators is lost, and after which
+// silence it is.
+type LinkRules struct {
+	Loss             map[schema.ModeID]schema.LinkLoss
+	Timeout          map[schema.ModeID]time.Duration
+	ContinueOnReturn bool // ato resumes by itself when heartbeats of an operator return
+}
+
 // Battery has the levels, as shares of 1, at which a robot goes to charge and has charged
 // enough.
 type Battery struct{ Low, Charged float64 }
@@ -114,10 +123,10 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Mode.Default, b.Mode.Safe = cmp.Or(c.Roles.Default, b.Mode.Default), cmp.Or(c.Roles.Safe, b.Mode.Safe)
 	b.Mode.Modes = nil
 	for _, m := range c.modes() {
-		m.LinkLoss, m.LostAfter = cmp.Or(c.LinkLoss[m.ID], m.LinkLoss), cmp.Or(c.LinkTimeout[m.ID], m.LostAfter)
+		m.LinkLoss, m.LostAfter = cmp.Or(c.Link.Loss[m.ID], m.LinkLoss), cmp.Or(c.Link.Timeout[m.ID], m.LostAfter)
 		b.Mode.Modes = append(b.Mode.Modes, m.Rule)
 	}
-	b.ContinueOnReturn = c.ContinueOnReturn
+	b.ContinueOnReturn = c.Link.ContinueOnReturn
 	if len(c.Languages) > 0 {
 		b.Languages = c.Languages
 	}
@@ -217,6 +226,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.localLog = newLocalLog(cfg.dir(), logBytes, log)
+	record := recorder.New(cfg.dir(), cfg.RecorderBytes, recorder.About{Robot: cfg.ID, Boot: boot, Version: decide.Version}, log)
+	h.loop.flight = newFlight(record, body.Body())
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	h.latches.takes = cfg.LatchTime
 	h.local = newLocal(running, h.loop)
@@ -236,10 +247,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go h.writer.run()
 	go h.latches.run()
 	go h.localLog.run()
+	go record.Run()
 	h.work.Go(h.listen)
 	h.work.Go(func() { servePage(running, &cfg, h.local, log) })
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
+	h.work.Go(func() { h.loop.flight.watch(running, h.loop) })
 	h.work.Go(func() { inputs.perform(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })
 	h.work.Go(func() {
 		(&renewer{
@@ -272,9 +285,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.writer.in.close()
 	h.latches.close()
 	h.localLog.close()
+	record.Close()
 	late, enough := context.WithTimeout(context.Background(), diskGrace)
 	defer enough()
-	for _, done := range []chan struct{}{h.latches.done, h.writer.done, h.localLog.done} {
+	for _, done := range []<-chan struct{}{h.latches.done, h.writer.done, h.localLog.done, record.Done()} {
 		select {
 		case <-done:
 		case <-late.Done(): // a disk that hangs must not prevent the last presence

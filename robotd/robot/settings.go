@@ -75,6 +75,7 @@ var settings = []setting{
 	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, in addition to those in " + trustFile + " in the data directory; may be repeated"},
 	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
 	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
+	{"recorder_mib", 256, "how many MiB of the disk the flight recorder may fill, the oldest recordings are removed first; 0 = it is off, else 1 to 65536"},
 	{"tick", 20 * time.Millisecond, "period of the executor while acts are performed"},
 	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus + ", units that adapters serve over MQTT on the robot"},
 	{"bus", "mqtt://127.0.0.1:1884", "address of the broker on the robot that connects robotd with the adapters of its units"},
@@ -249,14 +250,12 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
-		Data:      k.String("data"),
-		Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
-		Roles:    Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
-		Values:   map[string]jsontext.Value{},
-		LinkLoss: map[schema.ModeID]schema.LinkLoss{}, LinkTimeout: map[schema.ModeID]time.Duration{},
-		ContinueOnReturn: k.String("on_link_return") == "continue",
-		Battery:          Battery{k.Float64("low_battery"), k.Float64("charged")},
-		RequireSight:     k.Bool("require_sight"), Tick: k.Duration("tick"),
+		Data: k.String("data"), Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
+		Roles:        Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		Values:       map[string]jsontext.Value{},
+		Link:         LinkRules{map[schema.ModeID]schema.LinkLoss{}, map[schema.ModeID]time.Duration{}, k.String("on_link_return") == "continue"},
+		Battery:      Battery{k.Float64("low_battery"), k.Float64("charged")},
+		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"), RecorderBytes: k.Int64("recorder_mib") << 20,
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:      sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
 		Page:     Page{k.String("page"), k.Strings("page_host")},
@@ -301,13 +300,13 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		key := "link_loss." + string(m)
 		switch v := schema.LinkLoss(k.String(key)); v {
 		case schema.LinkLossSafe, schema.LinkLossContinue:
-			c.LinkLoss[m] = v
+			c.Link.Loss[m] = v
 		default:
 			fault("%s: %q is neither safe nor continue", key, v)
 		}
 		key = "link_timeout_ms." + string(m)
 		inBounds(key)
-		c.LinkTimeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
+		c.Link.Timeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
 	}
 	inBounds(lifeHumansLost)
 	for _, text := range k.Strings("trust_key") {
@@ -320,6 +319,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	if why := c.Body.check(k.String("body")); why != "" {
 		fault("%s", why)
+	}
+	if v := k.Int64("recorder_mib"); v < 0 || v > 65536 {
+		fault("recorder_mib: %d is neither 0 nor within 1 to 65536", v)
 	}
 	if v := k.String("on_link_return"); v != "wait" && v != "continue" {
 		fault("on_link_return: %q is neither wait nor continue", v)

@@ -44,14 +44,27 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	if cfg.ID != "file" || cfg.Body.Model != "environment" || cfg.Body.Serial != "flag" || cfg.Broker != "mqtt://127.0.0.1:1883" {
 		t.Errorf("id %q, model %q, serial %q, broker %q", cfg.ID, cfg.Body.Model, cfg.Body.Serial, cfg.Broker)
 	}
-	if cfg.LinkLoss[schema.ModeAto] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeMnl] != schema.LinkLossContinue || cfg.LinkLoss[schema.ModeStr] != schema.LinkLossSafe {
-		t.Errorf("link loss %v", cfg.LinkLoss)
+	if cfg.Link.Loss[schema.ModeAto] != schema.LinkLossContinue || cfg.Link.Loss[schema.ModeMnl] != schema.LinkLossContinue || cfg.Link.Loss[schema.ModeStr] != schema.LinkLossSafe {
+		t.Errorf("link loss %v", cfg.Link.Loss)
 	}
-	if cfg.LinkTimeout[schema.ModeStr] != 5*time.Second || cfg.LinkTimeout[schema.ModeMnl] != 8*time.Second || cfg.LinkTimeout[schema.ModeAto] != 90*time.Second {
-		t.Errorf("link time-outs %v", cfg.LinkTimeout)
+	if cfg.Link.Timeout[schema.ModeStr] != 5*time.Second || cfg.Link.Timeout[schema.ModeMnl] != 8*time.Second || cfg.Link.Timeout[schema.ModeAto] != 90*time.Second {
+		t.Errorf("link time-outs %v", cfg.Link.Timeout)
 	}
 	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.Battery.Low != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
 		t.Errorf("%+v", cfg)
+	}
+}
+
+func TestRecorderIsOnUnlessItIsSwitchedOff(t *testing.T) {
+	for arg, want := range map[string]int64{"": 256 << 20, "0": 0, "32": 32 << 20, "-1": -1, "65537": -1} {
+		args := []string{"--id", "r1"}
+		if arg != "" {
+			args = append(args, "--recorder-mib="+arg)
+		}
+		cfg, err := load(t, "", args...)
+		if refused := err != nil && strings.Contains(err.Error(), "recorder_mib"); refused != (want < 0) || !refused && cfg.RecorderBytes != want {
+			t.Errorf("--recorder-mib=%s: %d bytes, %v", arg, cfg.RecorderBytes, err)
+		}
 	}
 }
 

@@ -40,8 +40,10 @@ type Frame struct {
 // State is the state of the joystick.
 type State struct {
 	At     Stage
-	VX, WZ float64       // the set-point; zero except in Driving
-	Until  time.Duration // the set-point is valid until then
+	VX, WZ float64 // the set-point; zero except in Driving
+	// DemandedVX and DemandedWZ are those of the frame, before the limits of the drive.
+	DemandedVX, DemandedWZ float64
+	Until                  time.Duration // the set-point is valid until then
 
 	lease string // whose frames are accepted
 	seq   int64  // of its newest frame
@@ -167,7 +169,7 @@ func (s *State) apply(now time.Duration, f Facts, in schema.VelocityFrame, d *De
 		return
 	}
 	s.take(OnPush, d)
-	s.VX, s.WZ = vx, wz
+	s.VX, s.WZ, s.DemandedVX, s.DemandedWZ = vx, wz, in.VXMPS, in.WZRadPS
 	s.Until = now + min(MaxHold, time.Duration(in.TTLMS)*time.Millisecond)
 }
 
@@ -181,7 +183,7 @@ func (s *State) take(on Event, d *Decision) bool {
 	}
 	d.To, s.At = row.To, row.To
 	if s.At != Driving {
-		s.VX, s.WZ, s.Until = 0, 0, 0
+		s.VX, s.WZ, s.DemandedVX, s.DemandedWZ, s.Until = 0, 0, 0, 0, 0
 	}
 	return true
 }

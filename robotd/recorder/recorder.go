@@ -1,0 +1,183 @@
+package recorder
+
+import (
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	queueMost  = 2048             // records that wait for the disk; further ones are dropped
+	retryAfter = 10 * time.Second // after an error of the disk
+	errorsMost = 10               // further errors are not logged
+)
+
+// Recorder is a robot's flight recorder. A nil one records nothing.
+type Recorder struct {
+	log     *slog.Logger
+	dir     string
+	limit   int64
+	writer  writer
+	queue   chan entry
+	quit    chan struct{}
+	done    chan struct{}
+	dropped atomic.Int64 // since the start
+	failing atomic.Bool  // the disk refused the newest write
+
+	said   int64 // of dropped, in the files
+	failed int
+	retry  time.Time
+}
+
+// entry is a record with the time of its step.
+type entry struct {
+	at time.Time
+	Record
+}
+
+// New returns a recorder that keeps at most limit bytes below the data directory dir, or nil if
+// the limit is 0. Its Run has to be called.
+func New(dir string, limit int64, about About, log *slog.Logger) *Recorder {
+	if limit == 0 {
+		return nil
+	}
+	return &Recorder{
+		log: log, dir: filepath.Join(dir, Folder), limit: max(limit, LimitMin),
+		writer: writer{about: about, open: openFile},
+		queue:  make(chan entry, queueMost), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// Put records r. It never waits.
+func (r *Recorder) Put(at time.Time, rec Record) {
+	if r == nil {
+		return
+	}
+	select {
+	case r.queue <- entry{at, rec}:
+	default:
+		r.dropped.Add(1)
+	}
+}
+
+// Dropped returns how many records were lost since the start, because the disk was too slow or
+// refused them.
+func (r *Recorder) Dropped() int64 {
+	if r == nil {
+		return 0
+	}
+	return r.dropped.Load()
+}
+
+// Failing reports whether the disk refuses to write, or hangs.
+func (r *Recorder) Failing() bool {
+	return r != nil && (r.failing.Load() || len(r.queue) == cap(r.queue))
+}
+
+// Close ends Run once everything that waits was written. No Put may follow.
+func (r *Recorder) Close() {
+	if r != nil {
+		close(r.quit)
+	}
+}
+
+// Done is closed when Run has ended.
+func (r *Recorder) Done() <-chan struct{} {
+	if r == nil {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	return r.done
+}
+
+// Run writes records until Close.
+func (r *Recorder) Run() {
+	if r == nil {
+		return
+	}
+	defer close(r.done)
+	for {
+		select { // what waits comes before the end
+		case e := <-r.queue:
+			r.take(e)
+			continue
+		default:
+		}
+		select {
+		case e := <-r.queue:
+			r.take(e)
+		case <-r.quit:
+			if err := r.writer.close(); err != nil {
+				r.warn(err)
+			}
+			return
+		}
+	}
+}
+
+// take writes one record, after the number of those that are missing before it.
+func (r *Recorder) take(e entry) {
+	if e.at.Before(r.retry) && e.at.Add(retryAfter).After(r.retry) { // or the clock was set
+		r.dropped.Add(1)
+		return
+	}
+	data, err := encode(e.Record)
+	if err != nil { // such as a number of the body that is none
+		r.dropped.Add(1)
+		r.warn(err)
+		return
+	}
+	if err := r.write(e, data); err != nil {
+		r.dropped.Add(1)
+		r.retry = e.at.Add(retryAfter)
+		r.failing.Store(true)
+		r.warn(err)
+		return
+	}
+	r.failing.Store(false)
+}
+
+func (r *Recorder) write(e entry, data []byte) error {
+	if err := r.open(); err != nil {
+		return err
+	}
+	if missing := r.dropped.Load() - r.said; missing > 0 {
+		d := Dropped{Records: missing}
+		text, err := encode(d)
+		if err == nil {
+			err = r.writer.write(e.at, d, text)
+		}
+		if err != nil {
+			return err
+		}
+		r.said += missing
+	}
+	return r.writer.write(e.at, e.Record, data)
+}
+
+// open opens the ring at the first record.
+func (r *Recorder) open() (err error) {
+	if r.writer.ring != nil {
+		return nil
+	}
+	ring, err := openRing(r.dir, r.limit)
+	if err != nil {
+		return err
+	}
+	if err := ring.makeRoom(0); err != nil {
+		return err
+	}
+	if err := ring.closeCut(); err != nil {
+		r.warn(err)
+	}
+	r.writer.ring = ring
+	return nil
+}
+
+func (r *Recorder) warn(err error) {
+	if r.failed++; r.failed <= errorsMost {
+		r.log.Warn("flight recorder cannot write", "error", err, "lost", r.dropped.Load())
+	}
+}

@@ -1,0 +1,165 @@
+package robot
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"troupe/robotd/body"
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/recorder"
+	"troupe/schema"
+)
+
+// flight gives the flight recorder what passes the loop, which owns it. A nil one gives
+// nothing. The recorder never makes the loop wait.
+type flight struct {
+	to     *recorder.Recorder
+	drives bool // the body has a drive
+
+	at     time.Time // begin of the step
+	sample recorder.Sample
+	until  time.Time // when the velocity that was sent ends
+}
+
+// newFlight is nil without a recorder.
+func newFlight(to *recorder.Recorder, b driver.Body) *flight {
+	if to == nil {
+		return nil
+	}
+	f := &flight{to: to, at: time.Now()}
+	for _, u := range b.Units {
+		f.sample.Units = append(f.sample.Units, recorder.Unit{Unit: u.ID, State: driver.Idle})
+		f.drives = f.drives || u.Kind == schema.UnitDrive
+	}
+	return f
+}
+
+// begin notes an event before its steps.
+func (f *flight) begin(at time.Time, ev event.Event) {
+	if f == nil {
+		return
+	}
+	f.at = at
+	switch ev := ev.(type) {
+	case event.Command:
+		f.put(recorder.Command{Client: ev.Client, Verb: ev.Group + "/" + ev.Verb, Payload: ev.Payload, Retained: ev.Retained})
+	case event.LiveStop:
+		f.put(recorder.Command{Client: ev.Client, Verb: "fleet/stop", Payload: ev.Payload, Retained: ev.Retained})
+	case event.StopDocument:
+		f.put(recorder.Command{Verb: "stop document"})
+	case event.Reported:
+		f.reported(ev.Event)
+	}
+}
+
+// reported notes a report of the body.
+func (f *flight) reported(ev driver.Event) {
+	switch ev.Kind {
+	case driver.Unit:
+		f.unit(ev)
+	case driver.Done, driver.Failed:
+		f.put(recorder.Action{What: string(ev.Kind), Key: ev.Key, Reason: ev.Reason, Detail: ev.Detail})
+	case driver.Sensed:
+		f.put(recorder.Signal{Signal: string(ev.Signal), Name: ev.Name, On: ev.On, Level: body.Finite(ev.Level), Bearing: body.Finite(ev.Bearing)})
+	case driver.Heard:
+		f.put(recorder.Signal{Signal: "heard", On: true, Heard: ev.Heard})
+	case driver.Asks:
+		f.put(recorder.Command{Client: ev.Unit, Verb: "safety/" + ev.Name})
+	case driver.Speed:
+		f.sample.Measured = velocity(ev.VX, ev.WZ)
+	case driver.Position:
+		f.sample.Position = &recorder.Position{XM: body.Finite(ev.X), YM: body.Finite(ev.Y), ThetaRad: body.Finite(ev.Theta)}
+	case driver.Battery:
+		level := body.Finite(ev.Level)
+		f.sample.Battery = &level
+	}
+}
+
+// unit notes the state of a unit. Records share the list of units, so a change makes another.
+func (f *flight) unit(ev driver.Event) {
+	u := recorder.Unit{Unit: ev.Unit, State: ev.State, Detail: ev.Detail}
+	f.put(u)
+	units := slices.Clone(f.sample.Units)
+	for i := range units {
+		if units[i].Unit == u.Unit {
+			units[i] = u
+		}
+	}
+	f.sample.Units = units
+}
+
+// effect notes what a step wants done.
+func (f *flight) effect(e effect.Effect) {
+	if f == nil {
+		return
+	}
+	switch e := e.(type) {
+	case effect.Order:
+		f.put(recorder.Order{Order: e.Order})
+	case effect.Start:
+		f.put(recorder.Action{What: "start", Key: e.Key, Unit: e.Unit, Demanded: e.Demanded, Sent: e.Do, Text: e.Text})
+	case effect.Stop:
+		f.put(recorder.Action{What: "stop", Key: e.Key, Unit: e.Unit})
+	case effect.Move:
+		f.sample.Demanded, f.sample.Sent = velocity(e.Demanded.VX, e.Demanded.WZ), velocity(e.VX, e.WZ)
+		f.until = f.at.Add(e.TTL)
+	case effect.Publish:
+		if e.Topic == schema.TopicAck {
+			f.put(recorder.Answer{Client: e.Param, Ack: e.Payload})
+		}
+	case effect.SaveEvent:
+		f.put(recorder.Event{Payload: e.Payload})
+	case effect.Note:
+		f.put(recorder.Transition{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
+	case effect.Alarm:
+		f.put(recorder.Alert{Level: e.Level, Type: e.Type, Source: e.Source, Detail: e.Detail, Hint: e.Hint})
+	}
+}
+
+// end records where the robot stands after the steps of a tick.
+func (f *flight) end(ev event.Event, now schema.Now) {
+	tick, ok := ev.(event.Tick)
+	if f == nil || !ok {
+		return
+	}
+	s := &f.sample
+	if f.drives && f.at.After(f.until) { // it brakes, or stands
+		s.Demanded, s.Sent = &recorder.Velocity{}, &recorder.Velocity{}
+	}
+	s.StepUS, s.LateUS = time.Since(f.at).Microseconds(), tick.Late.Microseconds()
+	s.Safety, s.Mode, s.Auto = now.Safety, now.Mode, now.Auto
+	f.put(*s)
+}
+
+func (f *flight) put(r recorder.Record) { f.to.Put(f.at, r) }
+
+// flightEvery is how often the robot looks at how the recorder does.
+const flightEvery = 5 * time.Second
+
+// watch tells the loop how the recorder does, when that changes.
+func (f *flight) watch(ctx context.Context, l *loop) {
+	if f == nil {
+		return
+	}
+	var told event.Recorder
+	each := time.NewTicker(flightEvery)
+	defer each.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-each.C:
+		}
+		if now := (event.Recorder{Dropped: f.to.Dropped(), Failing: f.to.Failing()}); now != told {
+			told = now
+			l.send(ctx, now)
+		}
+	}
+}
+
+func velocity(vx, wz float64) *recorder.Velocity {
+	return &recorder.Velocity{VXMPS: body.Finite(vx), WZRadPS: body.Finite(wz)}
+}
