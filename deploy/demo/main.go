@@ -44,7 +44,7 @@ func main() {
 }
 
 func command() *cobra.Command {
-	cfg := stage.Config{Adjust: func(c *robot.Config) { c.Scenario.Live = true }}
+	cfg := stage.Config{Adjust: func(c *robot.Config) { c.Scenario.Live, c.RecorderBytes = true, 32<<20 }}
 	var level slog.Level
 	var logFile string
 	cmd := &cobra.Command{

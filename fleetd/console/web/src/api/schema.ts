@@ -3266,6 +3266,8 @@ export interface components {
             acks: number;
             /** Format: int64 */
             events: number;
+            /** Format: int64 */
+            records?: number;
         };
         SchemaEnrolRequest: {
             csr: string;
