@@ -1,6 +1,8 @@
 package recorder
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -46,14 +48,14 @@ type damaged struct{ error }
 // an error that also comes with everything before.
 func read(from io.Reader, v visitor) (c Contents, err error) {
 	c.Topics = map[string]uint64{}
-	lexer, err := mcap.NewLexer(from, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: recordMost, MaxDecompressedChunkSize: chunkMost})
+	begin := bufio.NewReader(from)
+	if head, err := begin.Peek(len(mcap.Magic)); errors.Is(err, io.EOF) && bytes.HasPrefix(mcap.Magic, head) {
+		c.Cut = io.ErrUnexpectedEOF // robotd ended before it wrote more
+		return c, nil
+	}
+	lexer, err := mcap.NewLexer(begin, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: recordMost, MaxDecompressedChunkSize: chunkMost})
 	if err != nil {
-		var magic *mcap.ErrBadMagic
-		if errors.As(err, &magic) {
-			c.Cut = err // robotd ended before the first bytes were written, or it is no MCAP file
-			return c, nil
-		}
-		return c, err
+		return c, damaged{fmt.Errorf("it is no MCAP file: %w", err)}
 	}
 	defer lexer.Close()
 	schemas, channels := map[uint16]*mcap.Schema{}, map[uint16]*mcap.Channel{}
