@@ -100,22 +100,21 @@ func (s *server) assets(h huma.API) {
 	put.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
 		OneAsset
-		By      string `query:"by" maxLength:"63"`
+		SignedQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
-		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, Signed{By: in.By})
+		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.person(in.principal))
 	})
 	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
 		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			OneAsset
-			By  string `query:"by" maxLength:"63"`
-			Why string `query:"why" maxLength:"256"`
+			SignedQuery
 		}) (*struct{}, error) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err
 			}
-			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, change.Person{Name: signature(in.principal, in.By), Why: in.Why})
+			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.person(in.principal))
 			if err != nil {
 				return nil, s.fail(err, "asset "+in.Name)
 			}
@@ -228,8 +227,8 @@ func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name stri
 	return nil
 }
 
-func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Signed) (*answer[Uploaded], error) {
-	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by.person(p))
+func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by change.Person) (*answer[Uploaded], error) {
+	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by)
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)
 	}

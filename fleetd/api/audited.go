@@ -69,10 +69,13 @@ type audited struct {
 	said      struct {
 		By       string          `json:"by"`
 		Why      string          `json:"why"`
+		Note     string          `json:"note"` // of who acknowledges an alert
 		Verb     string          `json:"verb"`
 		DryRun   bool            `json:"dry_run"`
 		Selector json.RawMessage `json:"selector"`
 		User     string          `json:"user"` // who wants to sign in
+		Name     string          `json:"name"`
+		IDs      []string        `json:"ids"`
 	}
 }
 
@@ -88,7 +91,7 @@ func requestOf(ctx context.Context) *audited {
 func (a *audited) read(r *http.Request, body []byte) {
 	_ = json.Unmarshal(body, &a.said) // not every body is JSON, or has these fields
 	q := r.URL.Query()
-	a.said.By, a.said.Why = orElse(a.said.By, q.Get("by")), orElse(a.said.Why, q.Get("why"))
+	a.said.By, a.said.Why = orElse(a.said.By, q.Get("by")), orElse(orElse(a.said.Why, a.said.Note), q.Get("why"))
 	a.said.DryRun = a.said.DryRun || q.Get("dry_run") == "true"
 }
 
@@ -108,7 +111,7 @@ func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 		n.Target = "user " + audit.Text(a.said.User, 64)
 	}
 	if n.Target == "" {
-		n.Target = audit.Text(string(a.said.Selector), 256)
+		n.Target = audit.Text(a.target(r.URL.Path), 256)
 	}
 	switch {
 	case status >= 500:
@@ -123,6 +126,22 @@ func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 		}
 	}
 	return n
+}
+
+// target is what a request wants to change whose path names nothing.
+func (a *audited) target(path string) string {
+	collection, _, _ := strings.Cut(strings.TrimPrefix(path, Prefix+"/"), "/")
+	switch {
+	case len(a.said.Selector) > 0:
+		return string(a.said.Selector)
+	case collection == "me":
+		return "user " + a.principal.ID
+	case collection == "users" || collection == "tokens":
+		return strings.TrimSuffix(collection, "s") + " " + a.said.Name
+	case len(a.said.IDs) > 0:
+		return strings.TrimSuffix(collection, "s") + " " + strings.Join(a.said.IDs, ", ")
+	}
+	return collection
 }
 
 // head keeps the beginning of what is read.
@@ -192,11 +211,14 @@ type Operation struct {
 	ReadOnly bool // it changes nothing, whatever its method
 }
 
-// operationNames are the operations whose entry has another name than their id.
+// operationNames are the operations whose entry has another name than their id: that of the
+// entry which their success leaves.
 var operationNames = map[string]string{
 	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
 	"set-labels": "label", "adopt-robot": "adopt", "make-token": "make a token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
-	"delete-orphan": "empty", "assign-activities": "assign", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
+	"delete-orphan": "empty", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
+	"import-library": "save", "label-robots": "label", "try-text": "command act/perform",
+	"add-user": "user add", "change-user": "user set", "set-password": "user password", "change-own-password": "user password", "make-access-token": "token create", "revoke-access-token": "token revoke",
 }
 
 // readOnly are the operations that change nothing, although their method may.
@@ -213,10 +235,11 @@ func Operations(described *huma.OpenAPI) []Operation {
 			what, named := operationNames[o.OperationID]
 			if !named {
 				what = strings.ReplaceAll(o.OperationID, "-", " ")
-				for _, verb := range []string{"save", "publish", "delete", "recover", "restore", "duplicate"} {
-					if strings.HasPrefix(o.OperationID, verb+"-") {
-						what = verb
-					}
+				switch verb, _, _ := strings.Cut(o.OperationID, "-"); verb {
+				case "publish", "delete", "recover":
+					what = verb
+				case "save", "restore", "duplicate":
+					what = "save"
 				}
 			}
 			out = append(out, Operation{o.OperationID, o.Method, path, what, slices.Contains(readOnly, o.OperationID)})

@@ -98,9 +98,9 @@ func (s *server) decommissions(h huma.API) {
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
-			By string `query:"by" maxLength:"63"`
+			SignedQuery
 		}) (*answer[view.Orphan], error) {
-			return s.deleteOrphan(ctx, in.principal, in.ID, in.By)
+			return s.deleteOrphan(ctx, in.principal, in.ID, in.person(in.principal))
 		})
 }
 
@@ -135,7 +135,7 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
-func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by string) (*answer[view.Orphan], error) {
+func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by change.Person) (*answer[view.Orphan], error) {
 	for _, o := range s.Leaving.Orphans() {
 		if o.Robot != robot {
 			continue
@@ -143,7 +143,7 @@ func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot, by s
 		if seen, _ := s.Robots.Robot(robot); connected(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
-		if err := s.Decommissions.Empty(ctx, p, robot, change.Person{Name: signature(p, by)}); err != nil {
+		if err := s.Decommissions.Empty(ctx, p, robot, by); err != nil {
 			return nil, s.fail(err, "orphan "+robot)
 		}
 		return &answer[view.Orphan]{o}, nil

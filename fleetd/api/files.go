@@ -88,14 +88,14 @@ func (s *server) files(h huma.API) {
 	o.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
 		caller
-		Format  string   `query:"format" enum:"yaml,csv,zip" required:"true"`
-		DryRun  bool     `query:"dry_run"`
-		Skip    bool     `query:"skip_wrong" doc:"leave out entries with errors, such as an act with a wrong row"`
-		Map     []string `query:"map,explode" doc:"for lists: Header=field says which field a column is, Header= ignores it"`
-		By      string   `query:"by" maxLength:"63"`
-		RawBody []byte   `contentType:"application/octet-stream"`
+		Format string   `query:"format" enum:"yaml,csv,zip" required:"true"`
+		DryRun bool     `query:"dry_run"`
+		Skip   bool     `query:"skip_wrong" doc:"leave out entries with errors, such as an act with a wrong row"`
+		Map    []string `query:"map,explode" doc:"for lists: Header=field says which field a column is, Header= ignores it"`
+		SignedQuery
+		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Import], error) {
-		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, change.Person{Name: signature(in.principal, in.By), Why: "import"})
+		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, in.person(in.principal).Because("import"))
 	})
 	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
 		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,

@@ -152,6 +152,14 @@ type Signed struct {
 	Why string `json:"why,omitempty" maxLength:"256"`
 }
 
+// SignedQuery is Signed in the query of requests whose body is a file, or that have none.
+type SignedQuery struct {
+	By  string `query:"by" maxLength:"63"`
+	Why string `query:"why" maxLength:"256"`
+}
+
+func (q SignedQuery) person(p auth.Principal) change.Person { return Signed(q).person(p) }
+
 // person is who signs a change.
 func (b Signed) person(p auth.Principal) change.Person {
 	return change.Person{Name: signature(p, b.By), Why: b.Why}

@@ -70,8 +70,11 @@ func (s *server) accessTokens(h huma.API) {
 			return s.makeAccessToken(ctx, in.principal, in.Body)
 		})
 	register(h, op("revoke-access-token", http.MethodDelete, "/tokens/{id}", "accounts", "End a token", "One's own; administrators can end every token. The id self is the token of the request."), auth.Own|auth.Administer,
-		func(ctx context.Context, in *One) (*struct{}, error) {
-			return nil, s.revokeAccessToken(ctx, in.principal, in.ID)
+		func(ctx context.Context, in *struct {
+			One
+			SignedQuery
+		}) (*struct{}, error) {
+			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.person(in.principal))
 		})
 }
 
@@ -110,7 +113,7 @@ func (s *server) isLimited(p auth.Principal) bool {
 	return slices.ContainsFunc(s.AccessTokens.Tokens(p.ID), func(t auth.Token) bool { return t.ID == p.TokenID && len(t.Roles) > 0 })
 }
 
-func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string) error {
+func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by change.Person) error {
 	if id == "self" {
 		id = p.TokenID
 	}
@@ -124,7 +127,7 @@ func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id str
 			return no
 		}
 	}
-	if err := s.AccessTokens.RevokeToken(ctx, p, id, change.Person{Name: p.ID}); err != nil {
+	if err := s.AccessTokens.RevokeToken(ctx, p, id, by); err != nil {
 		return s.fail(err, "token "+id)
 	}
 	return nil

@@ -21,9 +21,7 @@ func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Ki
 	if err != nil {
 		return library.Saved{}, nil, err
 	}
-	if by.Why == "" {
-		by.Why = fmt.Sprintf("restored revision %d", rev)
-	}
+	by = by.Because(fmt.Sprintf("restored revision %d", rev))
 	return l.Save(ctx, p, kind, id, text, over, by)
 }
 
@@ -37,9 +35,7 @@ func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.
 	if len(problems) > 0 {
 		return library.Saved{}, problems, nil
 	}
-	if by.Why == "" {
-		by.Why = "copied from " + id
-	}
+	by = by.Because("copied from " + id)
 	isNew := int64(0)
 	return l.Save(ctx, p, kind, to, text, &isNew, by)
 }

@@ -32,7 +32,7 @@ func (sh *shell) assetCommand() *cobra.Command {
 }
 
 func (sh *shell) assetPutCommand() *cobra.Command {
-	var name string
+	var name, why string
 	c := &cobra.Command{
 		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC), images (PNG, JPEG) and maps (JSON) of at most 16 MiB",
 		Long: `Upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each. Acts refer
@@ -46,7 +46,7 @@ published story keeps the bytes that it was published with; publish it again to 
 			}
 			var done []api.Uploaded
 			for _, path := range args {
-				up, err := sh.putAsset(cmd.Context(), path, orElse(name, assetNameOf(path)))
+				up, err := sh.putAsset(cmd.Context(), path, orElse(name, assetNameOf(path)), why)
 				if err != nil {
 					return uploadError(sh.show(done, func(w io.Writer) { uploadedLines(w, done) }), err)
 				}
@@ -56,6 +56,7 @@ published story keeps the bytes that it was published with; publish it again to 
 		}),
 	}
 	c.Flags().StringVar(&name, "name", "", "name of the asset; default: the file name without its extension")
+	whyFlag(c, &why)
 	return c
 }
 
@@ -99,13 +100,13 @@ func assetFiles(paths []string) (files []string, err error) {
 
 // putAssetsOf uploads the sounds and images in folders, so that the acts published
 // after them find them.
-func (sh *shell) putAssetsOf(ctx context.Context, paths []string) error {
+func (sh *shell) putAssetsOf(ctx context.Context, paths []string, why string) error {
 	files, err := assetFiles(paths)
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		up, err := sh.putAsset(ctx, file, assetNameOf(file))
+		up, err := sh.putAsset(ctx, file, assetNameOf(file), why)
 		if err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func newAssetsOf(paths []string) (assets []api.NewAsset, err error) {
 	return assets, err
 }
 
-func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Uploaded, err error) {
+func (sh *shell) putAsset(ctx context.Context, path, name, why string) (up api.Uploaded, err error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > score.MaxAsset {
 		return up, fmt.Errorf("%s has %d bytes, robots accept at most %d; make it shorter, or compress it", path, info.Size(), score.MaxAsset)
 	}
@@ -140,7 +141,7 @@ func (sh *shell) putAsset(ctx context.Context, path, name string) (up api.Upload
 	if err != nil {
 		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
-	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: url.Values{"by": {sh.by}}, body: binaryBody(body), file: path, timeout: uploadTimeout}
+	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: sh.signedQuery(why), body: binaryBody(body), file: path, timeout: uploadTimeout}
 	if isTerminal(sh.Err) {
 		a.onSent = func(n int) { fmt.Fprintf(unsanitized(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
 		defer fmt.Fprint(unsanitized(sh.Err), "\r\x1b[K")

@@ -68,12 +68,13 @@ func (sh *shell) commandCommand() *cobra.Command {
 		}),
 	}
 	var wait time.Duration
+	var why string
 	off := &cobra.Command{
 		Use: "cancel ID", Short: "cancel a command", Args: exactlyOne,
 		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CancelResult
-			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: api.Signed{By: sh.by}}, &got)
+			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: sh.signed(why)}, &got)
 			if err != nil {
 				return err
 			}
@@ -89,6 +90,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 			return batchError(*got.Cancel)
 		}),
 	}
+	whyFlag(off, &why)
 	waitFlag(off, &wait)
 	return group("command", "commands sent to robots: list, batches, get, cancel", list, sh.batchesCommand(), get, off)
 }

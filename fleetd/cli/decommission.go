@@ -123,6 +123,7 @@ func decommissionText(d api.Decommission) string {
 
 func (sh *shell) orphansCommand() *cobra.Command {
 	var remove bool
+	var why string
 	c := &cobra.Command{
 		Use: "orphans [ROBOT...]", Short: "list retained documents of unknown robots",
 		Long: `List the retained documents of robots that are unknown to the fleet; --delete deletes those of
@@ -130,7 +131,7 @@ the named robots. They are never deleted automatically.`,
 		Example: "  fleetd robot orphans\n  fleetd robot orphans r9 --delete",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if remove {
-				return sh.deleteOrphans(cmd.Context(), args)
+				return sh.deleteOrphans(cmd.Context(), args, why)
 			}
 			var l struct {
 				Orphans []view.Orphan `json:"orphans"`
@@ -142,17 +143,18 @@ the named robots. They are never deleted automatically.`,
 		}),
 	}
 	c.Flags().BoolVar(&remove, "delete", false, "delete the documents of the named robots")
+	whyFlag(c, &why)
 	return c
 }
 
-func (sh *shell) deleteOrphans(ctx context.Context, names []string) error {
+func (sh *shell) deleteOrphans(ctx context.Context, names []string, why string) error {
 	if len(names) == 0 {
 		return usage("--delete: name the robots whose documents to delete")
 	}
 	for _, name := range names {
 		var o view.Orphan
 		path := "orphans/" + url.PathEscape(name)
-		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: url.Values{"by": {sh.by}}}, &o); err != nil {
+		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: sh.signedQuery(why)}, &o); err != nil {
 			return err
 		}
 		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents deleted\n", o.Robot, len(o.Topics)) }); err != nil {

@@ -15,16 +15,19 @@ import (
 )
 
 func (sh *shell) recoverCommand(kind string) *cobra.Command {
-	return &cobra.Command{
+	var why string
+	c := &cobra.Command{
 		Use: "recover NAME", Short: "recover what was deleted; it is assigned to no robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var s api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: api.Signed{By: sh.by}}, &s); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: sh.signed(why)}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is recovered") })
 		}),
 	}
+	whyFlag(c, &why)
+	return c
 }
 
 func (sh *shell) deleteCommand(kind string) *cobra.Command {

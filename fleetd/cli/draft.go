@@ -103,18 +103,21 @@ story or an activity the acts are not restored: it is published with their newes
 }
 
 func (sh *shell) duplicateCommand(kind string) *cobra.Command {
-	return &cobra.Command{
+	var why string
+	c := &cobra.Command{
 		Use: "duplicate NAME NEW-NAME", Short: "save a copy of the draft under another name", Args: cobra.ExactArgs(2),
 		Example: "  fleetd " + kind + " duplicate welcome welcome-winter",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var saved api.Saved
-			body := api.Copy{ID: args[1], Signed: api.Signed{By: sh.by}}
+			body := api.Copy{ID: args[1], Signed: sh.signed(why)}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: entryPath(kind, args[0]) + "/duplicate", body: body}, &saved); err != nil {
 				return err
 			}
 			return sh.showSaved(saved, "copied from "+args[0])
 		}),
 	}
+	whyFlag(c, &why)
+	return c
 }
 
 func (sh *shell) usesCommand(kind string) *cobra.Command {

@@ -19,7 +19,7 @@ import (
 
 // importCommand saves what a file contains as drafts.
 func (sh *shell) importCommand() *cobra.Command {
-	var path string
+	var path, why string
 	var columns []string
 	var dryRun, skipWrong bool
 	c := &cobra.Command{
@@ -45,7 +45,10 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 			if format != "csv" && format != "zip" {
 				format = "yaml"
 			}
-			query := url.Values{"format": {format}, "map": columns, "by": {sh.by}, "dry_run": {"true"}, "skip_wrong": {strconv.FormatBool(skipWrong)}}
+			query := sh.signedQuery(why)
+			query["format"], query["map"] = []string{format}, columns
+			query.Set("dry_run", "true")
+			query.Set("skip_wrong", strconv.FormatBool(skipWrong))
 			ask := apiRequest{method: http.MethodPost, path: "library/import", query: query, body: binaryBody(body), timeout: uploadTimeout}
 			var done api.Import
 			if err := sh.call(cmd.Context(), ask, &done); err != nil {
@@ -74,6 +77,7 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 	f.StringArrayVar(&columns, "map", nil, "for lists: Header=field says what a column is, Header= ignores it; may be repeated")
 	f.BoolVar(&dryRun, "dry-run", false, "only show what would be saved")
 	f.BoolVar(&skipWrong, "skip-wrong", false, "leave out what has errors, and save the rest")
+	whyFlag(c, &why)
 	_ = c.MarkFlagRequired("file") // it is defined above
 	return c
 }

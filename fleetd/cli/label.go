@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +16,52 @@ import (
 	"troupe/fleetd/view"
 )
 
-// robotAndLabels accepts the arguments of robot label.
-func robotAndLabels(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return usage("which labels? write %s %s KEY=VALUE, or KEY- to remove one", cmd.CommandPath(), args[0])
+// labelFlags are the flags of robot label.
+type labelFlags struct {
+	targets
+	why    string
+	dryRun bool
+	expect int
+}
+
+func (sh *shell) labelCommand() *cobra.Command {
+	var l labelFlags
+	c := &cobra.Command{
+		Use: "label (ROBOT... | -l KEY=VALUE | --all) KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one",
+		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-\n  fleetd robot label -l site=museum floor=2 --dry-run",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if !l.any() && len(args) == 0 {
+				return atLeastOne(cmd, args)
+			}
+			names, changes := namesAndLabels(args)
+			set, unset, err := labelChanges(changes)
+			if err != nil {
+				return err
+			}
+			if len(set)+len(unset) == 0 {
+				return usage("which labels? write %s KEY=VALUE, or KEY- to remove one", strings.Join(append([]string{cmd.CommandPath()}, names...), " "))
+			}
+			if len(names) == 1 && !l.any() && !l.dryRun && l.expect < 0 {
+				return sh.label(cmd.Context(), names[0], set, unset, l.why)
+			}
+			return sh.labelMany(cmd.Context(), names, &l, set, unset)
+		}),
 	}
-	return atLeastOne(cmd, args)
+	l.flags(c)
+	f := c.Flags()
+	f.BoolVar(&l.dryRun, "dry-run", false, "only show how many of the selected robots it would change")
+	f.IntVar(&l.expect, "expect", -1, "refuse unless exactly this many robots are selected")
+	whyFlag(c, &l.why)
+	return c
+}
+
+// namesAndLabels tells robots from changes of labels: robots come first.
+func namesAndLabels(args []string) (names, changes []string) {
+	i := slices.IndexFunc(args, func(a string) bool { return strings.Contains(a, "=") || strings.HasSuffix(a, "-") })
+	if i < 0 {
+		return args, nil
+	}
+	return args[:i], args[i:]
 }
 
 // any reports whether flags select robots.
@@ -33,11 +74,8 @@ func (t *targets) any() bool {
 	return t.all || len(t.labels) > 0
 }
 
-func (sh *shell) label(ctx context.Context, robot string, changes []string) error {
-	set, unset, err := labelChanges(changes)
-	if err != nil {
-		return err
-	}
+// label changes labels of one robot and shows all that it has then.
+func (sh *shell) label(ctx context.Context, robot string, set map[string]string, unset []string, why string) error {
 	var d view.Detail
 	path := "robots/" + url.PathEscape(robot)
 	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: path}, &d); err != nil {
@@ -52,34 +90,30 @@ func (sh *shell) label(ctx context.Context, robot string, changes []string) erro
 		delete(labels, key)
 	}
 	var r view.Robot
-	body := map[string]any{"labels": labels, "by": sh.by}
+	body := map[string]any{"labels": labels, "by": sh.by, "why": why}
 	if err := sh.call(ctx, apiRequest{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
 		return err
 	}
 	return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, r.ID, labelText(r.Labels)) })
 }
 
-// labelMany changes labels of the robots that flags select.
-func (sh *shell) labelMany(ctx context.Context, t *targets, changes []string, dryRun bool) error {
-	set, unset, err := labelChanges(changes)
-	if err != nil {
-		return err
-	}
-	if len(set)+len(unset) == 0 {
-		return usage("which labels? write KEY=VALUE, or KEY- to remove one")
-	}
-	sel, err := t.selector(nil)
+// labelMany changes labels of several robots.
+func (sh *shell) labelMany(ctx context.Context, names []string, l *labelFlags, set map[string]string, unset []string) error {
+	sel, err := l.selector(names)
 	if err != nil {
 		return err
 	}
 	var done api.LabelsResult
-	body := api.LabelsRequest{Selector: sel, Set: set, Unset: unset, DryRun: dryRun, Signed: api.Signed{By: sh.by}}
+	body := api.LabelsRequest{Selector: sel, Set: set, Unset: unset, DryRun: l.dryRun, Signed: sh.signed(l.why)}
+	if l.expect >= 0 {
+		body.ExpectedCount = &l.expect
+	}
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "labels", body: body}, &done); err != nil {
 		return err
 	}
 	return sh.show(done, func(w io.Writer) {
 		would := ""
-		if dryRun {
+		if l.dryRun {
 			would = "dry run: "
 		}
 		fmt.Fprintf(w, "%s%d robots updated, %d unchanged\n", would, len(done.Updated), done.Total-len(done.Updated))

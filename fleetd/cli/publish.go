@@ -172,7 +172,7 @@ func (sh *shell) publishFiles(ctx context.Context, kind string, paths []string, 
 			return err
 		}
 	} else if kind != "act" {
-		if err := sh.putAssetsOf(ctx, paths); err != nil {
+		if err := sh.putAssetsOf(ctx, paths, request.Why); err != nil {
 			return err
 		}
 	}

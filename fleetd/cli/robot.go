@@ -20,8 +20,8 @@ type robotList struct {
 }
 
 func (sh *shell) robotCommand() *cobra.Command {
-	var listed, watched, labelled targets
-	var table, dryRun bool
+	var listed, watched targets
+	var table bool
 	list := &cobra.Command{
 		Use: "list [ROBOT...]", Short: "list robots, all if none are named",
 		Example: "  fleetd robot list\n  fleetd robot list -l site=museum -o json\n  fleetd robot list --doing=disabled,no_story --csv",
@@ -80,22 +80,7 @@ both times, the kind, the text, and the event from which it was made.`,
 		}),
 	}
 	watched.flags(watch)
-	label := &cobra.Command{
-		Use: "label (ROBOT | -l KEY=VALUE | --all) KEY=VALUE... KEY-...", Short: "set labels; KEY- removes one",
-		Example: "  fleetd robot label r1 site=museum floor=2\n  fleetd robot label r1 floor-\n  fleetd robot label -l site=museum floor=2 --dry-run",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if labelled.any() {
-				return sh.labelMany(cmd.Context(), &labelled, args, dryRun)
-			}
-			if err := robotAndLabels(cmd, args); err != nil {
-				return err
-			}
-			return sh.label(cmd.Context(), args[0], args[1:])
-		}),
-	}
-	labelled.flags(label)
-	label.Flags().BoolVar(&dryRun, "dry-run", false, "only show how many of the selected robots it would change")
-	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, label}, sh.identityCommands()...)
+	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.labelCommand()}, sh.identityCommands()...)
 	return group("robot", "robots: list, get, points, documents, watch, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"troupe/fleetd/api"
 	"troupe/fleetd/selector"
 )
 
@@ -93,6 +94,23 @@ func (t *targets) query(names []string) (url.Values, error) {
 		add("story_state", string(v))
 	}
 	return query, nil
+}
+
+// whyFlag adds the flag of the reason for a change.
+func whyFlag(c *cobra.Command, why *string) {
+	c.Flags().StringVar(why, "why", "", "the reason, for the audit")
+}
+
+// signed is who makes a change, and why.
+func (sh *shell) signed(why string) api.Signed { return api.Signed{By: sh.by, Why: why} }
+
+// signedQuery is signed as parameters of a query.
+func (sh *shell) signedQuery(why string) url.Values {
+	query := url.Values{"by": {sh.by}}
+	if why != "" {
+		query.Set("why", why)
+	}
+	return query
 }
 
 // exactlyOne accepts the one argument that Use names.

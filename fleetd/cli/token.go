@@ -75,14 +75,17 @@ Authorization: Bearer SECRET, and this one takes it from TROUPE_TOKEN. Give a to
 }
 
 func (sh *shell) tokenRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	var why string
+	c := &cobra.Command{
 		Use: "revoke TOKEN", Short: "end a token at once, by its id", Args: cobra.ExactArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/" + url.PathEscape(args[0])}, nil); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/" + url.PathEscape(args[0]), query: sh.signedQuery(why)}, nil); err != nil {
 				return err
 			}
 			fmt.Fprintf(sh.Out, "token %s is revoked\n", args[0])
 			return nil
 		}),
 	}
+	whyFlag(c, &why)
+	return c
 }

@@ -17,7 +17,7 @@ import (
 
 // tryCommand performs a draft once on one robot.
 func (sh *shell) tryCommand(kind string) *cobra.Command {
-	var path, robot, lang string
+	var path, robot, lang, why string
 	var only []int
 	c := &cobra.Command{
 		Use: "try (NAME | -f FILE) --robot ROBOT", Short: "perform a draft or a file once on one robot in mnl, without publishing it",
@@ -29,7 +29,7 @@ Ctrl-C ends it.`,
 			if (path == "") == (len(args) == 0) || len(args) > 1 {
 				return usage("try needs either a name or -f FILE")
 			}
-			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Signed: api.Signed{By: sh.by}}
+			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Signed: sh.signed(why)}
 			if path != "" {
 				all, err := sh.sources([]string{path}, kind)
 				if err != nil {
@@ -61,6 +61,7 @@ Ctrl-C ends it.`,
 	f.StringVar(&robot, "robot", "", "the robot")
 	f.StringVar(&lang, "lang", "", "texts in this language only, such as de")
 	f.IntSliceVar(&only, "only", nil, "only these, counted from 1: 2,3")
+	whyFlag(c, &why)
 	_ = c.MarkFlagRequired("robot") // it is defined above
 	return c
 }

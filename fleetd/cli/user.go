@@ -180,7 +180,7 @@ func (sh *shell) userDisableCommand() *cobra.Command {
 }
 
 func (sh *shell) userPasswordCommand() *cobra.Command {
-	var file string
+	var file, why string
 	c := &cobra.Command{
 		Use: "password [USER]", Short: "change your own password, or give a user another one", Args: cobra.MaximumNArgs(1),
 		Long: `Change your own password, or give another user a new one, which administrators may. All sessions of
@@ -193,7 +193,7 @@ standard input, one a line: for your own password first the old one, then the ne
 					return err
 				}
 				var u api.Account
-				ask := api.NewPassword{Password: password, Signed: api.Signed{By: sh.by}}
+				ask := api.NewPassword{Password: password, Signed: sh.signed(why)}
 				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "users/" + url.PathEscape(args[0]) + "/password", body: ask}, &u); err != nil {
 					return err
 				}
@@ -215,5 +215,6 @@ standard input, one a line: for your own password first the old one, then the ne
 		}),
 	}
 	c.Flags().StringVar(&file, "password-file", "", "file with the password; - is the standard input")
+	c.Flags().StringVar(&why, "why", "", "the reason for another user's password, for the audit")
 	return c
 }

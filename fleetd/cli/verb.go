@@ -118,7 +118,7 @@ func (sh *shell) safetyCommand() *cobra.Command {
 }
 
 func (sh *shell) adoptCommand() *cobra.Command {
-	wait := time.Duration(0)
+	wait, why := time.Duration(0), ""
 	c := &cobra.Command{
 		Use: "adopt ROBOT...", Short: "add robots to this fleet", Args: atLeastOne,
 		Long: "Add robots to this fleet. Each robot obeys the desired documents of this fleet from now on, whichever fleet it obeyed before.",
@@ -126,7 +126,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 			var worst error
 			for _, id := range args {
 				var b api.Batch
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: api.Signed{By: sh.by}}, &b); err != nil {
+				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: sh.signed(why)}, &b); err != nil {
 					return err
 				}
 				b, err := sh.await(cmd.Context(), b, wait)
@@ -143,6 +143,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 			return worst
 		}),
 	}
+	whyFlag(c, &why)
 	waitFlag(c, &wait)
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -300,6 +301,18 @@ func TestRobotRenewsWithItsCertificate(t *testing.T) {
 		m.show(first)
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "revoked")
+
+		ended := map[string]int{}
+		w.until("the refusals are in the audit", func() bool {
+			clear(ended)
+			for _, e := range w.audited("") {
+				ended[fmt.Sprint(e.What, " ", e.Target, " ", e.Outcome)]++
+			}
+			return ended["renew renew refused"] == 4
+		})
+		if ended["enrol robot r7 done"] != 1 || ended["renew robot r7 done"] != 3 {
+			w.Errorf("the audit has %v", ended)
+		}
 	}, keyed(t))
 }
 

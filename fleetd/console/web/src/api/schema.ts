@@ -5095,6 +5095,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                why?: string;
             };
             header?: never;
             path: {
@@ -5865,6 +5866,7 @@ export interface operations {
                 /** @description for lists: Header=field says which field a column is, Header= ignores it */
                 map?: string[];
                 by?: string;
+                why?: string;
             };
             header?: never;
             path?: never;
@@ -6159,6 +6161,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                why?: string;
             };
             header?: never;
             path: {
@@ -7699,7 +7702,10 @@ export interface operations {
     };
     "revoke-access-token": {
         parameters: {
-            query?: never;
+            query?: {
+                by?: string;
+                why?: string;
+            };
             header?: never;
             path: {
                 id: string;
