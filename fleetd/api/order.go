@@ -87,6 +87,23 @@ func (s *server) order(ctx context.Context, p auth.Principal, o Order, prefer, k
 	return s.issue(ctx, p, o, prefer, key)
 }
 
+// withReason adds the reason to the arguments of a verb that takes one, and was given none: the
+// robot publishes it.
+func withReason(o Order) jsontext.Value {
+	args := map[string]any{}
+	group, name, _ := strings.Cut(o.Verb, "/")
+	v, _ := verb.Of(group, name)
+	if o.Why == "" || !v.Takes("why") || len(o.Args) > 0 && json.Unmarshal(o.Args, &args) != nil || args["why"] != nil {
+		return jsontext.Value(o.Args)
+	}
+	args["why"] = o.Why
+	text, err := json.Marshal(args)
+	if err != nil {
+		return jsontext.Value(o.Args)
+	}
+	return text
+}
+
 // issue makes a batch of an order and sends it.
 func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, key string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
@@ -109,7 +126,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 		targets = s.sighted(ctx, o.Selector, targets)
 	}
 	x, found := command.Expand(command.Request{
-		Verb: o.Verb, Args: jsontext.Value(o.Args), Selector: o.Selector.String(), By: o.By, Why: o.Why,
+		Verb: o.Verb, Args: withReason(o), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
 		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
 	}, targets, s.Now(), ids(key, stop))

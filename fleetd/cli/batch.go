@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -17,7 +16,6 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/view"
 	"troupe/schema"
-	"troupe/schema/verb"
 )
 
 // sendCommand sends one command to robots and shows the results.
@@ -27,10 +25,6 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 		return err
 	}
 	request := api.Order{Verb: id, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
-	group, name, _ := strings.Cut(id, "/")
-	if v, _ := verb.Of(group, name); o.why != "" && v.Takes("why") {
-		args = map[string]any{"why": o.why} // the robot publishes it too
-	}
 	if len(args) > 0 {
 		if request.Args, err = json.Marshal(args); err != nil {
 			return fmt.Errorf("write the arguments: %w", err)

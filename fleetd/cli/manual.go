@@ -95,7 +95,7 @@ func (sh *shell) verb(v verb.Verb) *cobra.Command {
 		}),
 	}
 	if v.Class == verb.ClassStop { // no conditions and no arguments; it waits for the answers
-		o.wait = stopWait
+		o.wait, o.expect = stopWait, -1
 		o.targets.flags(c)
 		c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
 		waitFlag(c, &o.wait)
