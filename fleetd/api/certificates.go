@@ -106,6 +106,6 @@ func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial
 		return nil, s.fail(err, "certificate "+serial)
 	}
 	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Instance.Status().Broker.OK}
-	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.By, "why", in.Why)
+	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.person(p).Name, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

@@ -154,7 +154,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	}
 	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person(p))
 	if err != nil {
-		s.Log.Error("cancellation not noted", "command", id, "by", by.By, "error", err)
+		s.Log.Error("cancellation not noted", "command", id, "by", by.person(p).Name, "error", err)
 	}
 	if cancelled {
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state

@@ -189,7 +189,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	}
 	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), View: seen.Presence.View, Broker: s.Instance.Status().Broker.OK}
 	if !in.DryRun {
-		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.By, "why", in.Why)
+		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.person(p).Name, "why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil
 }

@@ -164,7 +164,7 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 		return nil, s.fail(err, "robot "+id)
 	}
 	if added {
-		s.Log.Info("robot adopted", "robot", id, "by", by.By)
+		s.Log.Info("robot adopted", "robot", id, "by", by.person(p).Name)
 	}
 	args, err := schema.Encode(map[string]string{"fleet_id": s.Instance.Status().FleetID})
 	if err != nil {
