@@ -115,19 +115,24 @@ func (sh *shell) desiredPlaces() *cobra.Command {
 clears it.
 Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians.
 ` + pointsHelp,
-		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2",
+		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2\n  fleetd desired places --add door=-3.5,2,1.57 r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.DesiredSet{ID: id, SHA256: digest}
 			switch {
+			case countOf(none, path != "", digest != "", taught.from != "", len(taught.add) > 0) != 1:
+				return usage("write one of -f FILE, --digest SHA256, --from ROBOT, --add NAME=X,Y and --none")
 			case taught.from != "":
-				if none || path != "" || digest != "" {
-					return usage("write one of -f FILE, --from ROBOT and --none")
-				}
 				return sh.addPoints(cmd.Context(), args, w, taught, id)
-			case len(taught.points) > 0 || taught.replace:
-				return usage("--point and --replace belong to --from ROBOT")
-			case countOf(none, path != "", digest != "") != 1:
-				return usage("write one of -f FILE, --digest SHA256 and --none")
+			case len(taught.points) > 0:
+				return usage("--point belongs to --from ROBOT")
+			case len(taught.add) > 0:
+				points, err := taught.given(id)
+				if err != nil {
+					return err
+				}
+				return sh.setDesired(cmd.Context(), args, w, api.DesiredRequest{Points: points})
+			case taught.replace || taught.onMap != "":
+				return usage("--replace and --on-map belong to --add NAME=X,Y")
 			case path != "":
 				body, err := sh.readDocument(path)
 				if err != nil {

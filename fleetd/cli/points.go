@@ -60,23 +60,53 @@ func pointTable(out io.Writer, l api.RobotPoints) {
 	}
 }
 
-// pointFlags select taught points of a robot.
+// pointFlags are points to add: taught ones of a robot, or by their coordinates.
 type pointFlags struct {
 	from    string
 	points  []string
+	add     []string
+	onMap   string
 	replace bool
 }
 
 const pointsHelp = `With --from the points that were taught on a robot are added to the places that each robot has.
 Coordinates hold only on the same map, so fleetd refuses places with another map than that of
 the points. It cannot compare maps that bodies have of their own. A point of the same name
-that lies elsewhere is replaced only with --replace. fleetd robot points lists taught points.`
+that lies elsewhere is replaced only with --replace. fleetd robot points lists taught points.
+--add gives robots a point by its coordinates in the same way.`
 
 func (p *pointFlags) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&p.from, "from", "", "add points that were taught on this robot")
 	f.StringArrayVar(&p.points, "point", nil, "with --from: only this point; may be repeated")
-	f.BoolVar(&p.replace, "replace", false, "with --from: replace points of the same name that lie elsewhere")
+	f.StringArrayVar(&p.add, "add", nil, "add the point `NAME=X,Y[,HEADING]`, in metres and radians; may be repeated")
+	f.StringVar(&p.onMap, "on-map", "", "with --add: SHA-256 of the map on which the points lie; default: the body's own map")
+	f.BoolVar(&p.replace, "replace", false, "with --from and --add: replace points of the same name that lie elsewhere")
+}
+
+// given returns the points of --add.
+func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
+	out := &api.DesiredPoints{ID: id, MapSHA256: p.onMap, Points: map[string]api.Point{}, Replace: p.replace}
+	for _, text := range p.add {
+		name, place, _ := strings.Cut(text, "=")
+		var at []float64
+		for word := range strings.SplitSeq(place, ",") {
+			v, err := strconv.ParseFloat(word, 64)
+			if err != nil {
+				return nil, usage("--add %s: write NAME=X,Y or NAME=X,Y,HEADING", text)
+			}
+			at = append(at, v)
+		}
+		switch len(at) {
+		case 2:
+			out.Points[name] = api.Point{XM: at[0], YM: at[1]}
+		case 3:
+			out.Points[name] = api.Point{XM: at[0], YM: at[1], ThetaRad: &at[2]}
+		default:
+			return nil, usage("--add %s: write NAME=X,Y or NAME=X,Y,HEADING", text)
+		}
+	}
+	return out, nil
 }
 
 // addPoints adds taught points of one robot to the places of robots.
