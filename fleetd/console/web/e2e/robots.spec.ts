@@ -133,9 +133,15 @@ test('a bulk action shows its command line, which selects the same robots', asyn
   await page.goto('/robots?label=site%3Dmuseum');
   await live(page);
   await page.getByRole('button', { name: 'Select all 2 matching' }).click();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Command line' }).click();
+  await expect(page.getByTestId('command-line')).toHaveText(
+    `fleetd stop -l site=museum '--why=Stop of a selection in the console'`,
+  );
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('command-line')).toBeHidden();
   await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
   await expect(page.getByTestId('dry-run')).toContainText('reaches 2 robots');
-  await page.getByRole('button', { name: 'Command line' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Command line' }).click();
   const line = await page.getByTestId('command-line').innerText();
   expect(line).toBe('fleetd auto pause -l site=museum --expect=2');
   expect(await world.cli(...line.split(' ').slice(1), '--dry-run')).toContain('r2');

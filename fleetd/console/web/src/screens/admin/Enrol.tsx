@@ -3,7 +3,9 @@ import { QRCodeSVG } from 'qrcode.react';
 import { type FormEvent, useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useRobots } from '../../live/robots';
+import { CommandLine } from '../../shell/CommandLine';
 import { dateTime } from '../../text/time';
 import { CopyLine } from './CopyLine';
 import { Refused } from '../library/Refused';
@@ -18,6 +20,7 @@ export function Enrol() {
   const [made, setMade] = useState<Schemas['Token']>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
+  const valid = /^[a-z0-9-]+$/.test(robot);
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     setBusy(true);
@@ -51,9 +54,16 @@ export function Enrol() {
             onChange={(e) => setSerial(e.currentTarget.value)}
             maxLength={64}
           />
-          <Button type="submit" loading={busy} disabled={!/^[a-z0-9-]+$/.test(robot)}>
-            {t.makeEnrol}
-          </Button>
+          <Group>
+            <Button type="submit" loading={busy} disabled={!valid}>
+              {t.makeEnrol}
+            </Button>
+            {valid && (
+              <CommandLine
+                lines={[lineOf('make-token', { path: { id: robot }, body: { serial: serial || undefined } })]}
+              />
+            )}
+          </Group>
         </Stack>
       </form>
       {error !== undefined && <Refused error={error} />}

@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useRobots, useSites } from '../../live/robots';
-import type { BulkAction } from '../robots/bulk';
+import type { BulkAction } from '../robots/bulkRequest';
 import { BulkDialog } from '../robots/BulkDialog';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useMe } from '../../api/me';
+import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { dateTime } from '../../text/time';
 import { Refused } from '../library/Refused';
@@ -81,10 +83,10 @@ function NewToken({ users, own }: Pick<Props, 'users' | 'own'>) {
   const [only, setOnly] = useState<Role[]>([]);
   const [made, setMade] = useState<Schemas['AccessToken']>();
   const user = chosen ?? users.find((u) => u.name === me?.id)?.name ?? null;
+  const body = { name: name.trim(), days: Number(days), user: user ?? '', roles: only.length > 0 ? only : undefined };
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     setMade(undefined);
-    const body = { name: name.trim(), days: Number(days), user: user!, roles: only.length > 0 ? only : undefined };
     const send = async () => setMade(await data(api.POST('/api/v1/tokens', { body })));
     if (await change(t.made(body.name), send)) setName('');
   };
@@ -125,6 +127,7 @@ function NewToken({ users, own }: Pick<Props, 'users' | 'own'>) {
           <Button type="submit" loading={busy} disabled={!name.trim() || !user || !Number(days)}>
             {t.makeToken}
           </Button>
+          {body.name && user && <CommandLine lines={[lineOf('make-access-token', { body })]} />}
         </Group>
         {error !== undefined && <Refused error={error} />}
         {made?.secret && (

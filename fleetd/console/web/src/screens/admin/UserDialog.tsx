@@ -2,7 +2,9 @@ import { Button, Checkbox, Group, Modal, Stack, Switch, TagsInput, TextInput } f
 import { type FormEvent, useState } from 'react';
 
 import { api, type Schemas } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useSites } from '../../live/robots';
+import { CommandLine } from '../../shell/CommandLine';
 import { Password } from '../../shell/Password';
 import { Refused } from '../library/Refused';
 import { useAdminTexts } from './text';
@@ -23,15 +25,22 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
   const [sites, setSites] = useState(user?.sites ?? []);
   const [password, setPassword] = useState('');
   const [disabled, setDisabled] = useState(user?.disabled ?? false);
+  const added = { name: name.trim(), display, roles: has, sites, password: password || undefined };
+  const changed = { display, roles: has, sites, disabled };
+  const path = { name: user?.name ?? '' };
   const send = async () => {
-    if (!user) {
-      const body = { name: name.trim(), display, roles: has, sites, password: password || undefined };
-      return api.POST('/api/v1/users', { body });
-    }
-    const params = { path: { name: user.name } };
-    if (password) await api.POST('/api/v1/users/{name}/password', { params, body: { password } });
-    return api.PATCH('/api/v1/users/{name}', { params, body: { display, roles: has, sites, disabled } });
+    if (!user) return api.POST('/api/v1/users', { body: added });
+    if (password) await api.POST('/api/v1/users/{name}/password', { params: { path }, body: { password } });
+    return api.PATCH('/api/v1/users/{name}', { params: { path }, body: changed });
   };
+  const lines = () =>
+    user
+      ? [
+          ...(password ? [lineOf('set-password', { path, body: { password } })] : []),
+          lineOf('change-user', { path, body: { ...changed, disabled: false } }),
+          ...(disabled ? [lineOf('change-user', { path, body: { disabled } })] : []),
+        ]
+      : [lineOf('add-user', { body: added })];
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     if (await change(t.saved(name.trim()), send)) onClose();
@@ -94,6 +103,7 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />
           )}
           <Group justify="flex-end">
+            {name.trim() && <CommandLine lines={lines()} />}
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

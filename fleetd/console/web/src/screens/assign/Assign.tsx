@@ -24,7 +24,7 @@ import { useScope } from '../../shell/scope';
 import { CommandLine } from '../../shell/CommandLine';
 import type { Selector } from '../robots/filter';
 import { Progress } from './Progress';
-import { linesFor } from './lines';
+import { lineFor } from './lines';
 import { changing, complete, type Outcome, type What } from './model';
 import { assign } from './request';
 import { Refusal, Summary } from './Summary';
@@ -192,7 +192,7 @@ export default function Assign() {
                 >
                   {t.doIt(dry.data ? changing(dry.data).length : 0)}
                 </Button>
-                {complete(what) && <CommandLine lines={linesFor(what, selector, dry.data ? total : undefined, why)} />}
+                {complete(what) && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
               </Group>
             </Stack>
           </Card>

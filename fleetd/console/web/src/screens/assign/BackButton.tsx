@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
-import { linesFor } from './lines';
+import { lineFor } from './lines';
 import { type Back, changing, grouped, type Outcome, type What } from './model';
 import { assign } from './request';
 import { names, Refusal } from './Summary';
@@ -124,7 +124,7 @@ export function BackButton({ what, outcome, replaced, onBack }: Props) {
           {what.kind === 'activities' && <Text size="sm">{t.newestAgain}</Text>}
           {refused && <Refusal p={refused} title={t.refused} />}
           <Group justify="flex-end">
-            <CommandLine lines={way.flatMap((b) => linesFor(b.what, { ids: b.robots }, b.robots.length, t.undoWhy))} />
+            <CommandLine lines={way.map((b) => lineFor(b.what, { ids: b.robots }, b.robots.length, t.undoWhy))} />
             <Button variant="default" onClick={() => setOpen(false)}>
               {t.cancel}
             </Button>

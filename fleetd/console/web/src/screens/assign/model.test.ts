@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
-import { linesFor } from './lines';
+import { lineFor } from './lines';
 import { complete, grouped, reportOf, stepOf, valueOf } from './model';
 
 const robot = (id: string, view: string, desired: object, activities?: object) =>
@@ -77,14 +77,14 @@ describe('values of settings', () => {
 it('the command line says the same', () => {
   const museum = { labels: [{ key: 'site', value: 'museum' }] };
   expect([
-    ...linesFor({ kind: 'story', story: 'tour', rev: 3, apply: 'now' }, museum, 2, 'a visit'),
-    ...linesFor({ kind: 'activities', ids: ['greet', 'wave'] }, { ids: ['r1'] }, undefined, ''),
-    ...linesFor({ kind: 'settings', key: 'low_battery', value: '0.3' }, { all: true }, 3, ''),
-    ...linesFor({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }, { ids: ['r1'] }, 1, ''),
+    lineFor({ kind: 'story', story: 'tour', rev: 3, apply: 'now' }, museum, 2, 'a visit'),
+    lineFor({ kind: 'activities', ids: ['greet', 'wave'] }, { ids: ['r1'] }, undefined, ''),
+    lineFor({ kind: 'settings', key: 'low_battery', value: '0.3' }, { all: true }, 3, ''),
+    lineFor({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }, { ids: ['r1'] }, 1, ''),
   ]).toEqual([
     `fleetd story assign tour --rev=3 --apply=now -l site=museum --expect=2 '--why=a visit'`,
     'fleetd activity assign greet,wave r1',
     'fleetd desired config low_battery=0.3 --all --expect=3',
-    'fleetd desired places --digest ab --id=hall r1 --expect=1',
+    'fleetd desired places --digest=ab --id=hall r1 --expect=1',
   ]);
 });

@@ -1,5 +1,6 @@
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import type { Selector } from '../robots/filter';
+import { bodiesOf, type Document } from './bodies';
 import { activitiesText, type Back, type Line, type Outcome, storyText, valueOf, type What } from './model';
 
 type Options = { dry: true } | { dry: false; expected: number; why: string };
@@ -10,12 +11,9 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
     ? { selector, dry_run: true }
     : { selector, expected_count: o.expected, why: o.why.trim() || undefined };
   const has = new Map(fleet.map((r) => [r.id, r]));
-  if (w.kind === 'story') {
-    const got = await data(
-      api.POST('/api/v1/assignments', {
-        body: { ...body, story: w.none ? '' : w.story, rev: (!w.none && w.rev) || undefined, apply: w.apply },
-      }),
-    );
+  const what = bodiesOf(w);
+  if (what.story) {
+    const got = await data(api.POST('/api/v1/assignments', { body: { ...body, ...what.story } }));
     const then = storyText({ id: got.story, rev: got.rev });
     const now = (id: string) => storyText(has.get(id)?.desired.story);
     return { total: got.total, lines: linesOf(got, then, now, notes(got.misfits)) };
@@ -44,10 +42,8 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
       ],
     };
   }
-  if (w.kind === 'activities') {
-    const got = await data(
-      api.POST('/api/v1/activities/assignments', { body: { ...body, activities: w.none ? [] : w.ids } }),
-    );
+  if (what.activities) {
+    const got = await data(api.POST('/api/v1/activities/assignments', { body: { ...body, ...what.activities } }));
     const assigned = (id: string) => has.get(id)?.activities?.assigned ?? [];
     const back = new Map<string, Back>();
     for (const r of got.updated) {
@@ -66,7 +62,8 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
       back: [...back.values()],
     };
   }
-  const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...wanted(w) } as Schemas['DesiredRequest'] }));
+  if (w.kind === 'story' || w.kind === 'activities') throw new Error(w.kind); // they are done above
+  const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...what.desired } }));
   const was = new Map(got.was.flatMap((g) => g.robots.map((r) => [r, g.value] as const)));
   const then = textOf(w);
   return {
@@ -101,20 +98,6 @@ function notes(misfits: Schemas['Misfit'][]): Map<string, string> {
     for (const r of m.robots) out.set(r, [out.get(r), text].filter(Boolean).join('; '));
   }
   return out;
-}
-
-type Document = Extract<What, { kind: 'mode' | 'settings' | 'places' }>;
-
-function wanted(w: Document): object {
-  switch (w.kind) {
-    case 'mode':
-      return { mode: { mode: w.mode, apply: w.now ? 'now' : 'boot' } };
-    case 'settings':
-      return { config: w.none ? { unset: [w.key.trim()] } : { set: { [w.key.trim()]: valueOf(w.value) } } };
-    case 'places':
-      if (w.none) return { places: {} };
-      return { places: w.sha256 ? { id: w.id, sha256: w.sha256 } : { id: w.id, body: valueOf(w.text) } };
-  }
 }
 
 /** What a request gives, in words. */

@@ -4,6 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data } from '../../api/client';
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../library/Refused';
 import type { Command } from './states';
 import { useCommandsTexts } from './text';
@@ -13,9 +15,9 @@ export function CancelDialog({ command, onClose }: { command: Command; onClose: 
   const t = useCommandsTexts();
   const [why, setWhy] = useState('');
   const cache = useQueryClient();
+  const path = { id: command.id ?? '' };
   const cancel = useMutation({
-    mutationFn: () =>
-      data(api.POST('/api/v1/commands/{id}/cancel', { params: { path: { id: command.id ?? '' } }, body: { why } })),
+    mutationFn: () => data(api.POST('/api/v1/commands/{id}/cancel', { params: { path }, body: { why } })),
     onSuccess: () => {
       notifications.show({ message: t.cancelled });
       void cache.invalidateQueries({ queryKey: ['commands'] });
@@ -44,6 +46,7 @@ export function CancelDialog({ command, onClose }: { command: Command; onClose: 
           />
           {cancel.isError && <Refused error={cancel.error} />}
           <Group justify="flex-end">
+            <CommandLine lines={[lineOf('cancel-command', { path, body: { why } })]} />
             <Button variant="default" onClick={onClose}>
               {t.keep}
             </Button>

@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { contentOf, type Entry, publish, useRefresh } from '../library/api';
 import { Refused } from '../library/Refused';
 import { DiffView } from './DiffView';
@@ -85,6 +87,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
           {(entry.rev === 0 || published.data) && <DiffView from={published.data} to={write(kind, editor.doc)} />}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
+            <CommandLine lines={[lineOf(`publish-${kind}`, { path: { id }, body: { why } })]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

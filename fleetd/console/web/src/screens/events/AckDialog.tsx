@@ -4,6 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data } from '../../api/client';
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../library/Refused';
 import type { RobotAlert } from './AlertList';
 import { useEventsTexts } from './text';
@@ -14,14 +16,9 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
   const [note, setNote] = useState('');
   const [asked, setAsked] = useState(false);
   const cache = useQueryClient();
+  const path = { id: alert.robot, alert: alert.id };
   const ack = useMutation({
-    mutationFn: () =>
-      data(
-        api.POST('/api/v1/robots/{id}/alerts/{alert}/ack', {
-          params: { path: { id: alert.robot, alert: alert.id } },
-          body: { note },
-        }),
-      ),
+    mutationFn: () => data(api.POST('/api/v1/robots/{id}/alerts/{alert}/ack', { params: { path }, body: { note } })),
     onSuccess: () => {
       notifications.show({ message: t.ackDone });
       void cache.invalidateQueries({ queryKey: ['alerts'] });
@@ -55,6 +52,7 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
           />
           {ack.isError && <Refused error={ack.error} />}
           <Group justify="flex-end">
+            <CommandLine lines={[lineOf('ack-alert', { path, body: { note } })]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -3,7 +3,9 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type Deletion, impactOf, type Kind, remove, useRefresh } from './api';
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
+import { type Deletion, impactOf, type Kind, remove, removal, useRefresh } from './api';
 import { Refused } from './Refused';
 import { useLibraryTexts } from './text';
 
@@ -63,6 +65,9 @@ export function DeleteDialog({
         </Text>
         {error !== undefined && <Refused error={error} />}
         <Group justify="flex-end">
+          {impact.data && (
+            <CommandLine lines={[lineOf(`delete-${kind}`, { path: { id }, query: removal(impact.data, why) })]} />
+          )}
           <Button variant="default" onClick={onClose}>
             {t.cancel}
           </Button>

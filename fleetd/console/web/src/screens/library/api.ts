@@ -104,22 +104,17 @@ export const recover = (kind: Kind, id: string): Promise<Saved> =>
 export const impactOf = (kind: Kind, id: string): Promise<Deletion> =>
   data(api.DELETE(one(kind), { params: { path: { id }, query: { dry_run: true } } }));
 
-/** Deletes, if the effects are still those of the impact. */
+/** The parameters with which something is deleted if the effects are still those of the impact. */
+export const removal = (impact: Deletion, why: string) => ({
+  expected_stories: impact.stories?.length ?? 0,
+  expected_activities: impact.activities?.length ?? 0,
+  expected_robots: impact.robots,
+  clear: impact.clears ?? [],
+  why,
+});
+
 export const remove = (kind: Kind, id: string, impact: Deletion, why: string): Promise<Deletion> =>
-  data(
-    api.DELETE(one(kind), {
-      params: {
-        path: { id },
-        query: {
-          expected_stories: impact.stories?.length ?? 0,
-          expected_activities: impact.activities?.length ?? 0,
-          expected_robots: impact.robots,
-          clear: impact.clears ?? [],
-          why,
-        },
-      },
-    }),
-  );
+  data(api.DELETE(one(kind), { params: { path: { id }, query: removal(impact, why) } }));
 
 export const usesOf = (kind: Kind, id: string): Promise<Uses> =>
   data(api.GET(`${one(kind)}/uses` as '/api/v1/acts/{id}/uses', { params: { path: { id } } }));

@@ -4,7 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useRobot } from '../../live/robots';
+import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../library/Refused';
 import type { Point } from './Places';
 import { usePlacesTexts } from './text';
@@ -48,18 +50,18 @@ export function GivePoints({
         ? { labels: [{ key: 'site', value: site ?? '' }] }
         : { all: true };
   const taught = points.some((p) => p.from === 'taught');
+  const body = {
+    selector,
+    points: { points: given, replace, map_sha256: taught ? map : undefined },
+    expected_count: plan?.total,
+  };
 
   const send = async (dry: boolean) => {
     setError(undefined);
     try {
       const done = await data(
         api.POST('/api/v1/desired', {
-          body: {
-            selector,
-            points: { points: given, replace, map_sha256: taught ? map : undefined },
-            dry_run: dry,
-            expected_count: dry ? undefined : plan?.total,
-          },
+          body: dry ? { ...body, dry_run: true, expected_count: undefined } : body,
         }),
       );
       if (dry) return setPlan(done);
@@ -155,6 +157,7 @@ export function GivePoints({
           )}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
+            {(!fresh || validName.test(own.name)) && <CommandLine lines={[lineOf('desired', { body })]} />}
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -2,7 +2,7 @@ import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
-import { line } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { texts } from '../../text/language';
 import { Do, useWhyNot } from './Do';
 import { useModeName } from './Modes';
@@ -69,16 +69,17 @@ export function DesiredModePanel() {
   const document = all.data?.desired.find((d) => d.topic === 'desired_mode');
   const wanted = document?.desired as Wanted | undefined;
   const said = document?.reported as Said | undefined;
+  const body = { mode: { mode, apply }, selector: { ids: [id] } };
   const set = () =>
     change(
       id,
       t.label(name(mode)),
       async () => {
-        await api.POST('/api/v1/desired', { body: { mode: { mode, apply }, selector: { ids: [id] } } });
+        await api.POST('/api/v1/desired', { body });
         await all.refetch();
         return t.accepted;
       },
-      line('desired', 'mode', mode, `--apply=${apply}`, id),
+      lineOf('desired', { body }),
     );
   return (
     <Panel title={t.title}>

@@ -3,7 +3,7 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
-import { line } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
@@ -45,12 +45,8 @@ export function Labels({ onClose }: { onClose: () => void }) {
   const edit = (i: number, at: 0 | 1, text: string) =>
     setRows(rows.map((r, n) => (n === i ? (at === 0 ? [text, r[1]] : [r[0], text]) : r)));
   const labels = Object.fromEntries(rows.map(([k, v]) => [k.trim(), v.trim()]).filter(([k, v]) => k && v));
-  const changes = [
-    ...Object.entries(labels).map(([k, v]) => `${k}=${v}`),
-    ...Object.keys(robot.labels)
-      .filter((k) => !(k in labels))
-      .map((k) => `${k}-`),
-  ];
+  const unset = Object.keys(robot.labels).filter((k) => !(k in labels));
+  const cli = lineOf('label-robots', { body: { selector: { ids: [id] }, set: labels, unset } });
   const save = async () => {
     setBusy(true);
     try {
@@ -108,7 +104,7 @@ export function Labels({ onClose }: { onClose: () => void }) {
             <Button variant="subtle" onClick={() => setRows([...rows, ['', '']])}>
               {t.add}
             </Button>
-            <CommandLine lines={[line('robot', 'label', id, ...changes)]} />
+            <CommandLine lines={[cli]} />
             <Button type="submit" loading={busy}>
               {t.save}
             </Button>

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { useState } from 'react';
 
 import type { Robot } from '../../api/client';
-import { line, signed } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { useLive } from '../../live/stream';
 import { CommandLine } from '../../shell/CommandLine';
@@ -74,7 +74,7 @@ export function ReleaseDialog({ latch, onClose }: { latch: Robot['latches'][numb
             onChange={(e) => setWhy(e.currentTarget.value)}
           />
           <Group justify="flex-end">
-            <CommandLine lines={[line('stop', 'release', latch.id, ...signed(why))]} />
+            <CommandLine lines={[lineOf('release-stops', { body: { ids: [latch.id], why } })]} />
             <Button variant="default" h={48} onClick={onClose}>
               {common.cancel}
             </Button>

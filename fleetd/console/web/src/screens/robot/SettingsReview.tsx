@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api } from '../../api/client';
-import { line, signed } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
@@ -62,24 +62,15 @@ export function SettingsReview({ draft, desired, reported, schemas, onClose, onA
   const [busy, setBusy] = useState(false);
   const set = Object.fromEntries([...draft].filter(([, v]) => v !== undefined));
   const unset = [...draft].filter(([, v]) => v === undefined).map(([k]) => k);
-  const post = (dry: boolean) =>
-    api.POST('/api/v1/desired', {
-      body: { config: { set, unset }, selector: { ids: [id] }, dry_run: dry, why: why.trim() || undefined },
-    });
+  const body = { config: { set, unset }, selector: { ids: [id] }, why: why.trim() || undefined };
+  const post = (dry: boolean) => api.POST('/api/v1/desired', { body: { ...body, dry_run: dry } });
   const check = useQuery({
     queryKey: ['check settings', id, JSON.stringify([...draft])],
     queryFn: () => post(true).then(() => true),
     retry: false,
     staleTime: 0,
   });
-  const cli = line(
-    'desired',
-    'config',
-    ...Object.entries(set).map(([k, v]) => `${k}=${JSON.stringify(v)}`),
-    ...unset.map((k) => `--unset=${k}`),
-    id,
-    ...signed(why),
-  );
+  const cli = lineOf('desired', { body });
   const apply = async () => {
     setBusy(true);
     const well = await change(

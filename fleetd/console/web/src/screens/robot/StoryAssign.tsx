@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data } from '../../api/client';
-import { line } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { Do, useWhyNot } from './Do';
@@ -97,16 +97,17 @@ export function StoryAssign() {
   const ref = (r?: { id: string; rev: number }) => (r ? `${r.id}, revision ${r.rev}` : t.noStory);
   const chosen = stories.data?.entries.find((e) => e.id === story);
   const same = chosen && d.story?.id === chosen.id && d.story.rev === chosen.rev;
+  const body = { story: story!, apply, selector: { ids: [id] } };
   const assign = () =>
     change(
       id,
       t.label(story!),
       async () => {
-        await api.POST('/api/v1/assignments', { body: { story: story!, apply, selector: { ids: [id] } } });
+        await api.POST('/api/v1/assignments', { body });
         await queries.invalidateQueries({ queryKey: ['robot', id] });
         return t.accepted;
       },
-      line('story', 'assign', story!, `--apply=${apply}`, id),
+      lineOf('assign', { body }),
     );
   const phase = t.phases[d.phase as keyof typeof t.phases] ?? d.phase ?? '';
   return (

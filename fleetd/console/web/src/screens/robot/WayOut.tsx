@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
-import { line } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
 import { toneColor, usePerformingTexts } from '../../live/PerformingBadge';
 import { texts } from '../../text/language';
@@ -247,7 +247,11 @@ function Doing({ step }: { step: Step }) {
       );
     case 'adopt':
       return (
-        <Do {...big} whyNot={edit} onClick={() => change(id, t.doing.adopt, () => adopt(id), line('adopt', id))}>
+        <Do
+          {...big}
+          whyNot={edit}
+          onClick={() => change(id, t.doing.adopt, () => adopt(id), lineOf('adopt-robot', { path: { id }, body: {} }))}
+        >
           {t.doing.adopt}
         </Do>
       );

@@ -14,10 +14,12 @@ import { type ReactNode, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useRobotsTexts } from './text';
-import type { BulkAction } from './bulk';
+import { CommandLine } from '../../shell/CommandLine';
+import type { BulkAction } from './bulkRequest';
 import { BulkDialog } from './BulkDialog';
 import { LabelDialog } from './LabelDialog';
 import { useBulkTexts } from './bulkText';
@@ -39,6 +41,7 @@ export function BulkButtons({ selector, name, filter }: Props) {
   const mayCommand = useMay('command');
   const mayLabel = useMay('administer');
   const mayAssign = useMay('assign');
+  const mayStop = useMay('stop');
   const [action, setAction] = useState<BulkAction>();
   const [labelling, setLabelling] = useState(false);
   const csv = `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`;
@@ -111,6 +114,7 @@ export function BulkButtons({ selector, name, filter }: Props) {
         CSV
       </Button>
       <HoldToStop selector={selector} />
+      {mayStop && <CommandLine compact lines={[lineOf('stop', { body: { selector, why: t.stopWhy } })]} />}
       {action && <BulkDialog action={action} selector={selector} name={name} onClose={() => setAction(undefined)} />}
       {labelling && <LabelDialog selector={selector} name={name} onClose={() => setLabelling(false)} />}
     </Group>

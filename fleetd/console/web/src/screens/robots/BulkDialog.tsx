@@ -5,7 +5,8 @@ import { useState } from 'react';
 
 import { type Problem, problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
-import { type BulkAction, linesOf, type Preview, preview, send } from './bulk';
+import { type Preview, preview, send } from './bulk';
+import { type BulkAction, bulkLine } from './bulkRequest';
 import { useBulkTexts } from './bulkText';
 import type { Selector } from './filter';
 import { useRobotsTexts } from './text';
@@ -93,7 +94,7 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
             />
           )}
           <Group justify="flex-end">
-            <CommandLine lines={linesOf(action, selector, dry.data ? total : undefined, why)} />
+            <CommandLine lines={[bulkLine(action, selector, dry.data ? total : undefined, why)]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
-import type { BulkAction } from './bulk';
+import type { BulkAction } from './bulkRequest';
 import { BulkDialog } from './BulkDialog';
 import { useBulkTexts } from './bulkText';
 import type { Selector } from './filter';

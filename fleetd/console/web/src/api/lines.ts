@@ -1,0 +1,205 @@
+import { line, robotsOf, signed, verbLine } from './commandline';
+import type { operations } from './schema';
+
+type Parameters<O extends keyof operations> = operations[O]['parameters'];
+type Body<O extends keyof operations> = operations[O] extends {
+  requestBody: { content: { 'application/json': infer B } };
+}
+  ? { body: B }
+  : object;
+
+/** A request of an operation, as the client of the API takes it. A file is named, not sent. */
+export type Request<O extends keyof operations> = Body<O> &
+  (Parameters<O> extends { path: infer P } ? { path: P } : object) &
+  (Parameters<O> extends { query?: infer Q } ? { query?: Q } : object) & { file?: string };
+
+type Words = (string | false | undefined)[];
+type Table = { [O in keyof operations]?: (r: Request<O>) => Words };
+
+/** A value as the command line takes it: JSON, or a text that is none. */
+function valueText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  try {
+    JSON.parse(value);
+    return JSON.stringify(value);
+  } catch {
+    return value;
+  }
+}
+
+const why = (text?: string) => signed(text ?? '');
+const flag = (name: string, value?: string | number) => value !== undefined && value !== '' && `--${name}=${value}`;
+
+function desired({ body: b }: Request<'desired'>): Words {
+  const rest = [...robotsOf(b.selector), ...signed(b.why ?? '', b.expected_count)];
+  if (b.mode) return ['mode', b.mode.mode, flag('apply', b.mode.apply), ...rest];
+  if (b.config) {
+    const set = Object.entries(b.config.set ?? {}).map(([k, v]) => `${k}=${valueText(v)}`);
+    return ['config', ...set, ...(b.config.unset ?? []).map((k) => `--unset=${k}`), ...rest];
+  }
+  if (b.points) {
+    const at = Object.entries(b.points.points).map(([name, p]) => {
+      const place = [p.x_m, p.y_m, p.theta_rad].filter((v) => v !== undefined);
+      return `--add=${name}=${place.join(',')}`;
+    });
+    return ['places', ...at, flag('on-map', b.points.map_sha256), b.points.replace && '--replace', ...rest];
+  }
+  const p = b.places!;
+  const from = p.sha256 ? [`--digest=${p.sha256}`] : p.body !== undefined ? ['-f', `${p.id}.json`] : ['--none'];
+  return ['places', ...from, flag('id', p.id), ...rest];
+}
+
+/** The operations on acts, stories and activities, which differ by their first word only. */
+function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
+  return {
+    [`publish-${kind}`]: (r: Request<'publish-act'>) => [kind, 'publish', r.path.id, ...why(r.body.why)],
+    [`restore-${kind}`]: (r: Request<'restore-act'>) => [
+      kind,
+      'restore',
+      r.path.id,
+      `${r.path.rev}`,
+      ...why(r.body.why),
+    ],
+    [`duplicate-${kind}`]: (r: Request<'duplicate-act'>) => [
+      kind,
+      'duplicate',
+      r.path.id,
+      r.body.id,
+      ...why(r.body.why),
+    ],
+    [`recover-${kind}`]: (r: Request<'recover-act'>) => [kind, 'recover', r.path.id, ...why(r.body.why)],
+    [`delete-${kind}`]: (r: Request<'delete-act'>) => [
+      kind,
+      'delete',
+      r.path.id,
+      flag('expect-stories', r.query?.expected_stories || undefined),
+      flag('expect-activities', r.query?.expected_activities || undefined),
+      flag('expect-robots', r.query?.expected_robots || undefined),
+      ...(r.query?.clear ?? []).map((s) => `--yes-clear-default=${s}`),
+      ...why(r.query?.why),
+    ],
+    [`save-${kind}`]: (r: Request<'save-act'>) => [kind, 'save', '-f', r.file],
+  } as Table;
+}
+
+/** The words of the command line that do the same as a request, by operation. */
+const table: Table = {
+  stop: ({ body: b }) => ['stop', ...robotsOf(b.selector), flag('level', b.level), ...why(b.why)],
+  'release-stops': ({ body: b }) => ['stop', 'release', ...(b.ids ?? []), ...why(b.why)],
+
+  'ack-alert': ({ path, body }) => ['alert', 'ack', path.id, path.alert, `--note=${body.note.trim()}`],
+  'set-labels': ({ path, body: b }) => [
+    'robot',
+    'label',
+    path.id,
+    ...Object.entries(b.labels ?? {}).map(([k, v]) => `${k}=${v}`),
+    ...why(b.why),
+  ],
+  'label-robots': ({ body: b }) => [
+    'robot',
+    'label',
+    ...robotsOf(b.selector),
+    ...Object.entries(b.set ?? {}).map(([k, v]) => `${k}=${v}`),
+    ...(b.unset ?? []).map((k) => `${k}-`),
+    ...signed(b.why ?? '', b.expected_count),
+  ],
+  'adopt-robot': ({ path, body }) => ['adopt', path.id, ...why(body.why)],
+  'cancel-command': ({ path, body }) => ['command', 'cancel', path.id, ...why(body.why)],
+  'delete-orphan': ({ path, query }) => ['robot', 'orphans', path.id, '--delete', ...why(query?.why)],
+  'make-token': ({ path, body }) => ['robot', 'enrol', path.id, flag('serial', body.serial), ...why(body.why)],
+
+  desired: (r) => ['desired', ...desired(r)],
+  assign: ({ body: b }) => [
+    'story',
+    ...(b.story ? ['assign', b.story, flag('rev', b.rev || undefined)] : ['withdraw']),
+    flag('apply', b.apply),
+    ...robotsOf(b.selector),
+    ...signed(b.why ?? '', b.expected_count),
+  ],
+  'revert-assignment': ({ body: b }) => [
+    'story',
+    'revert',
+    flag('apply', b.apply),
+    ...robotsOf(b.selector),
+    ...signed(b.why ?? '', b.expected_count),
+  ],
+  'assign-activities': ({ body: b }) => [
+    'activity',
+    ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),
+    ...robotsOf(b.selector),
+    ...signed(b.why ?? '', b.expected_count),
+  ],
+
+  ...library('act'),
+  ...library('story'),
+  ...library('activity'),
+  'import-library': ({ file, query }) => [
+    'import',
+    '-f',
+    file,
+    ...(query?.map ?? []).map((m) => `--map=${m}`),
+    query?.skip_wrong && '--skip-wrong',
+    ...why(query?.why),
+  ],
+  'try-text': ({ path, body: b, file }) => [
+    b.kind,
+    'try',
+    '-f',
+    file,
+    `--robot=${path.id}`,
+    flag('lang', b.lang),
+    b.only?.length ? `--only=${b.only.map((p) => Number(p.split('/').at(-1)) + 1).join(',')}` : undefined,
+    ...why(b.why),
+  ],
+  'put-asset': ({ path, query, file }) => ['asset', 'put', file, `--name=${path.name}`, ...why(query?.why)],
+  'delete-asset': ({ path, query }) => ['asset', 'delete', path.name, ...why(query?.why)],
+
+  // Passwords are asked for, or read from a file.
+  'add-user': ({ body: b }) => [
+    'user',
+    'add',
+    b.name,
+    flag('display', b.display),
+    `--role=${(b.roles ?? []).join(',')}`,
+    b.sites?.length ? `--site=${b.sites.join(',')}` : undefined,
+    !b.password && '--no-password',
+    ...why(b.why),
+  ],
+  'change-user': ({ path, body: b }) =>
+    b.disabled
+      ? ['user', 'disable', path.name, ...why(b.why)]
+      : [
+          'user',
+          'set',
+          path.name,
+          b.display !== undefined && `--display=${b.display}`,
+          b.roles && `--role=${b.roles.join(',')}`,
+          b.sites && (b.sites.length > 0 ? `--site=${b.sites.join(',')}` : '--all-sites'),
+          b.disabled === false && '--enable',
+          ...why(b.why),
+        ],
+  'set-password': ({ path, body }) => ['user', 'password', path.name, ...why(body.why)],
+  'make-access-token': ({ body: b }) => [
+    'token',
+    'create',
+    b.name,
+    flag('user', b.user),
+    b.roles?.length ? `--role=${b.roles.join(',')}` : undefined,
+    flag('days', b.days),
+    ...why(b.why),
+  ],
+  'revoke-access-token': ({ path, query }) => ['token', 'revoke', path.id, ...why(query?.why)],
+};
+
+/** The line of the command line that does the same as a request. */
+export function lineOf<O extends keyof operations>(operation: O, request: Request<O>): string {
+  if (operation === 'command') return commandLine((request as Request<'command'>).body);
+  const words = table[operation] as ((r: Request<O>) => Words) | undefined;
+  if (!words) throw new Error(`no command does ${operation}`);
+  return line(...words(request));
+}
+
+function commandLine(b: Request<'command'>['body']): string {
+  const robots = [...robotsOf(b.selector), ...signed('', b.expected_count)];
+  return verbLine(b.verb, (b.args ?? {}) as Record<string, unknown>, robots, b.why);
+}
