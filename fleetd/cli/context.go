@@ -74,6 +74,11 @@ func (sh *shell) writeContexts(all contexts) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
+		if err = os.Chmod(path, 0o600); errors.Is(err, fs.ErrNotExist) { // WriteFile keeps a wider mode
+			err = nil
+		}
+	}
+	if err == nil {
 		err = renameio.WriteFile(path, text, 0o600, renameio.IgnoreUmask())
 	}
 	if err != nil {

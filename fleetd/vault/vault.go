@@ -207,6 +207,11 @@ func writePair(certificate, key string, p ca.Pair) error {
 
 // write replaces a file atomically and returns when it is synced.
 func write(path string, text []byte, mode os.FileMode) error {
+	if mode == secret {
+		if err := os.Chmod(path, mode); err != nil && !errors.Is(err, fs.ErrNotExist) { // WriteFile keeps a wider mode
+			return fmt.Errorf("make %s private: %w", path, err)
+		}
+	}
 	if err := renameio.WriteFile(path, text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -134,3 +134,23 @@ func TestInvalidFolderIsRefused(t *testing.T) {
 		t.Errorf("a broken certificate: %v", err)
 	}
 }
+
+// A file that somebody could read does not stay so when a secret is written over it.
+func TestReplacedKeyIsForItsOwnerOnly(t *testing.T) {
+	_, v := filled(t)
+	pair, err := v.Server([]string{"localhost"}, nil, morning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key.pem")
+	if err := os.WriteFile(key, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := vault.SavePair(cert, key, true, pair, v.Chain(pair.Certificate)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key is %v, %v", info.Mode(), err)
+	}
+}
