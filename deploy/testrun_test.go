@@ -94,6 +94,21 @@ func TestBroken(t *testing.T) { undefined() }
 	}
 }
 
+// TestWebConsole logs this line for a spec that CI played twice (RETRIES=1).
+func TestSpecThatPassedWhenPlayedAgainIsNamed(t *testing.T) {
+	t.Parallel()
+	status, out := testRun(t, map[string]string{"a/a_test.go": `package a
+import "testing"
+func TestWebConsole(t *testing.T) {
+	t.Run("robots", func(t *testing.T) { t.Logf("passed when it was played again: %s", "a \"quoted\" spec, with a comma") })
+	t.Run("shell", func(t *testing.T) { t.Log("passed at once") })
+}
+`}, "./...")
+	if want := "passed only when they were played again:\n    a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
+		t.Errorf("status %d, want %q in\n%s", status, want, out)
+	}
+}
+
 func TestTestRunThatProvesNothingFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -31,7 +31,7 @@ if [ -n "$skipped" ]; then
 	sed 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/    \1 \2/' <<<"$skipped"
 	status=$((status ? status : 1))
 fi
-again=$(sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events")
+again=$(sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g')
 if [ -n "$again" ]; then
 	echo
 	echo "passed only when they were played again:"
