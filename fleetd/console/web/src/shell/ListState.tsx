@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-import { Refused } from '../screens/library/Refused';
+import { Refused } from './Refused';
 import { useShellTexts } from './text';
 
 interface Asked {

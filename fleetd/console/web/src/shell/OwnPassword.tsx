@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 
 import { api } from '../api/client';
-import { Refused } from '../screens/library/Refused';
+import { Refused } from './Refused';
 import { Password } from './Password';
 import { useShellTexts } from './text';
 

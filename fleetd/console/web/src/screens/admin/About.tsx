@@ -1,10 +1,11 @@
-import { Button, Code, Modal, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { Problem } from '../../api/problem';
 import { useLive } from '../../live/stream';
 import { ListState } from '../../shell/ListState';
+import { Facts } from './Facts';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';
 
@@ -34,21 +35,13 @@ export function About() {
   });
   return (
     <Stack gap="xl">
-      <Table maw={720} verticalSpacing="xs" aria-label={t.tabs.about}>
-        <Table.Tbody>
-          {[
-            [t.version, s?.version],
-            [t.fleet, s?.fleet_id],
-          ].map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" w={{ base: 120, sm: 220 }}>
-                {name}
-              </Table.Th>
-              <Table.Td dir="auto">{value || '–'}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <Facts
+        label={t.tabs.about}
+        rows={[
+          [t.version, s?.version],
+          [t.fleet, s?.fleet_id],
+        ]}
+      />
       <Stack gap="xs" component="section" aria-labelledby="licences">
         <Title order={2} size="h4" id="licences">
           {t.licences}

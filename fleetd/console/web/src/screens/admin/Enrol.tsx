@@ -8,7 +8,7 @@ import { useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { dateTime } from '../../text/time';
 import { CopyLine } from './CopyLine';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { useAdminTexts } from './text';
 
 /** Makes the line that a person types on a new robot. */

@@ -1,4 +1,4 @@
-import { Badge, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Loader, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -7,6 +7,7 @@ import { api, data, type Schemas } from '../../api/client';
 import { fleetdNow, useLive } from '../../live/stream';
 import { ListState } from '../../shell/ListState';
 import { ago, dateTime } from '../../text/time';
+import { Facts } from './Facts';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';
 
@@ -24,18 +25,7 @@ export function Health() {
   ];
   return (
     <Stack gap="xl">
-      <Table maw={720} verticalSpacing="xs" aria-label={t.tabs.health}>
-        <Table.Tbody>
-          {rows.map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" w={{ base: 120, sm: 220 }}>
-                {name}
-              </Table.Th>
-              <Table.Td dir="auto">{value}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <Facts label={t.tabs.health} rows={rows} />
       <Instances of={s} />
       <Certificates />
     </Stack>

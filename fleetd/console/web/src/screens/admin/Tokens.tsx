@@ -8,7 +8,7 @@ import { useMe } from '../../api/me';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { dateTime } from '../../text/time';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { CopyLine } from './CopyLine';
 import { Rows } from './Rows';
 import { useAdminTexts } from './text';

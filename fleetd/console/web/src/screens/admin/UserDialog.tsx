@@ -6,7 +6,7 @@ import { lineOf } from '../../api/lines';
 import { useSites } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Password } from '../../shell/Password';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { useAdminTexts } from './text';
 import { useChange } from './useChange';
 

@@ -25,7 +25,7 @@ import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { dateTime } from '../../text/time';
 import { FileInput } from '../library/FileInput';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { useAssetTexts } from './text';
 
 type Asset = Schemas['Asset'];

@@ -3,7 +3,7 @@ import { IconShieldCheck, IconShieldX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 
 import { api, data } from '../../api/client';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { useAuditTexts } from './text';
 
 /** Whether the chain of hashes holds, when somebody asks. */

@@ -5,7 +5,7 @@ import { useNavigate } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { type Entry, plural, save, useRefresh } from '../library/api';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
 import { write } from './model';
 import { useEditorTexts } from './text';

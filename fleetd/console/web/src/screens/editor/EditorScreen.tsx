@@ -8,7 +8,7 @@ import { useParams } from 'react-router';
 
 import { useRobots } from '../../live/robots';
 import { type Entry, useEntryAtOnce } from '../library/api';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { ConflictDialog } from './ConflictDialog';
 import { EditorHeader } from './EditorHeader';
 import { Inspector } from './Inspector';

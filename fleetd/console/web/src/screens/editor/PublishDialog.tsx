@@ -7,7 +7,7 @@ import { useNavigate } from 'react-router';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { contentOf, type Entry, publish, useRefresh } from '../library/api';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
 import { write } from './model';
 import { useEditorTexts } from './text';

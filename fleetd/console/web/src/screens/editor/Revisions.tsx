@@ -5,7 +5,7 @@ import { useState } from 'react';
 
 import { dateTime } from '../../text/time';
 import { contentOf, type Entry, restore, useRefresh, usesOf } from '../library/api';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
 import { write } from './model';
 import { useEditorTexts } from './text';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type Entry, saveText, validate } from '../library/api';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 

@@ -7,7 +7,7 @@ import { useMay } from '../../api/me';
 import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
 import { useLanguage } from '../../text/language';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
 import { flat, write } from './model';
 import { useAuthorsRobot } from './names';

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import type { RobotAlert } from './AlertList';
 import { useEventsTexts } from './text';
 

@@ -7,7 +7,7 @@ import { Link } from 'react-router';
 import { api, data, type Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
 import { dateTime } from '../../text/time';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { AckDialog } from './AckDialog';
 import { useEventsTexts } from './text';
 

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { type Deletion, impactOf, type Kind, remove, removal, useRefresh } from './api';
-import { Refused } from './Refused';
+import { Refused } from '../../shell/Refused';
 import { useLibraryTexts } from './text';
 
 /** Shows who would be shortened by a deletion, and deletes if that is still so. */

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { type Import, importFile, useRefresh } from './api';
 import { FileInput } from './FileInput';
 import { useImportTexts } from './importText';
-import { Refused } from './Refused';
+import { Refused } from '../../shell/Refused';
 
 /** Fields that a column of a list may be; those with parts take any part. */
 const listFields = [

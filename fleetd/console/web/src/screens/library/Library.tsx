@@ -1,38 +1,28 @@
 import { Button, Checkbox, Group, Menu, Skeleton, Stack, Text, TextInput, Title, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconFileImport, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useSearchParams } from 'react-router';
 
 import { useMay } from '../../api/me';
+import { useFilter } from '../../shell/useFilter';
 import { type Entry, type Kind, useEntries } from './api';
 import { DeleteDialog } from './DeleteDialog';
 import { EntryTable } from './EntryTable';
 import { exportURL } from './files';
 import { ImportDialog } from './ImportDialog';
 import { DuplicateDialog, NewDialog } from './NewDialog';
-import { Refused } from './Refused';
+import { Refused } from '../../shell/Refused';
 import { useLibraryTexts } from './text';
 
 /** The list of acts, stories or activities. */
 export function Library({ kind }: { kind: Kind }) {
   const t = useLibraryTexts();
   const mayEdit = useMay('edit');
-  const [query, setQuery] = useSearchParams();
-  const filter = query.get('q') ?? '';
-  const deleted = query.has('deleted');
+  const filter = useFilter(['q', 'deleted']);
+  const deleted = filter.values.deleted !== '';
   const [dialog, open] = useState<{ what: 'new' | 'import' | 'copy' | 'delete'; of?: Entry }>();
   const entries = useEntries(kind, deleted);
   const close = () => open(undefined);
-  const put = (name: string, value: string) =>
-    setQuery(
-      (old) => {
-        if (value) old.set(name, value);
-        else old.delete(name);
-        return old;
-      },
-      { replace: true },
-    );
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = filter.values.q.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = (entries.data ?? []).filter((e) =>
     words.every((w) => [e.id, e.name, ...(e.languages ?? [])].join(' ').toLowerCase().includes(w)),
   );
@@ -93,14 +83,14 @@ export function Library({ kind }: { kind: Kind }) {
           aria-label={t.filter}
           placeholder={t.filter}
           leftSection={<IconSearch size={16} aria-hidden />}
-          value={filter}
-          onChange={(e) => put('q', e.currentTarget.value)}
+          value={filter.values.q}
+          onChange={(e) => filter.put('q', e.currentTarget.value)}
           w={{ base: '100%', xs: 300 }}
         />
         <Checkbox
           label={t.showDeleted}
           checked={deleted}
-          onChange={(e) => put('deleted', e.currentTarget.checked ? '1' : '')}
+          onChange={(e) => filter.put('deleted', e.currentTarget.checked ? '1' : '')}
         />
         {entries.data && (
           <Text size="sm" c="dimmed" role="status">
@@ -127,7 +117,7 @@ export function Library({ kind }: { kind: Kind }) {
       {!!entries.data?.length && shown.length === 0 && (
         <Stack py="xl" align="center">
           <Text>{t.noMatch}</Text>
-          <Button variant="default" onClick={() => put('q', '')}>
+          <Button variant="default" onClick={() => filter.put('q', '')}>
             {t.clearFilter}
           </Button>
         </Stack>

@@ -5,7 +5,7 @@ import { useNavigate } from 'react-router';
 import { useLanguage } from '../../text/language';
 import type { Fields } from '../editor/model';
 import { duplicate, type Kind, plural, save, useRefresh } from './api';
-import { Refused } from './Refused';
+import { Refused } from '../../shell/Refused';
 import { useLibraryTexts } from './text';
 
 const valid = /^[a-z0-9][a-z0-9-]{0,62}$/;

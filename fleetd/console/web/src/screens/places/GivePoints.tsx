@@ -7,7 +7,7 @@ import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useRobot } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import type { Point } from './Places';
 import { usePlacesTexts } from './text';
 

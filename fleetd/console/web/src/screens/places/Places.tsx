@@ -6,7 +6,7 @@ import { useSearchParams } from 'react-router';
 import { api, data, type Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
 import { useRobots } from '../../live/robots';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { GivePoints } from './GivePoints';
 import { usePlacesTexts } from './text';
 

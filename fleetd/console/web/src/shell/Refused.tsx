@@ -1,19 +1,19 @@
 import { Alert, Button, List, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
 
-import { problemOf } from '../../api/problem';
-import { useLibraryTexts } from './text';
+import { problemOf } from '../api/problem';
+import { useShellTexts } from './text';
 
 /** What went wrong with a request, what to do, and each finding. */
 export function Refused({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const t = useLibraryTexts();
+  const t = useShellTexts();
   const p = problemOf(error);
   return (
     <Alert
       color="red"
       role="alert"
       icon={p.forbidden ? <IconLock aria-hidden /> : <IconAlertTriangle aria-hidden />}
-      title={onRetry ? t.failed : p.message}
+      title={onRetry ? t.notRead : p.message}
     >
       <Stack gap="xs" align="flex-start">
         {onRetry && <Text size="sm">{p.message}</Text>}
