@@ -42,7 +42,7 @@ var deedFiles = map[string]string{
 const reason = "the-show"
 
 // withoutCommand are the operations of robots, and of a sign-in on the page for the command line. Tests of
-// fleetd/fleet have the entries of the robots' ones.
+// fleetd/fleet have their entries.
 var withoutCommand = []string{"enrol", "renew", "allow-login", "finish-login"}
 
 // Every operation of the API that changes something is done by a command of the command line,

@@ -6,7 +6,7 @@ import { useSearchParams } from 'react-router';
 import { api, data } from '../../api/client';
 import { useMe } from '../../api/me';
 import { ScreenHead } from '../../shell/ScreenHead';
-import { Refused } from '../library/Refused';
+import { Refused } from '../../shell/Refused';
 import { askedLogin, denied } from './asked';
 import { useAccountTexts } from './text';
 
