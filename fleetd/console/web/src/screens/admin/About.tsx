@@ -60,7 +60,13 @@ export function About() {
             {
               head: t.licence,
               cell: (p) => (
-                <Button size="xs" variant="default" aria-label={t.licenceOf(p.name)} onClick={() => setOpen(p)}>
+                <Button
+                  size="xs"
+                  variant="default"
+                  maw={{ base: 150, sm: 'none' }}
+                  aria-label={t.licenceOf(p.name)}
+                  onClick={() => setOpen(p)}
+                >
                   {p.identifier ?? '–'}
                 </Button>
               ),
