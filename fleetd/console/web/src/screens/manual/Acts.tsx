@@ -65,6 +65,7 @@ export function Acts({ drive }: { drive?: Drive }) {
               maxLength={63}
               size="md"
               flex={1}
+              miw={180}
               onChange={(e) => setName(e.currentTarget.value)}
             />
             <Do whyNot={whyNot || (name ? '' : t.needName)} h={48} onClick={() => record('start', t.recordStart)}>

@@ -39,7 +39,7 @@ function Lights({ drive }: { drive?: Drive }) {
   const [pattern, setPattern] = useState<(typeof patterns)[number]>('solid');
   return (
     <Part title={t.lights}>
-      <Group gap="xs" role="group" aria-label={t.colour}>
+      <Group gap={2} role="group" aria-label={t.colour}>
         {Object.entries(colours).map(([name, hex]) => (
           <ColorSwatch
             key={name}
@@ -64,7 +64,7 @@ function Lights({ drive }: { drive?: Drive }) {
           format="hex"
           size="md"
           w={150}
-          eyeDropperButtonProps={{ 'aria-label': t.colour }}
+          withEyeDropper={false}
         />
         <Select
           label={t.pattern}
