@@ -33,13 +33,14 @@ type Desired interface {
 }
 
 // DesiredRequest changes desired documents of robots, except the story and the activities:
-// exactly one of config, mode, places and points.
+// exactly one of config, mode, places, points and previous.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
 	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings"`
 	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
 	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
 	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have"`
+	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request leads forth again"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	Signed
@@ -90,6 +91,9 @@ type DesiredResult struct {
 	Updated   []string `json:"updated" doc:"robots that get a new desired document"`
 	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
 	Was       []Was    `json:"was" doc:"what the updated robots had before"`
+	To        []Was    `json:"to,omitempty" doc:"what the updated robots get back, if previous was asked"`
+
+	Skipped []SkippedRobot `json:"skipped,omitempty" doc:"robots without a way back"`
 }
 
 // Was is what robots had before a change.
@@ -173,8 +177,12 @@ func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
 			a.Points.Points[name] = score.Point(q)
 		}
 	}
+	if w.Previous != "" {
+		parts++
+		a.Back = schema.TopicKind("desired_" + w.Previous)
+	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places and points", parts), "send exactly one")}
+		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil
@@ -201,9 +209,11 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if len(found) > 0 {
 		return nil, refusal(inBody("", found)).withCount(total)
 	}
-	return &answer[DesiredResult]{DesiredResult{
-		DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Was: was(c.Was),
-	}}, nil
+	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Was: was(c.Was), To: was(c.To)}
+	for _, k := range c.Kept {
+		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
+	}
+	return &answer[DesiredResult]{out}, nil
 }
 
 func was(all []desired.Was) []Was {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/fleetd/auth"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
@@ -144,6 +146,15 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 		}
 		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Seal.Counter}
+		if ask.Back != "" {
+			sets, err := previousSets(ctx, tx, rows)
+			if err != nil {
+				return err
+			}
+			if parts, c.Kept, found = desired.PartsBack(rows, ask, sets); len(found) > 0 {
+				return errRefused
+			}
+		}
 		for _, part := range parts {
 			part.Rows.Seal.Counter = c.Counter
 			var done desired.Changes
@@ -152,6 +163,9 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
 			c.Was = append(c.Was, done.Was...)
+			if ask.Back != "" && len(done.Updated) > 0 {
+				c.To = append(c.To, desired.Was{Value: jsontext.Value(done.After), Robots: done.Updated})
+			}
 			if dryRun {
 				continue
 			}
@@ -202,6 +216,19 @@ func publishedSets(ctx context.Context, tx *store.Tx, rows desired.Rows) (map[st
 		}
 		body, err := tx.Blob(ctx, sum)
 		if err != nil {
+			return nil, err
+		}
+		sets[sum] = body
+	}
+	return sets, nil
+}
+
+// previousSets returns the published sets that robots had before, by digest.
+func previousSets(ctx context.Context, tx *store.Tx, rows desired.Rows) (map[string][]byte, error) {
+	sets := map[string][]byte{}
+	for _, sum := range desired.PreviousPlaces(rows) {
+		body, err := tx.Blob(ctx, sum)
+		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 		sets[sum] = body

@@ -40,8 +40,8 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 
 // desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "desired state of robots: config, mode, places, list, get",
-		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredList(), sh.desiredGet())
+	return group("desired", "desired state of robots: config, mode, places, revert, list, get",
+		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredRevert(), sh.desiredList(), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
@@ -153,6 +153,21 @@ Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.5
 	return c
 }
 
+func (sh *shell) desiredRevert() *cobra.Command {
+	var w desiredFlags
+	c := &cobra.Command{
+		Use: "revert config|mode|places ROBOT...", Short: "give robots back the settings, mode or places that they had before", Args: atLeastOne,
+		Long: `Give each robot back the settings, mode or places that it had before the newest change. A second
+revert leads forth again. Earlier ones are in the audit.`,
+		Example: "  fleetd desired revert config -l site=museum --dry-run\n  fleetd desired revert places r1 --wait",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Previous: args[0]})
+		}),
+	}
+	w.flags(c)
+	return c
+}
+
 // countOf counts those that are true.
 func countOf(all ...bool) (n int) {
 	for _, b := range all {
@@ -210,7 +225,10 @@ func desiredResultLine(out io.Writer, done api.DesiredResult) {
 	if done.DryRun {
 		word = "would be updated"
 	}
-	fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, len(done.Unchanged))
+	fmt.Fprintf(out, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, len(done.Unchanged)+len(done.Skipped))
+	for _, s := range done.Skipped {
+		fmt.Fprintf(out, "  %s: %s\n", s.Robot, s.Detail)
+	}
 }
 
 func (sh *shell) desiredGet() *cobra.Command {

@@ -26,6 +26,7 @@ const (
 	CodeNoRobot      = "no_robot"
 	CodeCountChanged = "count_changed"
 	CodeReserved     = "reserved"
+	CodeNoWayBack    = "no_way_back"
 )
 
 // ReportOn maps the kind of a desired document to that of the robot's report.
@@ -48,6 +49,7 @@ type Robot struct {
 	ID       string
 	Labels   map[string]string
 	Current  Document           // newest document of the kind in question
+	Previous []byte             // the one before the newest change, noDocument if there was none; empty = not known
 	Reported schema.ReportedRev // what the robot reported about it
 }
 
@@ -59,9 +61,10 @@ type Rows struct {
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Ask is a request: exactly one of Config, Mode, Places and Points. Plan takes no
-// Points: Parts makes Places of them.
+// Ask is a request: exactly one of Config, Mode, Places, Points and Back. Plan takes no
+// Points and no Back: Parts and PartsBack make the others of them.
 type Ask struct {
+	Back     schema.TopicKind // what the robots had before the newest change of this document
 	Config   *Config
 	Mode     *Mode
 	Places   *Set
@@ -97,6 +100,8 @@ type Changes struct {
 
 	Before, After string // for the audit, as JSON: what changed, Before only for one robot
 	Was           []Was  // what Updated had before
+	To            []Was  // what they get, of a request that leads back
+	Kept          []Kept // robots that it does not lead back
 }
 
 // Was is what robots had before a change.
@@ -108,6 +113,8 @@ type Was struct {
 // Topic returns the kind of document that a changes.
 func (a Ask) Topic() schema.TopicKind {
 	switch {
+	case a.Back != "":
+		return a.Back
 	case a.Config != nil:
 		return schema.TopicDesiredConfig
 	case a.Mode != nil:
@@ -132,7 +139,13 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 			c.Unchanged = append(c.Unchanged, r.ID)
 			continue
 		}
-		c.had(before(a, r.Current.Payload), r.ID)
+		was := before(a, r.Current.Payload)
+		c.had(was, r.ID)
+		if was != p.value(a) { // otherwise it is the same again, and the way back stays
+			if r.Previous = r.Current.Payload; len(r.Previous) == 0 {
+				r.Previous = []byte(noDocument)
+			}
+		}
 		r.Current = next
 		c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 	}

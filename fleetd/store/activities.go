@@ -74,7 +74,7 @@ func (t *Tx) saveSets(ctx context.Context, c library.Changes) error {
 	var robots, needed []setFile
 	var activities []assigned
 	for _, s := range c.Sets {
-		rows = append(rows, desiredRow{s.Robot, schema.TopicDesiredActivities, s.DesiredRev, s.Document, s.ChangedAt, s.ChangedBy})
+		rows = append(rows, desiredRow{s.Robot, schema.TopicDesiredActivities, s.DesiredRev, s.Document, nil, s.ChangedAt, s.ChangedBy})
 		robots = append(robots, setFile{s.Robot, schema.TopicDesiredActivities, s.SHA256})
 		for _, sha := range files[s.SHA256] {
 			needed = append(needed, setFile{s.Robot, schema.TopicDesiredActivities, sha})

@@ -64,7 +64,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	if err != nil {
 		return rows, err
 	}
-	newest, err := t.NewestDesired(ctx, topic, sel)
+	newest, err := t.newestDesired(ctx, topic, sel)
 	if err != nil {
 		return rows, err
 	}
@@ -74,7 +74,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 		}
 	}
 	for _, r := range robots {
-		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID], Reported: t.store.reportedOf(r.ID, topic)})
+		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID].Document, Previous: newest[r.ID].previous, Reported: t.store.reportedOf(r.ID, topic)})
 	}
 	return rows, nil
 }
@@ -82,22 +82,34 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 // NewestDesired returns the newest desired document of one kind of each of these robots that
 // has one.
 func (r reads) NewestDesired(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]desired.Document, error) {
+	all, err := r.newestDesired(ctx, topic, sel)
+	out := map[string]desired.Document{}
+	for robot, v := range all {
+		out[robot] = v.Document
+	}
+	return out, err
+}
+
+// newest is the newest desired document of a robot, and the one before the newest change.
+type newest struct {
+	robot string
+	desired.Document
+	previous []byte
+}
+
+func (r reads) newestDesired(ctx context.Context, topic schema.TopicKind, sel selector.Selector) (map[string]newest, error) {
 	var w where
 	w.addIf(true, "w.kind = %s", string(topic))
 	w.addSelector(sel)
-	type row struct {
-		robot string
-		desired.Document
-	}
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
-		return v, scan(&v.robot, &v.Rev, &v.Payload)
-	}, `SELECT w.robot, w.rev, w.payload FROM desired w JOIN robots r ON r.id = w.robot`+w.String(), w.args...)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v newest, err error) {
+		return v, scan(&v.robot, &v.Rev, &v.Payload, &v.previous)
+	}, `SELECT w.robot, w.rev, w.payload, w.previous FROM desired w JOIN robots r ON r.id = w.robot`+w.String(), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list desired documents of %s: %w", topic, err)
 	}
-	out := map[string]desired.Document{}
+	out := map[string]newest{}
 	for _, v := range all {
-		out[v.robot] = v.Document
+		out[v.robot] = v
 	}
 	return out, nil
 }
@@ -188,7 +200,7 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 	}
 	var rows []desiredRow
 	for _, r := range c.Documents {
-		rows = append(rows, desiredRow{r.ID, c.Topic, r.Current.Rev, r.Current.Payload, by.At, by.Who})
+		rows = append(rows, desiredRow{r.ID, c.Topic, r.Current.Rev, r.Current.Payload, r.Previous, by.At, by.Who})
 		messages = append(messages, library.Message{Topic: c.Topic, Target: r.ID, Payload: r.Current.Payload})
 	}
 	if len(messages) == 0 {
@@ -214,12 +226,13 @@ func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By)
 
 // desiredRow is one desired document of one robot.
 type desiredRow struct {
-	robot   string
-	kind    schema.TopicKind
-	rev     int64
-	payload []byte
-	at      time.Time
-	by      string
+	robot    string
+	kind     schema.TopicKind
+	rev      int64
+	payload  []byte
+	previous []byte // empty = not known
+	at       time.Time
+	by       string
 }
 
 var desiredColumns = []column[desiredRow]{
@@ -227,6 +240,7 @@ var desiredColumns = []column[desiredRow]{
 	text("kind", func(r desiredRow) string { return string(r.kind) }),
 	number("rev", func(r desiredRow) int64 { return r.rev }),
 	binary("payload", func(r desiredRow) []byte { return r.payload }),
+	binary("previous", func(r desiredRow) []byte { return r.previous }),
 	number("changed_at", func(r desiredRow) int64 { return micros(r.at) }),
 	text("changed_by", func(r desiredRow) string { return r.by }),
 }
@@ -234,9 +248,9 @@ var desiredColumns = []column[desiredRow]{
 // saveDesired writes desired documents over those of lower revisions. If another transaction
 // wrote one of them meanwhile, the error is ErrConflict.
 func (t *Tx) saveDesired(ctx context.Context, rows []desiredRow) error {
-	n, err := writeRows(ctx, t, rows, desiredColumns, `INSERT INTO desired (robot, kind, rev, payload, changed_at, changed_by)
-		SELECT robot, kind, rev, payload, changed_at, changed_by FROM given WHERE true
-		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at, changed_by = excluded.changed_by
+	n, err := writeRows(ctx, t, rows, desiredColumns, `INSERT INTO desired (robot, kind, rev, payload, previous, changed_at, changed_by)
+		SELECT robot, kind, rev, payload, previous, changed_at, changed_by FROM given WHERE true
+		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, previous = excluded.previous, changed_at = excluded.changed_at, changed_by = excluded.changed_by
 		WHERE desired.rev < excluded.rev`)
 	return expectRows(int64(len(rows)), n, err, fmt.Sprintf("desired documents for %d robots", len(rows)))
 }

@@ -193,7 +193,7 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 	var rows []desiredRow
 	var with, without []library.Default
 	for _, d := range defaults {
-		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Document, d.ChangedAt, d.ChangedBy})
+		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Document, nil, d.ChangedAt, d.ChangedBy})
 		if d.Story == "" {
 			without = append(without, d)
 		} else {

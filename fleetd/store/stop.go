@@ -216,7 +216,7 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 				return err
 			}
 		} else {
-			rows = append(rows, desiredRow{d.Robot, m.Topic, d.Rev, d.Payload, now, ""})
+			rows = append(rows, desiredRow{d.Robot, m.Topic, d.Rev, d.Payload, nil, now, ""})
 		}
 		messages = append(messages, m)
 	}

@@ -1,0 +1,114 @@
+package desired
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"troupe/schema"
+)
+
+// noDocument is the previous document of a robot that had none.
+const noDocument = "{}"
+
+// Kept is a robot that keeps what it has, and why.
+type Kept struct {
+	Robot string
+	Why   schema.Problem
+}
+
+// PartsBack turns a request to lead robots back into requests for what they had before, one for
+// the robots that get the same. sets are the published sets that they had, by digest. A second
+// request leads forth again.
+func PartsBack(rows Rows, a Ask, sets map[string][]byte) (parts []Part, kept []Kept, found []schema.Problem) {
+	if found := count(rows, a.Expected); len(found) > 0 {
+		return nil, nil, found
+	}
+	at := map[string]int{}
+	for _, r := range rows.Robots {
+		ask, why := backTo(a.Back, r, sets)
+		if why != "" {
+			kept = append(kept, Kept{r.ID, schema.Fault("", CodeNoWayBack, why, "set it explicitly")})
+			continue
+		}
+		key, _ := json.Marshal(ask) // cannot fail: it has been JSON before
+		i, known := at[string(key)]
+		if !known {
+			i = len(parts)
+			at[string(key)] = i
+			part := Part{Rows: rows, Ask: ask}
+			part.Rows.Robots = nil
+			parts = append(parts, part)
+		}
+		parts[i].Rows.Robots = append(parts[i].Rows.Robots, r)
+	}
+	return parts, kept, nil
+}
+
+// backTo is the request for what a robot had before; why says that there is none.
+func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Ask, why string) {
+	if len(r.Previous) == 0 {
+		return ask, "nothing is known of what it had before"
+	}
+	switch topic {
+	case schema.TopicDesiredConfig:
+		was, _ := schema.Decode[schema.DesiredConfig](r.Previous)
+		now, _ := schema.Decode[schema.DesiredConfig](r.Current.Payload)
+		return backToSettings(was.Values, now.Values)
+	case schema.TopicDesiredMode:
+		was, _ := schema.Decode[schema.DesiredMode](r.Previous)
+		if was.Mode == "" {
+			return ask, "it had no desired mode before, and a desired mode cannot be taken away"
+		}
+		now, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
+		return Ask{Mode: &Mode{Mode: was.Mode, Apply: now.Apply}}, ""
+	}
+	was, _ := schema.Decode[schema.DesiredSet](r.Previous)
+	if was.Set == nil {
+		return Ask{Places: &Set{}}, ""
+	}
+	body := sets[was.Set.SHA256]
+	if len(body) == 0 {
+		return ask, "its earlier places are not stored any more"
+	}
+	return Ask{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
+}
+
+// backToSettings names the settings that differ. Labels are none that people set here.
+func backToSettings(was, now map[string]jsontext.Value) (ask Ask, why string) {
+	c := &Config{Set: map[string]jsontext.Value{}}
+	for key, value := range was {
+		if key != labelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
+			c.Set[key] = value
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if _, had := was[key]; !had && key != labelsKey {
+			c.Unset = append(c.Unset, key)
+		}
+	}
+	if len(c.Set)+len(c.Unset) == 0 {
+		return ask, "its settings are those that it had before"
+	}
+	return Ask{Config: c}, ""
+}
+
+func pick(values map[string]jsontext.Value, key string) map[string]jsontext.Value {
+	if v, ok := values[key]; ok {
+		return map[string]jsontext.Value{key: v}
+	}
+	return nil
+}
+
+// PreviousPlaces lists the digests of the places that robots had before.
+func PreviousPlaces(rows Rows) (sums []string) {
+	for _, r := range rows.Robots {
+		if sum := PlacesDigest(r.Previous); sum != "" {
+			sums = append(sums, sum)
+		}
+	}
+	slices.Sort(sums)
+	return slices.Compact(sums)
+}
