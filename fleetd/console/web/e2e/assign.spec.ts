@@ -122,6 +122,13 @@ test('a mode and places go there and back', async ({ page, world }) => {
   await back(page, '3 go back to places');
   await expect(progress(page)).toContainText(/3\s*has it/);
   expect(await world.cli('robot', 'points', 'r1')).toMatch(/door +1 +2/);
+  // fleetd knows the way back too, so that it outlives the page.
+  await page.reload();
+  await choose(page, 'What', 'What they had before');
+  await choose(page, 'What comes back', 'Places');
+  await confirm(page).click();
+  await expect(progress(page)).toContainText(/3\s*has it/);
+  expect(await world.cli('robot', 'points', 'r1')).toMatch(/door +3 +2/);
 });
 
 test('what fleetd refuses, and what would change nothing, is said', async ({ page }) => {

@@ -105,6 +105,7 @@ row('desired', {
   body: { selector: r1, ...bodiesOf({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }).desired! },
 });
 row('desired', { body: { selector: r1, ...bodiesOf({ kind: 'places', id: '', text: '', none: true }).desired! } });
+row('desired', { body: { selector: r1, ...bodiesOf({ kind: 'back', of: 'places' }).desired! } });
 row('desired', {
   body: {
     selector: museum,

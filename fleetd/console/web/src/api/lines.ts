@@ -44,6 +44,7 @@ function desired({ body: b }: Request<'desired'>): Words {
     });
     return ['places', ...at, flag('on-map', b.points.map_sha256), b.points.replace && '--replace', ...rest];
   }
+  if (b.previous) return ['revert', b.previous, ...rest];
   const p = b.places!;
   const from = p.sha256 ? [`--digest=${p.sha256}`] : p.body !== undefined ? ['-f', `${p.id}.json`] : ['--none'];
   return ['places', ...from, flag('id', p.id), ...rest];

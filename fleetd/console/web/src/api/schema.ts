@@ -2296,11 +2296,20 @@ export interface components {
             places?: components["schemas"]["DesiredSet"];
             /** @description points to add to the places that the robots have */
             points?: components["schemas"]["DesiredPoints"];
+            /**
+             * @description give each robot back what it had before the newest change of these; a second request leads forth again
+             * @enum {string}
+             */
+            previous?: "config" | "mode" | "places";
             selector: components["schemas"]["SelectorSelector"];
             why?: string;
         };
         DesiredResult: {
             dry_run?: boolean;
+            /** @description robots without a way back */
+            skipped?: components["schemas"]["SkippedRobot"][];
+            /** @description what the updated robots get back, if previous was asked */
+            to?: components["schemas"]["Was"][];
             /** @description kind of the desired document */
             topic: string;
             /** Format: int64 */

@@ -44,7 +44,18 @@ export function WhatForm({ what, onChange }: { what: What; onChange: (w: What) =
           onChange={(kind) => kind && onChange(empty[kind as What['kind']])}
         />
         {what.kind === 'story' && <StoryFields what={what} onChange={onChange} />}
-        {what.kind === 'back' && <Text size="sm">{t.backHelp}</Text>}
+        {what.kind === 'back' && (
+          <>
+            <Select
+              label={t.backOf}
+              value={what.of ?? 'story'}
+              allowDeselect={false}
+              data={Object.entries(t.backs).map(([value, label]) => ({ value, label }))}
+              onChange={(of) => of && onChange({ kind: 'back', of: of === 'story' ? undefined : (of as 'config') })}
+            />
+            <Text size="sm">{what.of ? t.backDocumentHelp : t.backHelp}</Text>
+          </>
+        )}
         {what.kind === 'activities' && <ActivityFields what={what} onChange={onChange} />}
         {what.kind === 'mode' && (
           <>

@@ -7,13 +7,13 @@ export type Document = Extract<What, { kind: 'mode' | 'settings' | 'places' }>;
 export function bodiesOf(w: What): {
   story?: Pick<Schemas['Assignment'], 'story' | 'rev' | 'apply'>;
   activities?: Pick<Schemas['SetAssignment'], 'activities'>;
-  desired?: Pick<Schemas['DesiredRequest'], 'mode' | 'config' | 'places'>;
+  desired?: Pick<Schemas['DesiredRequest'], 'mode' | 'config' | 'places' | 'previous'>;
 } {
   switch (w.kind) {
     case 'story':
       return { story: { story: w.none ? '' : w.story, rev: (!w.none && w.rev) || undefined, apply: w.apply } };
     case 'back':
-      return {};
+      return w.of ? { desired: { previous: w.of } } : {};
     case 'activities':
       return { activities: { activities: w.none ? [] : w.ids } };
     default:

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import { lineFor } from './lines';
-import { complete, grouped, reportOf, stepOf, valueOf } from './model';
+import { complete, documentText, grouped, reportOf, stepOf, valueOf } from './model';
 
 const robot = (id: string, view: string, desired: object, activities?: object) =>
   ({
@@ -60,6 +60,13 @@ describe('progress of an assignment', () => {
   });
 });
 
+it('documents that come back are told in words', () => {
+  expect(documentText('mode', { mode: 'mnl', apply: 'boot' })).toBe('mnl');
+  expect(documentText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode = –');
+  expect(documentText('places', { places: { id: 'hall', sha256: 'ab' } })).toBe('hall');
+  expect([documentText('places', { places: null }), documentText('mode', undefined)]).toEqual(['–', '–']);
+});
+
 describe('values of settings', () => {
   it('are JSON if they can be, otherwise texts', () => {
     expect([valueOf('0.3'), valueOf('true'), valueOf('["de"]'), valueOf('ato')]).toEqual([0.3, true, ['de'], 'ato']);
@@ -80,11 +87,13 @@ it('the command line says the same', () => {
     lineFor({ kind: 'story', story: 'tour', rev: 3, apply: 'now' }, museum, 2, 'a visit'),
     lineFor({ kind: 'activities', ids: ['greet', 'wave'] }, { ids: ['r1'] }, undefined, ''),
     lineFor({ kind: 'settings', key: 'low_battery', value: '0.3' }, { all: true }, 3, ''),
+    lineFor({ kind: 'back', of: 'config' }, { ids: ['r1'] }, 1, ''),
     lineFor({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }, { ids: ['r1'] }, 1, ''),
   ]).toEqual([
     `fleetd story assign tour --rev=3 --apply=now -l site=museum --expect=2 '--why=a visit'`,
     'fleetd activity assign greet,wave r1',
     'fleetd desired config low_battery=0.3 --all --expect=3',
+    'fleetd desired revert config r1 --expect=1',
     'fleetd desired places --digest=ab --id=hall r1 --expect=1',
   ]);
 });

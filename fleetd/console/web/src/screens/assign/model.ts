@@ -3,7 +3,7 @@ import type { Robot } from '../../api/client';
 /** What is assigned. With none, it is taken away from the robots. */
 export type What =
   | { kind: 'story'; story: string; rev: number; apply: 'next_act' | 'now' | 'next_start'; none?: boolean }
-  | { kind: 'back' }
+  | { kind: 'back'; of?: 'config' | 'mode' | 'places' }
   | { kind: 'activities'; ids: string[]; none?: boolean }
   | { kind: 'mode'; mode: string; now: boolean }
   | { kind: 'settings'; key: string; value: string; none?: boolean }
@@ -46,6 +46,15 @@ export function valueOf(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** What fleetd says that a document was or will be, in words. */
+export function documentText(of: 'config' | 'mode' | 'places', value: unknown): string {
+  const v = (value ?? {}) as { mode?: string; places?: { id: string } | null } & Record<string, unknown>;
+  if (of === 'mode') return v.mode || '–';
+  if (of === 'places') return v.places?.id ?? '–';
+  const all = Object.entries(v).map(([k, one]) => `${k} = ${one === null ? '–' : JSON.stringify(one)}`);
+  return all.join(', ') || '–';
 }
 
 /** Whether enough was chosen to ask fleetd. */

@@ -1,7 +1,16 @@
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import type { Selector } from '../robots/filter';
 import { bodiesOf, type Document } from './bodies';
-import { activitiesText, type Back, type Line, type Outcome, storyText, valueOf, type What } from './model';
+import {
+  activitiesText,
+  type Back,
+  documentText,
+  type Line,
+  type Outcome,
+  storyText,
+  valueOf,
+  type What,
+} from './model';
 
 type Options = { dry: true } | { dry: false; expected: number; why: string };
 
@@ -17,6 +26,21 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
     const then = storyText({ id: got.story, rev: got.rev });
     const now = (id: string) => storyText(has.get(id)?.desired.story);
     return { total: got.total, lines: linesOf(got, then, now, notes(got.misfits)) };
+  }
+  if (w.kind === 'back' && w.of) {
+    const of = w.of;
+    const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...what.desired } }));
+    const texts = (all: Schemas['Was'][]) =>
+      new Map(all.flatMap((g) => g.robots.map((r) => [r, documentText(of, g.value)] as const)));
+    const [was, to] = [texts(got.was), texts(got.to ?? [])];
+    return {
+      total: got.total,
+      lines: [
+        ...got.updated.map((robot) => ({ robot, changes: true, now: was.get(robot), then: to.get(robot) ?? '–' })),
+        ...(got.skipped ?? []).map((s) => ({ robot: s.robot, changes: false, then: '', note: s.detail })),
+      ],
+      back: [{ what: w, text: '', robots: got.updated }],
+    };
   }
   if (w.kind === 'back') {
     const got = await data(api.POST('/api/v1/assignments/revert', { body }));

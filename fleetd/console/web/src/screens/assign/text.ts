@@ -7,7 +7,7 @@ export const useAssignTexts = texts(
     what: 'What',
     kinds: {
       story: 'Story',
-      back: 'Previous story',
+      back: 'What they had before',
       activities: 'Activities',
       mode: 'Mode after start-up',
       settings: 'Setting',
@@ -18,6 +18,10 @@ export const useAssignTexts = texts(
     newest: 'the newest',
     apply: 'When',
     applies: { next_act: 'after the present act', now: 'at once', next_start: 'at the next start of the story' },
+    backOf: 'What comes back',
+    backs: { story: 'Story', config: 'Settings', mode: 'Mode after start-up', places: 'Places' },
+    backDocumentHelp:
+      'Each robot gets what it had before the newest change of these, whoever made it. Doing it again leads forth. Earlier ones are in the audit.',
     backHelp: 'Each robot gets the story and revision that it had before the present one. Doing it again leads forth.',
     mode: 'Mode',
     modes: { str: 'Start-up (str)', mnl: 'Manual (mnl)', ato: 'Automatic (ato)' },
@@ -116,7 +120,7 @@ export const useAssignTexts = texts(
     what: 'Was',
     kinds: {
       story: 'Geschichte',
-      back: 'Vorige Geschichte',
+      back: 'Was sie vorher hatten',
       activities: 'Aktivitäten',
       mode: 'Modus nach dem Start',
       settings: 'Einstellung',
@@ -127,6 +131,10 @@ export const useAssignTexts = texts(
     newest: 'die neueste',
     apply: 'Wann',
     applies: { next_act: 'nach dem jetzigen Akt', now: 'sofort', next_start: 'beim nächsten Start der Geschichte' },
+    backOf: 'Was zurückkommt',
+    backs: { story: 'Geschichte', config: 'Einstellungen', mode: 'Modus nach dem Start', places: 'Orte' },
+    backDocumentHelp:
+      'Jeder Roboter bekommt, was er vor der neuesten Änderung daran hatte, wer immer sie machte. Noch einmal führt wieder vor. Frühere stehen im Protokoll.',
     backHelp:
       'Jeder Roboter bekommt die Geschichte und Fassung, die er vor der jetzigen hatte. Noch einmal führt wieder zurück.',
     mode: 'Modus',

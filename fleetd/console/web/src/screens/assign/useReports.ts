@@ -23,7 +23,8 @@ export function useReports(what: What, outcome: Outcome): { all: Follow[]; faile
   const rows = new Map(fleet.map((r) => [r.id, r]));
   const lines = changing(outcome);
   const ids = lines.map((l) => l.robot);
-  const topic = what.kind in topics ? topics[what.kind as keyof typeof topics] : undefined;
+  const document = what.kind !== 'back' ? what.kind : what.of === 'config' ? 'settings' : what.of;
+  const topic = document && document in topics ? topics[document as keyof typeof topics] : undefined;
   // An answer from before the assignment would count as its first report.
   const [since] = useState(Date.now);
   const asked = useQuery({
