@@ -66,7 +66,7 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.Story, "story", "", "the shipped story that every robot performs; by default they take all in turn")
 	f.StringVar(&cfg.Body, "body", stage.BodySim, "sim, or laptop: this machine speaks and shows a face as the body of r1")
 	f.StringVar(&cfg.Adapters, "adapters", "deploy/adapters", "directory of the adapters, for --body laptop")
-	f.StringVar(&cfg.Face, "face", "127.0.0.1:8090", "address for the page with the face, for --body laptop; port 0 takes a free one")
+	f.StringVar(&cfg.Face, "face", "127.0.0.1:8091", "address for the page with the face, for --body laptop; port 0 takes a free one")
 	f.StringVar(&logFile, "log", "", "file for the log, - for the terminal; by default demo.log in the data directory")
 	f.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	return cmd

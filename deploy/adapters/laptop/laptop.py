@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A laptop as the body of a robot: it speaks (espeak-ng, aplay) and shows a face in a browser.
 
-    laptop.py --bus mqtt://127.0.0.1:1884 --page 127.0.0.1:8090
+    laptop.py --bus mqtt://127.0.0.1:1884 --page 127.0.0.1:8091
 
 The page shows face, led and screen, moves the eyes as a head, and writes what is said. Without
 espeak-ng, aplay or a sound device it shows the text for as long as it would take to say it.
@@ -185,7 +185,7 @@ class PageHead(Head):
 
 
 def options(parser):
-    parser.add_argument("--page", default="127.0.0.1:8090", help="the page's address, of this machine only; port 0 takes a free one (%(default)s)")
+    parser.add_argument("--page", default="127.0.0.1:8091", help="the page's address, of this machine only; port 0 takes a free one (%(default)s)")
 
 
 if __name__ == "__main__":

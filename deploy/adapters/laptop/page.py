@@ -33,7 +33,7 @@ class Page:
     def serve(self, address):
         host, _, port = address.rpartition(":")
         if host not in OWN:
-            raise SystemExit(f"--page {address}: the page has no password; it serves addresses of this machine only, such as 127.0.0.1:8090")
+            raise SystemExit(f"--page {address}: the page has no password; it serves addresses of this machine only, such as 127.0.0.1:8091")
         handler = type("Handler", (Handler,), {"page": self})
         try:
             server = http.server.ThreadingHTTPServer((host.strip("[]"), int(port)), handler)
