@@ -1,0 +1,108 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"troupe/schema"
+	"troupe/schema/bus"
+)
+
+func sendsStates(c *checker) string {
+	c.pass(time.Second)
+	if c.state == nil {
+		return "no usable state came within a second"
+	}
+	from := c.state.Seq
+	c.pass(2 * time.Second)
+	want := 2000 / c.about.StateMS
+	if got := c.state.Seq - from; got < want/2 {
+		return fmt.Sprintf("%d states came in 2 s, want %d", got, want)
+	}
+	return ""
+}
+
+func waitsIdle(c *checker) string {
+	c.pass(200 * time.Millisecond)
+	if !c.all("idle") {
+		return "without an order a unit is in " + c.others("idle")
+	}
+	return ""
+}
+
+func refusesDisabled(c *checker) string {
+	if drives(c) {
+		c.velocity(0.5, 400*time.Millisecond)
+	}
+	for _, u := range c.about.Units {
+		if !u.Kind.Moves() {
+			continue
+		}
+		e, ok := c.answer(c.start(u.ID, true, "", gentle(u)), time.Second)
+		if !ok || e.Kind != bus.Failed || e.Reason != schema.ReasonSafetyDisabled {
+			return fmt.Sprintf("in idle a start for %s was answered with %q %q", u.ID, e.Kind, e.Reason)
+		}
+	}
+	if c.moves() {
+		return "the drive moves in idle"
+	}
+	return ""
+}
+
+func obeysOrders(c *checker) string {
+	for _, step := range []struct {
+		order bus.Order
+		want  string
+	}{
+		{bus.OrderRun, "run"}, {bus.OrderStop, "idle"}, {bus.OrderRun, "run"}, {bus.OrderIdle, "idle"},
+		{bus.OrderRun, "run"}, {bus.OrderError, "error"}, {bus.OrderReset, "idle"}, {bus.OrderError, "error"}, {bus.OrderReset, "idle"},
+		{bus.OrderRun, "run"}, {bus.OrderHalt, "error"}, {bus.OrderReset, "idle"},
+	} {
+		c.setOrder(step.order)
+		if !c.until(3*time.Second, func() bool { return c.all(step.want) }) {
+			return fmt.Sprintf("the order %s did not lead to %s: a unit is in %s", step.order, step.want, c.others(step.want))
+		}
+		c.pass(400 * time.Millisecond)
+	}
+	return ""
+}
+
+func unknownOrder(c *checker) string {
+	if why := c.enable(); why != "" {
+		return why
+	}
+	c.setOrder("dance")
+	if !c.until(time.Second, func() bool { return c.all("error") }) {
+		return "under an unknown order a unit is in " + c.others("error")
+	}
+	return ""
+}
+
+func errorStays(c *checker) string {
+	c.setOrder(bus.OrderError)
+	c.until(time.Second, func() bool { return c.all("error") })
+	for _, o := range []bus.Order{bus.OrderRun, bus.OrderIdle, bus.OrderStop, bus.OrderRun} {
+		c.setOrder(o)
+		if c.pass(500 * time.Millisecond); !c.all("error") {
+			return fmt.Sprintf("the order %s led out of error to %s", o, c.others("error"))
+		}
+	}
+	return ""
+}
+
+func robotdGone(c *checker) string {
+	if why := c.enable(); why != "" {
+		return why
+	}
+	c.feeds = false
+	c.publishPresence(c.gone(c.link.Session()))
+	gone := c.until(bus.DeadMan+100*time.Millisecond, func() bool { return c.all("error") })
+	was := c.others("error")
+	c.publishPresence(c.presence(c.link.Session()))
+	c.setOrder(bus.OrderIdle)
+	c.pass(100 * time.Millisecond)
+	if !gone {
+		return "robotd was gone, and a unit was in " + was
+	}
+	return ""
+}
