@@ -6,13 +6,73 @@ import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
 import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
-import { useLanguage } from '../../text/language';
+import { texts, useLanguage } from '../../text/language';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
 import { flat, write } from './model';
 import { useAuthorsRobot } from './names';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
+
+const useTryTexts = texts(
+  {
+    tryTitle: (id: string) => `Try ${id} on a robot`,
+    tryHelp:
+      'Takes control of the robot, performs the draft once, and gives control back. The robot has to be in manual mode (mnl) and enabled, and will move: look at it.',
+    tryAll: 'The whole draft',
+    tryChosen: (n: number) => (n === 1 ? 'Only what is chosen (1)' : `Only what is chosen (${n})`),
+    tryWhich: 'What',
+    tryStart: 'Perform',
+    tryStop: 'Stop performing',
+    tryNoRobot: 'Choose a robot first.',
+    tryNotManual: (mode: string) =>
+      mode === 'ato'
+        ? 'The robot performs by itself now (mode ato). To try the draft it has to be in manual mode (mnl); its story ends.'
+        : `The robot is in mode ${mode}. To try the draft it has to be in manual mode (mnl).`,
+    tryManual: 'Set it to manual mode (mnl)',
+    tryStopped: (state: string) => `The robot is stopped (${state}). Its page says why, and what to do next.`,
+    tryNotEnabled: (state: string) => `The robot may not move yet (${state}). Look at it, then enable it.`,
+    tryEnable: 'Enable it: it may move',
+    tryBack: 'Set it back to automatic mode (ato)',
+    tryHeld: (who: string) => `${who} has control of it.`,
+    tryForbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
+    tryRobotPage: 'Open its page',
+    tryAccepted: 'Accepted: the robot begins.',
+    tryRunning: 'The robot performs it.',
+    tryDone: 'The robot says that it has performed it.',
+    tryEnded: (state: string, why: string) => `It ended: ${state}${why ? `, ${why}` : ''}`,
+  },
+  {
+    tryTitle: (id) => `${id} auf einem Roboter ausprobieren`,
+    tryHelp:
+      'Übernimmt die Steuerung des Roboters, führt den Entwurf einmal auf und gibt die Steuerung zurück. Der Roboter muss im manuellen Modus (mnl) und freigegeben sein und wird sich bewegen: sehen Sie hin.',
+    tryAll: 'Den ganzen Entwurf',
+    tryChosen: (n) => `Nur das Ausgewählte (${n})`,
+    tryWhich: 'Was',
+    tryStart: 'Aufführen',
+    tryStop: 'Aufführung beenden',
+    tryNoRobot: 'Wählen Sie erst einen Roboter.',
+    tryNotManual: (mode) =>
+      mode === 'ato'
+        ? 'Der Roboter führt jetzt von selbst auf (Modus ato). Zum Ausprobieren muss er im manuellen Modus (mnl) sein; seine Geschichte endet.'
+        : `Der Roboter ist im Modus ${mode}. Zum Ausprobieren muss er im manuellen Modus (mnl) sein.`,
+    tryManual: 'In den manuellen Modus setzen (mnl)',
+    tryStopped: (state) =>
+      `Der Roboter ist angehalten (${state}). Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
+    tryNotEnabled: (state) =>
+      `Der Roboter darf sich noch nicht bewegen (${state}). Sehen Sie ihn an, dann geben Sie ihn frei.`,
+    tryEnable: 'Freigeben: er darf sich bewegen',
+    tryBack: 'Zurück in den automatischen Modus (ato)',
+    tryHeld: (who) => `${who} hat die Steuerung.`,
+    tryForbidden:
+      'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',
+    tryRobotPage: 'Seine Seite öffnen',
+    tryAccepted: 'Angenommen: der Roboter beginnt.',
+    tryRunning: 'Der Roboter führt es auf.',
+    tryDone: 'Der Roboter meldet, dass er es aufgeführt hat.',
+    tryEnded: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}`,
+  },
+);
 
 const send = (robot: string, verb: string) =>
   data(
@@ -27,6 +87,7 @@ type State = { phase: 'idle' | 'asking' | 'running' } | { phase: 'ended'; ok: bo
 /** Performs the draft once on the chosen robot: takes control, shows how it goes, gives control back. */
 export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => void }) {
   const t = useEditorTexts();
+  const own = useTryTexts();
   const language = useLanguage((s) => s.language);
   const { robot: id, choose } = useAuthorsRobot();
   const robot = useRobot(id);
@@ -98,36 +159,36 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
   const busy = state.phase === 'asking' || state.phase === 'running';
   const holder = robot?.control?.by || robot?.control?.holder;
   const why = !may
-    ? t.tryForbidden
+    ? own.tryForbidden
     : !robot
-      ? t.tryNoRobot
+      ? own.tryNoRobot
       : robot.latches.length > 0 || !['ENABLED', 'DISABLED', 'RESET'].includes(robot.safety ?? '')
-        ? t.tryStopped(robot.safety || '?')
+        ? own.tryStopped(robot.safety || '?')
         : robot.mode !== 'mnl'
-          ? t.tryNotManual(robot.mode || '?')
+          ? own.tryNotManual(robot.mode || '?')
           : robot.safety !== 'ENABLED'
-            ? t.tryNotEnabled(robot.safety || '?')
+            ? own.tryNotEnabled(robot.safety || '?')
             : holder && !busy
-              ? t.tryHeld(holder)
+              ? own.tryHeld(holder)
               : '';
   // What a person may do about it here, one step after the other.
   const manual = async () => {
     const was = robot?.mode;
-    const done = await follow(id, 'mode/set', { mode: 'mnl' }, t.tryManual);
+    const done = await follow(id, 'mode/set', { mode: 'mnl' }, own.tryManual);
     if (done.state === 'SUCCEEDED' && was === 'ato') setTookFrom(id);
   };
   const prepare =
-    !may || !mayCommand || !robot || why === t.tryStopped(robot.safety || '?')
+    !may || !mayCommand || !robot || why === own.tryStopped(robot.safety || '?')
       ? undefined
       : robot.mode !== 'mnl'
-        ? { label: t.tryManual, go: manual }
+        ? { label: own.tryManual, go: manual }
         : robot.safety !== 'ENABLED'
-          ? { label: t.tryEnable, go: () => follow(id, 'safety/enable', {}, t.tryEnable) }
+          ? { label: own.tryEnable, go: () => follow(id, 'safety/enable', {}, own.tryEnable) }
           : undefined;
   return (
-    <Modal opened onClose={onClose} title={t.tryTitle(editor.id)} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal opened onClose={onClose} title={own.tryTitle(editor.id)} closeButtonProps={{ 'aria-label': t.close }}>
       <Stack>
-        <Text size="sm">{t.tryHelp}</Text>
+        <Text size="sm">{own.tryHelp}</Text>
         <Select
           label={t.robot}
           searchable
@@ -141,19 +202,19 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
           <Group>
             <PerformingBadge robot={robot} terms />
             <Anchor component={Link} to={`/robots/${id}`} size="sm">
-              {t.tryRobotPage}
+              {own.tryRobotPage}
             </Anchor>
           </Group>
         )}
         {selected.length > 0 && (
           <SegmentedControl
-            aria-label={t.tryWhich}
+            aria-label={own.tryWhich}
             value={part}
             onChange={setPart}
             disabled={busy}
             data={[
-              { value: 'all', label: t.tryAll },
-              { value: 'chosen', label: t.tryChosen(selected.length) },
+              { value: 'all', label: own.tryAll },
+              { value: 'chosen', label: own.tryChosen(selected.length) },
             ]}
           />
         )}
@@ -174,17 +235,17 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
             variant="light"
             onClick={() => {
               setTookFrom(undefined);
-              void follow(id, 'mode/set', { mode: 'ato' }, t.tryBack);
+              void follow(id, 'mode/set', { mode: 'ato' }, own.tryBack);
             }}
           >
-            {t.tryBack}
+            {own.tryBack}
           </Button>
         )}
         {error !== undefined && <Refused error={error} />}
         <Text size="sm" role="status" fw={600}>
-          {state.phase === 'asking' && t.tryAccepted}
-          {state.phase === 'running' && t.tryRunning}
-          {state.phase === 'ended' && (state.ok ? t.tryDone : t.tryEnded(state.state, state.why))}
+          {state.phase === 'asking' && own.tryAccepted}
+          {state.phase === 'running' && own.tryRunning}
+          {state.phase === 'ended' && (state.ok ? own.tryDone : own.tryEnded(state.state, state.why))}
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -192,11 +253,11 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
           </Button>
           {busy ? (
             <Button color="red.9" h={48} onClick={() => void send(id, 'manual/stop').finally(giveBack)}>
-              {t.tryStop}
+              {own.tryStop}
             </Button>
           ) : (
             <Button disabled={why !== ''} onClick={() => void start()}>
-              {t.tryStart}
+              {own.tryStart}
             </Button>
           )}
         </Group>

@@ -6,13 +6,36 @@ import { useRef, useState } from 'react';
 
 import { api, data } from '../../../api/client';
 import { problemOf } from '../../../api/problem';
+import { texts } from '../../../text/language';
 import { useAuthorsRobot } from '../names';
-import { useEditorTexts } from '../text';
 import type { FieldProps } from './Field';
+
+const useConditionTexts = texts(
+  {
+    conditionKeys: 'What it may name',
+    conditionExplain: (robot: string) => `Is it true on ${robot} now?`,
+    conditionTrue: 'True now',
+    conditionFalse: 'Not true now',
+    conditionNoRobot: 'Choose a robot above to see whether it is true there now.',
+    conditionAsking: 'Asking the robot…',
+    conditionNever: 'Without a condition it starts only on request.',
+    insertKey: (k: string) => `Insert ${k}`,
+  },
+  {
+    conditionKeys: 'Was sie nennen darf',
+    conditionExplain: (robot) => `Ist sie auf ${robot} jetzt wahr?`,
+    conditionTrue: 'Jetzt wahr',
+    conditionFalse: 'Jetzt nicht wahr',
+    conditionNoRobot: 'Wählen Sie oben einen Roboter, um zu sehen, ob sie dort jetzt wahr ist.',
+    conditionAsking: 'Der Roboter wird gefragt…',
+    conditionNever: 'Ohne Bedingung beginnt sie nur auf Verlangen.',
+    insertKey: (k) => `${k} einfügen`,
+  },
+);
 
 /** A condition, what it may name, and whether it is true on the chosen robot now and why not. */
 export function ConditionField({ name, schema, value, disabled, onChange }: FieldProps) {
-  const t = useEditorTexts();
+  const t = useConditionTexts();
   const text = typeof value === 'string' ? value : '';
   const input = useRef<HTMLTextAreaElement>(null);
   const [open, setOpen] = useState(false);
@@ -74,7 +97,7 @@ export function ConditionField({ name, schema, value, disabled, onChange }: Fiel
 
 /** Asks the robot again when the condition changes, and every 5 s. */
 function Explanation({ condition }: { condition: string }) {
-  const t = useEditorTexts();
+  const t = useConditionTexts();
   const robot = useAuthorsRobot((s) => s.robot);
   const [asked] = useDebouncedValue(condition, 600);
   const answer = useQuery({
