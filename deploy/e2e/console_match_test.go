@@ -19,6 +19,7 @@ var variableParts = []struct {
 	{"time", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, false},
 	{"day", `(?:valid|good) until (\d{4}-\d\d-\d\d)`, false},
 	{"age", `(?:online|lost) +(\d+s)`, false},
+	{"age", `last heartbeat (\d+s) ago`, false},
 	{"token", `TROUPE-[a-z0-9]+-[A-Z2-7]+`, true},
 	{"key", `desired:([A-Za-z0-9+/]{43}=)`, true},
 	{"serial", `certificate +([0-9a-f]{30,40}),`, false},
