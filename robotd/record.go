@@ -39,7 +39,7 @@ func recordListCommand(dir func() string) *cobra.Command {
 				return err
 			}
 			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(out, "FILE\tFROM\tTO\tHOLDS\tSIZE\tCONDITION")
+			fmt.Fprintln(out, "FILE\tFROM\tTO\tCONTENT\tSIZE\tCONDITION")
 			var bytes int64
 			for _, s := range spans {
 				bytes += s.Bytes

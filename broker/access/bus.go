@@ -19,7 +19,7 @@ const (
 func Bus() *Rights { return &Rights{bus: true, read: treeOf([]string{busRoot + "#"})} }
 
 // judgeBus decides about a message on a robot's bus. Only presences are retained, because
-// anything else would be obeyed again by whoever connects later.
+// anything else would be obeyed again by the next client that subscribes.
 func judgeBus(p Publish) Verdict {
 	switch presence := strings.HasSuffix(p.Topic, busPresence); {
 	case !strings.HasPrefix(p.Topic, busRoot):

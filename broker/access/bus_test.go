@@ -19,7 +19,7 @@ func TestClientsOfABusUseItsTopicsAndNoOthers(t *testing.T) {
 	}{
 		{"a tick", Publish{Topic: "bus/base/in/tick", Size: 40}, Pass},
 		{"a retained presence", Publish{Topic: "bus/base/out/presence", Retain: true, Size: 400}, Pass},
-		{"a retained start would be obeyed by whoever connects later", Publish{Topic: "bus/base/in/start", Retain: true}, Refuse},
+		{"a retained start would be obeyed by a later subscriber", Publish{Topic: "bus/base/in/start", Retain: true}, Refuse},
 		{"a payload over the limit", Publish{Topic: "bus/base/out/state", Size: 64<<10 + 1}, Refuse},
 		{"a command of the fleet", Publish{Topic: "troupe/v1/robots/r1/cmd/op1/safety/stop"}, Refuse},
 	} {

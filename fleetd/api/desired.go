@@ -40,7 +40,7 @@ type DesiredRequest struct {
 	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
 	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
 	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have"`
-	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request leads forth again"`
+	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	Signed

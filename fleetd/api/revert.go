@@ -45,7 +45,7 @@ type SkippedRobot struct {
 
 func (s *server) reversion(h huma.API) {
 	register(h, op("revert-assignment", http.MethodPost, "/assignments/revert", "stories", "Give robots the default story that they had before",
-		"Each robot gets the revision that was assigned to it before the present one; a second request leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped."), auth.Assign,
+		"Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped."), auth.Assign,
 		func(ctx context.Context, in *struct {
 			caller
 			Body Reversion

@@ -69,7 +69,7 @@ func (sh *shell) revertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revert ROBOT...", Short: "give robots the default story that they had before",
 		Long: `Give robots the default story that they had before the present one, each its own. A second revert
-leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any
+undoes that. A robot whose story was never changed, or whose earlier story cannot be assigned any
 more, keeps what it has.`,
 		Example: "  fleetd story revert -l site=museum --dry-run\n  fleetd story revert r1 r2 --wait",
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.revert(cmd.Context(), args, a) }),

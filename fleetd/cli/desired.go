@@ -158,7 +158,7 @@ func (sh *shell) desiredRevert() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revert config|mode|places ROBOT...", Short: "give robots back the settings, mode or places that they had before", Args: atLeastOne,
 		Long: `Give each robot back the settings, mode or places that it had before the newest change. A second
-revert leads forth again. Earlier ones are in the audit.`,
+revert undoes that. Earlier ones are in the audit.`,
 		Example: "  fleetd desired revert config -l site=museum --dry-run\n  fleetd desired revert places r1 --wait",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Previous: args[0]})

@@ -21,7 +21,7 @@ type Kept struct {
 
 // PartsBack turns a request to lead robots back into requests for what they had before, one for
 // the robots that get the same. sets are the published sets that they had, by digest. A second
-// request leads forth again.
+// request undoes that.
 func PartsBack(rows Rows, a Ask, sets map[string][]byte) (parts []Part, kept []Kept, found []schema.Problem) {
 	if found := count(rows, a.Expected); len(found) > 0 {
 		return nil, nil, found

@@ -62,7 +62,7 @@ func previousPins(rows Rows) (pins []Pin) {
 }
 
 // Revert plans to give each robot the default story that it had before the present one. A
-// second one leads forth again. A robot whose story was never changed, or whose earlier
+// second one undoes that. A robot whose story was never changed, or whose earlier
 // story cannot be performed any more, is skipped.
 func Revert(rows Rows, r Reversion, by By) (Reverted, []schema.Problem) {
 	s, problems := newSnapshot(rows)

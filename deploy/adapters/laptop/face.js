@@ -12,7 +12,7 @@ const faces = {
 const at = (id) => document.getElementById(id)
 const post = (body) => fetch('input', { method: 'POST', body: JSON.stringify(body) })
 
-// A robot that looks to its left looks to the right of whoever stands before it.
+// A robot that looks to its left looks to the right of the person before it.
 function show(s) {
   const face = faces[s.face] ?? faces.neutral
   at('mood').textContent = s.face

@@ -489,7 +489,7 @@ export interface paths {
         put?: never;
         /**
          * Give robots the default story that they had before
-         * @description Each robot gets the revision that was assigned to it before the present one; a second request leads forth again. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.
+         * @description Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.
          */
         post: operations["revert-assignment"];
         delete?: never;
@@ -2297,7 +2297,7 @@ export interface components {
             /** @description points to add to the places that the robots have */
             points?: components["schemas"]["DesiredPoints"];
             /**
-             * @description give each robot back what it had before the newest change of these; a second request leads forth again
+             * @description give each robot back what it had before the newest change of these; a second request undoes that
              * @enum {string}
              */
             previous?: "config" | "mode" | "places";

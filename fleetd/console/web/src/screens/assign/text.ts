@@ -21,8 +21,8 @@ export const useAssignTexts = texts(
     backOf: 'What comes back',
     backs: { story: 'Story', config: 'Settings', mode: 'Mode after start-up', places: 'Places' },
     backDocumentHelp:
-      'Each robot gets what it had before the newest change of these, whoever made it. Doing it again leads forth. Earlier ones are in the audit.',
-    backHelp: 'Each robot gets the story and revision that it had before the present one. Doing it again leads forth.',
+      'Each robot gets what it had before the newest change of these. Doing it again undoes that. Earlier ones are in the audit.',
+    backHelp: 'Each robot gets the story and revision that it had before the present one. Doing it again undoes that.',
     mode: 'Mode',
     modes: { str: 'Start-up (str)', mnl: 'Manual (mnl)', ato: 'Automatic (ato)' },
     modeNow: 'Change to it now, too',
@@ -134,9 +134,9 @@ export const useAssignTexts = texts(
     backOf: 'Was zurückkommt',
     backs: { story: 'Geschichte', config: 'Einstellungen', mode: 'Modus nach dem Start', places: 'Orte' },
     backDocumentHelp:
-      'Jeder Roboter bekommt, was er vor der neuesten Änderung daran hatte, wer immer sie machte. Noch einmal führt wieder vor. Frühere stehen im Protokoll.',
+      'Jeder Roboter bekommt, was er vor der neuesten Änderung daran hatte. Noch einmal macht das rückgängig. Frühere stehen im Protokoll.',
     backHelp:
-      'Jeder Roboter bekommt die Geschichte und Fassung, die er vor der jetzigen hatte. Noch einmal führt wieder zurück.',
+      'Jeder Roboter bekommt die Geschichte und Fassung, die er vor der jetzigen hatte. Noch einmal macht das rückgängig.',
     mode: 'Modus',
     modes: { str: 'Start (str)', mnl: 'Manuell (mnl)', ato: 'Automatisch (ato)' },
     modeNow: 'Auch jetzt dorthin wechseln',
