@@ -30,8 +30,8 @@ const (
 	Ill     Verdict = "fail" // the robot does not work until somebody sees to it
 )
 
-// Finding is what an examination found about one part. Help says what to do; it is empty if
-// all is well.
+// Finding is what an examination found about one part. Help says what to do; it is empty
+// with the verdict ok.
 type Finding struct {
 	Part    string  `json:"part"`
 	Verdict Verdict `json:"verdict"`

@@ -15,7 +15,7 @@ type Supervisor struct {
 	Watchdog time.Duration            // within which it wants to be told that robotd is alive; 0 = never
 }
 
-// What a service manager is told.
+// Notifications to the service manager.
 const (
 	tellReady    = "READY=1"
 	tellStopping = "STOPPING=1"

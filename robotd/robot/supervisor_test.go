@@ -54,7 +54,7 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 		})
 		s.mode(schema.ModeMnl)
 		if told := m.take(); told[0] != tellReady {
-			t.Errorf("it is told first: %q", told[0])
+			t.Errorf("the first notification is %q", told[0])
 		}
 		time.Sleep(time.Minute)
 		told := m.take()
@@ -69,16 +69,16 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 		s.op.Publish("troupe/v1/robots/r1/cmd/op1/safety/enable", `{}`)
 		time.Sleep(time.Minute)
 		if told = m.take(); count(told, tellAlive) > 1 || count(told, tellStatus+"the robot's control loop does not answer") != 1 {
-			t.Errorf("while the loop hangs it is told %q", told)
+			t.Errorf("while the loop hangs the notification %q is sent", told)
 		}
 		close(hold)
 		time.Sleep(10 * time.Second)
 		if told = m.take(); count(told, tellAlive) < 8 {
-			t.Errorf("after it is told %q", told)
+			t.Errorf("the notification %q follows", told)
 		}
 		s.shutDown()
 		if told = m.take(); count(told, tellStopping) != 1 {
-			t.Errorf("at the end it is told %q", told)
+			t.Errorf("at the end the notifications are %q", told)
 		}
 	})
 }

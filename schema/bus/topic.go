@@ -17,7 +17,7 @@ const (
 	OutEvent    = "event"
 )
 
-// In is a topic on which an adapter is told something.
+// In is a topic on which robotd sends to an adapter.
 func In(adapter, what string) string { return "bus/" + adapter + "/in/" + what }
 
 // Out is a topic on which an adapter reports.

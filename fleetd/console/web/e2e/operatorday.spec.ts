@@ -123,7 +123,7 @@ async function alert(page: Page, hand: Hand): Promise<void> {
   await expect(page.getByTestId('acknowledged')).toContainText('another loudspeaker is ordered');
 }
 
-/** Drives r1, does everything else by hand that it can, and gives it back. */
+/** Drives r1, sends each manual command that it takes, and releases control. */
 async function manual(page: Page, hand: Hand, user: string): Promise<void> {
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const done = (what: string, timeout = 20_000) =>

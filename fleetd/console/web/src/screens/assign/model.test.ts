@@ -60,7 +60,7 @@ describe('progress of an assignment', () => {
   });
 });
 
-it('documents that come back are told in words', () => {
+it('documents that come back are written as text', () => {
   expect(documentText('mode', { mode: 'mnl', apply: 'boot' })).toBe('mnl');
   expect(documentText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode = –');
   expect(documentText('places', { places: { id: 'hall', sha256: 'ab' } })).toBe('hall');
