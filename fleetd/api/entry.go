@@ -12,7 +12,8 @@ import (
 type Entry struct {
 	Kind      string           `json:"kind" enum:"act,story,activity"`
 	ID        string           `json:"id"`
-	Name      string           `json:"name,omitempty"`
+	Name      string           `json:"name,omitempty" doc:"in its first language"`
+	Names     score.Text       `json:"names,omitempty" doc:"by language, such as de"`
 	DraftRev  int64            `json:"draft_rev" doc:"rises with every save; the ETag"`
 	Rev       int64            `json:"rev" doc:"newest published revision; 0 = none"`
 	Edited    bool             `json:"draft_changed" doc:"the draft differs from the published revision"`
@@ -153,13 +154,13 @@ func entryOf(e library.Entry) Entry {
 	switch e.Kind {
 	case library.KindAct:
 		a, _ := score.ParseAct(e.Draft)
-		out.Name = a.Name.In("en")
+		out.Name, out.Names = a.Name.In("en"), a.Name
 	case library.KindStory:
 		story, _ := score.ParseStory(e.Draft)
-		out.Name = story.Name.In(story.Languages...)
+		out.Name, out.Names = story.Name.In(story.Languages...), story.Name
 	case library.KindActivity:
 		a, _ := score.ParseActivity(e.Draft)
-		out.Name = a.Name.In(a.Languages...)
+		out.Name, out.Names = a.Name.In(a.Languages...), a.Name
 	}
 	return out
 }

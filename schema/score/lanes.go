@@ -51,6 +51,7 @@ type Bar struct {
 
 	Type    ActionType `json:"type"`
 	Text    string     `json:"text,omitempty" doc:"what it says or does, in one language"`
+	Lang    string     `json:"lang,omitempty" doc:"the language of what it says or shows, such as de"`
 	Step    int        `json:"step,omitempty" doc:"of a story: the act it belongs to"`
 	Pointer string     `json:"pointer" doc:"of the action in its act; below an action of type act, of the action in that act"`
 	ID      string     `json:"id,omitempty"`
@@ -115,7 +116,7 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
 			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
-			WaitsMS: c.start - c.due, Type: c.action.Type, Text: c.action.shown(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
+			WaitsMS: c.start - c.due, Type: c.action.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
 		})
 	}
 	b.freezes(s.root, from, estimated, number)
@@ -194,6 +195,14 @@ func (x *Action) shown(langs []string) string {
 		}
 	}
 	return numbers(x)
+}
+
+// language returns the language of the text that shown returns; empty if it has none.
+func (x *Action) language(langs []string) string {
+	if x.Text == nil && len(x.Choices) > 0 {
+		return x.Choices[0].Text.Language(langs...)
+	}
+	return x.Text.Language(langs...)
 }
 
 func (x *Action) shownOnScreen(langs []string) string {

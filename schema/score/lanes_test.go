@@ -147,3 +147,27 @@ func TestActsOfAStoryFollowOneAnother(t *testing.T) {
 		t.Errorf("a story with an unknown act: %v", found)
 	}
 }
+
+func TestBarsNameTheLanguageOfTheirText(t *testing.T) {
+	ms := func(n int64) *int64 { return &n }
+	a := Act{ID: "a", Actions: []Action{
+		{Type: TypeSay, TimeoutMS: ms(1000), Text: Text{"de": "Guten Tag", "en": "Hello"}},
+		{Type: TypeSay, StartMS: 2000, TimeoutMS: ms(1000), Text: Text{"fr": "Salut", "it": "Ciao"}},
+		{Type: TypeScreen, StartMS: 4000, TimeoutMS: ms(1000), Choices: []Choice{{ID: "yes", Text: Text{"de": "Ja"}}}},
+		{Type: TypeFace, StartMS: 6000, Face: "smile"},
+	}}
+	tl, found := ActTimeline(a, nil, "de-AT")
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	var got []string
+	for _, lane := range tl.Lanes {
+		for _, b := range lane.Bars {
+			got = append(got, b.Text+" "+b.Lang)
+		}
+	}
+	want := []string{`"Guten Tag" de`, `"Salut" fr`, "smile ", "[Ja] de"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

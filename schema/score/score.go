@@ -7,10 +7,13 @@ type Text map[string]string
 
 // In returns the text in the first of langs that is available, or else in its first
 // language by tag, so that a robot always has something to say.
-func (t Text) In(langs ...string) string {
+func (t Text) In(langs ...string) string { return t[t.Language(langs...)] }
+
+// Language returns the language in which In returns the text; empty if there is no text.
+func (t Text) Language(langs ...string) string {
 	for _, l := range langs {
-		if s, ok := t.find(l); ok {
-			return s
+		if found, ok := t.find(l); ok {
+			return found
 		}
 	}
 	first := ""
@@ -19,15 +22,14 @@ func (t Text) In(langs ...string) string {
 			first = l
 		}
 	}
-	return t[first]
+	return first
 }
 
-// find returns the text in lang, or else in the language without its subtags: de for
-// de-AT.
+// find returns lang, or else the language without its subtags: de for de-AT.
 func (t Text) find(lang string) (string, bool) {
 	for {
-		if s, ok := t[lang]; ok {
-			return s, true
+		if _, ok := t[lang]; ok {
+			return lang, true
 		}
 		i := strings.LastIndexByte(lang, '-')
 		if i < 0 {

@@ -2452,7 +2452,12 @@ export interface components {
              * @description of one round, estimated; left out if the draft has errors
              */
             length_ms?: number;
+            /** @description in its first language */
             name?: string;
+            /** @description by language, such as de */
+            names?: {
+                [key: string]: string;
+            };
             problems: components["schemas"]["SchemaProblem"][];
             /**
              * Format: int64
@@ -3734,6 +3739,8 @@ export interface components {
             /** @description its duration is an estimate: it ends when its unit is done */
             estimated?: boolean;
             id?: string;
+            /** @description the language of what it says or shows, such as de */
+            lang?: string;
             /** @description of the action in its act; below an action of type act, of the action in that act */
             pointer: string;
             /** @description it starts after something whose duration is an estimate */

@@ -5,6 +5,7 @@ import { Link, useNavigate } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { useLanguage } from '../../text/language';
+import { type Multilingual, textIn } from '../../text/multilingual';
 import { type Entry, plural, useEntry } from '../library/api';
 import { DeleteDialog } from '../library/DeleteDialog';
 import { DraftBadge } from '../library/EntryTable';
@@ -35,7 +36,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const errors = wrong.length;
   const changed =
     newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev || newest.rev === 0;
-  const texts = (doc.head.name ?? {}) as Record<string, string>;
+  const texts = (doc.head.name ?? {}) as Multilingual;
   const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
   const openSaved = async (what: Dialog) => {
     if (mayEdit && !(await editor.flush())) return;
@@ -50,7 +51,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         </Anchor>
         <Group gap="xs">
           <Title order={1} size="h3" dir="auto">
-            {texts[language] || Object.values(texts)[0] || id}
+            {textIn(texts, language)?.text || id}
           </Title>
           <DraftBadge e={{ rev: newest.rev, draft_changed: changed }} />
           {newest.rev > 0 && (

@@ -28,7 +28,6 @@ import {
 } from '@tabler/icons-react';
 import type { KeyboardEvent, MouseEvent } from 'react';
 
-import { useLanguage } from '../../text/language';
 import { summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
 import { icons } from './Palette';
@@ -182,13 +181,12 @@ const seconds = (ms: unknown) => (Number(ms ?? 0) / 1000).toFixed(1);
 
 function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
   const t = useEditorTexts();
-  const language = useLanguage((s) => s.language);
   const { kind, doc, selected, mayEdit } = editor;
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
     id: item.key,
     disabled: !mayEdit,
   });
-  const what = summary(item.fields, editor.lang || language);
+  const what = summary(item.fields, editor.lang);
   const isChosen = selected.includes(item.key);
   const Icon = icons[kind === 'act' ? String(item.fields.type) : 'act'];
   return (

@@ -18,7 +18,7 @@ import {
 import { type ComponentType, useState } from 'react';
 
 import { useLanguage } from '../../text/language';
-import { useEntries } from '../library/api';
+import { nameOf, useEntries } from '../library/api';
 import { newAction } from './defaults';
 import { insert, itemOf, placeAfter } from './model';
 import { actionTypes, type Schema } from './schemas';
@@ -58,7 +58,9 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
     onAdded?.();
   };
   const types = kind === 'act' ? actionTypes(schema).filter((type) => type !== 'act' && has(type, does[type])) : [];
-  const library = acts.filter((a) => !(kind === 'act' && a.id === editor.id) && has(a.id, a.name));
+  const library = acts.filter(
+    (a) => !(kind === 'act' && a.id === editor.id) && has(a.id, ...Object.values(a.names ?? {})),
+  );
   return (
     <Stack gap="xs" component="section" aria-label={t.palette}>
       <TextInput
@@ -96,8 +98,8 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
             <Entry
               key={a.id}
               icon={IconMasksTheater}
-              name={a.name || a.id}
-              about={a.name && a.name !== a.id ? a.id : undefined}
+              name={nameOf(a, language)}
+              about={nameOf(a, language) === a.id ? undefined : a.id}
               disabled={!mayEdit}
               onClick={() => add(kind === 'act' ? { type: 'act', start_ms: 0, act: a.id } : { act: a.id })}
             />

@@ -1,7 +1,6 @@
 import { Badge, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
 
-import { useLanguage } from '../../text/language';
 import { summary } from './defaults';
 import { find, locate } from './model';
 import { useEditorTexts } from './text';
@@ -25,7 +24,6 @@ export function jump(editor: Editor, pointer: string): void {
 /** Everything that fleetd finds wrong with the draft; each goes to its place. */
 export function Problems({ editor }: { editor: Editor }) {
   const t = useEditorTexts();
-  const language = useLanguage((s) => s.language);
   const { problems, state } = editor.check;
   return (
     <Stack gap={4} component="section" aria-label={t.problems}>
@@ -62,7 +60,7 @@ export function Problems({ editor }: { editor: Editor }) {
             />
             <span>
               <Text span size="sm" fw={600} dir="auto">
-                {[item && summary(item.fields, language), field].filter(Boolean).join(', ')}{' '}
+                {[item && summary(item.fields, editor.lang), field].filter(Boolean).join(', ')}{' '}
               </Text>
               <Text span size="sm">
                 {p.detail}

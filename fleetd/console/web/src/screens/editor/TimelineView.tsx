@@ -2,29 +2,27 @@ import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 
+import { useLanguage } from '../../text/language';
+import { languageName, sameLanguage } from '../../text/multilingual';
 import type { Timeline } from '../library/api';
 import { jump } from './Problems';
-import { useEditorTexts } from './text';
+import { otherLanguages, tick } from './timeline';
+import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';
-import { useNames } from './names';
+import { useActNames, useNames } from './names';
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
-/** A step of the scale that gives about ten marks. */
-export function tick(length: number): number {
-  for (const step of [500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000])
-    if (length / step <= 12) return step;
-  return 1_200_000;
-}
-
 /** What each unit does by time, as fleetd computes it: a lane for each, conflicts marked. */
 export function TimelineView({ editor }: { editor: Editor }) {
-  const t = useEditorTexts();
+  const t = useTimelineTexts();
   const names = useNames();
+  const reader = useLanguage((s) => s.language);
   const timeline = editor.check.timeline;
   const [playing, setPlaying] = useState(false);
   const [cursor, setCursor] = useState(0);
   const length = timeline?.length_ms ?? 0;
+  const others = timeline ? otherLanguages(timeline, editor.lang) : [];
 
   useEffect(() => {
     if (!playing || length === 0) return undefined;
@@ -52,7 +50,7 @@ export function TimelineView({ editor }: { editor: Editor }) {
           {length > 0 && (
             <>
               <Text size="sm" c="dimmed">
-                {t.timelineOf(seconds(length))}
+                {t.about(seconds(length))}
               </Text>
               <Tooltip label={playing ? t.pause : t.play}>
                 <ActionIcon
@@ -69,23 +67,29 @@ export function TimelineView({ editor }: { editor: Editor }) {
         </Group>
         <Select
           size="xs"
-          w={150}
-          aria-label={t.textLanguage}
-          placeholder={t.textLanguage}
-          clearable
-          value={editor.lang || null}
-          data={names.languages}
-          onChange={(v) => editor.setLang(v ?? '')}
+          w={170}
+          aria-label={t.language}
+          allowDeselect={false}
+          value={editor.lang}
+          data={[...new Set([...(names.languages ?? []), ...others, editor.lang])]
+            .sort()
+            .map((l) => ({ value: l, label: `${languageName(l, reader)} (${l})` }))}
+          onChange={(v) => v && editor.setLang(v)}
         />
       </Group>
       {!timeline && (
         <Text size="sm" c="dimmed">
-          {t.noTimeline}
+          {t.none}
         </Text>
       )}
       {timeline && length === 0 && (
         <Text size="sm" c="dimmed">
-          {t.emptyTimeline}
+          {t.empty}
+        </Text>
+      )}
+      {others.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {t.others(languageName(editor.lang, reader), others.map((l) => languageName(l, reader)).join(', '))}
         </Text>
       )}
       {timeline && length > 0 && <Lanes editor={editor} timeline={timeline} cursor={cursor} />}
@@ -94,13 +98,16 @@ export function TimelineView({ editor }: { editor: Editor }) {
 }
 
 function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timeline; cursor: number }) {
-  const t = useEditorTexts();
+  const t = useTimelineTexts();
   const length = timeline.length_ms;
   const at = (ms: number) => `${(100 * ms) / length}%`;
   const step = tick(length);
   const conflicts = (timeline.conflicts ?? []).map((c) => c.pointer);
   const inAct = editor.kind === 'act';
   const spans = timeline.acts ?? [];
+  const actNames = useActNames();
+  const reader = useLanguage((s) => s.language);
+  const laneNames: Record<string, string> = t.lanes;
   return (
     <div className="timeline" tabIndex={0} role="group" aria-label={t.timeline}>
       <div className="lane">
@@ -115,7 +122,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
       </div>
       {spans.length > 0 && (
         <div className="lane">
-          <span className="lane-name">act</span>
+          <span className="lane-name">{t.lanes.act}</span>
           <div className="lane-bars">
             {spans.map((s) => (
               <button
@@ -124,10 +131,11 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
                 className="bar"
                 data-kind="act"
                 style={{ insetInlineStart: at(s.start_ms), inlineSize: at(s.end_ms - s.start_ms) }}
-                aria-label={t.bar(s.act, seconds(s.start_ms), seconds(s.end_ms))}
+                title={s.act}
+                aria-label={t.bar(actNames(s.act), seconds(s.start_ms), seconds(s.end_ms))}
                 onClick={() => jump(editor, `/acts/${s.step}`)}
               >
-                {s.act}
+                {actNames(s.act)}
               </button>
             ))}
           </div>
@@ -135,13 +143,15 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
       )}
       {(timeline.lanes ?? []).map((lane, n) => (
         <div className="lane" key={n}>
-          <span className="lane-name">{lane.unit || lane.class}</span>
+          <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
           <div className="lane-bars">
             {(lane.bars ?? []).map((b, k) => {
               const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
               const what = b.text || b.type;
+              const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
               const label = [
                 t.bar(`${b.type} ${b.text ?? ''}`.trim(), seconds(b.start_ms), seconds(b.end_ms)),
+                other && t.inLanguage(languageName(other, reader)),
                 b.estimated && t.estimated,
                 b.waits_ms && t.waits(seconds(b.waits_ms)),
                 conflict && t.conflict,
@@ -162,6 +172,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
                   onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
                 >
                   {conflict ? '⚠ ' : ''}
+                  {other && <b>{other} </b>}
                   {what}
                 </button>
               );

@@ -6,7 +6,7 @@ import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
 import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
-import { texts, useLanguage } from '../../text/language';
+import { texts } from '../../text/language';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
 import { flat, write } from './model';
@@ -88,7 +88,6 @@ type State = { phase: 'idle' | 'asking' | 'running' } | { phase: 'ended'; ok: bo
 export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => void }) {
   const t = useEditorTexts();
   const own = useTryTexts();
-  const language = useLanguage((s) => s.language);
   const { robot: id, choose } = useAuthorsRobot();
   const robot = useRobot(id);
   const may = useMay('try');
@@ -124,7 +123,7 @@ export function TryDialog({ editor, onClose }: { editor: Editor; onClose: () => 
       const { perform } = await data(
         api.POST('/api/v1/robots/{id}/try', {
           params: { path: { id } },
-          body: { kind, text: JSON.stringify(write(kind, doc)), only, lang: editor.lang || language },
+          body: { kind, text: JSON.stringify(write(kind, doc)), only, lang: editor.lang },
         }),
       );
       running.current = id;

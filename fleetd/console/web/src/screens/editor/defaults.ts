@@ -1,3 +1,4 @@
+import { type Multilingual, textIn } from '../../text/multilingual';
 import type { Fields } from './model';
 
 /** What a new action of a type begins with; its author fills in the rest. */
@@ -37,8 +38,7 @@ export function newAction(type: string, language: string): Fields {
 
 /** One action or step in a line. */
 export function summary(f: Fields, language: string): string {
-  const texts = f.text as Record<string, string> | undefined;
-  const text = texts && (texts[language] ?? Object.values(texts)[0]);
+  const text = textIn(f.text as Multilingual | undefined, language)?.text;
   const n = (name: string) =>
     typeof f[name] === 'number' ? `${name.replace(/_(rad|mps|radps|m)$/, '')} ${String(f[name])}` : '';
   const detail =

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
 
 import { api, data, type Schemas } from '../../api/client';
-import { useEntries } from '../library/api';
+import { useLanguage } from '../../text/language';
+import { nameOf, useEntries } from '../library/api';
 
 type Detail = Schemas['Detail'];
 
@@ -24,6 +25,16 @@ export const useAuthorsRobot = create<Choice>()((set) => ({
 
 /** Names that the fields of actions may have. */
 export type Names = Record<string, string[]>;
+
+/** Names of acts in the console's language; an act without one has its id. */
+export function useActNames(): (id: string) => string {
+  const language = useLanguage((s) => s.language);
+  const acts = useEntries('act').data ?? [];
+  return (id) => {
+    const act = acts.find((a) => a.id === id);
+    return act ? nameOf(act, language) : id;
+  };
+}
 
 const unique = (...lists: (readonly string[] | null | undefined)[]) =>
   [...new Set(lists.flatMap((l) => l ?? []))].sort();

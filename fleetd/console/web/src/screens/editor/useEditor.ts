@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { useLanguage } from '../../text/language';
 import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
 import { begin, commit, type History, redo, undo } from './history';
 import { type Doc, type Fields, type Kind, read, write } from './model';
@@ -41,6 +42,7 @@ export interface Editor {
   /** Takes another draft, such as a restored one, over what is on the page. */
   take: (e: Entry) => void;
   mayEdit: boolean;
+  /** The language in which texts are shown and tried: the console's, unless another one was chosen. */
   lang: string;
   setLang: (lang: string) => void;
 }
@@ -54,7 +56,9 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
   const [check, setCheck] = useState<Check>({ problems: entry.problems ?? [], state: 'checking' });
   const [saving, setSaving] = useState<SaveState>('saved');
   const [refused, setRefused] = useState<unknown>();
-  const [lang, setLang] = useState('');
+  const [chosen, setLang] = useState('');
+  const language = useLanguage((s) => s.language);
+  const lang = chosen || language;
   const saved = useRef({ rev: entry.draft_rev, doc: history.present });
   const newest = useRef(history.present);
   const inFlight = useRef<Promise<boolean>>(undefined);
@@ -66,18 +70,16 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     setCheck((c) => ({ ...c, state: 'checking' }));
     const timer = setTimeout(() => {
       const text = JSON.stringify(write(kind, doc));
-      void Promise.allSettled([validate(kind, text), timelineOf(kind, text, lang || undefined)]).then(
-        ([validity, timeline]) => {
-          if (old) return;
-          if (validity.status === 'rejected') setCheck((c) => ({ ...c, state: 'failed' }));
-          else
-            setCheck({
-              problems: validity.value.problems ?? [],
-              timeline: timeline.status === 'fulfilled' ? timeline.value : undefined,
-              state: 'checked',
-            });
-        },
-      );
+      void Promise.allSettled([validate(kind, text), timelineOf(kind, text, lang)]).then(([validity, timeline]) => {
+        if (old) return;
+        if (validity.status === 'rejected') setCheck((c) => ({ ...c, state: 'failed' }));
+        else
+          setCheck({
+            problems: validity.value.problems ?? [],
+            timeline: timeline.status === 'fulfilled' ? timeline.value : undefined,
+            state: 'checked',
+          });
+      });
     }, beforeCheck);
     return () => {
       old = true;

@@ -16,8 +16,9 @@ import { Link } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { useLanguage } from '../../text/language';
 import { dateTime } from '../../text/time';
-import { type Entry, type Kind, plural, recover, useRefresh } from './api';
+import { type Entry, type Kind, nameOf, plural, recover, useRefresh } from './api';
 import { exportURL } from './files';
 import { useLibraryTexts } from './text';
 
@@ -105,6 +106,7 @@ export function DraftBadge({ e }: { e: Pick<Entry, 'rev' | 'draft_changed'> }) {
 function Row({ kind, e, onCopy, onDelete }: { kind: Kind; e: Entry; onCopy: () => void; onDelete: () => void }) {
   const t = useLibraryTexts();
   const refresh = useRefresh();
+  const language = useLanguage((s) => s.language);
   const mayEdit = useMay('edit');
   const mayAssign = useMay('assign');
   const deleted = !!e.deleted_at && Date.parse(e.deleted_at) > 0;
@@ -123,7 +125,7 @@ function Row({ kind, e, onCopy, onDelete }: { kind: Kind; e: Entry; onCopy: () =
       <Table.Td>
         <Group gap="xs">
           <Anchor component={Link} to={to} fw={600} dir="auto">
-            {e.name || e.id}
+            {nameOf(e, language)}
           </Anchor>
           {deleted ? <Badge color="gray">{t.deleted}</Badge> : <DraftBadge e={e} />}
         </Group>
@@ -149,7 +151,7 @@ function Row({ kind, e, onCopy, onDelete }: { kind: Kind; e: Entry; onCopy: () =
       <Table.Td w={1}>
         <Menu position="bottom-end" withinPortal>
           <Menu.Target>
-            <ActionIcon variant="subtle" size={32} aria-label={t.more(e.name || e.id)}>
+            <ActionIcon variant="subtle" size={32} aria-label={t.more(nameOf(e, language))}>
               <IconDots size={18} aria-hidden />
             </ActionIcon>
           </Menu.Target>

@@ -24,7 +24,9 @@ export function Library({ kind }: { kind: Kind }) {
   const close = () => open(undefined);
   const words = filter.values.q.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = (entries.data ?? []).filter((e) =>
-    words.every((w) => [e.id, e.name, ...(e.languages ?? [])].join(' ').toLowerCase().includes(w)),
+    words.every((w) =>
+      [e.id, ...Object.values(e.names ?? {}), ...(e.languages ?? [])].join(' ').toLowerCase().includes(w),
+    ),
   );
   const locked = { 'data-disabled': !mayEdit || undefined, 'aria-disabled': !mayEdit };
 

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { api, data, type Schemas } from '../../api/client';
+import { textIn } from '../../text/multilingual';
 import type { Fields, Kind } from '../editor/model';
 
 export type { Kind };
@@ -16,6 +17,10 @@ export type Finding = Schemas['Validity']['problems'][number];
 export const kinds: readonly Kind[] = ['act', 'story', 'activity'];
 /** The plural of a kind in paths. */
 export const plural = { act: 'acts', story: 'stories', activity: 'activities' } as const;
+
+/** The name of an entry for a reader of a language, or else its id. */
+export const nameOf = (e: Pick<Entry, 'id' | 'name' | 'names'>, language: string) =>
+  textIn(e.names, language)?.text || e.name || e.id;
 
 // The three kinds have the same requests; the types of acts stand for all.
 const at = (kind: Kind) => `/api/v1/${plural[kind]}` as '/api/v1/acts';
