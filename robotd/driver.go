@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ The contract is in topics.md, "The bus of a robot".`,
 					return failed
 				}
 				defer func() { err = errors.Join(err, s.Close()) }()
-				cfg.Dial = s.Dial
+				cfg.Dial, cfg.URL = s.Dial, "mqtt://"+s.Addr()
 			}
 			return runCheck(cmd.Context(), cmd.OutOrStdout(), cfg)
 		},
@@ -55,13 +56,14 @@ The contract is in topics.md, "The bus of a robot".`,
 
 // runCheck tries the adapter and prints each rule.
 func runCheck(ctx context.Context, out io.Writer, cfg check.Config) error {
-	results, err := check.Run(ctx, cfg)
+	report, err := check.Run(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("check the adapter: %w", err)
 	}
+	fmt.Fprintf(out, "adapter %s on the bus %s: %s\n", report.Adapter, cfg.URL, strings.Join(report.Units, ", "))
 	count := map[check.Verdict]int{}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, r := range results {
+	for _, r := range report.Results {
 		count[r.Verdict]++
 		word := string(r.Verdict)
 		if r.Verdict == check.Breaks {
@@ -78,7 +80,7 @@ func runCheck(ctx context.Context, out io.Writer, cfg check.Config) error {
 	}
 	fmt.Fprintf(out, "%d kept, %d broken, %d untried\n", count[check.Keeps], count[check.Breaks], count[check.Untried])
 	if count[check.Breaks] > 0 {
-		return fmt.Errorf("the adapter breaks %d of the rules", count[check.Breaks])
+		return fmt.Errorf("adapter %s on the bus %s breaks %d of the rules", report.Adapter, cfg.URL, count[check.Breaks])
 	}
 	return nil
 }
@@ -86,7 +88,10 @@ func runCheck(ctx context.Context, out io.Writer, cfg check.Config) error {
 // serveBus serves the bus of a robot's units, to clients of this machine.
 func serveBus(address string, log *slog.Logger) (*server.Server, error) {
 	s, err := server.New(server.Config{MQTT: address, Dev: true, Bus: true, Logger: log})
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("serve the bus: %w: another program serves %s, perhaps robotd: end it, leave --bus-listen out if it is the bus to use, or give --bus-listen another port", err, address)
+	case err != nil:
 		return nil, fmt.Errorf("serve the bus: %w", err)
 	}
 	return s, nil

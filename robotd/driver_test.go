@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -33,13 +34,14 @@ func TestCheckPrintsEachRuleAndWhatBreaksIt(t *testing.T) {
 		}
 		defer adapters.Close()
 		var out strings.Builder
-		err = runCheck(t.Context(), &out, check.Config{Dial: broker.Dial})
-		if err == nil || !strings.Contains(err.Error(), "breaks 1 of the rules") {
+		err = runCheck(t.Context(), &out, check.Config{URL: "mqtt://127.0.0.1:1884", Dial: broker.Dial})
+		if err == nil || !strings.Contains(err.Error(), "adapter show on the bus mqtt://127.0.0.1:1884 breaks 1 of the rules") {
 			t.Errorf("the error is %v", err)
 		}
 		for _, want := range []string{
-			"BREAKS   units-of-measure   every number is in its unit of measure: state /units/battery/level: 87 is not within 0 and 1; write a share of 1, not percent\n",
-			"keeps    actions            every unit carries out an action and answers done\n",
+			"adapter show on the bus mqtt://127.0.0.1:1884: face, battery\n",
+			"BREAKS   units-of-measure     every number is in its unit of measure: state /units/battery/level: 87 is not within 0 and 1; write a share of 1, not percent\n",
+			"keeps    actions              every unit carries out an action and answers done\n",
 			"untried  dead-man ",
 		} {
 			if !strings.Contains(out.String(), want) {
@@ -47,4 +49,16 @@ func TestCheckPrintsEachRuleAndWhatBreaksIt(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTakenAddressOfTheBusIsRefusedWithAWayOut(t *testing.T) {
+	first, err := serveBus("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	_, err = serveBus(first.Addr(), slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "another program serves "+first.Addr()) || !strings.Contains(err.Error(), "leave --bus-listen out") {
+		t.Errorf("the error is %v", err)
+	}
 }

@@ -28,6 +28,8 @@ type Config struct {
 	// Spoil changes what an adapter sends, and returns nil to send nothing. what is the end
 	// of its topic.
 	Spoil func(adapter, what string, payload []byte) []byte
+	// Strict adapters ignore a start with fields that they do not know.
+	Strict bool
 }
 
 // Adapters serve a body. One goroutine owns all of them.

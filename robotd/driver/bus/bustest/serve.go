@@ -37,7 +37,11 @@ func (a *Adapters) receive(ctx context.Context, p *part, m link.Message) {
 			body.Order(driver.Order(t.Order))
 		}
 	case bus.In(p.name, bus.InStart):
-		s, problems := schema.Decode[bus.Start](m.Payload)
+		decode := schema.Decode[bus.Start]
+		if a.config.Strict {
+			decode = schema.DecodeStrict[bus.Start]
+		}
+		s, problems := decode(m.Payload)
 		if _, known := a.keys[s.Key]; len(problems) > 0 || known {
 			return
 		}

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -37,20 +39,100 @@ func carriesOut(c *checker) string {
 			return why
 		}
 	}
+	var wrong []string
 	for _, u := range c.about.Units {
 		if u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor || u.Kind == schema.UnitDrive || u.Kind.Moves() && !c.config.Move {
 			continue
 		}
 		holds := u.Kind == schema.UnitSpeaker || u.Kind == schema.UnitHead
-		e, ok := c.answer(c.start(u.ID, holds, "one", gentle(u)), answerLimit)
-		switch {
-		case !ok:
-			return fmt.Sprintf("%s did not answer within %v", u.ID, answerLimit)
-		case e.Kind != bus.Done:
-			return fmt.Sprintf("%s failed: %s, %s", u.ID, e.Reason, e.Detail)
+		if why := c.notDone(u.ID, c.start(u.ID, holds, "one", gentle(u))); why != "" {
+			wrong = append(wrong, why)
 		}
 	}
+	return strings.Join(wrong, "; ")
+}
+
+// notDone waits for the answer to a start. It returns why the start was not done.
+func (c *checker) notDone(unit string, key uint64) string {
+	e, ok := c.answer(key, answerLimit)
+	switch {
+	case !ok:
+		return fmt.Sprintf("%s did not answer within %v", unit, answerLimit)
+	case e.Kind != bus.Done:
+		return fmt.Sprintf("%s failed: %s, %s", unit, e.Reason, e.Detail)
+	}
 	return ""
+}
+
+// find returns the first unit of a kind.
+func (c *checker) find(kind schema.UnitKind) (schema.Unit, bool) {
+	i := slices.IndexFunc(c.about.Units, func(u schema.Unit) bool { return u.Kind == kind })
+	if i < 0 {
+		return schema.Unit{}, false
+	}
+	return c.about.Units[i], true
+}
+
+// A robot lets its leds breathe between acts, without a colour.
+func ledWithoutColour(c *checker) string {
+	u, _ := c.find(schema.UnitLED)
+	return c.notDone(u.ID, c.start(u.ID, false, "", score.Action{Type: score.TypeLED, Pattern: "breathe", PeriodMS: 4000}))
+}
+
+func hasLED(c *checker) bool {
+	_, ok := c.find(schema.UnitLED)
+	return ok
+}
+
+// long is a text that takes seconds to say.
+const long = "one two three four five six seven eight nine ten"
+
+func soundBesideSpeech(c *checker) string {
+	u, _ := c.find(schema.UnitSpeaker)
+	limit := int64(5000)
+	speech := c.start(u.ID, true, long, gentle(u))
+	c.pass(300 * time.Millisecond)
+	sound := c.start(u.ID, true, "", score.Action{Type: score.TypeSound, Sound: u.Sounds[0], TimeoutMS: &limit})
+	if why := c.notDone("the speech", speech); why != "" {
+		return fmt.Sprintf("when the sound %s began, %s", u.Sounds[0], why)
+	}
+	c.stop(sound)
+	return ""
+}
+
+func speaks(c *checker) bool {
+	_, ok := c.find(schema.UnitSpeaker)
+	return ok
+}
+
+func speaksAndPlays(c *checker) bool {
+	u, _ := c.find(schema.UnitSpeaker)
+	return len(u.Sounds) > 0
+}
+
+func supersedes(c *checker) string {
+	u, _ := c.find(schema.UnitSpeaker)
+	first := c.start(u.ID, true, long, gentle(u))
+	c.pass(100 * time.Millisecond)
+	second := c.start(u.ID, true, "one", gentle(u))
+	e, ok := c.answer(first, time.Second)
+	if why := c.notDone("the newer start", second); why != "" {
+		return why
+	}
+	if !ok || e.Kind != bus.Failed || e.Reason != schema.ReasonSuperseded {
+		return fmt.Sprintf("the speech that a newer one took the place of was answered with %q %q", e.Kind, e.Reason)
+	}
+	return ""
+}
+
+// unknownFields sends a start as a robotd of a later release may.
+func unknownFields(c *checker) string {
+	u, _ := c.quick()
+	do := gentle(u)
+	c.key++
+	payload := encode(bus.Start{V: bus.Version, Key: c.key, Unit: u.ID, Holds: u.Kind == schema.UnitSpeaker, Text: "one", Do: &do})
+	c.send(bus.InStart, 1, append([]byte(`{"of_a_later_release":true,`), payload[1:]...))
+	return c.notDone(u.ID, c.key)
 }
 
 // quick returns the first unit that speaks or shows something.
@@ -89,6 +171,7 @@ func refuses(c *checker) string {
 		}
 	}
 	limit := int64(2000)
+	var wrong []string
 	for _, u := range c.about.Units {
 		var bad []score.Action
 		switch {
@@ -113,18 +196,21 @@ func refuses(c *checker) string {
 			bad = append(bad, score.Action{Type: score.TypeHead, YawRad: &beyond, TimeoutMS: &limit})
 		}
 		for _, do := range bad {
-			e, ok := c.answer(c.start(u.ID, do.TimeoutMS != nil, "one", do), 2*time.Second)
-			if !ok || e.Kind != bus.Failed {
-				return fmt.Sprintf("%s answered a %s that it cannot do (%s%s%s) with %q", u.ID, do.Type, do.Face, do.Sound, do.View, e.Kind)
+			e, ok := c.answer(c.start(u.ID, do.TimeoutMS != nil, "one", do), answerLimit)
+			switch {
+			case !ok:
+				wrong = append(wrong, fmt.Sprintf("%s did not answer a %s that it cannot do (%s%s%s)", u.ID, do.Type, do.Face, do.Sound, do.View))
+			case e.Kind != bus.Failed || e.Reason == "" || e.Detail == "":
+				wrong = append(wrong, fmt.Sprintf("%s answered a %s that it cannot do (%s%s%s) with %q, reason %q and detail %q", u.ID, do.Type, do.Face, do.Sound, do.View, e.Kind, e.Reason, e.Detail))
 			}
 		}
 	}
-	return ""
+	return strings.Join(wrong, "; ")
 }
 
 func notAnswered(c *checker) string {
 	u, _ := c.quick()
-	key := c.start(u.ID, true, "one two three four five six seven eight nine ten", gentle(u))
+	key := c.start(u.ID, true, long, gentle(u))
 	c.pass(100 * time.Millisecond)
 	if len(c.answers[key]) > 0 {
 		return fmt.Sprintf("%s answered a start that holds at once", u.ID)

@@ -9,8 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/broker/link"
@@ -20,7 +22,7 @@ import (
 
 // Config says which adapter is tried.
 type Config struct {
-	URL     string
+	URL     string                                      // of the bus; errors name it
 	Dial    func(ctx context.Context) (net.Conn, error) // replaces URL within one process
 	Adapter string                                      // empty: the only one on the bus
 	Move    bool                                        // also try rules that make units move
@@ -74,11 +76,19 @@ type checker struct {
 	second   int
 	answers  map[uint64][]bus.Event
 	stopped  map[uint64]bool
+	waited   bool              // a calibration reported that it waits for a permission
 	broken   map[string]string // by rule that is watched all the time: what was seen first
 }
 
+// Report is what became of every rule.
+type Report struct {
+	Adapter string
+	Units   []string
+	Results []Result
+}
+
 // Run tries the adapter. An error means that it could not be tried.
-func Run(ctx context.Context, cfg Config) ([]Result, error) {
+func Run(ctx context.Context, cfg Config) (Report, error) {
 	if cfg.Wait == 0 {
 		cfg.Wait = 10 * time.Second
 	}
@@ -87,16 +97,20 @@ func Run(ctx context.Context, cfg Config) ([]Result, error) {
 		answers: map[uint64][]bus.Event{}, stopped: map[uint64]bool{}, broken: map[string]string{}, previous: map[string]bus.UnitState{},
 	}
 	if err := c.look(ctx); err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	if err := c.connect(ctx, c.presence); err != nil {
-		return nil, err
+		return Report{}, err
+	}
+	report := Report{Adapter: c.name}
+	for _, u := range c.about.Units {
+		report.Units = append(report.Units, u.ID)
 	}
 	c.ticker = time.NewTicker(bus.TickEvery)
 	defer c.ticker.Stop()
-	results := c.tryAll(ctx)
+	report.Results = c.tryAll(ctx)
 	c.setOrder(bus.OrderStop)
-	return results, errors.Join(ctx.Err(), c.link.Close(context.Background(), c.gone))
+	return report, errors.Join(ctx.Err(), c.link.Close(context.Background(), c.gone))
 }
 
 // look finds the adapter without being seen, and that no robotd is there.
@@ -105,7 +119,7 @@ func (c *checker) look(ctx context.Context) error {
 		return err
 	}
 	var problem string
-	present := map[string]*bus.Presence{}
+	present, others := map[string]*bus.Presence{}, map[string]bool{}
 	c.ticker = time.NewTicker(bus.TickEvery)
 	defer c.ticker.Stop()
 	limit := int(c.config.Wait / bus.TickEvery)
@@ -124,10 +138,16 @@ func (c *checker) look(ctx context.Context) error {
 				continue
 			}
 			name, what, ok := bus.FromAdapter(m.Topic)
-			if !ok || what != bus.OutPresence || c.config.Adapter != "" && name != c.config.Adapter {
+			if !ok || what != bus.OutPresence {
 				continue
 			}
 			p, problems := schema.DecodeStrict[bus.Presence](m.Payload)
+			if c.config.Adapter != "" && name != c.config.Adapter {
+				if delete(others, name); p.Present {
+					others[name] = true
+				}
+				continue
+			}
 			if errs := schema.Errors(problems); len(errs) > 0 {
 				problem = fmt.Sprintf("the presence of adapter %s is wrong: %s", name, errs[0])
 				continue
@@ -140,18 +160,15 @@ func (c *checker) look(ctx context.Context) error {
 	err := c.link.Close(context.Background())
 	switch {
 	case c.robotd != "":
-		return errors.New("robotd is on this bus: end it first, only one may drive the adapter")
+		return fmt.Errorf("robotd is on the bus %s: end it first, only one may drive the adapter", c.config.URL)
 	case len(present) == 0 && problem != "":
-		return errors.New(problem)
+		return fmt.Errorf("%s, on the bus %s", problem, c.config.URL)
+	case len(present) == 0 && c.config.Adapter != "" && len(others) > 0:
+		return fmt.Errorf("adapter %s is not on the bus %s, but %s: start it, or give --adapter another name", c.config.Adapter, c.config.URL, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 	case len(present) == 0:
-		return fmt.Errorf("no adapter %s is on the bus: start it", c.config.Adapter)
+		return fmt.Errorf("after %v no adapter%s is on the bus %s: start it with this address, and see its log if it runs", c.config.Wait, strings.TrimRight(" "+c.config.Adapter, " "), c.config.URL)
 	case len(present) > 1:
-		var names []string
-		for name := range present {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("several adapters are on the bus: name one of %v", names)
+		return fmt.Errorf("several adapters are on the bus %s: name one with --adapter: %s", c.config.URL, strings.Join(slices.Sorted(maps.Keys(present)), ", "))
 	}
 	for name, p := range present {
 		c.name, c.about, c.session = name, p.Describe, p.Session
@@ -182,7 +199,7 @@ func (c *checker) connect(ctx context.Context, presence func(string) link.Messag
 	up, cancel := context.WithTimeout(ctx, c.config.Wait)
 	defer cancel()
 	if err := l.WaitUp(up); err != nil {
-		return errors.Join(fmt.Errorf("connect to the bus at %s: %w", c.config.URL, err), l.Close(context.Background()))
+		return errors.Join(fmt.Errorf("connect to the bus %s within %v: %w; start its broker, or serve the bus here with --bus-listen", c.config.URL, c.config.Wait, err), l.Close(context.Background()))
 	}
 	return nil
 }

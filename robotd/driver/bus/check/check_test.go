@@ -1,8 +1,10 @@
 package check_test
 
 import (
+	"bytes"
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,16 +27,20 @@ func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what strin
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
+		served := body()
+		_, strict := served.(strictBody)
 		adapters, err := bustest.Serve(context.Background(), bustest.Config{
-			Dial: broker.Dial, Body: body(), Parts: map[string][]schema.UnitKind{"all": bustest.All}, Spoil: spoil,
+			Dial: broker.Dial, Body: served, Parts: map[string][]schema.UnitKind{"all": bustest.All}, Spoil: spoil, Strict: strict,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer adapters.Close()
-		if results, err = check.Run(t.Context(), check.Config{Dial: broker.Dial, Move: true}); err != nil {
+		report, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Move: true})
+		if err != nil {
 			t.Fatal(err)
 		}
+		results = report.Results
 	})
 	return results
 }
@@ -43,8 +49,24 @@ func fresh() *sim.Sim { return sim.New(sim.Config{At: "entrance"}) }
 
 func TestAdapterOfTheSimulatedBodyKeepsEveryRule(t *testing.T) {
 	for _, r := range try(t, func() driver.Driver { return fresh() }, nil) {
+		if r.Verdict != check.Keeps && r.Rule != "homes-in-run" { // of the body below
+			t.Errorf("%s %s: %s", r.Verdict, r.Rule, r.Why)
+		}
+	}
+}
+
+func TestAdapterThatHomesKeepsEveryRule(t *testing.T) {
+	for _, r := range try(t, func() driver.Driver { return sim.New(sim.Config{At: "entrance", Homing: true}) }, nil) {
 		if r.Verdict != check.Keeps {
 			t.Errorf("%s %s: %s", r.Verdict, r.Rule, r.Why)
+		}
+	}
+}
+
+func TestOneFailingUnitDoesNotHideTheOthers(t *testing.T) {
+	for _, r := range try(t, func() driver.Driver { return nothingFits{fresh()} }, nil) {
+		if r.Rule == "actions" && (!strings.Contains(r.Why, "face failed") || !strings.Contains(r.Why, "led failed") || strings.Contains(r.Why, "screen")) {
+			t.Errorf("%s", r.Why)
 		}
 	}
 }
@@ -59,18 +81,43 @@ func TestRulesThatMakeUnitsMoveAreNotTriedUnasked(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer adapters.Close()
-		results, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Adapter: "all"})
+		report, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Adapter: "all"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		untried := 0
-		for _, r := range results {
+		for _, r := range report.Results {
 			if r.Verdict == check.Untried && strings.Contains(r.Why, "--move") {
 				untried++
 			}
 		}
 		if at := body.Snapshot(); untried < 6 || at.X != 0 || at.Y != 0 || at.Theta != 0 || at.Yaw != 0 {
 			t.Errorf("%d rules were not tried, and the body is at %g, %g, heading %g, looking %g", untried, at.X, at.Y, at.Theta, at.Yaw)
+		}
+	})
+}
+
+func TestErrorNamesTheAdapterAndTheAddress(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		said := func(adapter string) string {
+			_, err := check.Run(t.Context(), check.Config{URL: "mqtt://127.0.0.1:1884", Dial: broker.Dial, Adapter: adapter})
+			if err == nil {
+				t.Fatal("an adapter that is not there was tried")
+			}
+			return err.Error()
+		}
+		if text := said(""); !strings.Contains(text, "no adapter is on the bus mqtt://127.0.0.1:1884: start it") {
+			t.Error(text)
+		}
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": bustest.All}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		if text := said("base"); !strings.Contains(text, "adapter base is not on the bus mqtt://127.0.0.1:1884, but all: start it") {
+			t.Error(text)
 		}
 	})
 }
@@ -95,7 +142,97 @@ type (
 	noHalt       struct{ *sim.Sim } // takes halt for idle
 	wrongReason  struct{ *sim.Sim } // carries out what it may not
 	unclampedCap struct{ *sim.Sim } // says that it is slower than it is
+	needsColour  struct{ *sim.Sim } // refuses an led without a colour
+	endsSpeech   struct {           // ends speech when a sound begins
+		*sim.Sim
+		speech atomic.Uint64
+	}
+	talksOn struct { // drops a speech that begins while one runs
+		*sim.Sim
+		last atomic.Int64
+	}
+	forgetful struct { // forgets the order in force without ticks
+		*sim.Sim
+		order *atomic.Value
+		timer *time.Timer
+	}
+	homesAlways struct{ *sim.Sim } // homes without the permission to move
+	nothingFits struct{ *sim.Sim } // face and led carry out nothing
 )
+
+// impossible is an action that the simulated body refuses.
+var impossible = score.Action{Type: score.TypeFace, Face: "none"}
+
+func (b needsColour) Start(c driver.Command) {
+	if c.Do.Type == score.TypeLED && c.Do.Colour == "" {
+		c.Do, c.Unit = &impossible, "face"
+	}
+	b.Sim.Start(c)
+}
+
+func (b *endsSpeech) Start(c driver.Command) {
+	switch c.Do.Type {
+	case score.TypeSay:
+		b.speech.Store(c.Key)
+	case score.TypeSound:
+		b.Sim.Stop(b.speech.Load())
+	}
+	b.Sim.Start(c)
+}
+
+func (b *talksOn) Start(c driver.Command) {
+	if c.Do.Type == score.TypeSay {
+		now := time.Now().UnixMilli()
+		if now-b.last.Swap(now) < 1000 {
+			return
+		}
+	}
+	b.Sim.Start(c)
+}
+
+func newForgetful() forgetful {
+	b := forgetful{Sim: fresh(), order: &atomic.Value{}}
+	b.timer = time.AfterFunc(time.Hour, func() { b.Sim.Order(driver.ToIdle) })
+	return b
+}
+
+func (b forgetful) Feed() {
+	b.timer.Reset(bus.DeadMan)
+	b.Sim.Feed()
+}
+
+func (b forgetful) Close() error {
+	b.timer.Stop()
+	return b.Sim.Close()
+}
+
+func (b homesAlways) Calibrate(context.Context, driver.Map) (driver.Calibration, error) {
+	return driver.Calibration{}, nil
+}
+
+func (b nothingFits) Start(c driver.Command) {
+	if c.Do.Type == score.TypeFace || c.Do.Type == score.TypeLED {
+		c.Do, c.Unit = &impossible, "face"
+	}
+	b.Sim.Start(c)
+}
+
+// keepsFault repeats the first fault of the drive in every later state.
+func keepsFault() func(string, string, []byte) []byte {
+	fault := regexp.MustCompile(`"state":"error","fault":"[^"]*"`)
+	var seen atomic.Pointer[[]byte]
+	return func(_, what string, payload []byte) []byte {
+		if what != bus.OutState {
+			return payload
+		}
+		if f := fault.Find(payload); f != nil {
+			seen.Store(&f)
+		} else if f := seen.Load(); f != nil {
+			return bytes.Replace(payload, []byte(`"state":"error"`), *f, 1)
+		}
+		return payload
+	}
+}
 
 func (b noPermission) Order(o driver.Order) {
 	if o == driver.ToIdle || o == driver.ToStop {
@@ -203,6 +340,11 @@ func replace(old, by string) func(string, string, []byte) []byte {
 	}
 }
 
+// strictBody is a body whose adapter refuses fields that it does not know.
+type strictBody struct{ *sim.Sim }
+
+func strict() driver.Driver { return strictBody{fresh()} }
+
 func TestEachBrokenAdapterIsFound(t *testing.T) {
 	n := 0
 	for what, c := range map[string]struct {
@@ -228,6 +370,14 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 		"has a clock that goes back":           {func() driver.Driver { return fresh() }, replace(`"t_ms":2`, `"t_ms":1`), []string{"time"}},
 		"has another session than it said":     {func() driver.Driver { return fresh() }, replace(`"session":"s1"`, `"session":"s9"`), []string{"session"}},
 		"says nothing about its own dead man":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"dead-man"}},
+		"refuses an led without a colour":      {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
+		"ends speech when a sound begins":      {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
+		"talks on when a newer speech comes":   {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
+		"forgets its order without ticks":      {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},
+		"homes before it is enabled":           {func() driver.Driver { return homesAlways{sim.New(sim.Config{At: "entrance", Homing: true})} }, nil, []string{"homes-in-run"}},
+		"keeps the fault of its dead man":      {func() driver.Driver { return fresh() }, keepsFault(), []string{"dead-man-ends"}},
+		"goes on at the start of an action":    {func() driver.Driver { return &goesOn{Sim: fresh()} }, nil, []string{"start-ends-velocity"}},
+		"refuses what it does not know":        {strict, nil, []string{"later-release"}},
 		"reports a set-point that is not zero": {func() driver.Driver { return fresh() }, replace(`"state":"idle","vx_mps":0`, `"state":"idle","set_vx_mps":0.1,"vx_mps":0`), []string{"permission"}},
 	} {
 		n++

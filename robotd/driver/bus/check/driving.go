@@ -3,10 +3,12 @@ package check
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"troupe/schema"
 	"troupe/schema/bus"
+	"troupe/schema/score"
 )
 
 func (c *checker) underWay() string {
@@ -41,6 +43,25 @@ func (c *checker) braking() time.Duration {
 		seconds = mps / u.BrakingMPS2
 	}
 	return time.Duration(seconds*float64(time.Second)) + 300*time.Millisecond
+}
+
+// startEndsVelocity starts to stand while a velocity is valid.
+func startEndsVelocity(c *checker) string {
+	if why := c.underWay(); why != "" {
+		return why
+	}
+	u, _, _ := c.drive()
+	limit := int64(60_000)
+	zero := 0.0
+	key := c.start(u.ID, true, "", score.Action{Type: score.TypeDrive, VXMPS: &zero, WZRadPS: &zero, EndMS: &limit})
+	c.pass(300 * time.Millisecond) // the velocity before is valid for 400 ms
+	_, now, _ := c.drive()
+	from := math.Abs(value(now.VXMPS))
+	c.stop(key)
+	if mps, _ := u.Speeds(); from > 0.25*mps {
+		return fmt.Sprintf("300 ms after the start of a drive with 0 m/s it did %g m/s", from)
+	}
+	return ""
 }
 
 func clamped(c *checker) string {
@@ -102,6 +123,27 @@ func deadMan(c *checker) string {
 	return ""
 }
 
+// deadManEnds is the way out of the dead man.
+func deadManEnds(c *checker) string {
+	if why := c.underWay(); why != "" {
+		return why
+	}
+	c.feeds = false
+	c.pass(bus.DeadMan + c.braking())
+	c.feeds = true
+	if !c.until(2*time.Second, func() bool { _, now, _ := c.drive(); return now.Fault == "" }) {
+		_, now, _ := c.drive()
+		return fmt.Sprintf("it stands, and has its fault still: %s", now.Fault)
+	}
+	c.setOrder(bus.OrderIdle) // a head that stood is in run
+	c.pass(100 * time.Millisecond)
+	c.setOrder(bus.OrderReset)
+	if !c.until(3*time.Second, func() bool { return c.all("idle") }) {
+		return "the order reset did not end its error: a unit is in " + c.others("idle")
+	}
+	return ""
+}
+
 func nothingByItself(c *checker) string {
 	if why := c.underWay(); why != "" {
 		return why
@@ -115,6 +157,22 @@ func nothingByItself(c *checker) string {
 			return fmt.Sprintf("under the order %s the drive moves by itself", o)
 		}
 	}
+	return ""
+}
+
+// homesInRun looks that a calibration that moves units waits for the permission to move.
+func homesInRun(c *checker) string {
+	c.key++
+	key := c.key
+	c.send(bus.InCalibrate, 1, encode(bus.Calibrate{V: bus.Version, Key: key}))
+	c.pass(3 * time.Second)
+	switch {
+	case len(c.answers[key]) > 0:
+		return "in idle a calibration of the units " + strings.Join(c.about.Homing, ", ") + " was answered before they were enabled"
+	case !c.waited:
+		return "in idle a calibration did not report that it waits"
+	}
+	c.stop(key)
 	return ""
 }
 

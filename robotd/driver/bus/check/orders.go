@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -9,9 +10,8 @@ import (
 )
 
 func sendsStates(c *checker) string {
-	c.pass(time.Second)
-	if c.state == nil {
-		return "no usable state came within a second"
+	if !c.until(answerLimit, func() bool { return c.state != nil }) {
+		return fmt.Sprintf("no usable state came within %v", answerLimit)
 	}
 	from := c.state.Seq
 	c.pass(2 * time.Second)
@@ -34,17 +34,36 @@ func refusesDisabled(c *checker) string {
 	if drives(c) {
 		c.velocity(0.5, 400*time.Millisecond)
 	}
+	var wrong []string
 	for _, u := range c.about.Units {
 		if !u.Kind.Moves() {
 			continue
 		}
-		e, ok := c.answer(c.start(u.ID, true, "", gentle(u)), time.Second)
-		if !ok || e.Kind != bus.Failed || e.Reason != schema.ReasonSafetyDisabled {
-			return fmt.Sprintf("in idle a start for %s was answered with %q %q", u.ID, e.Kind, e.Reason)
+		e, ok := c.answer(c.start(u.ID, true, "", gentle(u)), answerLimit)
+		switch {
+		case !ok:
+			wrong = append(wrong, fmt.Sprintf("in idle a start for %s was not answered within %v", u.ID, answerLimit))
+		case e.Kind != bus.Failed || e.Reason != schema.ReasonSafetyDisabled:
+			wrong = append(wrong, fmt.Sprintf("in idle a start for %s was answered with %q %q", u.ID, e.Kind, e.Reason))
 		}
 	}
 	if c.moves() {
-		return "the drive moves in idle"
+		wrong = append(wrong, "the drive moves in idle")
+	}
+	return strings.Join(wrong, "; ")
+}
+
+// staysInForce lets ticks be missing while everything stands: only what moves minds.
+func staysInForce(c *checker) string {
+	if why := c.enable(); why != "" {
+		return why
+	}
+	c.feeds = false
+	c.pass(5 * bus.DeadMan)
+	was := c.others("run")
+	c.feeds = true
+	if was != "" {
+		return fmt.Sprintf("it stood still without ticks for %v, and a unit is in %s", 5*bus.DeadMan, was)
 	}
 	return ""
 }

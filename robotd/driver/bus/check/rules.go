@@ -14,7 +14,8 @@ type rule struct {
 	try     func(c *checker) string // returns what breaks it
 }
 
-// rules are all rules, in the order in which they are tried.
+// rules are all rules, in the order in which they are tried: calibration comes before what
+// moves, since units that have to be homed carry out nothing before.
 var rules = []rule{
 	{name: "contract", says: "every message is JSON as the contract has it"},
 	{name: "units-of-measure", says: "every number is in its unit of measure"},
@@ -28,19 +29,27 @@ var rules = []rule{
 	{name: "orders", says: "run enables, stop and idle lead to idle, halt and error to error, reset to idle", applies: moves, try: obeysOrders},
 	{name: "unknown-order", says: "an unknown order grants no permission", applies: moves, try: unknownOrder},
 	{name: "error-stays", says: "only reset ends error", applies: moves, try: errorStays},
+	{name: "order-stays", says: "a unit in run that stands stays in run, also without ticks", applies: moves, try: staysInForce},
 	{name: "robotd-gone", says: "when robotd is gone, what is in run is in error at once", applies: moves, try: robotdGone},
+	{name: "homes-in-run", says: "a calibration that moves units waits until they are in run", moves: true, applies: func(c *checker) bool { return c.about.Calibrates && len(c.about.Homing) > 0 }, try: homesInRun},
+	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 	{name: "actions", says: "every unit carries out an action and answers done", applies: shows, try: carriesOut},
+	{name: "led-colour", says: "an led takes a pattern without a colour", applies: hasLED, try: ledWithoutColour},
+	{name: "sound-beside-speech", says: "a sound beside speech does not end it", applies: speaksAndPlays, try: soundBesideSpeech},
+	{name: "supersedes", says: "a newer speech ends the running one, which fails with superseded", applies: speaks, try: supersedes},
+	{name: "later-release", says: "fields that it does not know are ignored", applies: shows, try: unknownFields},
 	{name: "answers-once", says: "each start is answered once, also if it comes twice", applies: shows, try: answersOnce},
 	{name: "refuses", says: "what a unit cannot do is refused with a reason and a sentence", try: refuses},
 	{name: "stopped", says: "a start that was stopped is not answered", applies: shows, try: notAnswered},
 	{name: "garbage", says: "a message that is no JSON changes nothing", try: garbage},
 	{name: "drives", says: "a velocity moves the drive", moves: true, applies: drives, try: drivesOn},
 	{name: "ttl", says: "a velocity ends after its ttl_ms", moves: true, applies: drives, try: velocityEnds},
+	{name: "start-ends-velocity", says: "the next start for the drive ends a velocity", moves: true, applies: drives, try: startEndsVelocity},
 	{name: "clamped", says: "a velocity beyond the limits is clamped", moves: true, applies: drives, try: clamped},
 	{name: "brakes", says: "the order stop brakes to standstill", moves: true, applies: drives, try: brakes},
 	{name: "dead-man", says: "a drive that moves and gets no tick for 200 ms stops by itself, in error with a fault", moves: true, applies: drives, try: deadMan},
+	{name: "dead-man-ends", says: "the fault of its dead man ends at standstill, and reset ends the error", moves: true, applies: drives, try: deadManEnds},
 	{name: "nothing-by-itself", says: "after reset and run nothing moves by itself", moves: true, applies: drives, try: nothingByItself},
-	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 }
 
 func moves(c *checker) bool {

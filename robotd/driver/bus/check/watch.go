@@ -88,6 +88,7 @@ func (c *checker) take(what string, payload []byte) {
 		if e.Session != c.session {
 			c.breaks("session", fmt.Sprintf("an event has the session %q, the presence %q", e.Session, c.session))
 		}
+		c.waited = c.waited || e.Kind == bus.Waits
 		if e.Kind == bus.Done || e.Kind == bus.Failed || e.Kind == bus.CalibrationDone {
 			c.answered(e)
 		}
