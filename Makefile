@@ -22,9 +22,10 @@ FOR      ?= 10m
 FILES    ?= 500
 RATE     ?= 2000
 MINUTES  ?= 10
+UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage console-load setup
+.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -103,6 +104,9 @@ damage: ## start robotd on damaged copies of its data (FILES=500)
 
 console-load: web ## measure the console with many robots in Chromium (ROBOTS=10000, RATE=2000 changes a second, MINUTES=10)
 	@TROUPE_CONSOLE_LOAD=$(if $(filter file,$(origin ROBOTS)),10000,$(ROBOTS)),$(RATE),$(MINUTES) go test -count=1 -timeout=0 -v -run '^TestConsoleLoad$$' ./fleetd/fleet | grep -v '^ *\(===\|--- PASS\)'
+
+body-load: ## measure robotd with many units on adapters beside a simulated body (MINUTES=10, UNITS=20)
+	@TROUPE_BODY_LOAD=$(MINUTES),$(UNITS) go test -count=1 -timeout=0 -v -run '^TestBodyLoad$$' ./deploy/e2e | grep --line-buffered -v '^ *\(===\|--- PASS\)'
 
 setup: ## install what tests need and this machine lacks: Debian packages, packages of npm
 	@deploy/setup/debian.sh
