@@ -99,16 +99,13 @@ func (r *Recorder) Run() {
 	}
 	defer close(r.done)
 	for {
-		select { // what waits comes before the end
-		case e := <-r.queue:
-			r.take(e)
-			continue
-		default:
-		}
 		select {
 		case e := <-r.queue:
 			r.take(e)
 		case <-r.quit:
+			for len(r.queue) > 0 {
+				r.take(<-r.queue)
+			}
 			if err := r.writer.close(); err != nil {
 				r.warn(err)
 			}
