@@ -41,7 +41,7 @@ func lastLine(out string) string {
 	return lines[len(lines)-1]
 }
 
-func TestPassingTestRunEndsWithTotals(t *testing.T) {
+func TestRunThatPassesEndsWithTotals(t *testing.T) {
 	t.Parallel()
 	status, out := testRun(t, map[string]string{
 		"a/a_test.go": `package a
@@ -60,7 +60,7 @@ func FuzzParse(f *testing.F) { f.Add("x"); f.Fuzz(func(t *testing.T, s string) {
 	}
 }
 
-func TestFailuresAreCountedAndShownInFull(t *testing.T) {
+func TestRunThatFailsCountsAndShowsFailuresInFull(t *testing.T) {
 	t.Parallel()
 	status, out := testRun(t, map[string]string{
 		"fails/fails_test.go": `package fails
@@ -95,7 +95,7 @@ func TestBroken(t *testing.T) { undefined() }
 }
 
 // TestWebConsole logs this line for a spec that CI played twice (RETRIES=1).
-func TestSpecThatPassedWhenPlayedAgainIsNamed(t *testing.T) {
+func TestRunNamesASpecThatPassedWhenPlayedAgain(t *testing.T) {
 	t.Parallel()
 	status, out := testRun(t, map[string]string{"a/a_test.go": `package a
 import "testing"
@@ -109,7 +109,7 @@ func TestWebConsole(t *testing.T) {
 	}
 }
 
-func TestTestRunThatProvesNothingFails(t *testing.T) {
+func TestRunThatProvesNothingFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file, text, says string

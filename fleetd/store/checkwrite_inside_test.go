@@ -10,12 +10,21 @@ import (
 )
 
 func TestCheckWriteFailsOnAReadOnlyDatabase(t *testing.T) {
-	for name, c := range map[string]struct{ address, readOnly string }{
-		"sqlite":   {"sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), "PRAGMA query_only = 1"},
-		"postgres": {pgtest.Start(t), "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"},
+	for name, c := range map[string]struct {
+		start    func(t *testing.T) (address string)
+		readOnly string
+	}{
+		"sqlite": {
+			func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") },
+			"PRAGMA query_only = 1",
+		},
+		"postgres": {
+			func(t *testing.T) string { return pgtest.Start(t) },
+			"SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(t.Context(), c.address, time.Now(), slog.New(slog.DiscardHandler))
+			s, err := Open(t.Context(), c.start(t), time.Now(), slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -123,7 +123,7 @@ func TestUnreachableDatabaseIsReportedSoon(t *testing.T) {
 
 // When the server ends the connection of the leader, as in a restart, the leader notices at
 // once, not only at the next round trip.
-func TestTerminatedLeadConnectionIsNoticedAtOnce(t *testing.T) {
+func TestTerminatedLeadConnectionToPostgresIsNoticedAtOnce(t *testing.T) {
 	address := pgtest.Start(t)
 	s := storetest.Open(t, address)
 	l, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
@@ -157,7 +157,7 @@ func TestTerminatedLeadConnectionIsNoticedAtOnce(t *testing.T) {
 
 // The operating system keeps the connection of a leader that hangs. The leader loses the lead
 // all the same.
-func TestHangingLeaderLosesTheLead(t *testing.T) {
+func TestHangingLeaderOnPostgresLosesTheLead(t *testing.T) {
 	s := storetest.Open(t, pgtest.Start(t))
 	hanging, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
 	if err != nil || hanging == nil {

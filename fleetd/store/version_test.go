@@ -200,7 +200,7 @@ func TestUpdateLinksTheAuditIntoAChain(t *testing.T) {
 }
 
 // The first instance is upgraded, and then another one of the previous version starts.
-func TestOlderSecondInstanceIsRefused(t *testing.T) {
+func TestOlderSecondInstanceOnPostgresIsRefused(t *testing.T) {
 	address := pgtest.Start(t)
 	upgraded := storetest.Open(t, address)
 	execute(t, raw(t, address), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, true)`)
