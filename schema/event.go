@@ -68,7 +68,8 @@ var Events = []EventRow{
 	{Type: "desired_mode_failed", Level: EventError, Data: "id, reason, detail", Text: "the desired mode began and did not come about"},
 
 	{Type: "auto_changed", Level: EventInfo, Data: "from, to, reason", Text: "the story is performed, paused, stopped or not in charge (`auto.status`)"},
-	{Type: "story_round", Level: EventInfo, Data: "story, rev, round, performed, failed", Text: "a round of the story is over: its number, from 1, and how many of its acts were performed and failed", Routine: true},
+	{Type: "act_skipped", Level: EventInfo, Data: "act, story, rev, why", Text: "somebody skipped the act of the story that was performed or was next; cause is who did it"},
+	{Type: "story_round", Level: EventInfo, Data: "story, rev, round, performed, failed, skipped", Text: "a round of the story is over: its number, from 1, and how many of its acts were performed, failed and were skipped", Routine: true},
 	{Type: "act_started", Level: EventInfo, Data: "act, entry, lane", Text: "an act began; lane is `story`, `activity`, the name of a handler, or `manual-act`, entry names this performance", Routine: true},
 	{Type: "act_ended", Level: EventInfo, Data: "act, entry, lane, outcome, reason, ms", Text: "an act that had begun ended: `completed`, `cancelled` or `failed`, after so many ms without pauses", Routine: true},
 	{Type: "act_failed", Level: EventError, Data: "id, reason, detail", Text: "an act failed, or could not begin"},

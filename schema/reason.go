@@ -23,6 +23,7 @@ const (
 	ReasonSuperseded         Reason = "superseded"
 	ReasonStopped            Reason = "stopped"
 	ReasonCancelled          Reason = "cancelled"
+	ReasonSkipped            Reason = "skipped"
 	ReasonForbidden          Reason = "forbidden"
 	ReasonTimeout            Reason = "timeout"
 	ReasonUnknownMode        Reason = "unknown_mode"
@@ -111,6 +112,7 @@ var Reasons = []ReasonText{
 	{ReasonSuperseded, RetryNever, "a newer command of the same class replaced it"},
 	{ReasonStopped, RetryLater, "a stop ended it"},
 	{ReasonCancelled, RetryLater, "it was cancelled with sys/cancel"},
+	{ReasonSkipped, RetryNever, "somebody skipped the act"},
 	{ReasonForbidden, RetryNever, "this identity may not do that"},
 	{ReasonTimeout, RetryLater, "it took longer than allowed"},
 	{ReasonUnknownMode, RetryAfterFix, "there is no such mode; detail lists the modes"},

@@ -27,7 +27,7 @@ const faultTime = 60 * time.Second
 
 var commands = []struct{ verb, args string }{
 	{"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"mnl"}`}, {"mode/set", `{"mode":"mnl","restart":true}`},
-	{"auto/pause", `{}`}, {"auto/continue", `{}`}, {"auto/stop", `{}`}, {"auto/start", `{}`},
+	{"auto/pause", `{}`}, {"auto/continue", `{}`}, {"auto/stop", `{}`}, {"auto/skip", `{}`}, {"auto/start", `{}`},
 	{"safety/enable", `{}`}, {"safety/enable", `{}`}, {"safety/reset", `{}`},
 	{"interrupt/request", `{"handler":"service"}`}, {"sys/ping", `{}`},
 }

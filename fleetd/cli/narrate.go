@@ -128,6 +128,7 @@ type eventFields struct {
 	Handler, Activity, Nature               string
 	Name, At, Note, Command, Effect, Choice string
 	MS, Round, Performed, Failed, LateMS    int64
+	Skipped                                 int64
 	Speed, TemperatureC                     float64
 	Count                                   int64
 	FromBy, ToBy                            string
@@ -211,7 +212,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "sim_input", "sim_scenario":
 		return n.world(e, d)
-	case "auto_changed", "act_started", "act_ended", "act_failed", "act_warning", "story_round", "screen_choice":
+	case "auto_changed", "act_started", "act_ended", "act_skipped", "act_failed", "act_warning", "story_round", "screen_choice":
 		return n.performance(e, d)
 	case "interrupt_started", "interrupt_finished", "interrupt_refused":
 		return n.interrupt(e, d)

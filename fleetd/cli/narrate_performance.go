@@ -15,9 +15,15 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_started":
 		return n.started(d)
 	case "act_ended":
-		if d.Outcome == "cancelled" && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.paused) >= together {
+		if d.Outcome == "cancelled" && d.Reason != string(schema.ReasonSkipped) && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.paused) >= together {
 			return laneKind(d.Lane), fmt.Sprintf("breaks off %s: %s", n.named(d.Act), reasonText(d))
 		}
+	case "act_skipped":
+		text := fmt.Sprintf("%s skips %s", e.Cause, n.named(d.Act))
+		if d.Why != "" {
+			text += ": " + d.Why
+		}
+		return kindStory, text
 	case "act_failed":
 		return kindAlert, fmt.Sprintf("cannot perform %s: %s", n.named(d.ID), reasonText(d))
 	case "act_warning":
@@ -29,7 +35,10 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "story_round":
 		text := fmt.Sprintf("has performed %s, round %d", d.Story, d.Round)
 		if d.Failed > 0 {
-			text += fmt.Sprintf("; %d of %d acts failed", d.Failed, d.Failed+d.Performed)
+			text += fmt.Sprintf("; %d of %d acts failed", d.Failed, d.Failed+d.Performed+d.Skipped)
+		}
+		if d.Skipped > 0 {
+			text += fmt.Sprintf("; %d skipped", d.Skipped)
 		}
 		return kindStory, text
 	case "screen_choice":

@@ -102,10 +102,25 @@ func (sh *shell) autoCommand() *cobra.Command {
 		}),
 	}
 	o.flags(again)
+	var skip commandFlags
+	var act string
+	next := &cobra.Command{
+		Use: "skip ROBOT...", Short: "end the running act and go on with the next one; while paused, the next one waits",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			var given map[string]any
+			if act != "" {
+				given = map[string]any{"act": act}
+			}
+			return sh.sendCommand(cmd.Context(), "auto/skip", given, args, skip)
+		}),
+	}
+	skip.flags(next)
+	next.Flags().StringVar(&act, "act", "", "skip this act only: a robot that performs another one by now refuses")
 	again.Flags().StringVar(&token, "token", "", "which pause to release, from robot get")
-	return group("auto", "the performance in mode ato: start, stop, pause, continue",
+	return group("auto", "the performance in mode ato: start, skip, stop, pause, continue",
 		sh.withoutArgs("start", "auto/start", "start a stopped story at its first act"),
 		sh.withoutArgs("stop", "auto/stop", "end the act and rewind the story; no activity begins before auto start"),
+		next,
 		sh.withoutArgs("pause", "auto/pause", "pause; the story goes on when every pause is released"),
 		again)
 }

@@ -29,7 +29,7 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 			f.Safety, f.Safeguard, f.LinkLost = hold("safety"), hold("guard"), hold("link")
 		}
 		in := Input{
-			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFailed, Acquire, Release}).Draw(t, "what"),
+			What:   rapid.SampledFrom([]What{Tick, Enter, Enter, Leave, StartStory, StartStory, StopStory, SkipAct, SkipAct, Pause, Pause, Continue, Continue, ActDone, ActDone, ActFailed, Acquire, Release}).Draw(t, "what"),
 			Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(t, "client"), Req: rapid.StringMatching("[a-e]").Draw(t, "req"),
 			Kind: rapid.SampledFrom([]Kind{ByInterrupt, ByActivity}).Draw(t, "kind"), Key: rapid.StringMatching("[a-c]").Draw(t, "key"),
 		}

@@ -111,10 +111,11 @@ func (f Facts) Ready() (why schema.Reason, detail string, ok bool) {
 // What is the kind of an input.
 type What string
 
-// The kinds of inputs. The first four are requests and get an answer.
+// The kinds of inputs. The first five are requests and get an answer.
 const (
 	StartStory What = "start"
 	StopStory  What = "stop"
+	SkipAct    What = "skip"
 	Pause      What = "pause"
 	Continue   What = "continue"
 
@@ -143,8 +144,8 @@ type Input struct {
 // Round counts how the acts of one round of a story ended. An act that was repeated counts
 // once, by its last end.
 type Round struct {
-	Number            int64 // from 1
-	Performed, Failed int
+	Number                     int64 // from 1
+	Performed, Failed, Skipped int
 }
 
 // Decision is the result of one step. Cancel comes before Begin.
@@ -154,6 +155,7 @@ type Decision struct {
 	On       Event
 	Why      string
 	Cancel   bool  // end the current act now
+	Skipped  bool  // because somebody skipped it; it is over also if it had not begun
 	Begin    bool  // begin State.Act of State.Story
 	Over     Round // the round of Story that is over; its number is 0 if none is
 	Story    Story

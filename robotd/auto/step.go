@@ -25,6 +25,8 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 		s.start(now, f, &d)
 	case StopStory:
 		s.stop(now, &d)
+	case SkipAct:
+		s.skip(now, l, f, &d)
 	case Pause:
 		s.pause(now, in, &d)
 	case Continue:
@@ -142,6 +144,34 @@ func (s *State) stop(now time.Duration, d *Decision) {
 	}
 }
 
+// skip ends the current act as a stop does, and what follows is what would follow its end.
+// An act that waits, because of a pause or between rounds, is skipped too.
+func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
+	switch {
+	case s.Status == schema.AutoHalt:
+		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no act to skip")
+		return
+	case s.Status == schema.AutoStopped:
+		d.Answer = refused(schema.ReasonNeedsStart, "the story is stopped, and no act is performed; auto/start starts it")
+		return
+	}
+	for _, t := range s.Held() {
+		switch t.Kind {
+		case ByInterrupt:
+			d.Answer = refused(schema.ReasonBusy, "the interrupt "+t.Key+" is performed now, not the story; interrupt/cancel ends it, and then the act can be skipped")
+			return
+		case ByActivity:
+			d.Answer = refused(schema.ReasonBusy, "an activity is performed now, not the story; life/stop-focus ends it, and then the act can be skipped")
+			return
+		}
+	}
+	d.Skipped = true
+	d.Answer = succeeded("")
+	s.cancel(d)
+	s.round.Skipped++
+	s.follows(now, l, f, d, OnSkip)
+}
+
 func (s *State) pause(now time.Duration, in Input, d *Decision) {
 	t := Token{Kind: ByOperator, Client: in.Client, Person: in.Person, Req: in.Req, Why: in.Why, Since: now}
 	switch {
@@ -156,8 +186,7 @@ func (s *State) pause(now time.Duration, in Input, d *Decision) {
 	}
 }
 
-// actEnded decides what follows: the act again, the next act, the next round, or
-// the end of the story.
+// actEnded counts how an act ended and decides whether it is tried again.
 func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Decision) {
 	s.Begun = false
 	if in.What == ActFailed {
@@ -178,16 +207,22 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.failures = 0
 		s.round.Performed++
 	}
+	s.follows(now, l, f, d, OnActDone)
+}
+
+// follows goes on after an act that is over: with the next act, the next round, or the end of
+// the story.
+func (s *State) follows(now time.Duration, l Limits, f Facts, d *Decision, on Event) {
 	s.tries, s.restartAct = 0, false
 	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
 		return // followStory decides what comes next
 	}
 	switch {
 	case s.Act+1 < s.Story.Acts:
-		s.take(now, d, OnActDone)
+		s.take(now, d, on)
 		s.Act++
 	case s.Story.Times == 0 || s.Loop+1 < int64(s.Story.Times):
-		s.take(now, d, OnActDone)
+		s.take(now, d, on)
 		s.endRound(d)
 		s.notBefore = s.roundStart + l.Round
 		if s.failures >= s.Story.Acts {
@@ -259,7 +294,9 @@ func (s *State) settle(now time.Duration, d *Decision) {
 	}
 	if s.tokens.n == 0 && s.Status == schema.AutoIdle {
 		s.restartAct = false
-		if !s.Begun && now >= s.notBefore && s.Act < s.Story.Acts {
+		// After a skip the next act begins in the next step, so that a story that waits for the
+		// end of the act takes over first.
+		if !s.Begun && !d.Skipped && now >= s.notBefore && s.Act < s.Story.Acts {
 			s.Begun, d.Begin = true, true
 		}
 	}

@@ -19,6 +19,7 @@ const (
 	OnStartHeld Event = "start-held"
 	OnActDone   Event = "act-done"
 	OnAgain     Event = "act-again"
+	OnSkip      Event = "act-skipped"
 	OnEnd       Event = "story-ended"
 	OnActError  Event = "act-error-stops"
 	OnReplaced  Event = "story-replaced"
@@ -48,6 +49,8 @@ var Table = fsm.Table[schema.AutoStatus, Event]{
 	{From: fsm.In(schema.AutoPaused), On: OnActDone, To: schema.AutoPaused, Why: "the current act was allowed to end; the next one waits"},
 	{From: fsm.In(schema.AutoIdle), On: OnAgain, To: schema.AutoIdle, Why: "the act failed and is tried again"},
 	{From: fsm.In(schema.AutoPaused), On: OnAgain, To: schema.AutoPaused, Why: "the act failed and is tried again after the pause"},
+	{From: fsm.In(schema.AutoIdle), On: OnSkip, To: schema.AutoIdle, Why: "somebody skipped the act; the next one follows"},
+	{From: fsm.In(schema.AutoPaused), On: OnSkip, To: schema.AutoPaused, Why: "somebody skipped the act; the next one waits for the end of the pause"},
 	{From: performing, On: OnEnd, To: schema.AutoStopped, Why: "the last act of the last round is over"},
 	{From: performing, On: OnActError, To: schema.AutoStopped, Why: "an act failed and the story says to stop then"},
 

@@ -78,7 +78,11 @@ func (w *world) format(d Decision) string {
 		fmt.Fprintf(&b, "  cannot start: %s\n", d.Refused)
 	}
 	if o := d.Over; o.Number > 0 {
-		fmt.Fprintf(&b, "  round %d of %s is over: %d performed, %d failed\n", o.Number, d.Story.ID, o.Performed, o.Failed)
+		fmt.Fprintf(&b, "  round %d of %s is over: %d performed, %d failed", o.Number, d.Story.ID, o.Performed, o.Failed)
+		if o.Skipped > 0 {
+			fmt.Fprintf(&b, ", %d skipped", o.Skipped)
+		}
+		b.WriteString("\n")
 	}
 	if d.Cancel {
 		b.WriteString("  cancel the act\n")

@@ -164,7 +164,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			`mode/param "mode":"follow","name":"turn","value":0.2`, `mode/param "mode":"follow","name":"turn"`, `mode/param "mode":"follow","name":"turn","value":9`,
 			"mode/pause", "mode/resume", "mode/kill", `mode/disable "mode":"ato"`, `mode/enable "mode":"ato"`,
 			`controller/unload "mode":"ato"`, `controller/load "mode":"ato"`),
-		"auto": ask("auto/start", "auto/stop", "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
+		"auto": ask("auto/start", "auto/stop", "auto/skip", `auto/skip "act":"greet"`, "auto/pause", "auto/pause", "auto/continue", "auto/continue"),
 		"interrupt": ask(`interrupt/request "handler":"service"`, `interrupt/request "handler":"power","interrupter":"power"`, `interrupt/cancel "id":"service-1"`,
 			`interrupt/request "handler":"ask"`, `interrupt/request "handler":"party"`, `interrupt/request "handler":"hello"`, `interrupt/request "handler":"alarm"`,
 			`interrupter/stop "interrupter":"screen"`, `interrupter/run "interrupter":"screen"`),

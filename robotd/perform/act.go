@@ -57,9 +57,9 @@ func (t Step) beginAct() {
 }
 
 // cancelAct cancels the act of the story.
-func (t Step) cancelAct() {
+func (t Step) cancelAct(why schema.Reason) {
 	t.storyEntry = ""
-	t.Lanes.Cancel(storyLane, "", schema.ReasonStopped)
+	t.Lanes.Cancel(storyLane, "", why)
 }
 
 // freeze pauses lanes according to the pause tokens.
@@ -151,7 +151,7 @@ func (t Step) cancelHandlerAct(handler string) {
 
 // cancelLanes cancels all acts, because ato is left.
 func (t Step) cancelLanes() {
-	t.cancelAct()
+	t.cancelAct(schema.ReasonStopped)
 	for _, h := range t.handling {
 		t.cancelHandlerAct(h.handler)
 	}

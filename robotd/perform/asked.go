@@ -110,6 +110,8 @@ func (s *State) Ask(o request.Perform) bool {
 		s.AskAuto(o, auto.Input{What: auto.StartStory})
 	case verb.StopStory:
 		s.AskAuto(o, auto.Input{What: auto.StopStory})
+	case verb.SkipAct:
+		s.askAuto(o, autoInput{Input: auto.Input{What: auto.SkipAct, Why: a.Why}, act: string(a.Act)})
 	case verb.PauseStory:
 		s.AskAuto(o, auto.Input{What: auto.Pause, Why: a.Why})
 	case verb.ContinueStory:
@@ -129,9 +131,11 @@ func (s *State) Ask(o request.Perform) bool {
 }
 
 // AskAuto and AskQueue queue a command for ato, and for the queue of interrupts.
-func (s *State) AskAuto(o request.Perform, in auto.Input) {
+func (s *State) AskAuto(o request.Perform, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
+
+func (s *State) askAuto(o request.Perform, in autoInput) {
 	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)
-	s.toAuto.Put(autoInput{Input: in}, o.Key, o.If)
+	s.toAuto.Put(in, o.Key, o.If)
 }
 
 func (s *State) AskQueue(o request.Perform, in interrupt.Input) {

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"troupe/robotd/auto"
+	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
@@ -12,10 +13,11 @@ import (
 // StepAuto gives ato one input: the oldest queued one, or the passing of time.
 func (t Step) StepAuto() (r Result) {
 	in, by := t.nextForAuto()
+	act, story := t.ActName(), t.auto.Story
 	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, t.autoFacts(), in)
 	t.follow()
 	// One transition per step: the pauses may cause another one.
-	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0
+	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0 || d.Skipped
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
@@ -24,10 +26,16 @@ func (t Step) StepAuto() (r Result) {
 		t.Out.Event("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
 	}
 	if o := d.Over; o.Number > 0 {
-		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed})
+		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed, o.Skipped})
 	}
-	if d.Cancel {
-		t.cancelAct()
+	if d.Skipped {
+		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), in.Req, skipped{act, story.ID, story.Rev, in.Why})
+	}
+	switch {
+	case d.Cancel && d.Skipped:
+		t.cancelAct(schema.ReasonSkipped)
+	case d.Cancel:
+		t.cancelAct(schema.ReasonStopped)
 	}
 	t.freeze(t.auto.Freeze())
 	if d.Begin {
@@ -58,6 +66,15 @@ type round struct {
 	Round     int64  `json:"round"`
 	Performed int    `json:"performed"`
 	Failed    int    `json:"failed"`
+	Skipped   int    `json:"skipped,omitzero"`
+}
+
+// skipped is the data of the event about a skipped act.
+type skipped struct {
+	Act   string `json:"act"`
+	Story string `json:"story"`
+	Rev   int64  `json:"rev"`
+	Why   string `json:"why,omitempty"`
 }
 
 // nextForAuto takes the oldest input, except the end of an act that was cancelled
@@ -69,10 +86,21 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 		case !ok:
 			return auto.Input{What: auto.Tick}, ""
 		case next.In.entry != "" && next.In.entry != t.storyEntry:
-		case t.met(next.By, next.When):
+		case t.met(next.By, next.When) && t.means(next.By, next.In):
 			return next.In.Input, next.By
 		}
 	}
+}
+
+// means reports whether the act that a person skips is the one that they mean, and otherwise
+// refuses the command: the act that they saw may have ended before the command came.
+func (t Step) means(by request.Key, in autoInput) bool {
+	performs := t.auto.Status == schema.AutoIdle || t.auto.Status == schema.AutoPaused
+	if now := t.ActName(); in.act != "" && performs && in.act != now {
+		t.Out.Refuse(by, schema.ReasonPrecondition, "/args/act", "the act is "+now+" now, not "+in.act+"; skip that one, or leave act out")
+		return false
+	}
+	return true
 }
 
 // whyAuto explains a change of ato, or which pause token did not change it.

@@ -49,6 +49,7 @@ type (
 	autoInput struct {
 		auto.Input
 		entry string // for act-done and act-failed: entry on the lane; a stale one does not count
+		act   string // for skip: the act that the sender means
 	}
 	queueInput struct {
 		interrupt.Input

@@ -75,6 +75,13 @@ type StartStory struct{ sealed }
 // StopStory is for auto/stop.
 type StopStory struct{ sealed }
 
+// SkipAct is for auto/skip.
+type SkipAct struct {
+	sealed
+	Act Text   `json:"act" doc:"the act to skip: the robot refuses if another one is performed by now; any if left out"`
+	Why string `json:"why" doc:"shown to people and kept in the event"`
+}
+
 // PauseStory is for auto/pause.
 type PauseStory struct {
 	sealed

@@ -57,6 +57,25 @@ test('by keyboard alone, a robot that was sent to manual and paused performs aga
   await expect(way).toContainText('It performs.');
 });
 
+test('by keyboard alone, the act of a paused story is skipped, and the event says who skipped it', async ({
+  page,
+  world,
+}) => {
+  await world.cli('auto', 'pause', 'r3', '--wait', '--why', 'a class of children');
+  await page.goto('/robots/r3/story');
+  await live(page);
+  const skip = page.getByRole('button', { name: 'Skip act' });
+  await expect(skip).not.toHaveAttribute('aria-disabled', 'true');
+  await page.keyboard.press('n');
+  await expect(skip).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => world.cli('event', 'list', '--robot', 'r3', '--type', 'act_skipped'))
+    .toContain('act_skipped');
+  expect(await world.cli('robot', 'get', 'r3')).toContain('paused');
+  await world.cli('auto', 'continue', 'r3', '--wait');
+});
+
 test('a mode command to a robot that is away expires visibly, and its new default story is applied when it is back', async ({
   page,
   world,

@@ -52,6 +52,7 @@ for (const verb of ['auto/start', 'auto/stop', 'auto/pause', 'safety/enable', 's
 command('mode/set', { mode: 'mnl' });
 command('mode/param', { mode: 'ato', name: 'loop', value: [1, 'a'] });
 command('mode/param', { mode: 'follow', name: 'distance', value: 1.5 });
+command('auto/skip', { act: 'welcome' });
 command('auto/continue', { token: 'operator:fleetd/ann/2' });
 command('control/takeover', { ttl_ms: 30_000 });
 command('control/renew', { lease: 'l1', ttl_ms: 30_000 });

@@ -11,7 +11,7 @@ const sequence = 1500;
 const typing = (e: KeyboardEvent) =>
   e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
 
-/** Keys of the whole console: "g" and a letter opens a page, "s" goes to the stop, "?" lists them. */
+/** Keys of the whole console: "g" and a letter opens a page, "s" goes to the stop, "n" to the button that skips an act, "?" lists them. */
 export function Shortcuts() {
   const t = useShellTexts();
   const navigate = useNavigate();
@@ -29,6 +29,7 @@ export function Shortcuts() {
         }
       } else if (e.key === 'g') goUntil = e.timeStamp + sequence;
       else if (e.key === 's') document.getElementById('software-stop')?.focus();
+      else if (e.key === 'n') document.getElementById('skip-act')?.focus();
       else if (e.key === '?') setOpen(true);
       else if (e.key === '/') {
         const filter = document.querySelector<HTMLInputElement>('[data-filter]');
@@ -52,6 +53,7 @@ export function Shortcuts() {
         <Table.Tbody>
           <Row keys={['Ctrl', 'K']} text={t.search} />
           <Row keys={['s']} text={t.shortcutStop} />
+          <Row keys={['n']} text={t.shortcutSkip} />
           {screens
             .filter((s) => s.shortcut && s.nav)
             .map((s) => (

@@ -7,6 +7,7 @@ import { send } from './sending';
 import { useRobotTexts } from './text';
 
 interface Props extends ButtonProps {
+  id?: string;
   /** Why it is not possible now; empty if it is. */
   whyNot?: string;
   /** Also shows why not below the button, not only on touch and hover. */

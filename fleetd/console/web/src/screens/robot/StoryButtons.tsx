@@ -1,5 +1,11 @@
 import { Group } from '@mantine/core';
-import { IconPlayerPause, IconPlayerPlay, IconPlayerStop, IconPlayerTrackNext } from '@tabler/icons-react';
+import {
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerPlayFilled,
+  IconPlayerStop,
+  IconPlayerTrackNext,
+} from '@tabler/icons-react';
 
 import { texts } from '../../text/language';
 import { Do, useSend, useWhyNot } from './Do';
@@ -10,6 +16,8 @@ const useTexts = texts(
     start: 'Start',
     pause: 'Pause',
     resume: 'Continue',
+    skip: 'Skip act',
+    skipAct: (act: string) => `skip ${act}`,
     stop: 'End',
     story: (what: string) => `story: ${what}`,
     notInAto: 'the robot is not in automatic (ato)',
@@ -18,11 +26,15 @@ const useTexts = texts(
     notRunning: 'it is not performed',
     notPaused: 'nobody has paused it',
     otherPause: 'end that pause below "Pauses"',
+    interrupted: 'an interrupt or an activity is performed now, not the story; end that first',
+    cannotSkip: 'this robot has an earlier release, which cannot skip acts',
   },
   {
     start: 'Start',
     pause: 'Pause',
     resume: 'Weiter',
+    skip: 'Akt überspringen',
+    skipAct: (act: string) => `${act} überspringen`,
     stop: 'Beenden',
     story: (what: string) => `Geschichte: ${what}`,
     notInAto: 'der Roboter ist nicht in der Automatik (ato)',
@@ -31,13 +43,15 @@ const useTexts = texts(
     notRunning: 'sie wird nicht aufgeführt',
     notPaused: 'niemand hat sie angehalten',
     otherPause: 'beenden Sie diese Pause unter „Pausen“',
+    interrupted: 'jetzt läuft eine Unterbrechung oder eine Aktivität, nicht die Geschichte; beenden Sie die zuerst',
+    cannotSkip: 'dieser Roboter hat eine frühere Version, die keine Akte überspringen kann',
   },
 );
 
-/** Start, pause, continue and end of the story, each with why it is not possible now. */
+/** Start, pause, continue, skip of an act and end of the story, each with why it is not possible now. */
 export function StoryButtons() {
   const t = useTexts();
-  const { robot } = usePage();
+  const { robot, detail } = usePage();
   const send = useSend();
   const common = useWhyNot();
   const ato = robot.mode === 'ato' ? '' : t.notInAto;
@@ -45,6 +59,9 @@ export function StoryButtons() {
   const { auto } = robot;
   // The first pause that a person can end; the rest end by themselves.
   const token = robot.pause_holders.find((p) => !/^(interrupt|activity)(:|$)/.test(p.token))?.token;
+  const plays = auto === 'idle' || auto === 'paused' ? '' : t.notRunning;
+  const interrupted = robot.pause_holders.some((p) => /^(interrupt|activity)(:|$)/.test(p.token)) ? t.interrupted : '';
+  const takesSkip = !detail?.caps || detail.caps.verbs.includes('auto/skip') ? '' : t.cannotSkip;
   return (
     <Group gap="xs" role="group" aria-label={t.story('')}>
       <Do
@@ -58,18 +75,27 @@ export function StoryButtons() {
       <Do
         mih={44}
         leftSection={<IconPlayerPause size={16} aria-hidden />}
-        whyNot={first || (auto === 'idle' || auto === 'paused' ? '' : t.notRunning)}
+        whyNot={first || plays}
         onClick={() => send('auto/pause', {}, t.story(t.pause))}
       >
         {t.pause}
       </Do>
       <Do
         mih={44}
-        leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+        leftSection={<IconPlayerPlayFilled size={16} aria-hidden />}
         whyNot={first || (auto !== 'paused' ? t.notPaused : token ? '' : t.otherPause)}
         onClick={() => send('auto/continue', { token }, t.story(t.resume))}
       >
         {t.resume}
+      </Do>
+      <Do
+        id="skip-act"
+        mih={44}
+        leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
+        whyNot={first || plays || interrupted || takesSkip}
+        onClick={() => send('auto/skip', { act: robot.act }, t.story(t.skipAct(robot.act ?? '')))}
+      >
+        {t.skip}
       </Do>
       <Do
         mih={44}
