@@ -61,7 +61,8 @@ type StateAuto struct {
 	Story        *StoryRef  `json:"story,omitzero"`
 	ActIndex     int        `json:"act_index"`
 	Act          string     `json:"act,omitempty"`
-	Loop         int64      `json:"loop"` // how often the story has restarted from its first act
+	Loop         int64      `json:"loop"`                   // how often the story has restarted from its first act
+	FailedRounds int64      `json:"failed_rounds,omitzero"` // rounds in a row in which no act succeeded; the alert story_failing has the last error
 	PauseCount   int        `json:"pause_count"`
 	PauseHolders []Pause    `json:"pause_holders"`
 }

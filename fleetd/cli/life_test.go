@@ -53,3 +53,14 @@ func TestRobotThatPerformsAnActivityIsNotShownAsPaused(t *testing.T) {
 		t.Errorf("ato: %q although a person pauses it", got)
 	}
 }
+
+func TestRobotOfWhichEveryActFailsIsNotSaidToPerform(t *testing.T) {
+	r := view.Robot{Auto: schema.AutoIdle, FailedRounds: 1}
+	if got := autoText(r); got != "failing: every act of a round" {
+		t.Error(got)
+	}
+	r.FailedRounds = 3
+	if got := autoText(r); got != "failing: every act, 3 rounds in a row" {
+		t.Error(got)
+	}
+}

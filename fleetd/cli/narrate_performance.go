@@ -33,6 +33,9 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 		n.warned = d.ID
 		return kindStory, fmt.Sprintf("performs %s only in part: %s", n.named(d.ID), reasonText(d))
 	case "story_round":
+		if d.Failed > 0 && d.Performed == 0 {
+			return kindAlert, fmt.Sprintf("has failed in %s, round %d: no act could be performed", d.Story, d.Round)
+		}
 		text := fmt.Sprintf("has performed %s, round %d", d.Story, d.Round)
 		if d.Failed > 0 {
 			text += fmt.Sprintf("; %d of %d acts failed", d.Failed, d.Failed+d.Performed+d.Skipped)
@@ -83,23 +86,23 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 }
 
 func (n *narrator) started(d eventFields) (kind, string) {
-	name := n.named(d.Act)
+	does := "performs " + n.named(d.Act)
 	if n.warned == d.Act {
 		n.warned = ""
 	}
 	if says := n.act(n.story, d.Act).says; says != "" {
-		name += ", and says: " + says
+		does = "begins " + n.named(d.Act) + ", to say: " + says // whether it was said shows when the act ends
 	}
 	switch {
 	case d.Lane == "activity" && n.held != nil && n.held.focus != "":
 		turns := n.held.focus
 		n.held = nil
-		return kindLife, turns + ": performs " + name
+		return kindLife, turns + ": " + does
 	case d.Lane == "safety":
 		if strings.HasSuffix(d.Act, "-to-rest") { // the robot's own
 			return "", ""
 		}
-		return kindSafety, "performs its shutdown act " + name
+		return kindSafety, strings.Replace(does, n.named(d.Act), "its shutdown act "+n.named(d.Act), 1)
 	case d.Act == "inline" && laneKind(d.Lane) == kindMode:
 		return kindMode, "does what it is asked for"
 	case strings.TrimPrefix(d.Lane, "handler-") == d.Act, d.Act == "inline": // the line before says what it is for
@@ -108,7 +111,7 @@ func (n *narrator) started(d eventFields) (kind, string) {
 	if d.Lane == "story" {
 		n.current = d.Act
 	}
-	return laneKind(d.Lane), "performs " + name
+	return laneKind(d.Lane), does
 }
 
 // laneKind returns the kind of what is performed on a lane.

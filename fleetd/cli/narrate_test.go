@@ -148,6 +148,8 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 		{"life_state", "life", "", `{"from":"solitary","to":"disabled"}`, "life: life is disabled"},
 		{"act_started", "act", "", `{"act":"bow","lane":"story"}`, `story: performs "bow"`},
 		{"act_skipped", "auto", "ann at fleetd", `{"act":"bow","story":"tour","rev":1,"why":"too long"}`, `story: ann at fleetd skips "bow": too long`},
+		{"story_round", "auto", "", `{"story":"tour","round":3,"performed":0,"failed":2}`, "alert: has failed in tour, round 3: no act could be performed"},
+		{"story_round", "auto", "", `{"story":"tour","round":3,"performed":1,"failed":1}`, "story: has performed tour, round 3; 1 of 2 acts failed"},
 		{"act_failed", "act", "", `{"id":"bow","reason":"timeout","detail":"the head"}`, `alert: cannot perform "bow": it took longer than allowed: the head`},
 		{"alert_raised", "disk", "disk_full", `{"id":"alert-1","detail":"the disk is full"}`, "alert: the disk is full"},
 		{"alert_raised", "pushed", "safeguard", `{"id":"alert-1","detail":"somebody pushes the robot"}`, "safety: nothing moves: somebody pushes the robot"},

@@ -107,6 +107,9 @@ func autoText(r view.Robot) string {
 	switch r.Auto {
 	case schema.AutoIdle:
 		s = "performing"
+		if n := r.FailedRounds; n > 0 {
+			s = "failing: " + roundsText(n)
+		}
 	case schema.AutoHalt:
 		s = "off (not in ato)"
 	}
@@ -124,6 +127,14 @@ func autoText(r view.Robot) string {
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s
+}
+
+// roundsText says how often every act of the story failed.
+func roundsText(n int64) string {
+	if n == 1 {
+		return "every act of a round"
+	}
+	return fmt.Sprintf("every act, %d rounds in a row", n)
 }
 
 // performsActivity reports whether only the focused activity pauses the story.

@@ -28,6 +28,7 @@ const (
 	SafeMode          Doing = "safe_mode"
 	OtherMode         Doing = "other_mode"
 	Performing        Doing = "performing"
+	Failing           Doing = "failing" // it tries to perform, and every act fails
 	Interrupted       Doing = "interrupt"
 	Activity          Doing = "activity"
 	PausedBySafety    Doing = "paused_by_safety"
@@ -51,7 +52,7 @@ const (
 // Empty terms hold for every robot; a list holds if one of its values does.
 type State struct {
 	Text       string          `json:"text,omitempty" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
-	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,start_up,safe_mode,other_mode,performing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
+	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
 	Modes      []schema.ModeID `json:"modes,omitempty" maxItems:"32" doc:"the reported mode, one of these"`
 	Presence   []string        `json:"presence,omitempty" maxItems:"6" enum:"unknown,online,degraded,lost,offline,sleeping" doc:"one of these"`
 	Story      string          `json:"story,omitempty" maxLength:"64" doc:"the story that they perform or that is assigned to them"`

@@ -54,6 +54,8 @@ func (r *Robot) doing() selector.Doing {
 func (r *Robot) doingInAuto() selector.Doing {
 	focused := r.Life != nil && r.Life.Focused != ""
 	switch {
+	case r.Auto == schema.AutoIdle && r.FailedRounds > 0:
+		return selector.Failing
 	case r.Auto == schema.AutoIdle:
 		return selector.Performing
 	case r.Auto == schema.AutoPaused && len(r.Interrupts) > 0:

@@ -20,6 +20,8 @@ func TestDoing(t *testing.T) {
 		want selector.Doing
 	}{
 		{"its story", func(*Robot) {}, selector.Performing},
+		{"a story of which every act fails", func(r *Robot) { r.FailedRounds = 1 }, selector.Failing},
+		{"such a story, and paused", func(r *Robot) { r.FailedRounds, r.Auto = 1, schema.AutoPaused }, selector.Paused},
 		{"lost, whatever it did last", func(r *Robot) { r.Presence.View = "lost" }, selector.NotConnected},
 		{"unknown to fleetd", func(r *Robot) { r.Presence.View = "unknown" }, selector.NotConnected},
 		{"asleep", func(r *Robot) { r.Presence.View = "sleeping" }, selector.Asleep},

@@ -58,7 +58,7 @@ func difference(a, b *Robot) (what Change) {
 	group(SafetyFields, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.EStopInput == b.EStopInput)
 	group(ModeFields, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
 		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
-	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex &&
+	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds &&
 		reflect.DeepEqual(a.PauseHolders, b.PauseHolders) && reflect.DeepEqual(a.Life, b.Life))
 	group(ControlFields, reflect.DeepEqual(a.Control, b.Control))
 	group(LatchFields, reflect.DeepEqual(a.Latches, b.Latches))

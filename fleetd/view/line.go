@@ -38,6 +38,7 @@ func (e *entry) stateLine(id, fleetID string) Robot {
 	r.Safety, r.LatchedBy, r.Cause, r.EStopInput = s.Safety.State, s.Safety.LatchedBy, s.Safety.Cause, s.Safety.EStopInput
 	r.Control = s.Control
 	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
+	r.FailedRounds = s.Auto.FailedRounds
 	r.PauseHolders = append(r.PauseHolders, s.Auto.PauseHolders...)
 	r.Interrupts = append(r.Interrupts, s.Interrupts...)
 	if l := s.Life; l != nil {

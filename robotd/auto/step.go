@@ -64,7 +64,7 @@ func (s *State) take(now time.Duration, d *Decision, on Event) bool {
 // rewind sets the story to its first act.
 func (s *State) rewind(now time.Duration, story Story) {
 	s.Story, s.Act, s.Loop, s.Begun, s.Reason = story, 0, 0, false, ""
-	s.round = Round{}
+	s.round, s.FailedRounds = Round{}, 0
 	s.tries, s.failures, s.roundStart, s.notBefore, s.restartAct = 0, 0, now, 0, false
 }
 
@@ -204,7 +204,7 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		}
 		s.round.Failed++
 	} else {
-		s.failures = 0
+		s.failures, s.FailedRounds = 0, 0
 		s.round.Performed++
 	}
 	s.follows(now, l, f, d, OnActDone)
@@ -240,6 +240,9 @@ func (s *State) follows(now time.Duration, l Limits, f Facts, d *Decision, on Ev
 func (s *State) endRound(d *Decision) {
 	d.Over, d.Story, s.round = s.round, s.Story, Round{}
 	d.Over.Number = s.Loop + 1
+	if d.Over.Performed == 0 && d.Over.Failed > 0 {
+		s.FailedRounds++
+	}
 }
 
 // followStory switches to the accepted story when Facts.Apply allows it.

@@ -23,7 +23,7 @@ func (t *step) stateDocument() *schema.State {
 		Mode: t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Auto: schema.StateAuto{
 			Status: t.perform.Auto().Status, Reason: t.perform.Auto().Reason,
-			ActIndex: t.perform.Auto().Act, Act: t.perform.ActName(), Loop: t.perform.Auto().Loop,
+			ActIndex: t.perform.Auto().Act, Act: t.perform.ActName(), Loop: t.perform.Auto().Loop, FailedRounds: t.perform.Auto().FailedRounds,
 			PauseCount: t.perform.Auto().Count(), PauseHolders: []schema.Pause{},
 		},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},

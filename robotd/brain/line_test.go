@@ -279,6 +279,9 @@ func stateLine(s schema.State) string {
 	}
 	if s.Auto.Status != schema.AutoHalt && s.Auto.Act != "" {
 		line += fmt.Sprintf(" act %d %s", s.Auto.ActIndex, s.Auto.Act)
+		if n := s.Auto.FailedRounds; n > 0 {
+			line += fmt.Sprintf(", failed rounds %d", n)
+		}
 	}
 	add := func(word string, items []string) {
 		if len(items) > 0 {

@@ -288,6 +288,15 @@ func TestPageSaysWhyNot(t *testing.T) {
 	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)
 }
 
+func TestPageSaysThatTheStoryFails(t *testing.T) {
+	f := standing()
+	f.view.State.Auto = schema.StateAuto{Status: schema.AutoIdle, Story: &schema.StoryRef{ID: "tour"}, Act: "greet"}
+	s := open(t, f).signIn()
+	s.shows(`tour</span>, runs <code>idle</code>`)
+	f.view.State.Auto.FailedRounds = 3
+	s.shows("Every act of the story fails; the alert says why. (rounds in a row: 3)")
+}
+
 func TestStopIsReleasedAtTheRobotOnly(t *testing.T) {
 	f := standing()
 	f.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1"}}

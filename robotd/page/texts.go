@@ -57,6 +57,8 @@ var texts = map[string]words{
 		"not-persisted": "The disk does not have this: a restart would lose it.",
 		"unanswered":    "no answer", "input-pressed": "A stop input at the robot is pressed.",
 
+		"failing": "Every act of the story fails; the alert says why.", "failed-rounds": "rounds in a row",
+		"auto.halt": "waits for automatic", "auto.idle": "runs", "auto.paused": "paused", "auto.stopped": "stopped",
 		"safety.ENABLED": "may move", "safety.DISABLED": "stands still", "safety.SOFT_STOP": "is stopping softly", "safety.STOP": "is stopping", "safety.HALT": "is halting", "safety.E_STOP": "stopped, units are off", "safety.RESET": "is resetting",
 		"link.never": "none since the start", "link.up": "there", "link.degraded": "heartbeats are late", "link.lost": "nobody reaches the robot",
 		"mode.str": "Start-up", "mode.mnl": "Manual", "mode.ato": "Automatic", "mode.safe": "Safe", "mode.follow": "Follow",
@@ -94,6 +96,8 @@ var texts = map[string]words{
 		"not-persisted": "Das steht nicht auf dem Datenträger: Ein Neustart würde es vergessen.",
 		"unanswered":    "keine Antwort", "input-pressed": "Ein Stopp-Eingang am Roboter ist gedrückt.",
 
+		"failing": "Jeder Akt der Geschichte schlägt fehl; die Meldung nennt den Grund.", "failed-rounds": "Runden in Folge",
+		"auto.halt": "wartet auf die Automatik", "auto.idle": "läuft", "auto.paused": "pausiert", "auto.stopped": "beendet",
 		"safety.ENABLED": "darf sich bewegen", "safety.DISABLED": "steht still", "safety.SOFT_STOP": "hält sanft an", "safety.STOP": "hält an", "safety.HALT": "hält sofort an", "safety.E_STOP": "gestoppt, Antriebe aus", "safety.RESET": "setzt zurück",
 		"link.never": "keiner seit dem Start", "link.up": "da", "link.degraded": "Lebenszeichen kommen spät", "link.lost": "niemand erreicht den Roboter",
 		"mode.str": "Start", "mode.mnl": "Von Hand", "mode.ato": "Automatik", "mode.safe": "Sicher", "mode.follow": "Folgen",

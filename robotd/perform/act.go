@@ -41,14 +41,14 @@ func (t Step) beginAct() {
 	t.storyEntry = e.ID
 	step, a := t.playing.act(t.auto.Act)
 	if a == nil {
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: schema.ReasonStoryInvalid}, entry: e.ID})
+		t.storyActFailed(e.ID, schema.Failed{Reason: schema.ReasonStoryInvalid})
 		return
 	}
 	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
 	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
 	if refused := t.Lanes.Push(storyLane, e); refused != nil {
 		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
-		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: refused.Reason}, entry: e.ID})
+		t.storyActFailed(e.ID, schema.Failed{Act: a.ID, Reason: refused.Reason, Detail: refused.Detail})
 		t.tried(refused.Reason, refused.Detail)
 		return
 	}
@@ -204,11 +204,11 @@ func (t Step) Ended(o *act.Effect) {
 	case o.Entry != t.storyEntry:
 		return
 	}
-	in := auto.Input{What: auto.ActDone}
 	if o.Outcome == act.EntryFailed {
-		in = auto.Input{What: auto.ActFailed, Reason: o.Reason}
+		t.storyActFailed(o.Entry, schema.Failed{Act: o.Act, Reason: o.Reason, Detail: o.Detail})
+		return
 	}
-	t.toAuto.Add(autoInput{Input: in, entry: o.Entry})
+	t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActDone}, entry: o.Entry})
 }
 
 // Acts lists the acts that are performed and those that wait, the handlers' first.

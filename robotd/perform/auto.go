@@ -28,6 +28,7 @@ func (t Step) StepAuto() (r Result) {
 	if o := d.Over; o.Number > 0 {
 		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed, o.Skipped})
 	}
+	t.reportFailing(d.Over)
 	if d.Skipped {
 		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), in.Req, skipped{act, story.ID, story.Rev, in.Why})
 	}

@@ -2388,8 +2388,13 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
+            /**
+             * Format: int64
+             * @description rounds of its story in a row in which every act failed; the alert story_failing has the last error
+             */
+            failed_rounds?: number;
             /** @description only in the stream: the robot was removed, or is not among those that the stream shows any more */
             gone?: boolean;
             heartbeat?: components["schemas"]["SchemaHeartbeat"];
@@ -3013,8 +3018,13 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
+            /**
+             * Format: int64
+             * @description rounds of its story in a row in which every act failed; the alert story_failing has the last error
+             */
+            failed_rounds?: number;
             /** @description only in the stream: the robot was removed, or is not among those that the stream shows any more */
             gone?: boolean;
             id: string;
@@ -3585,6 +3595,8 @@ export interface components {
             /** Format: int64 */
             act_index: number;
             /** Format: int64 */
+            failed_rounds?: number;
+            /** Format: int64 */
             loop: number;
             /** Format: int64 */
             pause_count: number;
@@ -3798,7 +3810,7 @@ export interface components {
         SelectorSelector: {
             all?: boolean;
             /** @description what they do now, one of these */
-            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
             ids?: string[];
             /** @description robots that have all of these */
             labels?: components["schemas"]["SelectorLabel"][];
@@ -6250,7 +6262,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */
@@ -6296,7 +6308,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */

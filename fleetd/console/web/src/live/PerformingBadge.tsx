@@ -8,6 +8,7 @@ import { performing, type Performing, type Tone } from './performing';
 export const usePerformingTexts = texts(
   {
     performing: 'performing',
+    failing: 'failing: every act ends with an error',
     activity: 'performing an activity',
     interrupt: 'reacting to something',
     paused: 'paused',
@@ -32,6 +33,7 @@ export const usePerformingTexts = texts(
   },
   {
     performing: 'tritt auf',
+    failing: 'scheitert: jeder Akt endet mit einem Fehler',
     activity: 'führt eine Aktivität auf',
     interrupt: 'reagiert auf etwas',
     paused: 'Pause',

@@ -8,6 +8,7 @@ export type Doing = Robot['doing'];
 
 export const toneOf: Record<Doing, Tone> = {
   performing: 'good',
+  failing: 'attention',
   activity: 'good',
   interrupt: 'good',
   paused: 'waiting',

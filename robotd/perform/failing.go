@@ -1,0 +1,34 @@
+package perform
+
+import (
+	"cmp"
+
+	"troupe/robotd/auto"
+	"troupe/schema"
+)
+
+// FailingAlert is raised while every act of the story fails, round after round.
+const FailingAlert = "story_failing"
+
+// storyActFailed reports to ato that an act of the story failed, and notes why.
+func (t Step) storyActFailed(entry string, why schema.Failed) {
+	t.failed = why
+	t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: why.Reason}, entry: entry})
+}
+
+// reportFailing raises the alert with the last error of a round in which every act failed. It clears
+// it when an act succeeds, and when the story is stopped or replaced, because nothing fails then.
+func (t Step) reportFailing(over auto.Round) {
+	switch {
+	case t.auto.FailedRounds == 0:
+		if t.failing {
+			t.Out.Clear(FailingAlert, "story")
+		}
+		t.failing = false
+	case over.Number > 0:
+		why := cmp.Or(t.failed.Act, "an act") + ": " + cmp.Or(t.failed.Detail, t.failed.Reason.Describe().Text)
+		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why,
+			"repair what the error names, or assign a story that this body can perform")
+		t.failing = true
+	}
+}
