@@ -178,7 +178,6 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 		w.awaitState("r1", c.what+" is over: reset", func(s schema.State) bool {
 			return s.Safety.State == schema.SafetyDisabled && unitOf(s, "drive").State == "idle"
 		})
-		w.mustRequest("op1", "r1", "sys/ack-fault", "battery") // a battery that was in error counts as damaged until a person has looked
 	}
 
 	// robotd is killed while the base drives.

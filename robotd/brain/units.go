@@ -171,6 +171,11 @@ func (t *step) carryOutActs() {
 		case o.Kind == act.Start, o.Kind == act.Stop:
 			t.toUnit(o)
 		case perform.IsAbility(o.Lane): // no act
+			if o.Kind == act.Ended {
+				from := t.list.Len()
+				t.performs().AbilityEnded(o)
+				t.settle(from)
+			}
 		case o.Kind == act.Began:
 			t.toReport(func(r report.Step) { r.Began(o) })
 		case o.Kind == act.Ended:

@@ -62,6 +62,7 @@ type device struct {
 	reported    bool   // its driver has reported it
 	silent      bool   // it had not when it was checked
 	broken      string // what its driver says
+	lost        bool   // that is about the way to the unit, and nothing is known of the unit itself
 	calibration string // why its calibration failed
 	unanswered  bool   // a command was not answered in time
 	key         uint64 // of the oldest command without an answer; 0 = none
@@ -117,9 +118,9 @@ func (s *State) Sense(now time.Duration, ev driver.Event) {
 	switch ev.Kind {
 	case driver.Unit:
 		if d := s.device(ev.Unit); d != nil {
-			d.reported, d.silent, d.broken = true, false, ""
+			d.reported, d.silent, d.broken, d.lost = true, false, "", false
 			if ev.State == driver.Error {
-				d.broken = ev.Detail
+				d.broken, d.lost = ev.Detail, ev.Lost
 			}
 		}
 	case driver.Done, driver.Failed:
@@ -254,7 +255,7 @@ func (s *State) judge(d *device, now schema.Time) {
 func (d *device) finding(of schema.DeviceSeverity) Event {
 	fault, hot := d.fault() != "", heats[d.heat.level]
 	switch {
-	case of == schema.SeverityCritical && fault && !d.silent:
+	case of == schema.SeverityCritical && fault && !d.silent && !d.lost:
 		return FoundDamage
 	case of == schema.SeverityCritical && fault || d.restsByHeat(of):
 		return FoundUnfit

@@ -146,6 +146,9 @@ func (d *device) wayOut() string {
 	case Repaired:
 		return "sys/ack-fault " + d.unit.ID + " acknowledges the repair"
 	case Resting:
+		if d.lost {
+			return "this ends when it is back; then send safety/enable, after safety/reset if the robot is in E_STOP"
+		}
 		if d.silent {
 			return "see to its driver, then send safety/enable"
 		}

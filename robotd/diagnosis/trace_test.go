@@ -111,6 +111,8 @@ func (w *world) play(t *testing.T, line string) string {
 		sense(driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: arg(0), Level: number})
 	case "breaks":
 		sense(driver.Event{Kind: driver.Unit, Unit: arg(0), State: driver.Error, Detail: words})
+	case "loses":
+		sense(driver.Event{Kind: driver.Unit, Unit: arg(0), State: driver.Error, Detail: words, Lost: true})
 	case "works":
 		sense(driver.Event{Kind: driver.Unit, Unit: arg(0), State: driver.Idle})
 	case "push", "lift", "fall":

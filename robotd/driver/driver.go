@@ -97,9 +97,10 @@ type Kind string
 const (
 	Done   Kind = "done"   // Key: the command has been carried out; Name: the choice that a person made on the screen
 	Failed Kind = "failed" // Key, Reason, Detail: the command has failed
-	// Unit, State, Detail: a unit's state, reported for each unit after Open and on
+	// Unit, State, Detail, Lost: a unit's state, reported for each unit after Open and on
 	// every change. Detail is the present fault; it is empty as soon as the cause is
-	// gone, even if the state is still error.
+	// gone, even if the state is still error. Lost: the fault is in what connects the robot
+	// with the unit, and nothing is known of the unit itself.
 	Unit    Kind = "unit"
 	Battery Kind = "battery" // Level, Charging
 	Sensed  Kind = "sensed"  // Signal, Name, On, Level
@@ -153,6 +154,7 @@ type Event struct {
 	Theta    float64 // rad, counter-clockwise from the x axis
 	Bearing  float64 // people: rad to the left of straight ahead
 	Charging bool
+	Lost     bool
 	Heard    *schema.Utterance // shared, read-only
 	Reason   schema.Reason
 	Detail   string

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -14,10 +15,17 @@ import (
 )
 
 // abilityLanes has a lane for each kind of unit that abilities use, below all others.
-var abilityLanes = [...]struct {
+var abilityLanes = [...]abilityLane{
+	{"ability-led", schema.UnitLED, string(schema.AbilityBreathing)},
+	{"ability-face", schema.UnitFace, string(schema.AbilityBlinking)},
+	{"ability-head", schema.UnitHead, "looking around"},
+}
+
+type abilityLane struct {
 	lane act.Lane
 	kind schema.UnitKind
-}{{"ability-led", schema.UnitLED}, {"ability-face", schema.UnitFace}, {"ability-head", schema.UnitHead}}
+	does string // for people
+}
 
 // IsAbility reports whether a lane is one of abilities. What is performed there is no act:
 // nothing of it is reported.
@@ -53,7 +61,12 @@ type abilities struct {
 	breatheAt time.Duration
 	swayAt    time.Duration
 	yaw       float64 // where the head was sent; anywhere = it may look elsewhere now
+	failing   [len(abilityLanes)]bool
 }
+
+// failedAlert is the kind of the alert about a unit that fails an ability; its source is the
+// unit.
+const failedAlert = "ability_failed"
 
 // anywhere is the yaw of a head that something else has used.
 var anywhere = math.Inf(1)
@@ -69,6 +82,11 @@ func (s *State) Performs(a schema.Ability) bool { return slices.Contains(s.abili
 func (t Step) Abilities() {
 	s := &t.abilities
 	s.now = s.now[:0]
+	if len(s.wanted) == 0 {
+		for i := range s.failing {
+			t.succeeded(i)
+		}
+	}
 	if len(s.wanted)+len(s.running) == 0 {
 		return
 	}
@@ -115,6 +133,35 @@ func (t Step) has(a schema.Ability) bool {
 func (t Step) isFree(l act.Lane, u *schema.Unit) bool {
 	return len(t.abilities.wanted) > 0 && t.auto.Status != schema.AutoHalt && t.frozen != auto.FreezeAll &&
 		(!u.Kind.Moves() || t.mayMove()) && !t.unusable(u.ID) && !t.Lanes.UsedAbove(l, u.ID)
+}
+
+// AbilityEnded raises an alert for a unit that fails what the robot does by itself, and clears
+// it when the unit does it again. No act names that unit, so nothing else would show it.
+func (t Step) AbilityEnded(o *act.Effect) {
+	i := slices.IndexFunc(abilityLanes[:], func(a abilityLane) bool { return a.lane == o.Lane })
+	switch {
+	case o.Outcome == act.EntryCompleted:
+		t.succeeded(i)
+	case o.Outcome != act.EntryFailed || o.Reason == schema.ReasonStopped || o.Reason == schema.ReasonSafetyDisabled || o.Reason == schema.ReasonSuperseded:
+	default:
+		id := t.abilityUnit(i)
+		t.abilities.failing[i] = true
+		t.Out.Raise(failedAlert, schema.AlertWarn, id, "unit "+id+" fails "+abilityLanes[i].does+": "+cmp.Or(o.Detail, o.Reason.Describe().Text),
+			"see to the unit and its adapter, whose log may say more; the robot tries again by itself")
+	}
+}
+
+func (t Step) succeeded(i int) {
+	if t.abilities.failing[i] {
+		t.abilities.failing[i] = false
+		t.Out.Clear(failedAlert, t.abilityUnit(i))
+	}
+}
+
+// abilityUnit returns the unit of a lane, which is there: its commands came from there.
+func (t Step) abilityUnit(i int) string {
+	units := t.Body.Units()
+	return units[slices.IndexFunc(units, func(u schema.Unit) bool { return u.Kind == abilityLanes[i].kind })].ID
 }
 
 func (t Step) breathe(l act.Lane, u *schema.Unit) {

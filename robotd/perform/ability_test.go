@@ -123,6 +123,41 @@ func TestFaceBlinksNowAndThen(t *testing.T) {
 	}
 }
 
+// A unit that fails an ability has an alert until it succeeds, or the robot does not want it to
+// any more.
+func TestUnitThatFailsAnAbilityHasAnAlert(t *testing.T) {
+	refuse := func(w *world, reason schema.Reason) {
+		w.pass(2 * time.Second)
+		key := w.keys["led"]
+		delete(w.keys, "led")
+		w.lanes.Done(key, reason, "no colour was given", w.now)
+		w.pass(20 * time.Millisecond)
+	}
+	for _, c := range []struct {
+		name string
+		ends func(*world)
+	}{
+		{"it succeeds", func(w *world) { w.pass(2 * time.Minute) }},
+		{"ato is left", func(w *world) { w.state.SetAbilities(nil); w.pass(time.Second) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := alive(t, talk)
+			refuse(w, schema.ReasonStopped)
+			if w.alerts[failedAlert] {
+				t.Error("a stop counts as a failure")
+			}
+			refuse(w, schema.ReasonUnitError)
+			if !w.alerts[failedAlert] || w.hints[failedAlert] == "" {
+				t.Errorf("the alerts are %v", w.alerts)
+			}
+			c.ends(w)
+			if w.alerts[failedAlert] {
+				t.Error("the alert stays")
+			}
+		})
+	}
+}
+
 // LEDs that refuse every command get one a second, not one in each step.
 func TestFailingLEDsGetNoStorm(t *testing.T) {
 	w := alive(t, talk)

@@ -132,7 +132,11 @@ func (w *world) settle() {
 		case act.Stop:
 			delete(w.keys, o.Unit)
 		case act.Ended:
-			w.part().Ended(&o)
+			if IsAbility(o.Lane) {
+				w.part().AbilityEnded(&o)
+			} else {
+				w.part().Ended(&o)
+			}
 		}
 	}
 	for i := range w.out.Len() {

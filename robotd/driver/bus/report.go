@@ -79,7 +79,7 @@ func (b *Bus) showAll(a *adapter) {
 	for _, u := range a.units {
 		e := driver.Event{Kind: driver.Unit, Unit: u.about.ID, State: u.reported, Detail: u.fault}
 		if a.watch.health != good {
-			e.State, e.Detail = driver.Error, a.name+": "+a.watch.detail
+			e.State, e.Detail, e.Lost = driver.Error, a.name+": "+a.watch.detail, true
 		} else if u.reported == "" {
 			continue // its next state is under way
 		} else if u.latched {
