@@ -23,7 +23,8 @@ import wave
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
 from page import Page
-from troupe_unit import LED, Adapter, Face, Head, Refused, Screen, Speaker, serve
+from troupe_motion import Head
+from troupe_unit import LED, Adapter, Face, Refused, Screen, Speaker, serve
 
 CHARACTERS_PER_SECOND = 14  # of speech that is only shown
 RATE = 22050

@@ -2,10 +2,13 @@
 
 import json
 import logging
+import subprocess
+import sys
 import unittest
 
 import troupe_unit
-from troupe_unit import TICK, Adapter, Drive, Face, Head, Refused, Screen, Speaker
+from troupe_motion import Drive, Head
+from troupe_unit import TICK, Adapter, Face, Refused, Screen, Speaker
 
 logging.disable(logging.CRITICAL)
 
@@ -317,11 +320,24 @@ class Robotd(unittest.TestCase):
         self.assertEqual((one["map"], len(one["units"])), ({"points": ["dock"]}, 5))
         self.assertEqual(other["map"]["reason"], "bad_map")
 
+    def test_name_that_is_free_again_is_taken(self):
+        taken = []
+        self.adapter.announce = lambda: taken.append(1)
+        self.send("body/out/presence", present=True, session="other")
+        self.assertEqual(taken, [])
+        self.send("body/out/presence", present=False, session="other")
+        self.assertEqual(taken, [1])
+
+    def test_missing_paho_is_one_sentence(self):
+        p = subprocess.run([sys.executable, "-B", "-c", "import sys; sys.modules['paho'] = None; import troupe_unit"], capture_output=True, text=True)
+        self.assertEqual((p.returncode, p.stderr.count("\n")), (1, 1))
+        self.assertIn("python3-paho-mqtt", p.stderr)
+
     def test_wrong_adapters_are_refused_with_a_sentence(self):
         class Nothing(troupe_unit.Unit):
             pass
 
-        for wrong, units in [("a-z", [Voice("My Voice")]), ("one id", [Voice(), Eyes("speaker")]), ("not a subclass", [Nothing("x")]), ("no unit", [])]:
+        for wrong, units in [("a-z", [Voice("My Voice")]), ("one id", [Voice(), Eyes("speaker")]), ("no subclass", [Nothing("x")]), ("no unit", [])]:
             with self.assertRaisesRegex(ValueError, wrong):
                 Adapter("body", "test", units)
 

@@ -11,7 +11,8 @@ ADAPTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 sys.path.insert(0, os.path.join(ADAPTERS, "python"))
 
 from base import POINTS, Base
-from troupe_unit import LED, Adapter, Battery, Face, Head, Screen, Speaker, serve
+from troupe_motion import Head
+from troupe_unit import LED, Adapter, Battery, Face, Screen, Speaker, serve
 
 
 class Voice(Speaker):
@@ -44,9 +45,9 @@ NAMES = ["speaker", "face", "led", "screen", "head"]
 class Counting(Adapter):
     messages = printed = 0
 
-    def publish(self, what, m, qos=0):
+    def publish(self, *args, **options):
         self.messages += 1
-        super().publish(what, m, qos)
+        super().publish(*args, **options)
 
     def receive(self, topic, payload):
         self.messages += bool(topic)

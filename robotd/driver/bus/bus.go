@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ const (
 	// waitForAdapters is how long Open waits for them if the configuration says nothing else.
 	waitForAdapters = 30 * time.Second
 	closeGrace      = 500 * time.Millisecond
+	// Open reports adapters that are missing first when the retained presences of all others
+	// have come, and then again and again.
+	firstReport, reportEvery = 500 * time.Millisecond, 5 * time.Second
 )
 
 // Config says where the bus is and which adapters make the body.
@@ -146,18 +150,25 @@ func (b *Bus) open(ctx context.Context) error {
 	}
 	b.link = l
 	go b.run(loop)
-	enough := time.NewTimer(b.config.Wait)
+	enough, report := time.NewTimer(b.config.Wait), time.NewTimer(firstReport)
 	defer enough.Stop()
-	select {
-	case <-b.ready:
-		return nil
-	case <-ctx.Done():
-		return errors.Join(ctx.Err(), b.Close())
-	case <-enough.C:
+	defer report.Stop()
+	for {
+		select {
+		case <-b.ready:
+			return nil
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), b.Close())
+		case <-report.C:
+			b.enqueue(false, b.reportMissing)
+			report.Reset(reportEvery)
+			continue
+		case <-enough.C:
+		}
+		missing := make(chan string, 1)
+		b.enqueue(false, func() { missing <- b.missing() })
+		return errors.Join(fmt.Errorf("after %v %s; robotd ends, start it again when this is done", b.config.Wait, <-missing), b.Close())
 	}
-	missing := make(chan string, 1)
-	b.enqueue(false, func() { missing <- b.missing() })
-	return errors.Join(fmt.Errorf("after %v %s", b.config.Wait, <-missing), b.Close())
 }
 
 func checkNames(names []string) error {
@@ -175,6 +186,37 @@ func checkNames(names []string) error {
 	return nil
 }
 
+// reportMissing logs each adapter that Open waits for.
+func (b *Bus) reportMissing() {
+	log := b.log.With("on_the_bus", strings.Join(b.present(), ","))
+	waits := false
+	for _, a := range b.adapters {
+		if a.watch.health == good {
+			continue
+		}
+		if waits = true; a.problem != "" {
+			log.Warn("waiting for adapter: it is wrong", "name", a.name, "problem", a.problem)
+		} else {
+			log.Warn("waiting for adapter: start it", "name", a.name)
+		}
+	}
+	if !waits && !b.isReady {
+		log.Warn("the adapters make no body", "why", b.refused())
+	}
+}
+
+// present lists the adapters that are on the bus, those of the body or not.
+func (b *Bus) present() []string {
+	names := slices.Collect(maps.Keys(b.rivals))
+	for _, a := range b.adapters {
+		if a.watch.present {
+			names = append(names, a.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // missing says which adapters are not there, and what is known about why.
 func (b *Bus) missing() string {
 	var list []string
@@ -184,7 +226,11 @@ func (b *Bus) missing() string {
 		case a.problem != "":
 			list = append(list, "adapter "+a.name+" is wrong: "+a.problem)
 		default:
-			list = append(list, "adapter "+a.name+" is not there: start it, or leave it out of --bus-adapters")
+			on := "no adapter"
+			if names := b.present(); len(names) > 0 {
+				on = strings.Join(names, ", ")
+			}
+			list = append(list, "adapter "+a.name+" is not there: start it, or leave it out of --bus-adapters (on the bus: "+on+")")
 		}
 	}
 	if len(list) == 0 {

@@ -127,13 +127,10 @@ func (w *watch) step(on sign, what string) (changed bool) {
 // onPresence judges a presence that has passed Validate.
 func (w *watch) onPresence(p *bus.Presence) (sign, string) {
 	switch {
-	case p.Session != w.session && slices.Contains(w.replaced, p.Session):
-		if !p.Present {
-			return nothing, "" // the will of a process that was replaced
-		}
-		return twoSenders, "an earlier session is back"
 	case p.Session != w.session && !p.Present:
-		return nothing, ""
+		return nothing, "" // the will of a process that was replaced
+	case w.present && slices.Contains(w.replaced, p.Session) && p.Session != w.session:
+		return twoSenders, "an earlier session is back"
 	case p.Session != w.session:
 		if w.session != "" {
 			if w.replaced = append(w.replaced, w.session); len(w.replaced) > maxReplaced {

@@ -136,4 +136,10 @@ func TestProcessThatWasReplacedIsNoticed(t *testing.T) {
 	if on, _ := w.onPresence(&bus.Presence{V: 1, Session: "a"}); on != nothing {
 		t.Errorf("its will is %q", on)
 	}
+	// The newer process ends, and the earlier one takes its place again.
+	w.step(w.onPresence(&bus.Presence{V: 1, Session: "b"}))
+	w.step(w.onPresence(presence("a", "speaker")))
+	if w.step(say(w, state("a", 90, 900))); w.health != good {
+		t.Errorf("the earlier process is alone again, and it is %s: %s", w.health, w.detail)
+	}
 }
