@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,6 +84,7 @@ type Keeper struct {
 	tokens map[string]auth.Token   // by digest
 	open   map[string]auth.Session // by digest
 	opened map[string]*opened      // of open, by digest: those that the newest reading did not show
+	used   map[string]time.Time    // when this instance got the newest request of a session of open, by digest
 	ended  map[string]*ended       // sessions that the newest reading showed, or may have shown, by digest
 }
 
@@ -96,7 +98,8 @@ type opened struct {
 
 // ended is a session that has ended and that the database may have yet.
 type ended struct {
-	who auth.Principal
+	who  auth.Principal
+	note audit.Note
 	writing
 }
 
@@ -115,7 +118,7 @@ type openingKey struct{}
 func New(d Deps) *Keeper {
 	k := &Keeper{
 		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
-		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, opened: map[string]*opened{}, ended: map[string]*ended{},
+		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, opened: map[string]*opened{}, used: map[string]time.Time{}, ended: map[string]*ended{},
 	}
 	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
 	k.sessions = &scs.SessionManager{
@@ -206,6 +209,7 @@ func (k *Keeper) replace(all auth.Accounts) {
 	for digest, s := range k.opened {
 		k.open[digest] = s.Session
 	}
+	maps.DeleteFunc(k.used, func(digest string, _ time.Time) bool { _, open := k.open[digest]; return !open })
 	for digest, e := range k.ended {
 		if _, shown := k.open[digest]; shown {
 			delete(k.open, digest)

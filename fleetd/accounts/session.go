@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/schema/argon2id"
 )
@@ -15,6 +16,9 @@ import (
 const (
 	userKey  = "user"
 	epochKey = "epoch"
+	// Where the sign-in came from; sessions of an earlier release have neither.
+	addressKey = "address"
+	agentKey   = "agent"
 )
 
 // dummyHash is compared with the password of a user that does not exist, so that the time of
@@ -78,6 +82,8 @@ func (k *Keeper) Open(ctx context.Context, u auth.User, how, before string) (*ht
 	k.sessions.SetDeadline(ctx, k.Now().Add(Lifetime))
 	k.sessions.Put(ctx, userKey, u.Name)
 	k.sessions.Put(ctx, epochKey, u.Epoch)
+	k.sessions.Put(ctx, addressKey, p.From.Address)
+	k.sessions.Put(ctx, agentKey, audit.Text(p.From.Agent, maxAgent))
 	token, expires, err := k.sessions.Commit(ctx)
 	if err != nil {
 		return nil, p, err
@@ -105,6 +111,9 @@ func (k *Keeper) session(ctx context.Context, token string) (auth.Principal, boo
 	if !ok || u.Disabled || k.sessions.GetInt64(ctx, epochKey) != u.Epoch {
 		return auth.Principal{}, false
 	}
+	k.mu.Lock()
+	k.used[digestOf(token)] = k.Now()
+	k.mu.Unlock()
 	return u.Principal(auth.KindSession), true
 }
 
@@ -148,19 +157,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 // DeleteCtx implements scs.CtxStore.
 func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	by, _ := ctx.Value(openingKey{}).(opening)
-	one := &ended{who: by.who}
-	s.k.mu.Lock()
-	_, known := s.k.open[digest]
-	delete(s.k.open, digest)
-	delete(s.k.opened, digest)
-	if known {
-		s.k.ended[digest] = one
-	}
-	s.k.mu.Unlock()
-	if known {
-		s.k.saveCopy()
-		s.k.saveEnded(ctx, digest, one)
-	}
+	s.k.end(ctx, digest, &ended{who: by.who, note: audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.who.ID}})
 	return nil
 }
 
@@ -197,7 +194,7 @@ func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
 }
 
 func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
-	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest) }); err != nil {
+	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest, e.note) }); err != nil {
 		k.Log.Error("the database still has a session that has ended", "user", e.who.ID, "error", err)
 	}
 }

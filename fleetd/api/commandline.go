@@ -18,6 +18,9 @@ var commandLines = map[string]string{
 	"list-tokens":         "token list",
 	"make-access-token":   "token create nightly",
 	"revoke-access-token": "token revoke 0198c0de",
+	"list-sessions":       "session list",
+	"end-session":         "session end 5d41402abc4b",
+	"end-sessions":        "session end --all",
 	"sign-in":             "login --user anna --password-file password",
 	"sign-out":            "login --user anna --password-file password",
 

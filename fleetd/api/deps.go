@@ -38,6 +38,7 @@ type Deps struct {
 	Leaving       Leaving
 	Drivers       Drivers
 	Sessions      Sessions
+	OpenSessions  OpenSessions
 	Provider      ProviderSessions
 	Users         Users
 	AccessTokens  AccessTokens

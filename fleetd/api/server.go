@@ -110,6 +110,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)
+	s.openSessions(h)
 	s.signInWithProvider(mux)
 	s.users(h)
 	s.accessTokens(h)

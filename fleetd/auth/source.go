@@ -15,12 +15,13 @@ const CLIAgent = "fleetd/"
 type Origin struct {
 	Address string
 	Via     audit.Via
+	Agent   string // what the program calls itself
 }
 
 // OriginOf reads where the request of a principal came from. Which program it was, is what
 // the request says.
 func OriginOf(r *http.Request, p Principal) Origin {
-	o := Origin{Address: r.RemoteAddr, Via: audit.ViaAPI}
+	o := Origin{Address: r.RemoteAddr, Via: audit.ViaAPI, Agent: r.UserAgent()}
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		o.Address = host
 	}

@@ -173,13 +173,13 @@ func (a *Accounts) OpenSession(ctx context.Context, p auth.Principal, s auth.Ses
 	})
 }
 
-// EndSession deletes a session.
-func (a *Accounts) EndSession(ctx context.Context, p auth.Principal, digest string) error {
+// EndSession deletes a session; note says for the audit who ended it.
+func (a *Accounts) EndSession(ctx context.Context, p auth.Principal, digest string, note audit.Note) error {
 	return a.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.DeleteSession(ctx, digest); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: "sign out", Target: "user " + p.ID})
+		return tx.Note(ctx, a.Now(), note)
 	})
 }
 

@@ -62,6 +62,15 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 			p.must("POST", "/tokens", api.NewAccessToken{Name: "old", User: "anna"}, &token)
 			p.words["TOKEN"] = token.ID
 		}},
+		{operation: "end-session", line: "session end SESSION", what: "session end", target: "user carl", before: func() {
+			var open struct{ Sessions []api.OpenSession }
+			p.must("POST", "/session", api.Credentials{User: "carl", Password: "a long password"}, nil)
+			p.must("GET", "/sessions?user=carl", nil, &open)
+			p.words["SESSION"] = open.Sessions[0].ID
+		}},
+		{operation: "end-sessions", line: "session end --all --user carl", what: "session end", target: "user carl", before: func() {
+			p.must("POST", "/session", api.Credentials{User: "carl", Password: "a long password"}, nil)
+		}},
 
 		{operation: "adopt-robot", line: "adopt r1", what: "adopt", target: "robot r1"},
 		{operation: "set-labels", line: "robot label r1 site=lobby", what: "label", target: "robot r1"},

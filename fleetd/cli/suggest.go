@@ -13,7 +13,7 @@ import (
 // aliases are other names of commands, by their name, wherever they are.
 var aliases = map[string][]string{
 	"robot": {"robots"}, "act": {"acts"}, "story": {"stories"}, "activity": {"activities"}, "asset": {"assets"}, "command": {"commands"},
-	"event": {"events"}, "mode": {"modes"}, "condition": {"conditions"}, "key": {"keys"}, "alert": {"alerts"}, "user": {"users"}, "token": {"tokens"},
+	"event": {"events"}, "mode": {"modes"}, "condition": {"conditions"}, "key": {"keys"}, "alert": {"alerts"}, "user": {"users"}, "token": {"tokens"}, "session": {"sessions"},
 	"list": {"ls"}, "get": {"show"}, "delete": {"rm"},
 }
 

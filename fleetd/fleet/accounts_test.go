@@ -2,7 +2,9 @@ package fleet_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +121,103 @@ func TestSessionEndsAfterItsLifetime(t *testing.T) {
 		w.sleep(2 * time.Minute)
 		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
 			t.Errorf("a minute after its end: %v", p)
+		}
+	}, guarded(&password))
+}
+
+// sessions lists what a browser sees of sessions: whose and which browser, with * for its own.
+func (b *browser) sessions(query string) (list []api.OpenSession, text []string) {
+	var got struct{ Sessions []api.OpenSession }
+	if p := b.ask("GET", "/sessions"+query, nil, &got); p != nil {
+		return nil, []string{fmt.Sprint(p.Status)}
+	}
+	for _, s := range got.Sessions {
+		one := s.User + " " + s.Agent
+		if s.This {
+			one += " *"
+		}
+		text = append(text, one)
+	}
+	slices.Sort(text)
+	return got.Sessions, text
+}
+
+func TestPersonSeesAndEndsTheirOwnSessions(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		open := func(agent, user, with string) *browser {
+			t.Helper()
+			b := &browser{world: w, header: http.Header{"User-Agent": {agent}}}
+			if p := b.ask("POST", "/session", api.Credentials{User: user, Password: with}, nil); p != nil {
+				t.Fatal(p)
+			}
+			if p := b.ask("GET", "/me", nil, nil); p != nil {
+				t.Fatal(p)
+			}
+			return b
+		}
+		const annas = "a password for anna"
+		admin := open("Desk", "admin", password)
+		for _, name := range []string{"anna", "ben"} {
+			if p := admin.ask("POST", "/users", map[string]any{"name": name, "roles": []string{"viewer"}, "password": annas}, nil); p != nil {
+				t.Fatal(p)
+			}
+		}
+		laptop, tablet, phone, ben := open("Laptop", "anna", annas), open("Tablet", "anna", annas), open("Phone", "anna", annas), open("Ben", "ben", annas)
+		list, text := laptop.sessions("?user=ben") // that is for administrators: anna gets her own
+		if want := []string{"anna Laptop *", "anna Phone", "anna Tablet"}; !slices.Equal(text, want) {
+			t.Fatalf("anna sees %q, not %q", text, want)
+		}
+		if one := list[0]; one.Address == "" || one.Since.Time().IsZero() || one.UsedAt.Time().IsZero() || !one.ExpiresAt.Time().After(one.Since.Time()) {
+			t.Errorf("a session lacks where or when: %+v", one)
+		}
+		id := func(b *browser, agent string) string {
+			all, _ := b.sessions("")
+			return all[slices.IndexFunc(all, func(s api.OpenSession) bool { return s.Agent == agent })].ID
+		}
+		if p := laptop.ask("DELETE", "/sessions/"+id(admin, "Ben"), nil, nil); p == nil || p.Status != 404 {
+			t.Errorf("anna ends a session of ben: %v", p)
+		}
+		if p := laptop.ask("DELETE", "/sessions?user=ben", nil, nil); p == nil || p.Status != 403 {
+			t.Errorf("anna ends the sessions of ben: %v", p)
+		}
+		if p := laptop.ask("DELETE", "/sessions/"+id(laptop, "Tablet")+"?why=lost", nil, nil); p != nil {
+			t.Errorf("anna ends the session of her tablet: %v", p)
+		}
+		if p := tablet.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("the tablet after its session ended: %v", p)
+		}
+		var ended api.EndedSessions
+		if p := laptop.ask("DELETE", "/sessions", nil, &ended); p != nil || ended.Ended != 1 {
+			t.Errorf("anna ends all others: %v, %+v", p, ended)
+		}
+		if p := phone.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("the phone after its session ended: %v", p)
+		}
+		if p := laptop.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("the laptop, which ended the others: %v", p)
+		}
+		if p := admin.ask("DELETE", "/sessions?user=anna&why=left", nil, &ended); p != nil || ended.Ended != 1 {
+			t.Errorf("the administrator ends the sessions of anna: %v, %+v", p, ended)
+		}
+		if _, text := admin.sessions(""); !slices.Equal(text, []string{"admin Desk *", "ben Ben"}) {
+			t.Errorf("the administrator sees %q", text)
+		}
+		if p := ben.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("ben: %v", p)
+		}
+		var notes struct {
+			Entries []struct{ Principal, What, Target, Why string }
+		}
+		if p := admin.ask("GET", "/audit?what=session%20end", nil, &notes); p != nil {
+			t.Fatal(p)
+		}
+		var said []string
+		for _, n := range notes.Entries {
+			said = append(said, n.Principal+": "+n.Target+" "+n.Why)
+		}
+		if want := []string{"admin: user anna left", "anna: user anna ", "anna: user anna lost"}; !slices.Equal(said, want) {
+			t.Errorf("the audit says %q, not %q", said, want)
 		}
 	}, guarded(&password))
 }

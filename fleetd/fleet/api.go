@@ -35,7 +35,7 @@ func (f *Fleet) deps() api.Deps {
 		Library: entries, Entries: entries, Drafts: entries, Imports: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
 		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
-		Sessions: f.accounts, Provider: f.accounts, Users: f.accounts, AccessTokens: f.accounts, Logins: f.accounts,
+		Sessions: f.accounts, OpenSessions: f.accounts, Provider: f.accounts, Users: f.accounts, AccessTokens: f.accounts, Logins: f.accounts,
 	}
 }
 

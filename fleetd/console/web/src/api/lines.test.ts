@@ -156,6 +156,9 @@ row('change-user', { path: { name: 'anna' }, body: { disabled: true } });
 row('set-password', { path: { name: 'anna' }, body: { password: 'a long password' } });
 row('make-access-token', { body: { name: 'nightly', user: 'anna', days: 90, roles: ['viewer'] } });
 row('revoke-access-token', { path: { id: '17e1b81f' } });
+row('end-session', { path: { id: '5d41402abc4b' } });
+row('end-sessions', {});
+row('end-sessions', { query: { user: 'anna' } });
 
 describe('the command line', () => {
   // fleetd/cli types each line and compares the request.

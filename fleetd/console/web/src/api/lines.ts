@@ -189,6 +189,8 @@ const table: Table = {
     flag('days', b.days),
     ...why(b.why),
   ],
+  'end-session': ({ path, query }) => ['session', 'end', path.id, ...why(query?.why)],
+  'end-sessions': ({ query }) => ['session', 'end', '--all', flag('user', query?.user), ...why(query?.why)],
   'revoke-access-token': ({ path, query }) => ['token', 'revoke', path.id, ...why(query?.why)],
 };
 

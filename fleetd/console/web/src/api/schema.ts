@@ -1438,6 +1438,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where users are signed in
+         * @description One's own sessions; administrators see those of everybody. The command line and programs have tokens instead.
+         */
+        get: operations["list-sessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a user but that of the request
+         * @description One's own; administrators can end those of another user.
+         */
+        delete: operations["end-sessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends.
+         */
+        delete: operations["end-session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stops": {
         parameters: {
             query?: never;
@@ -2430,6 +2474,10 @@ export interface components {
         DocumentList: {
             documents: components["schemas"]["RobotDocument"][];
         };
+        EndedSessions: {
+            /** Format: int64 */
+            ended: number;
+        };
         Entry: {
             changed_at: string;
             changed_by?: string;
@@ -2778,6 +2826,23 @@ export interface components {
             roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             sites?: string[];
             why?: string;
+        };
+        OpenSession: {
+            /** @description where the sign-in came from */
+            address?: string;
+            /** @description what the browser calls itself */
+            agent?: string;
+            expires_at: string;
+            id: string;
+            since: string;
+            /** @description it is the session of this request */
+            this: boolean;
+            /** @description when its newest request came to this instance of fleetd; absent if none did since its start */
+            used_at?: string;
+            user: string;
+        };
+        OpenSessionList: {
+            sessions: components["schemas"]["OpenSession"][];
         };
         Order: {
             /** @description an object with the arguments of the verb (topics.md) */
@@ -7083,6 +7148,107 @@ export interface operations {
             204: {
                 headers: {
                     "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-sessions": {
+        parameters: {
+            query?: {
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: {
+                troupe_session?: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSessionList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "end-sessions": {
+        parameters: {
+            query?: {
+                /** @description default: yourself; for others administrators only */
+                user?: string;
+                by?: string;
+                why?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: {
+                troupe_session?: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "end-session": {
+        parameters: {
+            query?: {
+                by?: string;
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content?: never;

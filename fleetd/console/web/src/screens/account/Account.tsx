@@ -7,10 +7,11 @@ import { api, data } from '../../api/client';
 import { type Me, useMe } from '../../api/me';
 import { OwnPassword } from '../../shell/OwnPassword';
 import { ScreenHead } from '../../shell/ScreenHead';
+import { SessionsOf } from '../admin/Sessions';
 import { TokensOf } from '../admin/Tokens';
 import { useAccountTexts } from './text';
 
-/** The person's own password and tokens, which everybody who is signed in has. */
+/** The person's own password, sessions and tokens, which everybody who is signed in has. */
 export default function Account() {
   const t = useAccountTexts();
   const me = useMe();
@@ -28,6 +29,15 @@ export default function Account() {
       ) : (
         <>
           <Who me={me} />
+          <Stack component="section" aria-labelledby="sessions">
+            <Title order={2} size="h4" id="sessions">
+              {t.sessions}
+            </Title>
+            <Text size="sm" c="dimmed" maw={720}>
+              {t.sessionsHelp}
+            </Text>
+            <SessionsOf user={me.id} own label={t.sessions} />
+          </Stack>
           <Stack component="section" aria-labelledby="tokens">
             <Title order={2} size="h4" id="tokens">
               {t.tokens}

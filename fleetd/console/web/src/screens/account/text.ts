@@ -3,7 +3,7 @@ import { texts } from '../../text/language';
 export const useAccountTexts = texts(
   {
     title: 'My account',
-    about: 'Who you are here, how you sign in, and the tokens with which programs act as you.',
+    about: 'Who you are here, how and where you are signed in, and the tokens with which programs act as you.',
     user: 'User',
     name: 'Name to show',
     roles: 'Roles',
@@ -14,6 +14,9 @@ export const useAccountTexts = texts(
     withPassword: 'a password',
     changePassword: 'Change password',
     noPassword: 'You have no password here, so there is none to change.',
+    sessions: 'Where you are signed in',
+    sessionsHelp:
+      'Each sign-in in a browser, until you sign out there or 12 hours are over. End those that you do not know, and change your password then.',
     tokens: 'My tokens',
     tokensHelp:
       'A token lets a program or the command line act as you, with your roles or fewer, until it ends. Make one for each program and end those that you do not know. fleetd login makes one by itself.',
@@ -35,7 +38,7 @@ export const useAccountTexts = texts(
   },
   {
     title: 'Mein Konto',
-    about: 'Wer Sie hier sind, wie Sie sich anmelden, und die Token, mit denen Programme als Sie handeln.',
+    about: 'Wer Sie hier sind, wie und wo Sie angemeldet sind, und die Token, mit denen Programme als Sie handeln.',
     user: 'Benutzer',
     name: 'Angezeigter Name',
     roles: 'Rollen',
@@ -46,6 +49,9 @@ export const useAccountTexts = texts(
     withPassword: 'einem Passwort',
     changePassword: 'Passwort ändern',
     noPassword: 'Sie haben hier kein Passwort, also gibt es keines zu ändern.',
+    sessions: 'Wo Sie angemeldet sind',
+    sessionsHelp:
+      'Jede Anmeldung in einem Browser, bis Sie sich dort abmelden oder 12 Stunden vorbei sind. Beenden Sie die, die Sie nicht kennen, und ändern Sie dann Ihr Passwort.',
     tokens: 'Meine Token',
     tokensHelp:
       'Mit einem Token handelt ein Programm oder die Kommandozeile als Sie, mit Ihren Rollen oder weniger, bis es endet. Machen Sie für jedes Programm eines, und beenden Sie die, die Sie nicht kennen. fleetd login macht selbst eines.',

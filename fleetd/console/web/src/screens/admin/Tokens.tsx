@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Box, Button, Code, Group, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
@@ -62,9 +62,14 @@ export function TokensOf({ users, own, label }: Props) {
             head: t.end,
             unseen: true,
             cell: (k) => (
-              <Button size="xs" variant="default" aria-label={t.revoke(k.name)} onClick={() => void end(k.id)}>
-                {t.end}
-              </Button>
+              <Group gap={4} justify="flex-end" wrap="nowrap">
+                <Box visibleFrom="md">
+                  <CommandLine compact lines={[lineOf('revoke-access-token', { path: { id: k.id } })]} />
+                </Box>
+                <Button size="xs" variant="default" aria-label={t.revoke(k.name)} onClick={() => void end(k.id)}>
+                  {t.end}
+                </Button>
+              </Group>
             ),
           },
         ]}

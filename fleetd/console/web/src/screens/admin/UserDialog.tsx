@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack, Switch, TagsInput, TextInput, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 
 import { api, type Schemas } from '../../api/client';
@@ -7,6 +7,7 @@ import { useSites } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Password } from '../../shell/Password';
 import { Refused } from '../../shell/Refused';
+import { SessionsOf } from './Sessions';
 import { useAdminTexts } from './text';
 import { useChange } from './useChange';
 
@@ -113,6 +114,14 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
           </Group>
         </Stack>
       </form>
+      {user && (
+        <Stack gap="xs" mt="lg" component="section" aria-labelledby="sessions-of-user">
+          <Title order={3} size="h5" id="sessions-of-user">
+            {t.sessions}
+          </Title>
+          <SessionsOf user={user.name} label={t.sessions} />
+        </Stack>
+      )}
     </Modal>
   );
 }

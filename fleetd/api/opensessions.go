@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"troupe/fleetd/accounts"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/schema"
+)
+
+// OpenSessions lists and ends sessions of browsers.
+type OpenSessions interface {
+	// OpenSessions lists the sessions of a user; those of all users if the name is empty.
+	OpenSessions(user string) []accounts.OpenSession
+	SessionID(cookie string) string
+	EndSession(ctx context.Context, p auth.Principal, s accounts.OpenSession, by change.Person)
+}
+
+// OpenSession is the sign-in of a user in a browser.
+type OpenSession struct {
+	ID        string      `json:"id"`
+	User      string      `json:"user"`
+	Address   string      `json:"address,omitempty" doc:"where the sign-in came from"`
+	Agent     string      `json:"agent,omitempty" doc:"what the browser calls itself"`
+	Since     schema.Time `json:"since"`
+	UsedAt    schema.Time `json:"used_at,omitzero" doc:"when its newest request came to this instance of fleetd; absent if none did since its start"`
+	ExpiresAt schema.Time `json:"expires_at"`
+	This      bool        `json:"this" doc:"it is the session of this request"`
+}
+
+type openSessionList struct {
+	Sessions []OpenSession `json:"sessions"`
+}
+
+// EndedSessions says how many sessions ended.
+type EndedSessions struct {
+	Ended int `json:"ended"`
+}
+
+func (s *server) openSessions(h huma.API) {
+	register(h, op("list-sessions", http.MethodGet, "/sessions", "accounts", "List where users are signed in", "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead."), auth.Own|auth.Administer,
+		func(_ context.Context, in *struct {
+			caller
+			SessionCookie
+			User string `query:"user" maxLength:"63"`
+		}) (*answer[openSessionList], error) {
+			user := in.User
+			if !in.principal.May(auth.Administer) {
+				user = in.principal.ID
+			}
+			out := openSessionList{Sessions: []OpenSession{}}
+			this := s.sessionOf(in.principal, in.Session)
+			for _, o := range s.OpenSessions.OpenSessions(user) {
+				one := OpenSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
+				if !o.UsedAt.IsZero() {
+					one.UsedAt = timeOf(o.UsedAt)
+				}
+				out.Sessions = append(out.Sessions, one)
+			}
+			return &answer[openSessionList]{out}, nil
+		})
+	register(h, op("end-session", http.MethodDelete, "/sessions/{id}", "accounts", "End a session", "One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends."), auth.Own|auth.Administer,
+		func(ctx context.Context, in *struct {
+			One
+			SignedQuery
+		}) (*struct{}, error) {
+			return nil, s.endSession(ctx, in.principal, in.ID, in.person(in.principal))
+		})
+	register(h, op("end-sessions", http.MethodDelete, "/sessions", "accounts", "End all sessions of a user but that of the request", "One's own; administrators can end those of another user."), auth.Own|auth.Administer,
+		func(ctx context.Context, in *struct {
+			caller
+			SessionCookie
+			User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`
+			SignedQuery
+		}) (*answer[EndedSessions], error) {
+			p, user := in.principal, orElse(in.User, in.principal.ID)
+			if user != p.ID && !p.May(auth.Administer) {
+				return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
+			}
+			out, this := EndedSessions{}, s.sessionOf(p, in.Session)
+			for _, o := range s.OpenSessions.OpenSessions(user) {
+				if o.ID != this {
+					s.OpenSessions.EndSession(ctx, p, o, in.person(p))
+					out.Ended++
+				}
+			}
+			return &answer[EndedSessions]{out}, nil
+		})
+}
+
+// sessionOf names the session of a request; empty if it has none.
+func (s *server) sessionOf(p auth.Principal, cookie string) string {
+	if p.Kind != auth.KindSession {
+		return ""
+	}
+	return s.OpenSessions.SessionID(cookie)
+}
+
+func (s *server) endSession(ctx context.Context, p auth.Principal, id string, by change.Person) error {
+	all := s.OpenSessions.OpenSessions("")
+	i := slices.IndexFunc(all, func(o accounts.OpenSession) bool { return o.ID == id })
+	if i < 0 || all[i].User != p.ID && !p.May(auth.Administer) { // who may not end it does not learn that it exists
+		return KindNotFound.Problem("there is no session "+id, "list the sessions: it may have ended")
+	}
+	s.OpenSessions.EndSession(ctx, p, all[i], by)
+	return nil
+}
