@@ -114,11 +114,11 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")
 	f.StringVar(&sh.by, "by", orElse(s.Env("TROUPE_BY"), s.Env("USER")), "your name, for the audit (TROUPE_BY)")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		sh.token = s.Env("TROUPE_TOKEN")
-		if sh.token == "" {
-			if err := sh.useContext(cmd.Flags().Changed("server") || s.Env("TROUPE_SERVER") != ""); err != nil {
-				return err
-			}
+		if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) {
+			return nil // the flags of the line to complete are not read yet
+		}
+		if err := sh.chooseServer(cmd); err != nil {
+			return err
 		}
 		if !slices.Contains(outputs, sh.output) {
 			return usage("-o %s: write %s", sh.output, anyOf(outputs))

@@ -27,6 +27,7 @@ type values func(sh *shell, ctx context.Context, given []string) []string
 // argSources are the sources of arguments, by the word for it in Use.
 var argSources = map[string]values{
 	"ROBOT": robotNames, "STORY": listOf("stories"), "ACTIVITY": listOf("activities"), "ACTIVITY[,ACTIVITY": listOf("activities"), "MODE": modes, "POINT": none,
+	"SESSION": listOf("sessions"), "TOKEN": listOf("tokens"),
 }
 
 // namesOfGroup are the sources of NAME and ID, by the group of the command.
@@ -41,7 +42,7 @@ var flagSources = map[string]values{
 	"output": fixed(outputs...), "label": labels, "robot": robotNames, "from": robotNames, "mode": modes, "if-mode": modes,
 	"act": acts, "story": listOf("stories"), "activity": listOf("activities"), "story-rev": none, "rev": none,
 	"level": fixed("info", "warn", "error", "safety"), "state": states, "apply": fixed(string(schema.ApplyNextAct), string(schema.ApplyNow), string(schema.ApplyNextStart)),
-	"point": points, "unit": units, "handler": handlers, "interrupter": interrupters, "latch": listOf("stops"),
+	"context": contextNames, "point": points, "unit": units, "handler": handlers, "interrupter": interrupters, "latch": listOf("stops"),
 	"log-level": fixed("debug", "info", "warn", "error"), "in-mode": modes, "has-story": listOf("stories"),
 	"presence": fixed("online", "degraded", "lost", "offline", "sleeping", "unknown"), "story-state": fixed("none", "current", "pending", "refused"),
 	"doing": fixed("performing", "failing", "activity", "interrupt", "paused", "paused_by_safety", "disabled", "waiting_for_release", "stop_input", "needs_reset", "not_connected", "not_adopted", "manual", "start_up", "no_story", "story_ended"),
@@ -55,7 +56,7 @@ func (sh *shell) complete(c *cobra.Command) {
 			if !known {
 				return nil, cobra.ShellCompDirectiveDefault // files
 			}
-			return sh.ask(cmd.Context(), from, given), cobra.ShellCompDirectiveNoFileComp
+			return sh.ask(cmd, from, given), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -69,7 +70,7 @@ func (sh *shell) complete(c *cobra.Command) {
 			from = fixed(string(schema.ApplyModeBoot), string(schema.ApplyModeNow))
 		}
 		_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return sh.ask(cmd.Context(), from, given), cobra.ShellCompDirectiveNoFileComp
+			return sh.ask(cmd, from, given), cobra.ShellCompDirectiveNoFileComp
 		}) // an error: it has one already
 	})
 	for _, below := range c.Commands() {
@@ -102,9 +103,13 @@ func (sh *shell) sourceOf(c *cobra.Command, words []string, at int) (values, boo
 }
 
 // ask returns what a source lists, without what is given already.
-func (sh *shell) ask(ctx context.Context, from values, given []string) []string {
+func (sh *shell) ask(cmd *cobra.Command, from values, given []string) []string {
+	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	if sh.chooseServer(cmd) != nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
@@ -206,6 +211,14 @@ func acts(sh *shell, ctx context.Context, given []string) []string {
 		return ids
 	})
 	return append(listOf("acts")(sh, ctx, given), taught(sh, ctx, given)...)
+}
+
+func contextNames(sh *shell, _ context.Context, _ []string) []string {
+	all, err := sh.readContexts()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all.Contexts))
 }
 
 var points = ofRobot(func(d view.Detail) []string {

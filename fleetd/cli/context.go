@@ -117,6 +117,15 @@ func (sh *shell) useContext(serverGiven bool) error {
 	return nil
 }
 
+// chooseServer takes server, CA and token for a command from its flags, the environment and the contexts.
+func (sh *shell) chooseServer(cmd *cobra.Command) error {
+	sh.token = sh.Env("TROUPE_TOKEN")
+	if sh.token != "" {
+		return nil
+	}
+	return sh.useContext(cmd.Flags().Changed("server") || sh.Env("TROUPE_SERVER") != "")
+}
+
 func (sh *shell) contextCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "list the servers that you signed in to", Args: cobra.NoArgs,

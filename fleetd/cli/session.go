@@ -54,7 +54,7 @@ func (sh *shell) sessionEndCommand() *cobra.Command {
 	var user, why string
 	var all bool
 	c := &cobra.Command{
-		Use: "end SESSION... | --all", Short: "end sign-ins at once, by their ids or all of a user", Args: cobra.ArbitraryArgs,
+		Use: "end [SESSION...]", Short: "end sign-ins at once, by their ids or all of a user", Args: cobra.ArbitraryArgs,
 		Example: "  fleetd session end 5d41402abc4b\n  fleetd session end --all --user anna --why 'lost tablet'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) || user != "" && !all {
