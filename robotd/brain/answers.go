@@ -15,9 +15,7 @@ import (
 func (t *step) toAnswers(do func(answer.Step)) {
 	f := answer.Facts{Standing: t.standing(), Current: t.Current(), Pending: t.Pending(), Report: &t.report}
 	f.FleetOffset, f.ClockKnown = t.beats.Offset(t.now)
-	from := t.list.Len()
-	do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list})
-	t.settle(from)
+	t.collect(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
 // stepRequests gives the journal of requests one input.

@@ -169,9 +169,7 @@ func (t *step) reboot(o request.Perform, why string) {
 func (t *step) takeDiagnosis(o request.Perform) bool {
 	a, ok := o.Args.(verb.AckFault)
 	if ok {
-		from := t.list.Len()
-		t.healths().Acknowledge(o, a.Source)
-		t.settle(from)
+		t.collect(func() { t.healths().Acknowledge(o, a.Source) })
 	}
 	return ok
 }

@@ -19,11 +19,7 @@ func (t *step) lives() life.Step {
 	}}
 }
 
-func (t *step) toLife(do func(life.Step)) {
-	from := t.list.Len()
-	do(t.lives())
-	t.settle(from)
-}
+func (t *step) toLife(do func(life.Step)) { t.collect(func() { do(t.lives()) }) }
 
 // stopReason is why a stop keeps the robot from living: one of the safety core, a latched one,
 // one after which only auto/continue lets it go on, or that somebody stopped the story: then

@@ -20,9 +20,7 @@ func (t *step) toModes(do func(supervisor.Step)) {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
 	f.Map = t.body.Map()
-	from := t.list.Len()
-	do(supervisor.Step{State: &t.modes, Facts: f, Now: t.now, Out: &t.list})
-	t.settle(from)
+	t.collect(func() { do(supervisor.Step{State: &t.modes, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
 func (t *step) notifyMode(n mode.Notice) { t.toModes(func(m supervisor.Step) { m.Notify(n) }) }

@@ -98,16 +98,19 @@ func (t *step) settle(from int) {
 	t.list.Cut(from)
 }
 
+// collect carries out what do adds to the list.
+func (t *step) collect(do func()) {
+	from := t.list.Len()
+	do()
+	t.settle(from)
+}
+
 // reports returns the part report with its facts.
 func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
 
 // toReport and its siblings call a part and carry out its effects and
 // intents.
-func (t *step) toReport(do func(report.Step)) {
-	from := t.list.Len()
-	do(t.reports())
-	t.settle(from)
-}
+func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reports()) }) }
 
 // recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
@@ -156,11 +159,7 @@ func (t *step) manuals() manual.Step {
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
-func (t *step) toManual(do func(manual.Step)) {
-	from := t.list.Len()
-	do(t.manuals())
-	t.settle(from)
-}
+func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manuals()) }) }
 
 // performs returns the part perform with its facts.
 func (t *step) performs() perform.Step {
@@ -177,16 +176,10 @@ func (t *step) performs() perform.Step {
 	}}
 }
 
-func (t *step) toPerform(do func(perform.Step)) {
-	from := t.list.Len()
-	do(t.performs())
-	t.settle(from)
-}
+func (t *step) toPerform(do func(perform.Step)) { t.collect(func() { do(t.performs()) }) }
 
 func (t *step) toHeartbeat(do func(heartbeat.Step)) {
-	from := t.list.Len()
-	do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
-	t.settle(from)
+	t.collect(func() { do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
 }
 
 func (t *step) toIntent(do func(intent.Step)) {

@@ -114,9 +114,7 @@ func (t *step) persistStops() {
 	if !t.report.Clean() && t.stops.Answers() {
 		t.changed(effect.FlushNow)
 	}
-	from := t.list.Len()
-	t.stops.Persist(t.now, &t.list)
-	t.settle(from)
+	t.collect(func() { t.stops.Persist(t.now, &t.list) })
 }
 
 // answerStops answers live stops.

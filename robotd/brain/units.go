@@ -67,11 +67,7 @@ func (t *step) sensed(ev driver.Event) {
 }
 
 // inBody gives the body a report of its driver.
-func (t *step) inBody(ev driver.Event) {
-	from := t.list.Len()
-	body.Step(&t.body, ev, &t.list)
-	t.settle(from)
-}
+func (t *step) inBody(ev driver.Event) { t.collect(func() { body.Step(&t.body, ev, &t.list) }) }
 
 // chosen reports whether a person chose what a screen offered.
 func (t *step) chosen(ev driver.Event) (was bool) {
@@ -104,9 +100,7 @@ func (t *step) toUnit(o *act.Effect) {
 	if o.Lane == perform.SafetyLane {
 		by = safety.Core
 	}
-	from := t.list.Len()
-	c, why, detail := t.body.Command(t.safety.At, by, o, &t.list)
-	t.settle(from)
+	c, why, detail := t.command(by, o)
 	if why != "" {
 		t.lanes.Done(o.Key, why, detail, t.now.Mono)
 		return
@@ -119,14 +113,18 @@ func (t *step) toUnit(o *act.Effect) {
 	t.do(effect.Start{Command: c, Demanded: o.Do})
 }
 
+// command asks the body whether a unit may do what o demands, within its limits.
+func (t *step) command(by safety.Issuer, o *act.Effect) (c driver.Command, refused schema.Reason, detail string) {
+	t.collect(func() { c, refused, detail = t.body.Command(t.safety.At, by, o, &t.list) })
+	return c, refused, detail
+}
+
 // move sets the velocity of the drive, within its limits.
 func (t *step) move(m effect.Move) {
 	if m.Demanded == (driver.Velocity{}) { // nothing has limited it before
 		m.Demanded = m.Velocity
 	}
-	from := t.list.Len()
-	m.Velocity = t.body.Velocity(m.Velocity, &t.list)
-	t.settle(from)
+	t.collect(func() { m.Velocity = t.body.Velocity(m.Velocity, &t.list) })
 	t.do(m)
 }
 
@@ -192,17 +190,13 @@ func (t *step) carryOutActs() {
 func (t *step) actEnded(o *act.Effect) {
 	t.changed(effect.FlushSoon)
 	if !t.manualEnded(o) {
-		from := t.list.Len()
-		t.performs().Ended(o)
-		t.settle(from)
+		t.collect(func() { t.performs().Ended(o) })
 	}
 }
 
 // manualEnded reports whether the entry that ended was a manual command.
 func (t *step) manualEnded(o *act.Effect) (was bool) {
-	from := t.list.Len()
-	was = t.manuals().Ended(o)
-	t.settle(from)
+	t.collect(func() { was = t.manuals().Ended(o) })
 	return was
 }
 
@@ -213,10 +207,8 @@ func (t *step) look(in effect.Look) {
 	if !has {
 		return
 	}
-	from := t.list.Len()
 	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
-	c, why, _ := t.body.Command(t.safety.At, safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do}, &t.list)
-	t.settle(from)
+	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do})
 	if why != "" {
 		t.modes.LookEnded(in.Key)
 		return
