@@ -51,6 +51,9 @@ func Start(t testing.TB, options ...func(*server.Config)) *Broker {
 // works in a synctest bubble, where real sockets cannot block.
 func InProcess(c *server.Config) { c.MQTT = "" }
 
+// AsBus starts the broker as the bus of a robot.
+func AsBus(c *server.Config) { c.Bus = true }
+
 // Users starts the broker with a users file instead of accepting every client.
 func Users(t testing.TB, text string) func(*server.Config) {
 	t.Helper()

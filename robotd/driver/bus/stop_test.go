@@ -2,14 +2,21 @@ package bus_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"troupe/broker/brokertest"
 	"troupe/broker/link"
 	"troupe/robotd/driver"
+	"troupe/robotd/driver/bus"
+	"troupe/robotd/driver/bus/bustest"
+	"troupe/robotd/driver/sim"
+	"troupe/schema"
 	"troupe/schema/bubble"
 	contract "troupe/schema/bus"
 	"troupe/schema/score"
@@ -51,4 +58,91 @@ func TestStopIsOneDeliveryToTheAdapter(t *testing.T) {
 			t.Errorf("after %v the stop took the messages %q", time.Since(began), ticks)
 		}
 	})
+}
+
+// ordered is a body that reports the orders that its adapter gives it.
+type ordered struct {
+	*sim.Sim
+	orders chan driver.Order
+}
+
+func (o ordered) Order(to driver.Order) {
+	o.Sim.Order(to)
+	o.orders <- to
+}
+
+// BenchmarkStop measures, over the same broker on the loopback, the bare delivery of a message
+// of this size, and a stop from the driver's method until the adapter gives the order to its
+// motors. It also reports the median and the time of 99 %. BenchmarkStopAtTheAdapter of robotd/robot has
+// the whole way from the stop of a client. -benchtime 500x takes half a minute.
+func BenchmarkStop(b *testing.B) {
+	broker := brokertest.Start(b, brokertest.AsBus)
+	b.Run("bare-delivery", func(b *testing.B) {
+		arrived := make(chan struct{}, 1)
+		l, err := link.Open(b.Context(), link.Config{
+			URL: broker.URL(), Subscribe: []link.Subscription{{Filter: contract.In("bench", contract.InTick), QoS: 1}}, OnMessage: func(link.Message) { arrived <- struct{}{} },
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer l.Close(context.Background())
+		from, err := link.Open(b.Context(), link.Config{URL: broker.URL()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer from.Close(context.Background())
+		if err := errors.Join(l.WaitUp(b.Context()), from.WaitUp(b.Context())); err != nil {
+			b.Fatal(err)
+		}
+		payload := []byte(`{"v":1,"seq":1,"order":"stop"}`)
+		measure(b, func() {
+			if err := from.Publish(b.Context(), link.Message{Topic: contract.In("bench", contract.InTick), Payload: payload, QoS: 1}); err != nil {
+				b.Fatal(err)
+			}
+			<-arrived
+		})
+	})
+	b.Run("order-to-adapter", func(b *testing.B) {
+		body := ordered{sim.New(sim.Config{}), make(chan driver.Order, 64)}
+		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": bustest.All}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer adapters.Close()
+		d := bus.New(bus.Config{URL: broker.URL(), Adapters: []string{"base"}})
+		if err := d.Open(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		defer d.Close()
+		go func() {
+			for range d.Events() {
+			}
+		}()
+		order := func(o driver.Order) {
+			d.Order(o)
+			for o != <-body.orders {
+			}
+		}
+		measure(b, func() { order(driver.ToStop) }, func() { order(driver.ToRun) })
+	})
+}
+
+// measure times do, and none of what comes before it. Between two runs it lets the connection
+// rest, and the adapter stay below its rate of messages.
+func measure(b *testing.B, do func(), before ...func()) {
+	var took []time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		for _, f := range before {
+			f()
+		}
+		<-time.After(25 * time.Millisecond)
+		b.StartTimer()
+		began := time.Now()
+		do()
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "µs/median")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "µs/99%")
 }
