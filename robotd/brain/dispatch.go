@@ -129,6 +129,8 @@ func (t *step) takeReport(o request.Perform) bool {
 		t.resync(o)
 	case verb.Replay:
 		t.toReport(func(r report.Step) { r.Replay(o, a) })
+	case verb.ExportRecord:
+		t.toReport(func(r report.Step) { r.ExportRecord(o, a) })
 	case verb.LogOn, verb.LogOff:
 		t.toReport(func(r report.Step) { r.SetLog(o, o.Args == verb.LogOn{}) })
 	default:

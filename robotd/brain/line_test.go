@@ -95,6 +95,8 @@ func (p *player) line(e effect.Effect) string {
 		return "call: " + e.URL
 	case effect.EndCall:
 		return "call: no longer of " + e.ID
+	case effect.ExportRecord:
+		return fmt.Sprintf("flight record: the last %v to %s", e.Last, e.To)
 	case effect.Note:
 		line := fmt.Sprintf("%s: %s -> %s (%s)", e.Machine, e.From, e.To, e.Why)
 		if e.Cause != "" {

@@ -299,6 +299,8 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			if answer, known := r.answers[e.URL]; known {
 				r.soon(300*time.Millisecond, event.Called{ID: e.ID, Body: []byte(answer.body), Reason: answer.refused, Detail: "as the script says"})
 			}
+		case effect.ExportRecord:
+			r.soon(300*time.Millisecond, event.RecordExported{Records: 43, Bytes: 5 << 10})
 		case effect.Exit:
 			r.over = true
 		}

@@ -177,6 +177,8 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.MessageDropped(ev) })
 	case event.Recorder:
 		t.toReport(func(r report.Step) { r.Recorder(ev) })
+	case event.RecordExported:
+		t.toReport(func(r report.Step) { r.RecordExported(ev) })
 	case event.SimInput:
 		t.toReport(func(r report.Step) { r.SimInput(ev) })
 	case event.Calibrated:

@@ -1,6 +1,6 @@
-// Package download fetches files from fleetd over HTTP that are too large for MQTT. A
-// file is identified by its digest and its size; the package rejects any other length
-// or content, and follows no redirect.
+// Package download fetches files from fleetd over HTTP that are too large for MQTT, and sends
+// flight records there. A file to fetch is identified by its digest and its size; the package
+// rejects any other length or content, and follows no redirect.
 //
 // A partial file stays on the disk and a later download continues it. A file with wrong
 // content, or for which the disk has no space, is removed.
@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -256,12 +255,7 @@ func (p *part) checkHeader(answer *http.Response) error {
 	case code >= 300 && code < 400:
 		return fail(schema.ReasonUnavailable, "fleetd redirects the robot elsewhere (%s); the robot follows no redirects", answer.Status)
 	}
-	var why struct{ Detail, Hint string }
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
-	if json.Unmarshal(text, &why) != nil || why.Detail == "" {
-		return fail(schema.ReasonUnavailable, "fleetd answers %s", answer.Status)
-	}
-	return fail(schema.ReasonUnavailable, "fleetd answers %s: %.300s", answer.Status, why.Detail)
+	return refusal(answer)
 }
 
 // add appends received bytes.

@@ -115,6 +115,13 @@ type (
 	}
 	EndCall struct{ ID string }
 
+	// ExportRecord sends what the flight recorder has of the last time to fleetd, under the
+	// key To; the event RecordExported follows.
+	ExportRecord struct {
+		To   string
+		Last time.Duration
+	}
+
 	// Note is a line for the log: a transition of a state machine.
 	Note struct {
 		Machine, From, To string
@@ -171,6 +178,7 @@ func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
 func (Call) effect()           {}
 func (EndCall) effect()        {}
+func (ExportRecord) effect()   {}
 func (Note) effect()           {}
 func (Exit) effect()           {}
 func (Log) effect()            {}
@@ -195,6 +203,7 @@ func (Fetch) intent()          {}
 func (EndFetch) intent()       {}
 func (Call) intent()           {}
 func (EndCall) intent()        {}
+func (ExportRecord) intent()   {}
 func (Note) intent()           {}
 func (Exit) intent()           {}
 func (Log) intent()            {}

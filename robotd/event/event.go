@@ -217,6 +217,16 @@ type Recorder struct {
 
 func (Recorder) event() {}
 
+// RecordExported is the end of an ExportRecord. Fleetd has the file if the reason is empty.
+type RecordExported struct {
+	Records uint64
+	Bytes   int64
+	Reason  schema.Reason
+	Detail  string
+}
+
+func (RecordExported) event() {}
+
 // SimInput is an input that was played into the simulated body, or refused for a problem. An
 // entry of a scenario without an input has no name.
 type SimInput struct {

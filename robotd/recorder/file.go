@@ -133,6 +133,16 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 	return nil
 }
 
+// endChunk makes the next record end the present chunk.
+func (w *writer) endChunk() {
+	if !w.wholeChunks() {
+		w.due = time.Unix(0, 0)
+	}
+}
+
+// wholeChunks reports whether the disk has everything that was written.
+func (w *writer) wholeChunks() bool { return w.to == nil || w.due.IsZero() }
+
 func (w *writer) create(at time.Time) error {
 	if err := w.ring.spare(); err != nil {
 		return err

@@ -25,9 +25,10 @@ type Recorder struct {
 	dropped atomic.Int64 // since the start
 	failing atomic.Bool  // the disk refused the newest write
 
-	said   int64 // of dropped, in the files
-	failed int
-	retry  time.Time
+	said    int64 // of dropped, in the files
+	flushes []flush
+	failed  int
+	retry   time.Time
 }
 
 // entry is a record with the time of its step.
@@ -35,6 +36,11 @@ type entry struct {
 	at time.Time
 	Record
 }
+
+// flush asks for what came before it to be on the disk; it is closed then.
+type flush chan struct{}
+
+func (flush) record() {}
 
 // New returns a recorder that keeps at most limit bytes below the data directory dir, or nil if
 // the limit is 0. Its Run has to be called.
@@ -116,6 +122,13 @@ func (r *Recorder) Run() {
 
 // take writes one record, after the number of those that are missing before it.
 func (r *Recorder) take(e entry) {
+	if f, ok := e.Record.(flush); ok {
+		r.flushes = append(r.flushes, f)
+		r.writer.endChunk()
+		r.flushed()
+		return
+	}
+	defer r.flushed()
 	if e.at.Before(r.retry) && e.at.Add(retryAfter).After(r.retry) { // or the clock was set
 		r.dropped.Add(1)
 		return
@@ -152,6 +165,16 @@ func (r *Recorder) write(e entry, data []byte) error {
 		r.said += missing
 	}
 	return r.writer.write(e.at, e.Record, data)
+}
+
+// flushed wakes those that wait until what came before is on the disk.
+func (r *Recorder) flushed() {
+	if len(r.flushes) > 0 && r.writer.wholeChunks() {
+		for _, c := range r.flushes {
+			close(c)
+		}
+		r.flushes = nil
+	}
 }
 
 // open opens the ring at the first record.

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
+	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -33,6 +34,7 @@ type State struct {
 	disk     disk
 
 	recordsDropped int64
+	exporting      request.Key // the command that wants a flight record; empty = none
 	late           late
 	logs           bool // on the robot
 }

@@ -31,6 +31,7 @@ type files struct {
 	most   int               // bytes of one answer; 0 = all
 	breaks bool              // after most, instead of hanging
 	asked  []string          // Range of each request
+	put    http.HandlerFunc  // for what robots send
 }
 
 func newFiles(t *testing.T) *files {
@@ -76,6 +77,10 @@ func (f *files) with(do func()) {
 }
 
 func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut {
+		f.put(w, r)
+		return
+	}
 	f.mu.Lock()
 	body, known := f.bodies[path.Base(r.URL.Path)]
 	most, breaks := f.most, f.breaks

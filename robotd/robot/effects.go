@@ -35,6 +35,7 @@ type effects struct {
 
 	downloads *downloads
 	calls     *calls
+	exports   *exports
 
 	work sync.WaitGroup // goroutines that send events to the loop
 
@@ -103,6 +104,8 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.calls.begin(e)
 		case effect.EndCall:
 			h.calls.end(e.ID)
+		case effect.ExportRecord:
+			h.exports.begin(e)
 		case effect.Note:
 			h.note(e)
 		case effect.Alarm:

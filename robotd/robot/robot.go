@@ -237,6 +237,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop.onFleetTime = cfg.clock.receive
 	h.downloads = newDownloads(running, cfg, assets, h.loop, log)
 	h.calls = newCalls(running, h.loop)
+	h.exports = &exports{ctx: running, recorder: record, fleetd: cfg.fleetd, loop: h.loop, log: log}
 
 	// The link outlives ctx, because it has a last message to send.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
@@ -279,6 +280,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.fetcher.close()
 	h.downloads.close()
 	h.calls.close()
+	h.exports.close()
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
 	closeBody = func() error { return nil }
