@@ -153,7 +153,7 @@ func (rules importRules) checkFile(s *source) (found []string) {
 			rules.checkOwnImport(s, index, own, report)
 			continue
 		}
-		if importer, ok := rules.onlyImporterOf(what); ok && s.folder != importer {
+		if importer, ok := rules.onlyImporterOf(what); ok && !slices.Contains(strings.Fields(importer), s.folder) {
 			report("imports %s, which only %s may: use what %s offers", what, importer, importer)
 			continue
 		}

@@ -74,7 +74,7 @@ var layers = []layer{
 	{what: "fleetd's view of robots and of other instances",
 		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "components of fleetd",
-		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/refusal"}},
+		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/refusal", "fleetd/records"}},
 	{what: "who is signed in",
 		folders: []string{"fleetd/accounts"}},
 	{what: "fleetd's HTTP API and page",
@@ -141,13 +141,13 @@ var allowedClocks = map[string]string{
 	"broker/link": "the loop around one connection: its deadlines and pauses are in the network's time; no decision of a robot depends on them",
 }
 
-// Libraries that only one folder may import.
+// Libraries that only one folder may import, or one of each program.
 var onlyImporter = map[string]string{
 	"github.com/eclipse/paho.mqtt.golang": "broker/link",
 	"github.com/mochi-mqtt/server/v2":     "broker/server",
 	"github.com/alexedwards/scs/v2":       "fleetd/accounts",
 	"golang.org/x/oauth2":                 "fleetd/provider",
-	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder",
+	"github.com/foxglove/mcap/go/mcap":    "robotd/recorder fleetd/records",
 }
 
 // The types that assemble a program, by their folder. No struct has one as a

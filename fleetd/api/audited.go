@@ -217,7 +217,7 @@ var operationNames = map[string]string{
 	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
 	"set-labels": "label", "adopt-robot": "adopt", "make-token": "make a token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
 	"delete-orphan": "empty", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
-	"import-library": "save", "label-robots": "label", "try-text": "command act/perform",
+	"import-library": "save", "ask-record": "command record/export", "send-record": "flight record", "label-robots": "label", "try-text": "command act/perform",
 	"allow-login": "login allow", "finish-login": "token create",
 	"add-user": "user add", "change-user": "user set", "set-password": "user password", "change-own-password": "user password", "make-access-token": "token create", "revoke-access-token": "token revoke",
 }

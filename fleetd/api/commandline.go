@@ -110,6 +110,11 @@ var commandLines = map[string]string{
 	"list-points":    "robot points r1",
 	"list-documents": "robot documents r1",
 
+	"ask-record":      "robot record r1 --last 10m",
+	"list-records":    "robot records r1",
+	"get-record":      "robot record r1 --id 20261123t053012-1f0c9a3b",
+	"get-record-file": "robot record r1 --id 20261123t053012-1f0c9a3b --out r1.mcap",
+
 	"make-token":         "robot enrol r1",
 	"get-identity":       "robot identity r1",
 	"revoke-robot":       "robot revoke r1 --why stolen",
@@ -142,6 +147,8 @@ var otherWays = map[string]string{
 var robotsCalls = map[string]string{
 	"enrol": "a robot gets its first certificate with the token that robot enrol made",
 	"renew": "a robot renews its certificate",
+
+	"send-record": "a robot sends a flight record that was asked for",
 
 	"sign-in-ways": "the page shows how people can sign in",
 	"allow-login":  "the page lets a person allow the command line that fleetd login --browser runs in",

@@ -22,6 +22,7 @@ type Deps struct {
 	Targets       Targets
 	Commands      Commands
 	Questions     Questions
+	Records       Records
 	Stops         Stops
 	Library       Library
 	Entries       Entries

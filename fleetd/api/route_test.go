@@ -30,7 +30,7 @@ func everyRoute(t *testing.T, do func(mux *http.ServeMux, path string, o *huma.O
 	mux := http.NewServeMux()
 	h := routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	for path, item := range h.OpenAPI().Paths {
-		path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64)).Replace(path)
+		path = strings.NewReplacer("{id}", "x1", "{name}", "x1", "{serial}", "ab", "{rev}", "1", "{digest}", strings.Repeat("0", 64), "{record}", "x1", "{key}", "x1").Replace(path)
 		for _, o := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete, item.Patch, item.Options, item.Head, item.Trace} {
 			if o != nil {
 				do(mux, path, o)
@@ -75,7 +75,7 @@ func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 		t.Errorf("only %d routes were found", n)
 	}
 	slices.Sort(selfProving)
-	if want := []string{"enrol", "finish-login", "health", "renew", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(selfProving, want) {
+	if want := []string{"enrol", "finish-login", "health", "renew", "send-record", "sign-in", "sign-in-ways", "sign-out"}; !slices.Equal(selfProving, want) {
 		t.Errorf("every principal may call %v, want %v", selfProving, want)
 	}
 }
@@ -85,8 +85,8 @@ func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 func TestRequestThatChangesNeedsMoreThanView(t *testing.T) {
 	everyRoute(t, func(_ *http.ServeMux, _ string, o *huma.Operation) {
 		right := o.Metadata[rightKey].(auth.Rights)
-		if right == auth.SelfProving || right&(auth.Own|auth.Audit) != 0 || o.OperationID == "list-users" {
-			return // everybody who is signed in; and what only auditors and administrators see
+		if right == auth.SelfProving || right&(auth.Own|auth.Audit|auth.Records) != 0 || o.OperationID == "list-users" {
+			return // everybody who is signed in; and what only auditors, operators or administrators see
 		}
 		if looks := o.Method == http.MethodGet && o.OperationID != "drive" || slices.Contains([]string{"validate-texts", "get-timeline-of-text"}, o.OperationID); looks != (right&auth.View != 0) {
 			t.Errorf("%s (%s) needs the right to %v", o.OperationID, o.Method, right)

@@ -92,6 +92,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	}
 	s.draftTimeline(h)
 	s.conditions(h)
+	s.flightRecords(h)
 	s.files(h)
 	s.tries(h)
 	s.validation(h)
@@ -168,6 +169,8 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 		switch {
 		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"), r.URL.Path == Prefix+importPath:
 			limit, patience = score.MaxAsset, uploadPatience
+		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, schema.RecordsPath):
+			limit = schema.MaxRecordBytes // which go to the disk as they come
 		case r.URL.Path == Prefix+validatePath, r.URL.Path == Prefix+publishPath:
 			limit = maxTexts
 		}

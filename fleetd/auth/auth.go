@@ -69,6 +69,7 @@ const (
 	Audit                         // read the audit
 	Own                           // change one's own password and tokens
 	Try                           // perform a draft once on one robot
+	Records                       // get flight records of robots
 	end
 
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
@@ -80,7 +81,7 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own", "try"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own", "try", "records"}
 
 // Names lists the names of the rights.
 func (r Rights) Names() []string {

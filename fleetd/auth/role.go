@@ -29,9 +29,14 @@ type RoleRow struct {
 }
 
 // Roles is the table of roles. A person who may change what robots do may also stop them.
+//
+// A flight record has what people said to the robot and what it answered, for up to a day; who
+// watches a robot sees only what happens now. So it needs a right of its own, which operators
+// have: they stand by the robot, answer for what it did, and need its record before the robot
+// overwrites it.
 var Roles = []RoleRow{
 	{Role: Viewer, Rights: View | Own, Purpose: "sees robots, the library and what happened"},
-	{Role: Operator, Rights: View | Own | Command | Manual | Try | Stop | Release, Purpose: "runs robots: modes, stories, manual control, stops and their release"},
+	{Role: Operator, Rights: View | Own | Command | Manual | Try | Stop | Release | Records, Purpose: "runs robots: modes, stories, manual control, stops and their release; gets flight records, which have what people said to a robot"},
 	{Role: Author, Rights: View | Own | Edit | Try | Stop, Purpose: "writes and publishes acts, stories, activities and assets, and tries drafts on a robot that an operator has made ready"},
 	{Role: Releaser, Rights: View | Own | Assign | Stop, Purpose: "decides what robots get: assigns stories, activities, settings, modes and places"},
 	{Role: Admin, Rights: All, Purpose: "does everything, also users, labels, enrolment and removal of robots", FleetWide: true},

@@ -26,6 +26,7 @@ var fakeAnswers = map[string]string{
 	"publish-story":         `{"revision":{"sha256":"0123456789abcdef"}}`,
 	"publish-activity":      `{"revision":{"sha256":"0123456789abcdef"}}`,
 	"put-asset":             `{"asset":{"sha256":"0123456789abcdef"}}`,
+	"get-record":            `{"id":"20261123t053012-1f0c9a3b","robot":"r1","state":"done"}`,
 	"command":               `{"commands":[{"answer":{"status":"SUCCEEDED","lease":{"id":"a"}}}]}`,
 }
 

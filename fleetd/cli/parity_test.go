@@ -43,7 +43,7 @@ const reason = "the-show"
 
 // withoutCommand are the operations of robots, and of a sign-in on the page for the command line. Tests of
 // fleetd/fleet have their entries.
-var withoutCommand = []string{"enrol", "renew", "allow-login", "finish-login"}
+var withoutCommand = []string{"enrol", "renew", "send-record", "allow-login", "finish-login"}
 
 // Every operation of the API that changes something is done by a command of the command line,
 // and leaves one entry in the audit that says who did it, why, to what, and how it ended;
@@ -77,6 +77,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "label-robots", line: "robot label -l site=lobby floor=2 --expect 1", what: "label", target: "1 robots"},
 		{operation: "command", line: "mode set ato r1", what: "command mode/set", target: "robot r1", outcome: audit.Accepted},
 		{operation: "post-intent", line: "/robots/r1/intents", body: map[string]any{"name": "greet", "why": reason}, what: "command intent/post", target: "robot r1", outcome: audit.Accepted},
+		{operation: "ask-record", line: "/robots/r1/records", body: map[string]any{"last_ms": 60000, "why": reason}, what: "command record/export", target: "robot r1", outcome: audit.Accepted},
 		{operation: "cancel-command", line: "command cancel COMMAND", what: "cancel", target: "command ", before: func() {
 			p.must("POST", "/robots/r3/adopt", api.Signed{}, nil)
 			var b api.Batch

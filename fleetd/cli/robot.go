@@ -80,8 +80,8 @@ both times, the kind, the text, and the event from which it was made.`,
 		}),
 	}
 	watched.flags(watch)
-	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.labelCommand()}, sh.identityCommands()...)
-	return group("robot", "robots: list, get, points, documents, watch, label; enrol, identity, revoke; decommission, orphans",
+	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.recordCommand(), sh.recordsCommand(), sh.labelCommand()}, sh.identityCommands()...)
+	return group("robot", "robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
 }
 

@@ -22,6 +22,7 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/records"
 	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
@@ -52,6 +53,7 @@ type Fleet struct {
 	publisher   *publish.Publisher
 	dispatcher  *dispatch.Dispatcher
 	questions   *dispatch.Questions
+	records     *records.Keeper
 	auditor     *dispatch.Auditor
 	refusals    *refusal.Recorder
 	orphaned    *dispatch.Orphaned
@@ -119,6 +121,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.makeDispatcher()
 	f.publisher = f.newPublisher()
 	f.drivers = f.newDrivers()
+	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
 	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
@@ -147,6 +150,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.running.Go(func() { f.runWithDatabase(running) })
 	f.running.Go(func() { f.leadership.Run(running) })
 	f.running.Go(func() { f.accounts.Run(running) })
+	f.running.Go(func() { f.records.Run(running) })
 	if f.web.listener != nil {
 		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
 	}

@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/console"
 	"troupe/fleetd/trust"
+	"troupe/schema"
 )
 
 // maxHeader bounds the header of a request.
@@ -162,8 +163,8 @@ func (f *Fleet) allowedHost(host string) bool {
 	return err == nil && pair.Leaf.VerifyHostname(host) == nil
 }
 
-// listenForRobots binds the address at which robots request and renew certificates, and fetch
-// files with them; it serves nothing else.
+// listenForRobots binds the address at which robots request and renew certificates, fetch files
+// and send flight records with them; it serves nothing else.
 func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
 		return nil // without certificate or keys the start has failed already
@@ -178,7 +179,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
 			f.web.mux.ServeHTTP(w, r)
-		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath):
+		case r.Method == http.MethodGet && strings.HasPrefix(path, api.FilesPath), r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, schema.RecordsPath):
 			files.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)

@@ -9,10 +9,12 @@ import (
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/provider"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/records"
 	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
@@ -108,6 +110,27 @@ func (f *Fleet) makeAccounts() (err error) {
 		},
 	})
 	return nil
+}
+
+// newRecords makes the keeper of flight records, in a folder beside the database.
+func (f *Fleet) newRecords() *records.Keeper {
+	return records.New(records.Deps{
+		Log: f.log, Now: f.Now, Dir: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".records", Note: f.refusals.Record,
+		Outcome: func(ctx context.Context, id string) (failed bool, why string) {
+			db, err := f.Store()
+			if err != nil {
+				return false, ""
+			}
+			c, err := db.Command(ctx, id)
+			if err != nil || !c.State.Final() || c.State == command.Succeeded {
+				return false, "" // what the robot sent says how it ends
+			}
+			if why = c.Because; c.Answer != nil && c.Answer.Detail != "" {
+				why = c.Answer.Detail
+			}
+			return true, "robot " + c.Robot + " sends no flight record: " + why
+		},
+	})
 }
 
 // openVault opens the fleet's keys, if there are any.

@@ -996,6 +996,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/records/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Send a flight record to fleetd
+         * @description For robots, with their certificate, under the key of record/export. The key counts once.
+         */
+        put: operations["send-record"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/renew": {
         parameters: {
             query?: never;
@@ -1271,6 +1291,64 @@ export interface paths {
          * @description Those that it was taught hold on the map taught_map_sha256 only.
          */
         get: operations["list-points"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the flight records of a robot that this instance has, the newest first */
+        get: operations["list-records"];
+        put?: never;
+        /**
+         * Get what a robot recorded
+         * @description Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps it for a day.
+         */
+        post: operations["ask-record"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/records/{record}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get how far a flight record is */
+        get: operations["get-record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/records/{record}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a flight record
+         * @description An MCAP file with its schemas inside, which Foxglove opens. The audit says who downloaded it.
+         */
+        get: operations["get-record-file"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2771,7 +2849,7 @@ export interface components {
             password: boolean;
             /** @description the account can sign in with the OpenID Connect provider */
             provider: boolean;
-            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own" | "try")[];
+            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release" | "administer" | "audit" | "own" | "try" | "records")[];
             roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description robots of these sites only; empty = every robot */
             sites: string[];
@@ -2970,6 +3048,56 @@ export interface components {
             stale_activities: string[];
             /** @description the newest revision has the same contents */
             unchanged: boolean;
+        };
+        RecordList: {
+            records: components["schemas"]["RecordsRecord"][];
+        };
+        RecordRequest: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /**
+             * Format: int64
+             * @description how long until now
+             * @default 600000
+             */
+            last_ms: number;
+            why?: string;
+        };
+        RecordsRecord: {
+            asked_at: string;
+            by?: string;
+            /**
+             * Format: int64
+             * @description that have arrived
+             */
+            bytes: number;
+            /** @description id of the command that asked the robot */
+            command?: string;
+            ended_at?: string;
+            /** @description when fleetd removes it, or earlier for the room of newer ones */
+            expires_at?: string;
+            /** @description of the first record in it */
+            from?: string;
+            id: string;
+            /**
+             * Format: int64
+             * @description how long before the request it begins
+             */
+            last_ms: number;
+            /** Format: int64 */
+            records?: number;
+            robot: string;
+            /**
+             * Format: int64
+             * @description bytes of the whole file, once the robot sends it
+             */
+            size?: number;
+            /** @enum {string} */
+            state: "asked" | "sending" | "done" | "failed";
+            /** @description of the last */
+            to?: string;
+            /** @description why it failed, and what to do */
+            why?: string;
         };
         ReleaseRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
@@ -6284,6 +6412,39 @@ export interface operations {
             };
         };
     };
+    "send-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     renew: {
         parameters: {
             query?: never;
@@ -6834,6 +6995,134 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RobotPoints"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "ask-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordsRecord"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                record: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordsRecord"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-record-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                record: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/records"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// Records keeps flight records of robots. Errors are *records.Refused.
+type Records interface {
+	Ask(robot string, last time.Duration, by string, source audit.Source, why string) (records.Record, string, error)
+	Sent(id, command string)
+	Forget(id string)
+	Receive(key string, in records.Source) error
+	List(robot string) []records.Record
+	Get(robot, id string) (records.Record, bool)
+	Open(r records.Record) (*os.File, error)
+	Downloaded(r records.Record, by string, source audit.Source)
+}
+
+// RecordRequest asks a robot for its flight record.
+type RecordRequest struct {
+	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how long until now"`
+	Signed
+}
+
+type recordList struct {
+	Records []records.Record `json:"records"`
+}
+
+// OneRecord is the path parameters of a flight record.
+type OneRecord struct {
+	One
+	Record string `path:"record" maxLength:"64"`
+}
+
+// recordUpload is the body of a flight record, which no handler has in memory as a whole.
+type recordUpload struct {
+	caller
+	Key string `path:"key" maxLength:"64"`
+
+	body       io.Reader
+	size       int64
+	connection *http.ResponseController
+}
+
+// Resolve fills it in; huma calls it.
+func (u *recordUpload) Resolve(ctx huma.Context) []error {
+	r, w := humago.Unwrap(ctx)
+	u.body, u.size, u.connection = r.Body, r.ContentLength, http.NewResponseController(w)
+	return u.caller.Resolve(ctx)
+}
+
+// flightRecords registers the requests for what robots recorded.
+func (s *server) flightRecords(h huma.API) {
+	const path = "/robots/{id}/records"
+	register(h, op("ask-record", http.MethodPost, path, "records", "Get what a robot recorded",
+		"Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps it for a day."), auth.Records,
+		func(ctx context.Context, in *struct {
+			One
+			Body RecordRequest
+		}) (*accepted[records.Record], error) {
+			return s.askRecord(ctx, in.principal, in.ID, in.Body)
+		})
+	register(h, op("list-records", http.MethodGet, path, "records", "List the flight records of a robot that this instance has, the newest first"), auth.Records,
+		func(_ context.Context, in *One) (*answer[recordList], error) {
+			return &answer[recordList]{recordList{nonNil(s.Records.List(in.ID))}}, nil
+		})
+	register(h, op("get-record", http.MethodGet, path+"/{record}", "records", "Get how far a flight record is"), auth.Records,
+		func(_ context.Context, in *OneRecord) (*answer[records.Record], error) {
+			r, err := s.record(in)
+			if err != nil {
+				return nil, err
+			}
+			return &answer[records.Record]{r}, nil
+		})
+	register(h, op("get-record-file", http.MethodGet, path+"/{record}/file", "records", "Download a flight record",
+		"An MCAP file with its schemas inside, which Foxglove opens. The audit says who downloaded it."), auth.Records,
+		func(_ context.Context, in *OneRecord) (*huma.StreamResponse, error) {
+			return s.recordFile(in)
+		})
+	send := op("send-record", http.MethodPut, strings.TrimPrefix(schema.RecordsPath, Prefix)+"{key}", "records", "Send a flight record to fleetd",
+		"For robots, with their certificate, under the key of record/export. The key counts once.")
+	send.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
+	register(h, send, auth.SelfProving, func(ctx context.Context, in *recordUpload) (*struct{}, error) {
+		return nil, s.receiveRecord(ctx, in)
+	})
+}
+
+func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, in RecordRequest) (*accepted[records.Record], error) {
+	d, known := s.Robots.Robot(robot)
+	switch {
+	case !known:
+		return nil, robotNotFound(robot)
+	case !s.Instance.Status().Broker.OK:
+		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
+	case !connected(d.Robot):
+		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.View, "ask again when it is online; until then robotd record export on the robot writes the file")
+	}
+	last := time.Duration(cmp.Or(in.LastMS, 600_000)) * time.Millisecond
+	r, key, err := s.Records.Ask(robot, last, signature(p, in.By), p.Source(), in.Why)
+	if err != nil {
+		return nil, s.failRecord(err)
+	}
+	args, err := json.Marshal(map[string]any{"to": key, "last_ms": last.Milliseconds()})
+	if err == nil {
+		err = s.sendExport(ctx, p, robot, args, in, &r)
+	}
+	if err != nil {
+		s.Records.Forget(r.ID)
+		return nil, err
+	}
+	return &accepted[records.Record]{http.StatusAccepted, r}, nil
+}
+
+// sendExport sends the robot the command for a record.
+func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest, r *records.Record) error {
+	b, err := s.issue(ctx, p, Order{Verb: "record/export", Args: args, Selector: selector.IDs(robot), By: in.By, Why: in.Why}, "", "")
+	if err != nil {
+		return err
+	}
+	if len(b.Body.Commands) == 0 {
+		return KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
+	}
+	r.Command = b.Body.Commands[0].ID
+	s.Records.Sent(r.ID, r.Command)
+	return nil
+}
+
+func (s *server) record(in *OneRecord) (records.Record, error) {
+	r, known := s.Records.Get(in.ID, in.Record)
+	if !known {
+		return r, KindNotFound.Problem(fmt.Sprintf("this instance has no flight record %s of robot %s", in.Record, in.ID), fmt.Sprintf("fleetd keeps a record for %v; with several instances, the one that was asked has it. Ask for it again", records.KeepFor))
+	}
+	return r, nil
+}
+
+func (s *server) recordFile(in *OneRecord) (*huma.StreamResponse, error) {
+	r, err := s.record(in)
+	if err != nil {
+		return nil, err
+	}
+	if r.State != records.Done {
+		return nil, KindConflict.Problem("the flight record cannot be downloaded: it is "+string(r.State), orElse(r.Why, "wait until it is done"))
+	}
+	f, err := s.Records.Open(r)
+	if err != nil { // it was removed by a person, or just now
+		return nil, KindNotFound.Problem("the file of flight record "+r.ID+" is gone", "ask for it again")
+	}
+	s.Records.Downloaded(r, signature(in.principal, ""), in.principal.Source())
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer f.Close() //nolint:errcheck // it was read
+		req, w := humago.Unwrap(ctx)
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(r.Robot+"-"+r.ID+".mcap"))
+		http.ServeContent(w, req, "", time.Time{}, &pacedFile{f, http.NewResponseController(w), s.Now})
+	}}, nil
+}
+
+// receiveRecord takes what a robot sends. At the address for robots its certificate says which
+// one it is; at the other one only development mode takes it, as it gives blobs.
+func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
+	from := records.Source{Size: in.size, Body: in.body, Extend: func() {
+		_ = in.connection.SetReadDeadline(s.Now().Add(records.Silence)) // if it fails, the server's own deadline applies
+		_ = in.connection.SetWriteDeadline(s.Now().Add(records.Silence + partTimeout))
+	}}
+	if in.tls != nil && len(in.tls.PeerCertificates) > 0 {
+		issuer, err := s.issuer()
+		if err != nil {
+			return err
+		}
+		holder, err := robotOf(in.tls, issuer, s.Now())
+		if err == nil {
+			err = s.Enrolment.Admits(ctx, holder)
+		}
+		if err != nil {
+			return s.failCredential(err, "flight record")
+		}
+		from.Robot = holder.Name
+	} else if in.principal.Kind != auth.KindDev {
+		return KindCertificate.Problem("only a robot with its certificate sends flight records", "enrol the robot; or start fleetd with --dev on the robot's machine")
+	}
+	if err := s.Records.Receive(in.Key, from); err != nil {
+		return s.failRecord(err)
+	}
+	audit.Written(ctx) // Receive did
+	return nil
+}
+
+// recordKinds maps the refusals of records to kinds of problems.
+var recordKinds = map[records.RefusalKind]Kind{
+	records.UnknownKey: KindNotFound, records.OtherRobot: KindNotAllowed, records.TooLarge: KindTooLarge, records.Unreadable: KindInvalid,
+	records.Broken: KindSlow, records.DiskFull: KindDisk, records.Busy: KindBusy,
+}
+
+func (s *server) failRecord(err error) error {
+	var no *records.Refused
+	if !errors.As(err, &no) {
+		return s.fail(err, "flight record")
+	}
+	return recordKinds[no.Why].Problem(no.Sentence, no.Hint)
+}
