@@ -32,6 +32,7 @@ row('release-stops', { body: { ids: ['stop-260517-093000-1f0c', 'stop-2'], why }
 row('ack-alert', { path: { id: 'r1', alert: 'a1' }, body: { note: 'the wheel is "cleaned"' } });
 row('set-labels', { path: { id: 'r1' }, body: { labels: { site: 'museum', floor: '2' }, why } });
 row('adopt-robot', { path: { id: 'r1' }, body: {} });
+row('ask-record', { path: { id: 'r1' }, body: { last_ms: 600_000, why } });
 row('cancel-command', { path: { id: '0198c0de' }, body: { why } });
 row('delete-orphan', { path: { id: 'r9' } });
 row('make-token', { path: { id: 'r7' }, body: { serial: 'B 7' } });

@@ -105,6 +105,13 @@ const table: Table = {
     ...signed(b.why ?? '', b.expected_count),
   ],
   'adopt-robot': ({ path, body }) => ['adopt', path.id, ...why(body.why)],
+  'ask-record': ({ path, body: b }) => [
+    'robot',
+    'record',
+    path.id,
+    flag('last', b.last_ms && `${b.last_ms / 60_000}m`),
+    ...why(b.why),
+  ],
   'cancel-command': ({ path, body }) => ['command', 'cancel', path.id, ...why(body.why)],
   'delete-orphan': ({ path, query }) => ['robot', 'orphans', path.id, '--delete', ...why(query?.why)],
   'make-token': ({ path, body }) => ['robot', 'enrol', path.id, flag('serial', body.serial), ...why(body.why)],

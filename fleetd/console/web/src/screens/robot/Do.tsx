@@ -66,7 +66,7 @@ export function Do({ whyNot, explain, onClick, children, label, chosen, ...rest 
  * reach it. What fleetd keeps for a robot that is away is possible `later`.
  */
 export function useWhyNot(
-  right: 'command' | 'release' | 'assign' | 'edit' | 'manual' = 'command',
+  right: 'command' | 'release' | 'assign' | 'edit' | 'manual' | 'records' = 'command',
   later = false,
 ): string {
   const t = useRobotTexts();

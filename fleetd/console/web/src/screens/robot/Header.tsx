@@ -1,5 +1,5 @@
 import { Alert, Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { IconDeviceGamepad2, IconHandStop, IconTag } from '@tabler/icons-react';
+import { IconDeviceGamepad2, IconHandStop, IconMovie, IconTag } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
@@ -11,6 +11,7 @@ import { Do, useWhyNot } from './Do';
 import { Labels } from './Labels';
 import { Modes } from './Modes';
 import { useFleetdNow, usePage } from './page';
+import { RecordDialog } from './RecordDialog';
 import { useRobotTexts } from './text';
 import { WayOut } from './WayOut';
 
@@ -28,6 +29,7 @@ const useTexts = texts(
     neverSeen: 'never seen',
     noSite: 'no site',
     labels: 'Labels…',
+    record: 'Record…',
     control: (who: string, scope: string) => `${who} has control (${scope})`,
     left: (s: number) => `${s} s left`,
     free: 'nobody has control',
@@ -49,6 +51,7 @@ const useTexts = texts(
     neverSeen: 'nie gesehen',
     noSite: 'kein Standort',
     labels: 'Labels…',
+    record: 'Aufzeichnung…',
     control: (who: string, scope: string) => `${who} hat die Kontrolle (${scope})`,
     left: (s: number) => `noch ${s} s`,
     free: 'niemand hat die Kontrolle',
@@ -82,6 +85,7 @@ export function Header() {
           <Connectivity />
           <LabelsLine />
           <Control />
+          <FlightRecord />
         </Group>
         {robot.estop_input && <Alert color="red" icon={<IconHandStop aria-hidden />} title={t.stopInput} />}
         {robot.state_outdated && !stale && <Alert color="yellow" title={t.outdated} />}
@@ -138,6 +142,26 @@ function LabelsLine() {
       </Do>
       {open && <Labels onClose={() => setOpen(false)} />}
     </Group>
+  );
+}
+
+function FlightRecord() {
+  const t = useTexts();
+  const whyNot = useWhyNot('records');
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Do
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<IconMovie size={14} aria-hidden />}
+        whyNot={whyNot}
+        onClick={() => setOpen(true)}
+      >
+        {t.record}
+      </Do>
+      {open && <RecordDialog onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
