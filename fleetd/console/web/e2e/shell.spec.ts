@@ -67,6 +67,43 @@ test('nothing inline and nothing of another origin is loaded', async ({ page, ba
   expect(refused).toEqual([]);
 });
 
+for (const size of [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+]) {
+  test(`a message covers no control at ${size.width} px`, async ({ page }) => {
+    await page.setViewportSize(size);
+    await page.goto('/robots');
+    await live(page);
+    await page.getByLabel('Select r2').check();
+    await page.getByTestId('bulk').getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Send to 1 robot' }).click();
+    const message = page.getByTestId('toasts').getByRole('alert');
+    await expect(message).toBeVisible();
+    const menu = page.getByRole('button', { name: 'Menu' });
+    if (await menu.isVisible()) await menu.click();
+    const top = (await page.getByTestId('toasts').boundingBox())!.y;
+    for (const part of [
+      page.getByRole('navigation', { name: 'Main navigation' }),
+      page.getByRole('button', { name: /Stop \(software\)/ }).first(),
+    ]) {
+      // The navigation takes a moment to shrink.
+      await expect
+        .poll(async () => {
+          const box = (await part.boundingBox())!;
+          return box.y + box.height;
+        })
+        .toBeLessThanOrEqual(top);
+    }
+    if (await menu.isVisible()) await menu.click();
+    // The page ends above it, too, and so does the bar of the selection.
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const bar = (await page.getByTestId('bulk').boundingBox())!;
+    expect(bar.y + bar.height).toBeLessThanOrEqual(top);
+    await expect(message).toBeVisible();
+  });
+}
+
 for (const scheme of ['light', 'dark'] as const) {
   test(`the frame is accessible in ${scheme} colours`, async ({ page }) => {
     await colors(page, scheme);

@@ -5,7 +5,6 @@ import './main.css';
 
 import { DirectionProvider, MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
-import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { setNonce } from 'get-nonce';
@@ -15,6 +14,7 @@ import { createBrowserRouter, RouterProvider } from 'react-router';
 import { problemOf } from './api/problem';
 import { startStream } from './live/stream';
 import { bare, routes } from './screens/table';
+import { Toasts } from './shell/Toasts';
 import { colorSchemes, contrast, theme } from './theme';
 
 // fleetd puts a nonce of its own into each page; the style elements that Mantine makes carry it.
@@ -48,7 +48,7 @@ createRoot(document.getElementById('root')!).render(
       >
         <QueryClientProvider client={queries}>
           <ModalsProvider>
-            <Notifications position="bottom-left" />
+            <Toasts />
             <RouterProvider router={createBrowserRouter(routes)} />
           </ModalsProvider>
         </QueryClientProvider>
