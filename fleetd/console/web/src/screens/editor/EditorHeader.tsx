@@ -1,5 +1,12 @@
 import { ActionIcon, Anchor, Badge, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
-import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlayerPlay, IconUpload } from '@tabler/icons-react';
+import {
+  IconArrowBackUp,
+  IconArrowForwardUp,
+  IconDots,
+  IconPlayerPlay,
+  IconShare3,
+  IconUpload,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 
@@ -38,6 +45,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
     newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev || newest.rev === 0;
   const texts = (doc.head.name ?? {}) as Multilingual;
   const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
+  const unassignable = !mayAssign ? t.noAssign : newest.rev === 0 ? t.publishFirst : undefined;
   const openSaved = async (what: Dialog) => {
     if (mayEdit && !(await editor.flush())) return;
     await stored.refetch();
@@ -96,6 +104,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         </Button>
         <Tooltip label={blocked} disabled={!blocked}>
           <Button
+            variant={changed ? 'filled' : 'default'}
             leftSection={<IconUpload size={18} aria-hidden />}
             data-disabled={!!blocked || undefined}
             aria-disabled={!!blocked}
@@ -104,6 +113,19 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             {t.publish}
           </Button>
         </Tooltip>
+        {kind !== 'act' && (
+          <Tooltip label={unassignable} disabled={!unassignable}>
+            <Button
+              variant={changed ? 'default' : 'filled'}
+              leftSection={<IconShare3 size={18} aria-hidden />}
+              data-disabled={!!unassignable || undefined}
+              aria-disabled={!!unassignable}
+              onClick={() => !unassignable && void navigate(`/assign?${kind}=${id}`)}
+            >
+              {t.assign}
+            </Button>
+          </Tooltip>
+        )}
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="default" size={36} aria-label={t.more}>
@@ -111,11 +133,6 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            {kind !== 'act' && (
-              <Menu.Item component={Link} to={`/assign?${kind}=${id}`} disabled={newest.rev === 0 || !mayAssign}>
-                {t.assign}
-              </Menu.Item>
-            )}
             <Menu.Item onClick={() => void openSaved('revisions')}>{t.revisions}</Menu.Item>
             <Menu.Item onClick={() => setDialog('uses')}>{t.uses}</Menu.Item>
             <Menu.Item onClick={() => void openSaved('text')}>{t.asText}</Menu.Item>

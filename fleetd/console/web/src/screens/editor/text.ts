@@ -112,6 +112,8 @@ export const useEditorTexts = texts(
     publishedAs: (id: string, n: number) => `${id} is published as revision ${n}`,
     stale: (list: string) => `These use an earlier revision; publish them again to update them: ${list}`,
     assign: 'Assign to robots…',
+    noAssign: 'Your role may not assign. A releaser or an administrator may.',
+    publishFirst: 'Publish it first: robots get published revisions only.',
     cancel: 'Cancel',
     close: 'Close',
     conflictTitle: 'Somebody else changed this draft',
@@ -259,6 +261,8 @@ export const useEditorTexts = texts(
     stale: (list) =>
       `Diese benutzen eine frühere Revision; veröffentlichen Sie sie noch einmal, um sie zu aktualisieren: ${list}`,
     assign: 'Robotern zuweisen…',
+    noAssign: 'Diese Rolle darf nicht zuweisen. Freigebende und Verwaltende dürfen es.',
+    publishFirst: 'Erst veröffentlichen: Roboter bekommen nur veröffentlichte Fassungen.',
     cancel: 'Abbrechen',
     close: 'Schließen',
     conflictTitle: 'Jemand anders hat diesen Entwurf geändert',
