@@ -6,9 +6,12 @@ const choose = async (page: Page, field: string, option: string | RegExp) => {
   await page.getByRole('combobox', { name: field, exact: true }).click();
   await page.getByRole('option', { name: option }).click();
 };
-const confirm = (page: Page) => page.getByRole('button', { name: /^Assign to \d+ robots?$/ });
+const confirm = (page: Page) => page.getByRole('button', { name: /^Assign( to \d+ robots?)?$/ });
 const alert = (page: Page) => page.locator('form').getByRole('alert').first();
 const progress = (page: Page) => page.getByTestId('progress');
+
+/** The address of Assign with all robots chosen. */
+const toAll = (what = '') => `/assign?${what}&selector=${encodeURIComponent('{"all":true}')}`;
 
 /** Takes the assignment back, after a look at what that does. */
 async function back(page: Page, says: string | RegExp) {
@@ -26,11 +29,10 @@ async function type(world: World, text: string, ...more: string[]) {
 }
 
 test('a story goes to a selection, is seen to arrive, and is taken back by one button', async ({ page, world }) => {
-  await page.goto('/assign?story=quiet-hour');
+  await page.goto(toAll('story=quiet-hour'));
   await live(page);
   await expect(page.getByTestId('dry-run')).toContainText('3 of 3 selected robots would change');
   await choose(page, 'When', 'at once');
-  await page.getByRole('button', { name: 'Show each of 3 robots' }).click();
   await expect(page.getByTestId('each').getByRole('row', { name: /^r1/ })).toContainText('museum-welcome 1');
   await page.getByLabel('Reason, for the audit').fill('a quiet evening');
   await page.getByRole('button', { name: 'Command line' }).click();
@@ -47,8 +49,59 @@ test('a story goes to a selection, is seen to arrive, and is taken back by one b
   expect(await world.cli('audit', 'list')).toContain('taken back in the console');
 });
 
-test('what somebody else assigned meanwhile is left alone', async ({ page, world }) => {
+test('nobody is chosen at first, single robots are, and the dry run follows what they have', async ({
+  page,
+  world,
+}) => {
   await page.goto('/assign?story=quiet-hour');
+  await live(page);
+  await expect(page.getByRole('status').filter({ hasText: 'Choose to whom.' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Assign', exact: true })).toBeDisabled();
+  await page.getByRole('combobox', { name: 'Or a group of robots' }).click();
+  await expect(page.getByRole('option', { name: 'All robots (3 robots)' })).toBeVisible();
+  await expect(page.getByRole('option', { name: 'Stage (1 robot)' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  const robots = page.getByRole('combobox', { name: 'Robots by name' });
+  await robots.fill('r1');
+  await page.keyboard.press('Enter');
+  await robots.fill('r3');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
+  await choose(page, 'When', 'at once');
+  await expect(page).toHaveURL(/apply=now/);
+  await page.reload(); // the address has all of it
+  await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
+  await page.getByRole('button', { name: 'Assign to 2 robots' }).click();
+  await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/);
+  await expect(page.getByTestId('dry-run')).toContainText('0 of 2 selected robots would change');
+  await expect(page.getByText('Nothing would change.')).toBeVisible();
+  // Somebody else changes what one of them has.
+  await world.cli('story', 'assign', 'museum-welcome', 'r3', '--apply=now', '--wait');
+  await expect(page.getByTestId('dry-run')).toContainText('1 of 2 selected robots would change');
+  await expect(page.getByRole('button', { name: 'Assign to 1 robot' })).toBeEnabled();
+  await back(page, '1 goes back to museum-welcome 1 (r1)');
+  await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
+});
+
+test('the story stays chosen on the way over Robots, and so do the robots', async ({ page }) => {
+  await page.goto('/assign?story=quiet-hour&apply=now');
+  await live(page);
+  await page.getByRole('link', { name: 'Select with filters in Robots' }).click();
+  await expect(page.getByText('Select robots for quiet-hour')).toBeVisible();
+  await page.getByLabel('Select r2').check();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Assign…' }).click();
+  await expect(page.getByRole('combobox', { name: 'Story', exact: true })).toHaveValue(/quiet-hour/);
+  await expect(page.getByRole('combobox', { name: 'When' })).toHaveValue('at once');
+  await expect(page.getByTestId('dry-run')).toContainText('1 of 1 selected robots would change');
+  await page.getByRole('link', { name: 'Select with filters in Robots' }).click();
+  await expect(page.getByLabel('Select r2')).toBeChecked();
+  await page.getByRole('link', { name: 'Back without a selection' }).click();
+  await expect(page.getByTestId('dry-run')).toContainText('1 of 1 selected robots would change');
+});
+
+test('what somebody else assigned meanwhile is left alone', async ({ page, world }) => {
+  await page.goto(toAll('story=quiet-hour'));
   await live(page);
   await choose(page, 'When', 'at once');
   await confirm(page).click();
@@ -68,7 +121,7 @@ test.afterEach(async ({ world }) => {
 
 test('activities are assigned, and a robot that is away waits', async ({ page, world }) => {
   await world.control('robot/cut?robot=r3');
-  await page.goto('/assign?activity=hum');
+  await page.goto(toAll('activity=hum'));
   await live(page);
   await expect(page.getByTestId('dry-run')).toContainText('1 is not connected and gets it when it is back (r3)', {
     timeout: 20_000,
@@ -84,12 +137,11 @@ test('activities are assigned, and a robot that is away waits', async ({ page, w
 
 test('a setting goes to robots with different values, and each gets its own back', async ({ page, world }) => {
   await world.cli('desired', 'config', 'low_battery=0.25', 'r1', '--wait');
-  await page.goto('/assign');
+  await page.goto(toAll());
   await live(page);
   await choose(page, 'What', 'Setting');
   await choose(page, 'Name of the setting', 'low_battery');
   await page.getByLabel('Value').fill('0.35');
-  await page.getByRole('button', { name: 'Show each of 3 robots' }).click();
   await expect(page.getByTestId('each').getByRole('row', { name: /^r1/ })).toContainText('low_battery = 0.25');
   await confirm(page).click();
   await expect(progress(page)).toContainText(/3\s*has it/);
@@ -104,7 +156,7 @@ test('a setting goes to robots with different values, and each gets its own back
 
 test('a mode and places go there and back', async ({ page, world }) => {
   await world.cli('desired', 'mode', 'mnl', 'r1', 'r2', 'r3');
-  await page.goto('/assign');
+  await page.goto(toAll());
   await live(page);
   await choose(page, 'What', 'Mode after start-up');
   await confirm(page).click();
@@ -132,14 +184,14 @@ test('a mode and places go there and back', async ({ page, world }) => {
 });
 
 test('what fleetd refuses, and what would change nothing, is said', async ({ page }) => {
-  await page.goto('/assign');
+  await page.goto(toAll());
   await live(page);
-  await expect(page.getByText('Choose what to assign first.')).toBeVisible();
+  await expect(page.getByText('Choose what to assign.')).toBeVisible();
   await expect(confirm(page)).toBeDisabled();
   await choose(page, 'What', 'Places');
   await page.getByLabel('Map and points (JSON)').fill('{"schema": 1, "points": {"DOOR <b>": {"x_m": 1}}}');
   await expect(alert(page)).toContainText('Refused');
-  await page.goto('/assign?story=museum-welcome');
+  await page.goto(toAll('story=museum-welcome'));
   await choose(page, 'When', 'at once');
   await expect(page.getByText('Nothing would change.')).toBeVisible();
   await page.goto(`/assign?story=quiet-hour&selector=${encodeURIComponent('{"ids":["nobody"]}')}`);
@@ -149,16 +201,16 @@ test('what fleetd refuses, and what would change nothing, is said', async ({ pag
 test('without the right, without fleetd and without answers the screen says so', async ({ page }) => {
   const me = { id: 'vera', name: 'Vera', kind: 'person', roles: ['viewer'], rights: ['view'], sites: [], dev: false };
   await page.route('**/api/v1/me', (route) => route.fulfill({ json: me }));
-  await page.goto('/assign?story=quiet-hour');
+  await page.goto(toAll('story=quiet-hour'));
   await expect(page.getByText('Your role may not assign.', { exact: false }).first()).toBeVisible();
   await expect(confirm(page)).toBeDisabled();
   await page.unroute('**/api/v1/me');
   await page.route('**/api/v1/assignments', (route) => route.abort());
-  await page.goto('/assign?story=quiet-hour');
+  await page.goto(toAll('story=quiet-hour'));
   await expect(alert(page)).toContainText('fleetd does not answer');
   await page.unroute('**/api/v1/assignments');
   await page.route('**/api/v1/stream**', (route) => route.abort());
-  await page.goto('/assign?story=quiet-hour');
+  await page.goto(toAll('story=quiet-hour'));
   await expect(page.getByText('The console is not connected to fleetd.')).toBeVisible();
 });
 
@@ -179,7 +231,7 @@ test('what a robot sends as its reason is text', async ({ page }) => {
       },
     }),
   );
-  await page.goto('/assign');
+  await page.goto(toAll());
   await live(page);
   await choose(page, 'What', 'Mode after start-up');
   await page.getByLabel('Change to it now, too').check();
@@ -192,9 +244,8 @@ for (const scheme of ['light', 'dark'] as const) {
   test(`nothing on the screen is inaccessible in ${scheme}`, async ({ page }) => {
     await colors(page, scheme);
     await page.emulateMedia({ reducedMotion: 'reduce' });
-    await page.goto('/assign?story=quiet-hour');
+    await page.goto(toAll('story=quiet-hour'));
     await expect(page.getByTestId('dry-run')).toBeVisible();
-    await page.getByRole('button', { name: 'Show each of 3 robots' }).click();
     await accessible(page);
     await page.getByRole('button', { name: 'Command line' }).click();
     await accessible(page);

@@ -73,9 +73,8 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   await expect(page.getByText(`${story} is published as revision 1`)).toBeVisible();
 
   // Assign to two robots.
-  await hand.press(button('More'));
-  await hand.pick(page.getByRole('menuitem', { name: 'Assign to robots…' }));
-  await hand.choose(page.getByRole('combobox', { name: 'To whom' }), 'hall=day');
+  await hand.press(button('Assign to robots…'));
+  await hand.choose(page.getByRole('combobox', { name: 'Or a group of robots' }), 'hall=day (2 robots)');
   await expect(page.getByTestId('dry-run')).toContainText('2 of 2');
   await hand.write(page.getByLabel('Reason, for the audit'), 'tried on r3');
   await hand.press(button('Assign to 2 robots'));

@@ -1,103 +1,104 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  Card,
-  Group,
-  Loader,
-  Select,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { Button, Card, Group, Loader, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useId, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { type Problem, problemOf } from '../../api/problem';
 import { robots, useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
-import { useScope } from '../../shell/scope';
 import { CommandLine } from '../../shell/CommandLine';
 import type { Selector } from '../robots/filter';
-import { Progress } from './Progress';
+import { addressOf, selectorIn, whatIn } from './address';
 import { lineFor } from './lines';
-import { changing, complete, type Outcome, type What } from './model';
+import { changing, complete, type Outcome, revisionsOf, type What } from './model';
+import { Progress } from './Progress';
 import { assign } from './request';
 import { Refusal, Summary } from './Summary';
+import { groupOf } from './target';
 import { useAssignTexts } from './text';
 import { WhatForm } from './WhatForm';
+import { WhoForm } from './WhoForm';
 
 /** Above this many robots, a person types their number. */
 const typed = 50;
+/** ms without a change until the address and the dry run follow. */
+const calm = 250;
+/** ms until the dry run is asked again for what the live summaries of robots do not show. */
+const again = 10_000;
 
-/** Reads the selector that another screen handed over in the address. */
-function handedOver(query: URLSearchParams): Selector | undefined {
-  try {
-    return JSON.parse(query.get('selector') ?? '') as Selector;
-  } catch {
-    return undefined;
-  }
+interface Asked {
+  what: What;
+  selector?: Selector;
 }
 
-/** What another screen asks to assign. */
-function asked(query: URLSearchParams): What {
-  const activities = query.getAll('activity');
-  if (activities.length > 0) return { kind: 'activities', ids: activities };
-  return { kind: 'story', story: query.get('story') ?? '', rev: Number(query.get('rev')) || 0, apply: 'next_act' };
+/** What is assigned and to whom, which the address follows. */
+function useAsked(): [Asked, (a: Asked) => void] {
+  const [query, setQuery] = useSearchParams();
+  const [asked, setAsked] = useState<Asked>(() => ({ what: whatIn(query), selector: selectorIn(query) }));
+  const written = useRef(query.toString());
+  useEffect(() => {
+    if (query.toString() === written.current) return;
+    written.current = query.toString();
+    setAsked({ what: whatIn(query), selector: selectorIn(query) });
+  }, [query]);
+  const [settled] = useDebouncedValue(asked, calm);
+  useEffect(() => {
+    const next = addressOf(settled.what, settled.selector);
+    if (next.toString() === addressOf(whatIn(query), selectorIn(query)).toString()) return;
+    written.current = next.toString();
+    setQuery(next, { replace: true });
+  }, [settled]);
+  return [asked, setAsked];
 }
 
 /** Gives a selection of robots a story, activities, a mode, a setting or places. */
 export default function Assign() {
   const t = useAssignTexts();
-  const [query] = useSearchParams();
-  const given = handedOver(query);
+  const [{ what, selector }, ask] = useAsked();
+  const [given] = useState(() => (groupOf(selector) === 'given' ? selector : undefined));
   const may = useMay('assign');
   const fleet = useRobots();
-  const [what, setWhat] = useState<What>(() => asked(query));
-  const site = useScope((s) => s.site);
+  const queries = useQueryClient();
   const live = useLive((s) => s.connection === 'live');
-  const [to, setTo] = useState(given ? 'given' : site ? `site=${site}` : 'all');
   const [why, setWhy] = useState('');
   const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
   const [done, setDone] = useState<{ at: number; what: What; outcome: Outcome }>();
+  const reasonID = useId();
 
-  const labels = [...new Set(fleet.flatMap((r) => Object.entries(r.labels).map(([k, v]) => `${k}=${v}`)))].sort();
-  const label = to.indexOf('=');
-  const selector: Selector =
-    to === 'given' && given
-      ? given
-      : label > 0
-        ? { labels: [{ key: to.slice(0, label), value: to.slice(label + 1) }] }
-        : { all: true };
+  // What would happen follows what robots are asked to have, whoever asks it.
+  const [revisions] = useDebouncedValue(revisionsOf(fleet), calm);
+  const asked = complete(what) && !!selector;
   const dry = useQuery({
-    queryKey: ['assign', what, selector],
-    queryFn: () => assign(what, selector, { dry: true }, robots.everything()),
-    enabled: may && complete(what),
+    queryKey: ['assign', what, selector, revisions],
+    queryFn: () => assign(what, selector!, { dry: true }, robots.everything()),
+    enabled: may && asked,
+    placeholderData: (before, query) =>
+      query?.queryKey[1] === what && query.queryKey[2] === selector ? keepPreviousData(before) : undefined,
+    refetchInterval: again,
     gcTime: 0,
     retry: false,
   });
   const total = dry.data?.total ?? 0;
-  const nothing = !!dry.data && changing(dry.data).length === 0;
-  const reason = !may
-    ? t.forbidden
-    : !complete(what)
-      ? t.incomplete
-      : dry.data && total === 0
-        ? t.nobody
-        : nothing
-          ? t.nothingChanges
-          : !live
-            ? t.lost
-            : '';
-  const confirmed = total <= typed || number.trim() === String(total);
+  const changes = dry.data ? changing(dry.data).length : 0;
+  const tooMany = total > typed && number.trim() !== String(total);
+  const reason = [
+    !may && t.forbidden,
+    !complete(what) && t.incomplete,
+    !selector && t.noTarget,
+    !live && t.lost,
+    dry.isError && t.asRefused,
+    !dry.data && t.checking,
+    total === 0 && t.nobody,
+    changes === 0 && t.nothingChanges,
+    tooMany && t.typeNumber(total),
+  ].find((r) => !!r);
 
   const submit = async () => {
+    if (reason || !selector) return;
     setBusy(true);
     setRefused(undefined);
     try {
@@ -106,11 +107,12 @@ export default function Assign() {
         what,
         outcome: await assign(what, selector, { dry: false, expected: total, why }, robots.everything()),
       });
+      setWhy('');
     } catch (thrown) {
       setRefused(problemOf(thrown));
-      setNumber('');
     }
-    await dry.refetch();
+    setNumber('');
+    await queries.invalidateQueries({ queryKey: ['assign'] });
     setBusy(false);
   };
   return (
@@ -121,39 +123,20 @@ export default function Assign() {
         </Title>
         <Text c="dimmed">{t.about}</Text>
       </div>
-      {!may && <Alert color="yellow">{t.forbidden}</Alert>}
       <SimpleGrid
         cols={{ base: 1, lg: 2 }}
         component="form"
-        onSubmit={(e: React.FormEvent) => {
-          e.preventDefault();
-          void submit();
-        }}
+        // Enter in a field of robots chooses a robot; only the button assigns.
+        onSubmit={(e: React.FormEvent) => e.preventDefault()}
       >
         <Stack>
-          <WhatForm what={what} onChange={setWhat} />
-          <Card withBorder>
-            <Stack gap="sm">
-              <Title order={2} size="h4">
-                {t.who}
-              </Title>
-              <Select
-                aria-label={t.who}
-                value={to}
-                allowDeselect={false}
-                searchable
-                data={[
-                  ...(given ? [{ value: 'given', label: t.chosen }] : []),
-                  { value: 'all', label: t.everyone },
-                  ...labels,
-                ]}
-                onChange={(v) => v && setTo(v)}
-              />
-              <Anchor component={Link} to="/robots" size="sm">
-                {t.chooseInRobots}
-              </Anchor>
-            </Stack>
-          </Card>
+          <WhatForm what={what} onChange={(w) => ask({ what: w, selector })} />
+          <WhoForm
+            selector={selector}
+            given={given}
+            robotsAt={`/robots?${new URLSearchParams({ assign: addressOf(what, selector).toString() })}`}
+            onChange={(s) => ask({ what, selector: s })}
+          />
         </Stack>
         <Stack>
           <Card withBorder>
@@ -161,10 +144,9 @@ export default function Assign() {
               <Title order={2} size="h4">
                 {t.check}
               </Title>
-              {!complete(what) && <Text c="dimmed">{t.incomplete}</Text>}
-              {dry.isFetching && !dry.data && complete(what) && <Loader size="sm" aria-label={t.checking} />}
-              {dry.isError && complete(what) && <Refusal p={problemOf(dry.error)} title={t.refused} />}
-              {dry.data && complete(what) && <Summary o={dry.data} />}
+              {dry.isFetching && !dry.data && asked && <Loader size="sm" aria-label={t.checking} />}
+              {dry.isError && asked && <Refusal p={problemOf(dry.error)} title={t.refused} />}
+              {dry.data && asked && <Summary o={dry.data} />}
               <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
               {total > typed && (
                 <TextInput
@@ -177,22 +159,22 @@ export default function Assign() {
               {refused && (
                 <Refusal p={refused} title={refused.kind === 'count-changed' ? t.changedMeanwhile : t.refused} />
               )}
-              {reason && complete(what) && may && (
-                <Text size="sm" c="dimmed" role="status">
-                  {reason}
-                </Text>
-              )}
               <Group>
                 <Button
-                  type="submit"
-                  flex={1}
+                  onClick={() => void submit()}
+                  flex="1 0 auto"
                   loading={busy}
-                  disabled={!!reason || !dry.data || !confirmed}
-                  title={reason || undefined}
+                  disabled={!!reason}
+                  aria-describedby={reason ? reasonID : undefined}
                 >
-                  {t.doIt(dry.data ? changing(dry.data).length : 0)}
+                  {t.doIt(asked ? changes : 0)}
                 </Button>
-                {complete(what) && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
+                {asked && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
+                {reason && (
+                  <Text id={reasonID} size="sm" c="dimmed" role="status">
+                    {reason}
+                  </Text>
+                )}
               </Group>
             </Stack>
           </Card>
@@ -201,7 +183,10 @@ export default function Assign() {
               key={done.at}
               what={done.what}
               outcome={done.outcome}
-              onBack={(w, o) => setDone({ at: Date.now(), what: w, outcome: o })}
+              onBack={(w, o) => {
+                setDone({ at: Date.now(), what: w, outcome: o });
+                void queries.invalidateQueries({ queryKey: ['assign'] });
+              }}
             />
           )}
         </Stack>

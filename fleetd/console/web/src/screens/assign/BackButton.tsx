@@ -1,6 +1,6 @@
 import { Alert, Button, Group, List, Loader, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 
 import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
@@ -34,6 +34,7 @@ interface Props {
 /** Gives the robots of an assignment back what they had, after a look at what that is. */
 export function BackButton({ what, outcome, replaced, onBack }: Props) {
   const t = useAssignTexts();
+  const reasonID = useId();
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
@@ -85,11 +86,16 @@ export function BackButton({ what, outcome, replaced, onBack }: Props) {
         <Button
           variant="default"
           disabled={way.length === 0}
-          title={way.length === 0 ? t.noWayBack : undefined}
+          aria-describedby={way.length === 0 ? reasonID : undefined}
           onClick={() => setOpen(true)}
         >
           {what.kind === 'back' ? t.forth : t.undo}
         </Button>
+        {way.length === 0 && (
+          <Text id={reasonID} size="sm" c="dimmed">
+            {replaced.length > 0 ? t.changedSince(names(replaced, 20)) : t.noWayBack}
+          </Text>
+        )}
       </Group>
       <Modal
         opened={open}
@@ -124,6 +130,11 @@ export function BackButton({ what, outcome, replaced, onBack }: Props) {
           {what.kind === 'activities' && <Text size="sm">{t.newestAgain}</Text>}
           {refused && <Refusal p={refused} title={t.refused} />}
           <Group justify="flex-end">
+            {dry.data && go.length === 0 && (
+              <Text size="sm" c="dimmed" role="status">
+                {t.nothingChanges}
+              </Text>
+            )}
             <CommandLine lines={way.map((b) => lineFor(b.what, { ids: b.robots }, b.robots.length, t.undoWhy))} />
             <Button variant="default" onClick={() => setOpen(false)}>
               {t.cancel}

@@ -8,6 +8,8 @@ import { useAssignTexts } from './text';
 
 /** Up to this many robots of a reason are named. */
 export const named = 5;
+/** Up to this many robots are shown one by one at once. */
+const few = 10;
 export const names = (robots: readonly string[], n = named): string =>
   robots.slice(0, n).join(', ') + (robots.length > n ? `, … (${robots.length})` : '');
 
@@ -54,6 +56,7 @@ export function Summary({ o }: { o: Outcome }) {
         )}
       </List>
       <Each
+        open={o.lines.length <= few}
         head={[t.now, t.then, t.note]}
         rows={o.lines.map((l) => [
           l.robot,

@@ -1,10 +1,10 @@
 import {
   Card,
   Checkbox,
-  Group,
   MultiSelect,
   NumberInput,
   Select,
+  SimpleGrid,
   Stack,
   Text,
   Textarea,
@@ -122,6 +122,7 @@ function ActivityFields({ what, onChange }: { what: ActivitiesWhat; onChange: (w
         label={t.activities}
         description={t.activitiesHelp}
         searchable
+        selectFirstOptionOnChange
         clearable
         clearButtonProps={{ 'aria-label': t.clear }}
         disabled={what.none}
@@ -148,6 +149,7 @@ function SettingFields({ what, onChange }: { what: SettingsWhat; onChange: (w: W
       <Select
         label={t.key}
         searchable
+        selectFirstOptionOnChange
         value={what.key || null}
         error={schemas.isError ? schemas.error.message : undefined}
         data={(schemas.data ?? []).map(([key]) => key)}
@@ -187,12 +189,13 @@ function StoryFields({ what, onChange }: { what: StoryWhat; onChange: (w: What) 
         label={t.story}
         value={what.story || null}
         searchable
+        selectFirstOptionOnChange
         disabled={what.none}
         error={stories.isError ? stories.error.message : undefined}
         data={published.map((e) => ({ value: e.id, label: e.name ? `${e.name} (${e.id})` : e.id }))}
         onChange={(story) => onChange({ ...what, story: story ?? '', rev: 0 })}
       />
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
           label={t.revision}
           placeholder={t.newest}
@@ -209,7 +212,7 @@ function StoryFields({ what, onChange }: { what: StoryWhat; onChange: (w: What) 
           data={Object.entries(t.applies).map(([value, label]) => ({ value, label }))}
           onChange={(apply) => apply && onChange({ ...what, apply: apply as StoryWhat['apply'] })}
         />
-      </Group>
+      </SimpleGrid>
       <None what={what} label={t.noStory} onChange={onChange} />
     </>
   );

@@ -77,6 +77,10 @@ export const storyText = (s?: { id?: string; rev?: number } | null): string => (
 export const activitiesText = (all?: { id: string; rev: number }[] | null): string =>
   all?.length ? all.map((a) => `${a.id} ${a.rev}`).join(', ') : '–';
 
+/** Rises with each change of what robots are asked to have, as far as their summaries say it. */
+export const revisionsOf = (fleet: readonly Robot[]): number =>
+  fleet.reduce((n, r) => n + (r.desired.desired_rev ?? 0) + (r.activities?.desired_rev ?? 0), fleet.length);
+
 /** What a robot reports about what was assigned to it. */
 export interface Report {
   /** What fleetd wants of it now: the content, or the revision of the document. */

@@ -31,10 +31,12 @@ interface Props {
   name: string;
   /** The filter, if that is the selection: the file of the list is of the same. */
   filter?: Filter;
+  /** The address of an assignment that waits for its robots. */
+  assignment?: string;
 }
 
 /** What can be done to the selection. What is not possible is disabled and says why. */
-export function BulkButtons({ selector, name, filter }: Props) {
+export function BulkButtons({ selector, name, filter, assignment }: Props) {
   const t = useBulkTexts();
   const words = useRobotsTexts();
   const navigate = useNavigate();
@@ -106,7 +108,11 @@ export function BulkButtons({ selector, name, filter }: Props) {
         may={mayAssign}
         why={t.assignForbidden}
         icon={<IconShare3 size={16} aria-hidden />}
-        onClick={() => void navigate(`/assign?${new URLSearchParams({ selector: JSON.stringify(selector) })}`)}
+        onClick={() => {
+          const query = new URLSearchParams(assignment);
+          query.set('selector', JSON.stringify(selector));
+          void navigate(`/assign?${query}`);
+        }}
       >
         {t.assign}
       </Do>

@@ -3,10 +3,12 @@ import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { IconRefresh, IconWifiOff } from '@tabler/icons-react';
 import { useTable } from '@tanstack/react-table';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
+import { selectorIn, whatIn } from '../assign/address';
 import { useAddress } from './address';
 import { BulkButtons } from './BulkButtons';
 import { type ColumnID, columnIDs, columns, features, hiddenAtFirst } from './columns';
@@ -28,7 +30,7 @@ const noData: Robot[] = [];
 /** The list of robots: live, filtered, problems first, with actions for what is selected. */
 export default function Robots() {
   const t = useRobotsTexts();
-  const { filter: own, sorting, show, query } = useAddress();
+  const { filter: own, sorting, show, query, assignment } = useAddress();
   const site = useScope((s) => s.site);
   const connection = useLive((s) => s.connection);
   const wide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false });
@@ -57,7 +59,10 @@ export default function Robots() {
   const [pointer, setPointer] = useState(false);
   const [open, setOpen] = useState<string>();
   const list = useList(filter, sorting, pointer || anySelected || open !== undefined);
-  useEffect(() => selection.clear, []);
+  useEffect(() => {
+    selectorIn(new URLSearchParams(assignment))?.ids?.forEach(selection.toggle);
+    return selection.clear;
+  }, []);
   // Another filter is another selection.
   useEffect(() => {
     if (useSelection.getState().filter) selection.clear();
@@ -126,6 +131,7 @@ export default function Robots() {
           )}
         </Group>
       </Group>
+      {assignment && <Assigning of={assignment} />}
       <FilterBar filter={own} siteIsChosen={site !== ''} known={list.total > 0} onChange={(f) => show(f, sorting)} />
       {connection === 'lost' && <Alert color="red" p="xs" icon={<IconWifiOff aria-hidden />} title={t.stale} />}
       <State
@@ -169,13 +175,30 @@ export default function Robots() {
               </Text>
             )}
             <div ref={bar}>
-              <BulkButtons selector={selector} name={name} filter={selection.filter} />
+              <BulkButtons selector={selector} name={name} filter={selection.filter} assignment={assignment} />
             </div>
           </Stack>
         </div>
       )}
       <RobotDrawer id={open} onClose={() => setOpen(undefined)} />
     </Stack>
+  );
+}
+
+/** Somebody came from Assign to select robots. */
+function Assigning({ of }: { of: string }) {
+  const t = useRobotsTexts();
+  const what = whatIn(new URLSearchParams(of));
+  const name = what.kind === 'story' ? what.story : what.kind === 'activities' ? what.ids.join(', ') : '';
+  return (
+    <Alert color="blue" title={t.assigning(name)}>
+      <Group justify="space-between">
+        <Text size="sm">{t.assigningHelp}</Text>
+        <Button component={Link} to={`/assign?${of}`} variant="default" size="compact-md">
+          {t.assigningBack}
+        </Button>
+      </Group>
+    </Alert>
   );
 }
 

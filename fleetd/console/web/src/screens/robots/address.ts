@@ -30,8 +30,14 @@ function addressOf({ filter, sorting }: Shown): URLSearchParams {
  * Filter and order of the list. They are in the address, so that a link shows the same; the list
  * follows each key at once, the address a moment later.
  */
-export function useAddress(): Shown & { show: (filter: Filter, sorting: Sorting) => void; query: string } {
+export function useAddress(): Shown & {
+  show: (filter: Filter, sorting: Sorting) => void;
+  query: string;
+  /** The address of an assignment that waits for its robots; empty without one. */
+  assignment: string;
+} {
   const [query, setQuery] = useSearchParams();
+  const assignment = query.get('assign') ?? '';
   const [shown, setShown] = useState(() => shownBy(query));
   const written = useRef(query.toString());
   const timer = useRef<number>(undefined);
@@ -48,11 +54,12 @@ export function useAddress(): Shown & { show: (filter: Filter, sorting: Sorting)
       clearTimeout(timer.current);
       timer.current = window.setTimeout(() => {
         const q = addressOf({ filter, sorting });
+        if (assignment) q.set('assign', assignment);
         written.current = q.toString();
         setQuery(q, { replace: true });
       }, calm);
     },
-    [setQuery],
+    [setQuery, assignment],
   );
-  return { ...shown, show, query: addressOf(shown).toString() };
+  return { ...shown, show, query: addressOf(shown).toString(), assignment };
 }

@@ -3,6 +3,9 @@ import { texts } from '../../text/language';
 export const useRobotsTexts = texts(
   {
     title: 'Robots',
+    assigning: (what: string) => (what ? `Select robots for ${what}` : 'Select robots for the assignment'),
+    assigningHelp: 'Tick robots, or filter and select all that match. Then press Assign below.',
+    assigningBack: 'Back without a selection',
     count: (n: number, of: number) => (n === of ? `${of}` : `${n} of ${of}`),
     countLabel: (n: number, of: number) => `${n} of ${of} robots`,
     columns: {
@@ -107,6 +110,9 @@ export const useRobotsTexts = texts(
   },
   {
     title: 'Roboter',
+    assigning: (what: string) => (what ? `Roboter für ${what} auswählen` : 'Roboter für die Zuweisung auswählen'),
+    assigningHelp: 'Roboter ankreuzen, oder filtern und alle passenden auswählen. Dann unten Zuweisen drücken.',
+    assigningBack: 'Zurück ohne Auswahl',
     count: (n: number, of: number) => (n === of ? `${of}` : `${n} von ${of}`),
     countLabel: (n: number, of: number) => `${n} von ${of} Robotern`,
     columns: {
