@@ -1,7 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -79,6 +83,36 @@ func JSON(v any) string {
 		b, _ = json.Marshal(map[string]any{"beginning": Text(string(b), maxJSON/2), "bytes": len(b)})
 	}
 	return string(b)
+}
+
+// mostNames is how many robots an entry names.
+const mostNames = 20
+
+// Robots encodes what robots had or got for Note.Before and Note.After: their names by what it
+// is, the largest group first. Of many robots it names some, and counts the others.
+func Robots(groups map[string][]string) string {
+	order := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(len(groups[b])-len(groups[a]), cmp.Compare(a, b))
+	})
+	out, left := map[string][]string{}, mostNames
+	others := 0
+	for _, what := range order {
+		robots := groups[what]
+		if left == 0 {
+			others += len(robots)
+			continue
+		}
+		named := min(left, len(robots))
+		left -= named
+		out[what] = slices.Clone(robots[:named])
+		if more := len(robots) - named; more > 0 {
+			out[what] = append(out[what], fmt.Sprintf("and %d more", more))
+		}
+	}
+	if others > 0 {
+		out["others"] = []string{fmt.Sprintf("%d more", others)}
+	}
+	return JSON(out)
 }
 
 // Text makes untrusted text fit for an entry: valid UTF-8 without control characters, and of

@@ -98,7 +98,7 @@ type Changes struct {
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
 
-	Before, After string // for the audit, as JSON: what changed, Before only for one robot
+	Before, After string // for the audit, as JSON: what changed; of several robots Before has their names by what they had
 	Was           []Was  // what Updated had before
 	To            []Was  // what they get, of a request that leads back
 	Kept          []Kept // robots that it does not lead back
@@ -155,8 +155,15 @@ func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
 	c.Counter = p.seal.Counter
 	c.Note = p.describe(a)
 	c.After = p.value(a)
-	if len(c.Updated) == 1 {
+	switch {
+	case len(c.Updated) == 1:
 		c.Before = string(c.Was[0].Value)
+	case len(c.Updated) > 1:
+		had := map[string][]string{}
+		for _, w := range c.Was {
+			had[string(w.Value)] = w.Robots
+		}
+		c.Before = audit.Robots(had)
 	}
 	return c, nil
 }

@@ -84,13 +84,13 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 	return out, nil
 }
 
-// performed is for the audit how many of these robots have what.
+// performed is for the audit which of these robots have what.
 func (s *snapshot) performed(robots []string, what func(robot string) string) string {
-	counts := map[string]int{}
+	groups := map[string][]string{}
 	for _, robot := range robots {
-		counts[what(robot)]++
+		groups[what(robot)] = append(groups[what(robot)], robot)
 	}
-	return audit.JSON(counts)
+	return audit.Robots(groups)
 }
 
 func defaultText(d Default) string {
