@@ -104,11 +104,12 @@ var commandLines = map[string]string{
 	"put-asset":    "asset put gong.wav",
 	"delete-asset": "asset delete gong",
 
-	"desired":        "desired mode ato r1",
-	"list-desired":   "desired list mode r1",
-	"get-desired":    "desired get r1",
-	"list-points":    "robot points r1",
-	"list-documents": "robot documents r1",
+	"desired":          "desired mode ato r1",
+	"list-desired":     "desired list mode r1",
+	"list-assignments": "desired assignments r1",
+	"get-desired":      "desired get r1",
+	"list-points":      "robot points r1",
+	"list-documents":   "robot documents r1",
 
 	"ask-record":      "robot record r1 --last 10m",
 	"list-records":    "robot records r1",

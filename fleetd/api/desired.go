@@ -24,6 +24,8 @@ type Desired interface {
 	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by change.Person) (done library.Reverted, total int, found []schema.Problem, err error)
 	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by change.Person) (done library.SetAssigned, total int, found []schema.Problem, err error)
 	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
+	// Last lists the newest assignments that robots still have, the newest first, and the id of the fleet.
+	Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) (all []desired.LastAssignment, fleetID string, err error)
 	// Newest returns the newest desired document of one kind of each robot that has one.
 	Newest(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error)
 	// Of returns a robot's desired documents by kind, and the id of the fleet.

@@ -100,6 +100,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.assets(h)
 	s.assignments(h)
 	s.reversion(h)
+	s.lastAssignments(h)
 	s.robotActivities(h)
 	s.desired(h)
 	s.commands(h)

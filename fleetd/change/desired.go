@@ -206,6 +206,16 @@ func (d *Desired) Newest(ctx context.Context, topic schema.TopicKind, robots sel
 	return documents, db.FleetID(), err
 }
 
+// Last lists the newest assignments that robots still have, the newest first.
+func (d *Desired) Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) ([]desired.LastAssignment, string, error) {
+	db, err := d.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := db.LastGiven(ctx, robots, q)
+	return desired.LastAssignments(all), db.FleetID(), err
+}
+
 // publishedSets returns the published sets that robots have now, by digest.
 func publishedSets(ctx context.Context, tx *store.Tx, rows desired.Rows) (map[string][]byte, error) {
 	sets := map[string][]byte{}

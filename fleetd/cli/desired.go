@@ -40,8 +40,8 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 
 // desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "desired state of robots: config, mode, places, revert, list, get",
-		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredRevert(), sh.desiredList(), sh.desiredGet())
+	return group("desired", "desired state of robots: config, mode, places, revert, assignments, list, get",
+		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredRevert(), sh.desiredAssignments(), sh.desiredList(), sh.desiredGet())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {

@@ -13,6 +13,9 @@ import (
 // noDocument is the previous document of a robot that had none.
 const noDocument = "{}"
 
+// noModeBefore is why a robot's first desired mode stays.
+const noModeBefore = "it had no desired mode before, and a desired mode cannot be taken away"
+
 // Kept is a robot that keeps what it has, and why.
 type Kept struct {
 	Robot string
@@ -60,7 +63,7 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Ask, w
 	case schema.TopicDesiredMode:
 		was, _ := schema.Decode[schema.DesiredMode](r.Previous)
 		if was.Mode == "" {
-			return ask, "it had no desired mode before, and a desired mode cannot be taken away"
+			return ask, noModeBefore
 		}
 		now, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 		return Ask{Mode: &Mode{Mode: was.Mode, Apply: now.Apply}}, ""

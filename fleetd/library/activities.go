@@ -90,7 +90,7 @@ func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.
 		what, target = "withdraw", "activities"
 	}
 	n := s.note(by, what, target, RobotsText(out.Updated))
-	n.Before, n.After = before, audit.JSON(map[string]int{joinPins(out.Activities): len(out.Updated)})
+	n.Before, n.After = before, audit.Robots(map[string][]string{joinPins(out.Activities): out.Updated})
 	out.Changes = s.changes
 	return out, nil
 }
@@ -181,6 +181,9 @@ func (s *snapshot) hasSet(robot string, pins []Pin, set joined) bool {
 // outbox.
 func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by By) {
 	row := s.sets[robot]
+	if !slices.Equal(row.Activities, pins) {
+		row.Previous = encode(append([]Pin{}, row.Activities...))
+	}
 	row.Robot, row.Activities, row.SHA256, row.ChangedAt, row.ChangedBy = robot, pins, set.sha256, by.At, by.Who
 	row.DesiredRev = s.reported(robot, schema.TopicDesiredActivities).NextRev(row.DesiredRev)
 	desired := schema.DesiredSet{Rev: row.DesiredRev, FleetID: s.fleetID, By: by.Who, TS: schema.TimeOf(by.At)}

@@ -77,6 +77,7 @@ type ActivitySet struct {
 	Activities []Pin
 	SHA256     string // of the blob with these activities; empty without any; only set on new rows
 	Document   []byte // the desired document
+	Previous   []byte // the activities before the newest change, as JSON; empty = not known
 	ChangedAt  time.Time
 	ChangedBy  string
 }
@@ -90,8 +91,8 @@ type Blob struct {
 
 // Pin names one published revision.
 type Pin struct {
-	ID  string
-	Rev int64
+	ID  string `json:"id,omitempty"`
+	Rev int64  `json:"rev,omitzero"`
 }
 
 // Rows is the input of a plan: what its Need lists, and the default stories or the

@@ -13,10 +13,10 @@ import (
 func (r reads) activitySets(ctx context.Context, robots string, w where) ([]library.ActivitySet, error) {
 	sets, err := queryAll(ctx, r, func(scan func(...any) error) (s library.ActivitySet, err error) {
 		var changed int64
-		err = scan(&s.Robot, &s.DesiredRev, &s.Document, &changed, &s.ChangedBy)
+		err = scan(&s.Robot, &s.DesiredRev, &s.Document, &s.Previous, &changed, &s.ChangedBy)
 		s.ChangedAt = timeOf(changed)
 		return s, err
-	}, "SELECT w.robot, w.rev, w.payload, w.changed_at, w.changed_by FROM desired w WHERE w.kind = 'desired_activities' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
+	}, "SELECT w.robot, w.rev, w.payload, w.previous, w.changed_at, w.changed_by FROM desired w WHERE w.kind = 'desired_activities' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the activities of robots: %w", err)
 	}
@@ -74,7 +74,7 @@ func (t *Tx) saveSets(ctx context.Context, c library.Changes) error {
 	var robots, needed []setFile
 	var activities []assigned
 	for _, s := range c.Sets {
-		rows = append(rows, desiredRow{s.Robot, schema.TopicDesiredActivities, s.DesiredRev, s.Document, nil, s.ChangedAt, s.ChangedBy})
+		rows = append(rows, desiredRow{s.Robot, schema.TopicDesiredActivities, s.DesiredRev, s.Document, s.Previous, s.ChangedAt, s.ChangedBy})
 		robots = append(robots, setFile{s.Robot, schema.TopicDesiredActivities, s.SHA256})
 		for _, sha := range files[s.SHA256] {
 			needed = append(needed, setFile{s.Robot, schema.TopicDesiredActivities, sha})

@@ -193,7 +193,11 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 	var rows []desiredRow
 	var with, without []library.Default
 	for _, d := range defaults {
-		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Document, nil, d.ChangedAt, d.ChangedBy})
+		previous, err := previousStory(d)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, desiredRow{d.Robot, schema.TopicDesiredStory, d.DesiredRev, d.Document, previous, d.ChangedAt, d.ChangedBy})
 		if d.Story == "" {
 			without = append(without, d)
 		} else {
@@ -218,6 +222,15 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 		return fmt.Errorf("write previous stories: %w", err)
 	}
 	return nil
+}
+
+// previousStory is the story before the present one as the desired documents of robots keep it; empty = not
+// known.
+func previousStory(d library.Default) ([]byte, error) {
+	if d.Previous == nil {
+		return nil, nil
+	}
+	return schema.Encode(d.Previous)
 }
 
 var previousColumns = []column[library.Default]{

@@ -465,7 +465,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the last assignments: who gave which robots what, and what they had before
+         * @description The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To lead them back: revert-assignment, desired with previous, and assign-activities.
+         */
+        get: operations["list-assignments"];
         put?: never;
         /**
          * Set the default story of robots
@@ -2080,6 +2084,15 @@ export interface components {
             /** @description robots that get a new desired story */
             updated: string[];
         };
+        AssignedRobots: {
+            /** @description what they had before, in the same form; an empty story or list is none */
+            before?: unknown;
+            /** @description why they cannot have it back */
+            no_way_back?: string;
+            /** @description what they were given: id and rev of a story, a list of these of activities, the settings that changed (null = default), mode and apply, or places */
+            now?: unknown;
+            robots: string[];
+        };
         Assignment: {
             /** @enum {string} */
             apply?: "next_act" | "now" | "next_start";
@@ -2780,6 +2793,44 @@ export interface components {
             total: number;
             /** @description robots whose labels differ from before */
             updated: string[];
+        };
+        LastAssignment: {
+            /**
+             * Format: int64
+             * @description robots that report that they have it
+             */
+            accepted: number;
+            /**
+             * Format: date-time
+             * @description that of its entry in the audit
+             */
+            at: string;
+            /** @description the person, by the name that they gave; left out for what fleetd did itself */
+            by?: string;
+            /** @description robots that were given the same and had the same before */
+            groups: components["schemas"]["AssignedRobots"][];
+            /** @description of the kind and the time */
+            id: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            /**
+             * Format: int64
+             * @description robots that refused it, also in part
+             */
+            refused: number;
+            /**
+             * Format: int64
+             * @description robots that were given nothing else of this kind since
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description robots that have not reported about it yet
+             */
+            undecided: number;
+        };
+        LastAssignments: {
+            assignments: components["schemas"]["LastAssignment"][];
         };
         LatchedList: {
             /** @description why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know */
@@ -5372,6 +5423,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-assignments": {
+        parameters: {
+            query?: {
+                /** @description only those that gave this robot something */
+                robot?: string;
+                /** @description only those of this time, such as that of an entry of the audit */
+                at?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastAssignments"];
+                };
             };
             /** @description Error */
             default: {
