@@ -13,9 +13,13 @@ const progress = (page: Page) => page.getByTestId('progress');
 /** The address of Assign with all robots chosen. */
 const toAll = (what = '') => `/assign?${what}&selector=${encodeURIComponent('{"all":true}')}`;
 
+/** The way back of the assignment that was just made. */
+const wayBack = (page: Page) =>
+  page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Back to what they had before' });
+
 /** Takes the assignment back, after a look at what that does. */
 async function back(page: Page, says: string | RegExp) {
-  await page.getByRole('button', { name: 'Back to what they had before' }).click();
+  await wayBack(page).click();
   await expect(page.getByTestId('back')).toContainText(says);
   await page.getByRole('button', { name: /^Take \d+ robots? back$/ }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
@@ -100,6 +104,39 @@ test('the story stays chosen on the way over Robots, and so do the robots', asyn
   await expect(page.getByTestId('dry-run')).toContainText('1 of 1 selected robots would change');
 });
 
+test('the way back outlives the page: in the list, on the robot, and from the audit', async ({ page, world }) => {
+  await world.cli('story', 'assign', 'quiet-hour', 'r1', 'r3', '--apply=now', '--wait', '--why=an evening');
+  await page.goto('/robots/r3/story');
+  await live(page);
+  const last = page.getByTestId('last-story');
+  await expect(last).toContainText('before: museum-welcome 1');
+  await last.getByRole('link', { name: 'Show the assignment (2 robots)' }).click();
+  const item = page.getByTestId('last').first();
+  await expect(item).toContainText('Story: quiet-hour 1');
+  await expect(item).toContainText('r1, r3');
+  await expect(item).toContainText('2 of 2 have it');
+  await accessible(page);
+  await page.goto('/audit?what=assign');
+  await page
+    .getByRole('button', { name: /^Details of entry/ })
+    .first()
+    .click();
+  await expect(page.getByRole('dialog')).toContainText('museum-welcome revision 1: r1, r3');
+  await page.getByRole('link', { name: 'Show it in Assign, with the way back' }).click();
+  await item.getByRole('button', { name: 'Back to what they had before' }).click();
+  await expect(page.getByTestId('back')).toContainText('2 go back to museum-welcome 1 (r1, r3)');
+  await page.getByRole('button', { name: 'Take 2 robots back' }).click();
+  await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
+  await expect(page.getByTestId('last').first()).toContainText('Story: museum-welcome 1');
+  // One robot alone goes forth again, from its own page.
+  await page.goto('/robots/r3/story');
+  await last.getByRole('button', { name: 'Back to what it had before' }).click();
+  await expect(page.getByTestId('back')).toContainText('1 goes back to quiet-hour 1 (r3)');
+  await page.getByRole('button', { name: 'Take 1 robot back' }).click();
+  await expect(last).toContainText('before: museum-welcome 1');
+  expect(await world.cli('desired', 'assignments', 'r3', '--limit=1')).toContain('quiet-hour@1');
+});
+
 test('what somebody else assigned meanwhile is left alone', async ({ page, world }) => {
   await page.goto(toAll('story=quiet-hour'));
   await live(page);
@@ -108,7 +145,7 @@ test('what somebody else assigned meanwhile is left alone', async ({ page, world
   await expect(progress(page)).toContainText(/3\s*has it/);
   await world.cli('story', 'assign', 'museum-welcome', 'r3', '--apply=now', '--wait');
   await expect(progress(page)).toContainText(/1\s*has been assigned something else since/);
-  await page.getByRole('button', { name: 'Back to what they had before' }).click();
+  await wayBack(page).click();
   await expect(page.getByRole('dialog')).toContainText('left alone: r3');
   await page.getByRole('button', { name: 'Take 2 robots back' }).click();
   await expect(page.getByText('Accepted for 2 robots')).toBeVisible();
@@ -254,7 +291,7 @@ for (const scheme of ['light', 'dark'] as const) {
     await confirm(page).click();
     await expect(progress(page)).toContainText(/3\s*has it/);
     await accessible(page);
-    await page.getByRole('button', { name: 'Back to what they had before' }).click();
+    await wayBack(page).click();
     await expect(page.getByTestId('back')).toContainText('museum-welcome');
     await expect(page.getByRole('button', { name: 'Take 3 robots back' })).toBeEnabled();
     await accessible(page);

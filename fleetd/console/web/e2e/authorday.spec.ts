@@ -82,7 +82,9 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   expect(await assigned()).toEqual([story, story]);
 
   // And back.
-  await hand.press(button('Back to what they had before'));
+  await hand.press(
+    page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Back to what they had before' }),
+  );
   await expect(page.getByTestId('back')).toContainText('2 go back to');
   await hand.press(button('Take 2 robots back'));
   await expect.poll(assigned).toEqual(before);

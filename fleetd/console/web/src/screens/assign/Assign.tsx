@@ -11,6 +11,7 @@ import { useLive } from '../../live/stream';
 import { CommandLine } from '../../shell/CommandLine';
 import type { Selector } from '../robots/filter';
 import { addressOf, selectorIn, whatIn } from './address';
+import { Last } from './Last';
 import { lineFor } from './lines';
 import { changing, complete, type Outcome, revisionsOf, type What } from './model';
 import { Progress } from './Progress';
@@ -58,6 +59,7 @@ export default function Assign() {
   const t = useAssignTexts();
   const [{ what, selector }, ask] = useAsked();
   const [given] = useState(() => (groupOf(selector) === 'given' ? selector : undefined));
+  const [query] = useSearchParams();
   const may = useMay('assign');
   const fleet = useRobots();
   const queries = useQueryClient();
@@ -114,6 +116,11 @@ export default function Assign() {
     setNumber('');
     await queries.invalidateQueries({ queryKey: ['assign'] });
     setBusy(false);
+  };
+  /** Robots went back: how far they are is followed from now on. */
+  const taken = (w: What, o: Outcome) => {
+    setDone({ at: Date.now(), what: w, outcome: o });
+    void queries.invalidateQueries({ queryKey: ['assign'] });
   };
   return (
     <Stack maw={1600}>
@@ -178,19 +185,10 @@ export default function Assign() {
               </Group>
             </Stack>
           </Card>
-          {done && (
-            <Progress
-              key={done.at}
-              what={done.what}
-              outcome={done.outcome}
-              onBack={(w, o) => {
-                setDone({ at: Date.now(), what: w, outcome: o });
-                void queries.invalidateQueries({ queryKey: ['assign'] });
-              }}
-            />
-          )}
+          {done && <Progress key={done.at} what={done.what} outcome={done.outcome} onBack={taken} />}
         </Stack>
       </SimpleGrid>
+      <Last at={query.get('at') ?? undefined} revisions={revisions} onBack={taken} />
     </Stack>
   );
 }

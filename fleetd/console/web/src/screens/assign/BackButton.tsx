@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Loader, Modal, Stack, Text } from '@mantine
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 
+import { useMay } from '../../api/me';
 import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
@@ -29,12 +30,15 @@ interface Props {
   replaced: string[];
   /** They go back: what they get, and how far they are is followed from now on. */
   onBack: (what: What, outcome: Outcome) => void;
+  /** What the button says, if not what it does. */
+  label?: string;
 }
 
 /** Gives the robots of an assignment back what they had, after a look at what that is. */
-export function BackButton({ what, outcome, replaced, onBack }: Props) {
+export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
   const t = useAssignTexts();
   const reasonID = useId();
+  const may = useMay('assign');
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
@@ -45,6 +49,13 @@ export function BackButton({ what, outcome, replaced, onBack }: Props) {
   }));
   const way = all.filter((b) => b.robots.length > 0);
   const kept = ids.filter((r) => !replaced.includes(r) && !way.some((b) => b.robots.includes(r)));
+  const whyNot = !may
+    ? t.forbidden
+    : way.length > 0
+      ? ''
+      : replaced.length > 0
+        ? t.changedSince(names(replaced, 20))
+        : t.noWayBack;
   const dry = useQuery({
     queryKey: ['back', way],
     enabled: open,
@@ -85,15 +96,15 @@ export function BackButton({ what, outcome, replaced, onBack }: Props) {
       <Group>
         <Button
           variant="default"
-          disabled={way.length === 0}
-          aria-describedby={way.length === 0 ? reasonID : undefined}
+          disabled={!!whyNot}
+          aria-describedby={whyNot ? reasonID : undefined}
           onClick={() => setOpen(true)}
         >
-          {what.kind === 'back' ? t.forth : t.undo}
+          {label ?? (what.kind === 'back' ? t.forth : t.undo)}
         </Button>
-        {way.length === 0 && (
+        {whyNot && (
           <Text id={reasonID} size="sm" c="dimmed">
-            {replaced.length > 0 ? t.changedSince(names(replaced, 20)) : t.noWayBack}
+            {whyNot}
           </Text>
         )}
       </Group>

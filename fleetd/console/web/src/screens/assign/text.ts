@@ -113,6 +113,19 @@ export const useAssignTexts = texts(
     },
     refusedBy: (n: number, names: string) => (n === 1 ? `1 refused it: ${names}` : `${n} refused it: ${names}`),
     undo: 'Back to what they had before',
+    undoOne: 'Back to what it had before',
+    last: 'Last assignments',
+    lastNone: 'Nothing was assigned yet.',
+    lastReplaced:
+      'Every robot of this assignment was given something else since, so there is no way back to before it. The audit says what they had.',
+    lastBy: (who: string, at: string) => `Assigned by ${who}, ${at}`,
+    lastBefore: (what: string) => `before: ${what === '–' ? 'nothing' : what}`,
+    lastEnded: (have: number, total: number, refused: number, waiting: number) =>
+      [`${have} of ${total} have it`, refused && `${refused} refused it`, waiting && `${waiting} not yet`]
+        .filter(Boolean)
+        .join(', '),
+    lastShow: (n: number) => (n === 1 ? 'Show the assignment' : `Show the assignment (${n} robots)`),
+    fleetd: 'fleetd itself',
     forth: 'Forth again',
     undoTitle: 'Back to what they had before',
     undoWhy: 'taken back in the console',
@@ -237,6 +250,19 @@ export const useAssignTexts = texts(
     },
     refusedBy: (n: number, names: string) => (n === 1 ? `1 lehnte es ab: ${names}` : `${n} lehnten es ab: ${names}`),
     undo: 'Zurück zu dem, was sie vorher hatten',
+    undoOne: 'Zurück zu dem, was er vorher hatte',
+    last: 'Letzte Zuweisungen',
+    lastNone: 'Noch nichts wurde zugewiesen.',
+    lastReplaced:
+      'Jeder Roboter dieser Zuweisung bekam seither etwas anderes, deshalb führt kein Weg dahinter zurück. Was sie hatten, steht im Protokoll.',
+    lastBy: (who: string, at: string) => `Zugewiesen von ${who}, ${at}`,
+    lastBefore: (what: string) => `vorher: ${what === '–' ? 'nichts' : what}`,
+    lastEnded: (have: number, total: number, refused: number, waiting: number) =>
+      [`${have} von ${total} haben es`, refused && `${refused} lehnten es ab`, waiting && `${waiting} noch nicht`]
+        .filter(Boolean)
+        .join(', '),
+    lastShow: (n: number) => (n === 1 ? 'Die Zuweisung zeigen' : `Die Zuweisung zeigen (${n} Roboter)`),
+    fleetd: 'fleetd selbst',
     forth: 'Wieder hin',
     undoTitle: 'Zurück zu dem, was sie vorher hatten',
     undoWhy: 'in der Konsole zurückgenommen',

@@ -1,10 +1,12 @@
-import { Code, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Group, List, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { dateTime } from '../../text/time';
 import type { Entry } from './Audit';
 import { Author, Outcome } from './EntryTable';
+import { assignments, robotsBy } from './robots';
 import { useAuditTexts } from './text';
 
 /** JSON with a line for each field; text that is none stays as it is. */
@@ -84,12 +86,27 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
                 <Text size="xs" c="dimmed">
                   {t[side]}
                 </Text>
-                <Code block tabIndex={0}>
-                  {entry[side] ? pretty(entry[side]) : '–'}
-                </Code>
+                {robotsBy(entry[side]) ? (
+                  <List size="sm">
+                    {robotsBy(entry[side])!.map(([had, robots]) => (
+                      <List.Item key={had} className="any-text">
+                        <b dir="auto">{had || t.none}</b>: {robots}
+                      </List.Item>
+                    ))}
+                  </List>
+                ) : (
+                  <Code block tabIndex={0}>
+                    {entry[side] ? pretty(entry[side]) : '–'}
+                  </Code>
+                )}
               </div>
             ))}
           </SimpleGrid>
+        )}
+        {entry.outcome === 'done' && assignments.includes(entry.what) && (
+          <Anchor component={Link} to={`/assign?${new URLSearchParams({ at: entry.at })}`} size="sm">
+            {t.toAssignment}
+          </Anchor>
         )}
         {others.map((e) => (
           <Group key={e.id} gap="xs" align="center">

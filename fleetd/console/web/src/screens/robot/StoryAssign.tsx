@@ -6,6 +6,7 @@ import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
+import { LastStory } from '../assign/Last';
 import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Facts, Panel } from './Panel';
@@ -132,6 +133,7 @@ export function StoryAssign() {
           ],
         ]}
       />
+      <LastStory robot={id} revisions={d.desired_rev ?? 0} />
       {stories.isError && <Text size="sm">{problemOf(stories.error).message}</Text>}
       <Group align="flex-end">
         <Select

@@ -1,0 +1,130 @@
+import { Anchor, Card, Group, List, Loader, Stack, Text, Title } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { Link } from 'react-router';
+
+import { api, data } from '../../api/client';
+import { line } from '../../api/commandline';
+import { CommandLine } from '../../shell/CommandLine';
+import { Refused } from '../../shell/Refused';
+import { dateTime } from '../../text/time';
+import { BackButton } from './BackButton';
+import { givenText, type Last as One, outcomeOf, whatOf } from './last';
+import type { Outcome, What } from './model';
+import { names } from './Summary';
+import { useAssignTexts } from './text';
+
+/** ms until the reports of robots are asked for again. */
+const again = 5000;
+
+interface Query {
+  robot?: string;
+  at?: string;
+  limit?: number;
+}
+
+/** The last assignments as fleetd has them; revisions rises with each new one. */
+export function useLast(query: Query, revisions: number, enabled = true) {
+  return useQuery({
+    queryKey: ['assign', 'last', query, revisions],
+    queryFn: () => data(api.GET('/api/v1/assignments', { params: { query } })).then((all) => all.assignments),
+    placeholderData: keepPreviousData,
+    refetchInterval: again,
+    enabled,
+  });
+}
+
+interface Props {
+  /** The time of the assignment that somebody came to see. */
+  at?: string;
+  revisions: number;
+  onBack: (what: What, outcome: Outcome) => void;
+}
+
+/** The last assignments: who gave which robots what, how it ended, and the way back of each. */
+export function Last({ at, revisions, onBack }: Props) {
+  const t = useAssignTexts();
+  const list = useLast({ limit: 10 }, revisions);
+  const asked = useLast({ at }, revisions, !!at);
+  const place = useRef<HTMLDivElement>(null);
+  const arrived = !!at && !!asked.data;
+  useEffect(() => {
+    if (arrived) place.current?.scrollIntoView({ block: 'start' });
+  }, [arrived]);
+  const first = (at && asked.data) || [];
+  const rest = (list.data ?? []).filter((a) => !first.some((f) => f.id === a.id));
+  return (
+    <Stack component="section" aria-label={t.last} ref={place} gap="sm" style={{ scrollMarginTop: 80 }}>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {t.last}
+        </Title>
+        <CommandLine compact lines={[line('desired', 'assignments', at && `--at=${at}`)]} />
+      </Group>
+      {list.isPending && <Loader size="sm" aria-label={t.checking} />}
+      {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
+      {arrived && first.length === 0 && <Text role="status">{t.lastReplaced}</Text>}
+      {list.data && first.length + rest.length === 0 && <Text c="dimmed">{t.lastNone}</Text>}
+      {[...first, ...rest].map((a) => (
+        <Item key={a.id + a.by} of={a} chosen={first.includes(a)} onBack={onBack} />
+      ))}
+    </Stack>
+  );
+}
+
+function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Props['onBack'] }) {
+  const t = useAssignTexts();
+  const ids = a.groups.flatMap((g) => g.robots);
+  const given = [...new Set(a.groups.map((g) => givenText(a.kind, g.now)))];
+  return (
+    <Card withBorder data-testid="last" style={chosen ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}>
+      <Stack gap={6}>
+        <Text fw={600} dir="auto" className="any-text">
+          {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')}
+        </Text>
+        <Text size="sm">
+          {t.lastBy(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
+        </Text>
+        <List size="sm">
+          {a.groups.map((g) => (
+            <List.Item key={g.robots[0]}>
+              <span dir="auto" className="any-text">
+                {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before))}
+              </span>
+              {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
+            </List.Item>
+          ))}
+          <List.Item>{t.lastEnded(a.accepted, a.total, a.refused, a.undecided)}</List.Item>
+        </List>
+        <BackButton what={whatOf(a)} outcome={outcomeOf(a)} replaced={[]} label={t.undo} onBack={onBack} />
+      </Stack>
+    </Card>
+  );
+}
+
+/** Who gave a robot its story, and the way back of this robot. */
+export function LastStory({ robot, revisions }: { robot: string; revisions: number }) {
+  const t = useAssignTexts();
+  const list = useLast({ robot }, revisions);
+  const a = list.data?.find((one) => one.kind === 'story');
+  if (!a) return null;
+  const group = a.groups.find((g) => g.robots.includes(robot));
+  if (!group) return null;
+  return (
+    <Group gap="sm" data-testid="last-story">
+      <Text size="sm">
+        {t.lastBy(a.by || t.fleetd, dateTime(a.at))}; {t.lastBefore(givenText('story', group.before))}
+      </Text>
+      <BackButton
+        what={whatOf(a)}
+        outcome={outcomeOf(a, robot)}
+        replaced={[]}
+        label={t.undoOne}
+        onBack={() => void list.refetch()}
+      />
+      <Anchor component={Link} to={`/assign?${new URLSearchParams({ at: a.at })}`} size="sm">
+        {t.lastShow(a.total)}
+      </Anchor>
+    </Group>
+  );
+}

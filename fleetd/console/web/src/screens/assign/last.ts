@@ -1,0 +1,58 @@
+import type { Schemas } from '../../api/client';
+import { activitiesText, type Back, documentText, type Outcome, storyText, type What } from './model';
+
+export type Last = Schemas['LastAssignment'];
+type Kind = Last['kind'];
+type Pin = { id?: string; rev?: number };
+
+/** What robots were given, or had before, in words. */
+export function givenText(kind: Kind, value: unknown): string {
+  switch (kind) {
+    case 'story':
+      return storyText(value as Pin | undefined);
+    case 'activities':
+      return activitiesText(value as { id: string; rev: number }[] | undefined);
+    default:
+      return documentText(kind, value);
+  }
+}
+
+/** The request with which fleetd leads each robot back to its own; activities have none. */
+function backOf(kind: Kind): What {
+  return kind === 'story' || kind === 'activities' ? { kind: 'back' } : { kind: 'back', of: kind };
+}
+
+/** What an assignment of any of these kinds was, for its progress and its way back. */
+export function whatOf(a: Last): What {
+  if (a.kind === 'activities') return { kind: 'activities', ids: [] };
+  return a.kind === 'story' ? { kind: 'story', story: '', rev: 0, apply: 'next_act' } : backOf(a.kind);
+}
+
+/** An assignment as if it was made now; only names the robots that it leads back. */
+export function outcomeOf(a: Last, only?: string): Outcome {
+  const groups = a.groups
+    .map((g) => ({ ...g, robots: only ? g.robots.filter((r) => r === only) : g.robots }))
+    .filter((g) => g.robots.length > 0);
+  const lines = groups.flatMap((g) =>
+    g.robots.map((robot) => ({
+      robot,
+      changes: true,
+      now: givenText(a.kind, g.before),
+      then: givenText(a.kind, g.now),
+    })),
+  );
+  const leads = groups.filter((g) => !g.no_way_back);
+  if (a.kind !== 'activities') {
+    const robots = leads.flatMap((g) => g.robots);
+    return { total: lines.length, lines, back: [{ what: backOf(a.kind), text: '', robots }] };
+  }
+  const back = leads.map((g): Back => {
+    const ids = ((g.before ?? []) as Pin[]).map((p) => p.id!);
+    return {
+      what: { kind: 'activities', ids, none: ids.length === 0 },
+      text: givenText(a.kind, g.before),
+      robots: g.robots,
+    };
+  });
+  return { total: lines.length, lines, back };
+}
