@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/perform"
 	"troupe/schema"
@@ -87,5 +88,42 @@ func TestActivitiesLeaveNothingBehind(t *testing.T) {
 	}
 	if n := r.s.answers.Journal().Open(); n > 0 || r.s.Pending() {
 		t.Errorf("afterwards %d commands are open, pending %v", n, r.s.Pending())
+	}
+}
+
+// TestUnitThatFailsAnAbilityIsInTheAlerts has leds that refuse to breathe: no act names them,
+// so only an alert of the state can show it, with the reason that the unit gave.
+func TestUnitThatFailsAnAbilityIsInTheAlerts(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	refuses := true
+	r.watch = func(_ event.Event, effects []effect.Effect) {
+		for _, e := range effects {
+			if s, ok := e.(effect.Start); ok && s.Unit == "led" && refuses {
+				r.soon(0, event.Reported{Event: driver.Event{Kind: driver.Failed, Key: s.Key, Reason: schema.ReasonUnitError, Detail: "no colour was given"}})
+			}
+		}
+	}
+	r.give(event.Connected{Session: "s"})
+	r.beats = true
+	r.beat(0)
+	live(r, []score.Activity{living("talk", score.NatureInteractive, score.Launch{}, 0, "chat")})
+	failing := func() string {
+		turn := step{State: r.s, now: r.wall()}
+		for _, a := range turn.stateDocument().Alerts {
+			if a.Type == "ability_failed" && a.Source == "led" {
+				return a.Detail
+			}
+		}
+		return ""
+	}
+	r.until(r.now + 5*time.Second)
+	if got, want := failing(), "unit led fails breathing: no colour was given"; got != want {
+		t.Errorf("the alert says %q, want %q", got, want)
+	}
+	refuses = false
+	r.until(r.now + 2*time.Minute)
+	if got := failing(); got != "" {
+		t.Errorf("they breathe, and the alert says %q", got)
 	}
 }
