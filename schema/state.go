@@ -80,6 +80,9 @@ type Pause struct {
 	By    string `json:"by,omitempty"`
 	Why   string `json:"why,omitempty"`
 	Since Time   `json:"since"`
+	// NeedsContinue says that the pause outlasts its cause until auto/continue. Every operator's pause
+	// lasts until then.
+	NeedsContinue bool `json:"needs_continue,omitzero"`
 }
 
 // Interrupt is one running interrupt. Interrupts are listed in the order in which they

@@ -41,6 +41,9 @@ type Token struct {
 	sticky     bool // it lasts until auto/continue even then
 }
 
+// NeedsContinue reports whether the pause outlasts its cause until auto/continue.
+func (t Token) NeedsContinue() bool { return t.sticky }
+
 // Name returns the token's name in documents and commands.
 func (t Token) Name() string {
 	key := t.Key

@@ -47,7 +47,7 @@ func (t *step) stateDocument() *schema.State {
 		if p.Kind == auto.ByOperator {
 			by = t.beats.Asker(p.Client, p.Person)
 		}
-		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since)})
+		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since), NeedsContinue: p.NeedsContinue()})
 	}
 	for _, e := range t.perform.Queue().Running() {
 		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.now.At(e.Since)})

@@ -292,6 +292,9 @@ func stateLine(s schema.State) string {
 	}
 	var pauses, running, alerts, sensed []string
 	for _, h := range s.Auto.PauseHolders {
+		if h.NeedsContinue {
+			h.Token += " until auto/continue"
+		}
 		pauses = append(pauses, h.Token)
 	}
 	for _, i := range s.Interrupts {

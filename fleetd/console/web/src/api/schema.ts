@@ -3721,6 +3721,7 @@ export interface components {
         };
         SchemaPause: {
             by?: string;
+            needs_continue?: boolean;
             since: string;
             token: string;
             why?: string;
