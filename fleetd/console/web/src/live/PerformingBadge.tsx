@@ -1,19 +1,23 @@
-import { Badge, type MantineSize, Text, Tooltip } from '@mantine/core';
+import { Badge, type BadgeProps, type MantineSize, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconClock, IconHandStop, IconPlayerPlay, IconPlugConnectedX } from '@tabler/icons-react';
+
+import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
 import { texts } from '../text/language';
+import { useReasonTexts } from '../text/reasons';
 import { performing, type Performing, type Tone } from './performing';
 
 export const usePerformingTexts = texts(
   {
     performing: 'performing',
-    failing: 'failing: every act ends with an error',
+    failing: 'failing: no act succeeds',
+    failingRounds: (n: number) => (n === 1 ? 'failing: no act succeeds' : `failing: ${n} rounds in a row`),
     activity: 'performing an activity',
     interrupt: 'reacting to something',
     paused: 'paused',
     paused_by_safety: 'paused: may not move',
-    story_ended: 'story over: waiting for a start',
+    story_ended: 'ready, no story runs',
     no_story: 'has no story',
     manual: 'in manual control',
     start_up: 'starting up',
@@ -33,12 +37,13 @@ export const usePerformingTexts = texts(
   },
   {
     performing: 'tritt auf',
-    failing: 'scheitert: jeder Akt endet mit einem Fehler',
+    failing: 'scheitert: kein Akt gelingt',
+    failingRounds: (n: number) => (n === 1 ? 'scheitert: kein Akt gelingt' : `scheitert: ${n} Runden in Folge`),
     activity: 'führt eine Aktivität auf',
     interrupt: 'reagiert auf etwas',
     paused: 'Pause',
     paused_by_safety: 'Pause: darf sich nicht bewegen',
-    story_ended: 'Geschichte vorbei: wartet auf Start',
+    story_ended: 'bereit, keine Geschichte läuft',
     no_story: 'hat keine Geschichte',
     manual: 'in Handsteuerung',
     start_up: 'fährt hoch',
@@ -74,32 +79,50 @@ const icons: Record<Tone, typeof IconClock> = {
   away: IconPlugConnectedX,
 };
 
+/** What a robot does, in words. */
+export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): string {
+  return r.doing === 'failing' ? t.failingRounds(r.failed_rounds ?? 1) : t[r.doing];
+}
+
+/** A function that says in words what it is about. */
+export function useAbout(): (of: Performing['of']) => string {
+  const reasons: Record<string, string> = useReasonTexts();
+  return (of) => (typeof of === 'object' ? (reasons[of.reason] ?? of.reason.replaceAll('_', ' ')) : (of ?? ''));
+}
+
 interface Props {
   robot: Robot;
   of?: Performing;
   /** Shows the contract's term beside it. */
   terms?: boolean;
+  /** Leads to the page of the robot. */
+  link?: boolean;
   size?: MantineSize;
 }
 
 /** What a robot does, in words and with a symbol: colour alone says nothing. */
-export function PerformingBadge({ robot, of: given, terms, size }: Props) {
+export function PerformingBadge({ robot, of: given, terms, link, size }: Props) {
   const t = usePerformingTexts();
   const p = given ?? performing(robot);
   const Icon = icons[p.tone];
+  const look: BadgeProps = {
+    size,
+    color: toneColor[p.tone],
+    variant: 'light',
+    leftSection: <Icon size={size === 'xl' ? 18 : 12} aria-hidden />,
+    tt: 'none',
+    fw: 600,
+  };
   return (
     <Tooltip label={p.term} openDelay={300}>
       <span>
-        <Badge
-          size={size}
-          color={toneColor[p.tone]}
-          variant="light"
-          leftSection={<Icon size={size === 'xl' ? 18 : 12} aria-hidden />}
-          tt="none"
-          fw={600}
-        >
-          {t[p.key]}
-        </Badge>
+        {link ? (
+          <Badge component={Link} to={`/robots/${encodeURIComponent(robot.id)}`} className="badge-link" {...look}>
+            {doesText(t, robot)}
+          </Badge>
+        ) : (
+          <Badge {...look}>{doesText(t, robot)}</Badge>
+        )}
         {terms && (
           <Text span size="xs" c="dimmed" ml={6}>
             {p.term}

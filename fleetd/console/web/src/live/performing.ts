@@ -36,46 +36,58 @@ export const toneOf: Record<Doing, Tone> = {
 export interface Performing {
   key: Doing;
   tone: Tone;
-  /** The contract's term, such as "ato, idle" or "E_STOP". */
+  /** The contract's terms, such as "mode: ato, auto: idle" or "safety: E_STOP". */
   term: string;
-  /** What it is about: the story and act, an activity, a handler, a person. */
-  of?: string;
+  /** What it is about: the story and act, an activity, a handler, a person, or the code of a reason. */
+  of?: string | { reason: string };
 }
 
 /** What a robot does, with the contract's term and what it is about. */
 export function performing(r: Robot): Performing {
-  const as = (term: string, of?: string): Performing => ({ key: r.doing, tone: toneOf[r.doing] ?? 'away', term, of });
+  const as = (term: string, of?: Performing['of']): Performing => ({
+    key: r.doing,
+    tone: toneOf[r.doing] ?? 'away',
+    term,
+    of,
+  });
+  const safety = `safety: ${r.safety ?? '?'}`;
   switch (r.doing) {
     case 'not_connected':
     case 'asleep':
-      return as(r.presence.view);
+      return as(`presence: ${r.presence.view}`);
     case 'not_adopted':
       return as('not adopted');
     case 'waiting_for_release':
-      return as(r.safety ?? 'latched');
+      return as(`${safety}, latched`, stoppedBy(r.latches[0]));
     case 'needs_reset':
     case 'disabled':
-      return as(r.safety ?? '', r.cause ?? r.latched_by);
+      return as(safety, r.cause ? { reason: r.cause } : r.latched_by);
     case 'stop_input':
     case 'braking':
     case 'clearing':
-      return as(r.safety ?? '');
+      return as(safety);
     case 'not_reported':
       return as('no state');
     case 'switching':
-      return as(`${r.mode ?? ''} ${r.mode_phase ?? ''}`, r.intended);
+      return as(`mode: ${r.mode ?? '?'} ${r.mode_phase ?? ''}`, r.intended);
     case 'manual':
-      return as('mnl', r.control?.by || r.control?.holder);
+      return as('mode: mnl', r.control?.by || r.control?.holder);
     case 'start_up':
     case 'safe_mode':
+      return as(`mode: ${r.mode ?? '?'}`);
     case 'other_mode':
-      return as(r.mode ?? '', r.mode);
+      return as(`mode: ${r.mode ?? '?'}`, r.mode);
     default:
-      return as(`ato, ${r.auto ?? ''}`, aboutAutomatic(r));
+      return as(`mode: ato, auto: ${r.auto ?? '?'}`, aboutAutomatic(r));
   }
 }
 
-function aboutAutomatic(r: Robot): string | undefined {
+/** Who stopped it, and why. */
+function stoppedBy(latch?: Robot['latches'][number]): string | undefined {
+  return latch && [latch.by || latch.client, latch.why].filter(Boolean).join(': ');
+}
+
+function aboutAutomatic(r: Robot): Performing['of'] {
   const holder = r.pause_holders[0];
   switch (r.doing) {
     case 'performing':
@@ -84,12 +96,17 @@ function aboutAutomatic(r: Robot): string | undefined {
       return r.interrupts[0] && `${r.interrupts[0].handler} (${r.interrupts[0].interrupter})`;
     case 'activity':
       return r.life?.focused;
+    case 'failing':
+      return r.alerts.find((a) => a.type === 'story_failing')?.detail ?? r.story?.id;
     case 'paused_by_safety':
-      return holder?.why;
+      return holder?.why ? { reason: holder.why } : undefined;
     case 'paused':
-      return holder && (holder.by || holder.why || holder.token);
+      if (!holder) return undefined;
+      if (holder.token.startsWith('operator'))
+        return [holder.by, holder.why].filter(Boolean).join(': ') || holder.token;
+      return { reason: holder.why || holder.token };
     case 'story_ended':
-      return r.auto_reason;
+      return r.auto_reason ? { reason: r.auto_reason } : r.story?.id;
     default:
       return undefined;
   }

@@ -59,3 +59,16 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
     </Popover>
   );
 }
+
+/** The line alone, for the tooltip of a control that asks for nothing more. */
+export function CommandHint({ line }: { line: string }) {
+  const t = useTexts();
+  return (
+    <Text span size="xs">
+      {t.help}{' '}
+      <Text span size="xs" ff="monospace" dir="ltr" style={{ overflowWrap: 'anywhere' }}>
+        {line}
+      </Text>
+    </Text>
+  );
+}

@@ -1,19 +1,14 @@
-import { Alert, Badge, Button, Group, Modal, Stack, Text, TextInput, Tooltip } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Alert, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import type { LatchedStop } from '../api/client';
 import { useMay } from '../api/me';
-import { problemOf } from '../api/problem';
-import { useRobots } from '../live/robots';
 import { useLive } from '../live/stream';
 import { clock } from '../text/time';
-import { heldBy, release } from './stopping';
+import { ReleaseDialog, useWhom } from './ReleaseDialog';
+import { stoppedBy } from './stopping';
 import { useShellTexts } from './text';
-
-/** Up to this many robots of a stop are named; more are counted. */
-const named = 4;
 
 /** The latched stops, on every screen, each with its release. */
 export function Latched() {
@@ -37,7 +32,7 @@ export function Latched() {
         ))}
         {!fleetd.latched_complete && <Text size="sm">{t.incomplete}</Text>}
       </Stack>
-      {chosen && <Release stop={chosen} onClose={() => choose(undefined)} />}
+      {chosen && <ReleaseDialog stop={chosen} onClose={() => choose(undefined)} />}
     </Alert>
   );
 }
@@ -45,23 +40,14 @@ export function Latched() {
 function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) {
   const t = useShellTexts();
   const allowed = useMay('release');
-  const held = heldBy(stop.id, useRobots()).sort();
-  const whom = stop.all
-    ? t.allRobots
-    : stop.count <= named && held.length === stop.count
-      ? held.join(', ')
-      : t.robots(stop.count);
-  const who =
-    stop.client && stop.by && stop.by !== stop.client
-      ? `${stop.by} (${stop.client})`
-      : stop.by || stop.client || t.somebody;
+  const whom = useWhom(stop);
   return (
     <Group gap="sm" wrap="wrap">
       <Text fw={600} size="sm">
         {whom}
       </Text>
       <Text size="sm" dir="auto">
-        {t.latchedBy(who, clock(stop.since))}
+        {t.latchedBy(stoppedBy(stop) || t.somebody, clock(stop.since))}
         {stop.why ? `: ${stop.why}` : ''}
       </Text>
       {!stop.persisted && <Badge color="yellow">{t.notPersisted}</Badge>}
@@ -80,57 +66,5 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
         {stop.id}
       </Text>
     </Group>
-  );
-}
-
-function Release({ stop, onClose }: { stop: LatchedStop; onClose: () => void }) {
-  const t = useShellTexts();
-  const [why, setWhy] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState('');
-  const submit = async () => {
-    setBusy(true);
-    try {
-      await release([stop.id], why);
-      notifications.show({ message: t.released, color: 'blue' });
-      onClose();
-    } catch (thrown) {
-      setRefused(problemOf(thrown).message);
-    }
-    setBusy(false);
-  };
-  return (
-    <Modal opened onClose={onClose} title={t.releaseTitle} closeButtonProps={{ 'aria-label': t.close }}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault();
-          void submit();
-        }}
-      >
-        <Stack>
-          <Text size="sm">{t.releaseHelp}</Text>
-          <Text size="sm" fw={600}>
-            {stop.id}
-          </Text>
-          <TextInput
-            label={t.releaseWhy}
-            value={why}
-            maxLength={256}
-            required
-            data-autofocus
-            error={refused || undefined}
-            onChange={(e) => setWhy(e.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.cancel}
-            </Button>
-            <Button type="submit" loading={busy} disabled={why.trim() === ''}>
-              {t.releaseNow}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
   );
 }

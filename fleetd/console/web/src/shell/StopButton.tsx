@@ -3,11 +3,13 @@ import { notifications } from '@mantine/notifications';
 import { IconHandStop } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
+import { lineOf } from '../api/lines';
 import { useMay } from '../api/me';
 import { problemOf } from '../api/problem';
 import { useRobots } from '../live/robots';
+import { CommandHint } from './CommandLine';
 import { useRobotOfPage, useScope } from './scope';
-import { stop, type Whom } from './stopping';
+import { stop, stopRequest, type Whom } from './stopping';
 import { useShellTexts } from './text';
 
 /** ms for which the stop of several robots is held. */
@@ -64,7 +66,21 @@ export function StopButton() {
   const isKey = (key: string) => key === ' ' || key === 'Enter';
 
   return (
-    <Tooltip label={allowed ? t.stopHelp : t.stopForbidden}>
+    <Tooltip
+      multiline
+      maw={420}
+      label={
+        allowed ? (
+          <>
+            {t.stopHelp}
+            <br />
+            <CommandHint line={lineOf('stop', stopRequest(whom))} />
+          </>
+        ) : (
+          t.stopForbidden
+        )
+      }
+    >
       <Button
         id="software-stop"
         className="hold"

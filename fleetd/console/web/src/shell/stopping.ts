@@ -5,15 +5,23 @@ export type Whom = { robot: string } | { site: string } | 'all';
 
 const why = 'Stop pressed in the console';
 
-/** Stops robots and latches the stop. fleetd sends it before it stores anything. */
-export async function stop(whom: Whom): Promise<Batch> {
+/** The request that stops them. */
+export function stopRequest(whom: Whom) {
   const selector =
     whom === 'all'
       ? { all: true }
       : 'robot' in whom
         ? { ids: [whom.robot] }
         : { labels: [{ key: 'site', value: whom.site }] };
-  const answer = await api.POST('/api/v1/stops', { params: { header: { Prefer: 'wait=2' } }, body: { selector, why } });
+  return { body: { selector, why } };
+}
+
+/** Stops robots and latches the stop. fleetd sends it before it stores anything. */
+export async function stop(whom: Whom): Promise<Batch> {
+  const answer = await api.POST('/api/v1/stops', {
+    params: { header: { Prefer: 'wait=2' } },
+    ...stopRequest(whom),
+  });
   return answer.data!;
 }
 
@@ -25,4 +33,9 @@ export async function release(ids: string[], reason: string): Promise<void> {
 /** The ids of the robots that a latched stop holds, as far as robots report it. */
 export function heldBy(id: string, robots: readonly Robot[]): string[] {
   return robots.filter((r) => r.latches.some((l) => l.id === id)).map((r) => r.id);
+}
+
+/** Who stopped it: the person, and the client if that is another name; empty if neither is known. */
+export function stoppedBy({ by, client }: { by?: string; client?: string }): string {
+  return by && client && by !== client ? `${by} (${client})` : by || client || '';
 }

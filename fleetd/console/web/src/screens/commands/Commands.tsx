@@ -11,6 +11,7 @@ import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { useFilter } from '../../shell/useFilter';
 import { dateTime } from '../../text/time';
+import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
 import { type Command, groupOf, inProgress, refusals, stateColor } from './states';
 import { useCommandsTexts } from './text';
@@ -20,6 +21,7 @@ const page = 100;
 /** What was sent to robots, by whom, and how each answered. */
 export default function Commands() {
   const t = useCommandsTexts();
+  const verbs: Record<string, string> = useVerbWords();
   const may = useMay('command', 'manual', 'stop');
   const filter = useFilter(['robot', 'state', 'batch', 'reason'] as const);
   const [limit, setLimit] = useState(page);
@@ -104,7 +106,12 @@ export default function Commands() {
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Text size="sm">{c.verb}</Text>
+                    <Text size="sm">{verbs[c.verb] ?? c.verb}</Text>
+                    {verbs[c.verb] && (
+                      <Text size="xs" c="dimmed">
+                        {c.verb}
+                      </Text>
+                    )}
                     <Text size="xs" c="dimmed" dir="auto" hiddenFrom="md">
                       {[c.by || c.principal, c.why].filter(Boolean).join(': ')}
                     </Text>

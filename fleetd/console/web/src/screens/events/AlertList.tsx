@@ -57,17 +57,20 @@ export function AlertList() {
                   {a.robot}
                 </Text>
                 {': '}
-                {t.levels[a.level as keyof typeof t.levels] ?? a.level}, {a.type.replaceAll('_', ' ')} ({a.source})
-              </Text>
-              <Text size="sm" dir="auto">
-                {a.detail}
+                {t.levels[a.level as keyof typeof t.levels] ?? a.level}, {a.detail}
               </Text>
               {a.hint && (
                 <Text size="sm" dir="auto">
                   {t.hint}: {a.hint}
                 </Text>
               )}
-              <Text size="xs">{t.since(dateTime(a.first_ts))}</Text>
+              <Text size="xs">
+                {t.since(dateTime(a.first_ts))}
+                <Text span size="xs" c="dimmed">
+                  {' '}
+                  · {a.type} ({a.source})
+                </Text>
+              </Text>
               {a.acknowledged && (
                 <Text size="sm" dir="auto" data-testid="acknowledged">
                   {t.by(a.acknowledged.by || t.somebody, dateTime(a.acknowledged.at))}: {a.acknowledged.note}

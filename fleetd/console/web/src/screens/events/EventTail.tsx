@@ -8,6 +8,8 @@ import { api, data } from '../../api/client';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { useFilter } from '../../shell/useFilter';
+import { useEventWords } from '../../text/events';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { useEventsTexts } from './text';
 
@@ -17,6 +19,8 @@ const page = 50;
 /** What happened to robots; new events appear by themselves until it is paused. */
 export function EventTail() {
   const t = useEventsTexts();
+  const words: Record<string, string> = useEventWords();
+  const reasons: Record<string, string> = useReasonTexts();
   const filter = useFilter(['robot', 'type', 'level'] as const);
   const [paused, setPaused] = useState(false);
   const [limit, setLimit] = useState(page);
@@ -98,11 +102,14 @@ export function EventTail() {
                     </Badge>
                   </Table.Td>
                   <Table.Td>
-                    <Text size="sm">{e.type.replaceAll('_', ' ')}</Text>
+                    <Text size="sm">{words[e.type] ?? e.type.replaceAll('_', ' ')}</Text>
+                    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                      {e.type}
+                    </Text>
                   </Table.Td>
                   <Table.Td visibleFrom="md">
                     <Text size="sm" dir="auto">
-                      {e.cause}
+                      {e.cause && e.cause in reasons ? reasonText(reasons, e.cause) : e.cause}
                     </Text>
                   </Table.Td>
                   <Table.Td visibleFrom="sm" maw={420}>

@@ -1,5 +1,5 @@
-import { Anchor, Badge, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
-import { IconCheck } from '@tabler/icons-react';
+import { Anchor, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -47,9 +47,15 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       <Stack gap={8}>
         {all.slice(0, most).map((a) => (
           <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" wrap="nowrap" align="flex-start">
-            <Badge color={color[a.level] ?? 'gray'} variant="light" style={{ flexShrink: 0 }}>
+            <Text
+              size="sm"
+              fw={600}
+              c={`var(--mantine-color-${color[a.level] ?? 'gray'}-text)`}
+              style={{ flexShrink: 0 }}
+            >
+              <IconAlertTriangle size={13} aria-hidden />{' '}
               {words.levels[a.level as keyof typeof words.levels] ?? a.level}
-            </Badge>
+            </Text>
             <Stack gap={0} flex={1} miw={0}>
               <Group gap={6}>
                 <RobotLink id={a.robot} />

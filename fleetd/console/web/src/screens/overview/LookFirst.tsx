@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
-import { PerformingBadge } from '../../live/PerformingBadge';
+import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { problem } from '../robots/order';
 import { most, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
@@ -14,6 +14,7 @@ const well = 4;
 /** The robots that need a person, the most urgent first, each with the reason. */
 export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
+  const about = useAbout();
   const all = fleet.filter((r) => problem(r) < well).sort((a, b) => problem(a) - problem(b) || (a.id < b.id ? -1 : 1));
   return (
     <Panel title={t.firstTitle}>
@@ -22,9 +23,9 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
         {all.slice(0, most).map((r) => (
           <Group key={r.id} gap="xs" align="baseline">
             <RobotLink id={r.id} />
-            <PerformingBadge robot={r} />
+            <PerformingBadge robot={r} link />
             <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {why(r)}
+              {why(r, about)}
             </Text>
           </Group>
         ))}
@@ -39,8 +40,9 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
 }
 
 /** What a robot says about its state, in one line. */
-function why(r: Robot): string {
+function why(r: Robot, about: ReturnType<typeof useAbout>): string {
   if (r.presence.view !== 'online') return [r.presence.why, r.labels.site].filter(Boolean).join(', ');
-  const p = performing(r);
-  return [p.of, r.alerts[0]?.detail, r.labels.site].filter(Boolean).join(', ');
+  const of = about(performing(r).of);
+  const alert = r.alerts[0]?.detail;
+  return [of, alert !== of && alert, r.labels.site].filter(Boolean).join(', ');
 }

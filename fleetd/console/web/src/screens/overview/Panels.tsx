@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Card, Group, List, Loader, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
+import { Anchor, Button, Card, Group, List, Loader, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -8,6 +8,9 @@ import { api, data, type Robot } from '../../api/client';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLive } from '../../live/stream';
+import { useEventWords } from '../../text/events';
+import { useReasonTexts } from '../../text/reasons';
+import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { type Counts, quantile } from './counts';
 import { useOverviewTexts } from './text';
@@ -64,6 +67,9 @@ const levelColor: Record<string, string> = { warn: 'yellow', error: 'red', safet
 /** What happened last; notable leaves out what robots do all day. */
 export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; notable?: boolean; limit?: number }) {
   const t = useOverviewTexts();
+  const words: Record<string, string> = useEventWords();
+  const reasons: Record<string, string> = useReasonTexts();
+  const levels: Record<string, string> = useTermWords().EventLevel;
   const events = useQuery({
     queryKey: ['overview', 'events', notable, limit],
     queryFn: async () => {
@@ -96,17 +102,19 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
               </Table.Td>
               <Table.Td>
                 <Group gap={6}>
-                  <Text size="sm">{e.type.replaceAll('_', ' ')}</Text>
+                  <Text size="sm" title={e.type}>
+                    {words[e.type] ?? e.type.replaceAll('_', ' ')}
+                  </Text>
                   {e.level && levelColor[e.level] && (
-                    <Badge size="sm" color={levelColor[e.level]} variant="light">
-                      {e.level}
-                    </Badge>
+                    <Text size="xs" fw={600} c={`var(--mantine-color-${levelColor[e.level]}-text)`}>
+                      {levels[e.level]}
+                    </Text>
                   )}
                 </Group>
               </Table.Td>
               <Table.Td>
                 <Text size="xs" c="dimmed" dir="auto" lineClamp={1}>
-                  {e.cause}
+                  {e.cause ? (reasons[e.cause] ?? e.cause) : ''}
                 </Text>
               </Table.Td>
             </Table.Tr>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 
 import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
-import { PerformingBadge, toneColor } from '../../live/PerformingBadge';
+import { PerformingBadge, toneColor, useAbout } from '../../live/PerformingBadge';
 import { fleetdNow } from '../../live/stream';
 import { useLanguage } from '../../text/language';
 import { ConnectionPill } from '../../shell/Connection';
@@ -68,6 +68,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
 
 function Tile({ r }: { r: Robot }) {
   const p = performing(r);
+  const about = useAbout();
   return (
     <Card
       withBorder
@@ -85,7 +86,7 @@ function Tile({ r }: { r: Robot }) {
       </Group>
       <PerformingBadge robot={r} of={p} size="xl" />
       <Text fz={18} mt={6} dir="auto" truncate>
-        {r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : (p.of ?? '–')}
+        {p.tone === 'good' && r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : about(p.of) || '–'}
       </Text>
     </Card>
   );

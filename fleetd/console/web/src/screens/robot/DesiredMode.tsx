@@ -4,13 +4,15 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords, withTerm } from '../../text/terms';
 import { Do, useWhyNot } from './Do';
 import { useModeName } from './Modes';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
 import { change } from './sending';
 import { useDesired } from './settings';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -60,6 +62,7 @@ export function DesiredModePanel() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
+  const terms = useTermWords();
   const name = useModeName();
   const { id } = usePage();
   const whyNot = useWhyNot('assign', true);
@@ -94,7 +97,7 @@ export function DesiredModePanel() {
             said &&
               [
                 said.mode && name(said.mode),
-                said.phase,
+                withTerm(terms.DeployPhase, said.phase),
                 reasonText(reasons, said.reason, said.detail),
                 said.diverged && t.diverged,
               ]
@@ -122,7 +125,7 @@ export function DesiredModePanel() {
             { value: 'now', label: t.now },
           ]}
         />
-        <Do whyNot={whyNot} onClick={set}>
+        <Do whyNot={whyNot} line={lineOf('desired', { body })} onClick={set}>
           {t.set}
         </Do>
       </Group>

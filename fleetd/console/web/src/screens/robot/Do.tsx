@@ -2,6 +2,7 @@ import { Button, type ButtonProps, Stack, Text, Tooltip } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 import { useMay } from '../../api/me';
+import { CommandHint } from '../../shell/CommandLine';
 import { usePage } from './page';
 import { send } from './sending';
 import { useRobotTexts } from './text';
@@ -15,12 +16,14 @@ interface Props extends ButtonProps {
   onClick: () => unknown;
   children: ReactNode;
   label?: string;
+  /** The line of the command line that does the same: shown on hover and focus while it is possible. */
+  line?: string;
   /** It is chosen already: pressing it again does nothing. */
   chosen?: boolean;
 }
 
 /** A button for something that may not be possible: then it says why, and stays in the order of the keyboard. */
-export function Do({ whyNot, explain, onClick, children, label, chosen, ...rest }: Props) {
+export function Do({ whyNot, explain, onClick, children, label, chosen, line, ...rest }: Props) {
   const [busy, setBusy] = useState(false);
   const click = async () => {
     if (whyNot || busy) return;
@@ -32,7 +35,13 @@ export function Do({ whyNot, explain, onClick, children, label, chosen, ...rest 
     }
   };
   const button = (
-    <Tooltip label={whyNot} disabled={!whyNot}>
+    <Tooltip
+      label={whyNot || <CommandHint line={line ?? ''} />}
+      disabled={!whyNot && !line}
+      openDelay={whyNot ? 0 : 500}
+      multiline
+      maw="90vw"
+    >
       <Button
         aria-disabled={!!whyNot || undefined}
         data-disabled={(!!whyNot && !chosen) || undefined}

@@ -1,23 +1,12 @@
-import {
-  Anchor,
-  Badge,
-  Button,
-  Chip,
-  Code,
-  Group,
-  ScrollArea,
-  Stack,
-  Switch,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Anchor, Button, Chip, Code, Group, ScrollArea, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
 import type { Schemas } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
+import { useEventWords } from '../../text/events';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { Nothing, Panel } from './Panel';
 import { useEvents, usePage } from './page';
@@ -74,6 +63,7 @@ const most = 1000;
 export default function EventsTab() {
   const t = useTexts();
   const common = useRobotTexts();
+  const words: Record<string, string> = useEventWords();
   const { id } = usePage();
   const [chosen, setChosen] = useState<string[]>([]);
   const [text, setText] = useState('');
@@ -83,7 +73,8 @@ export default function EventsTab() {
   const events = useEvents(id, { level: chosen, limit }, live ? 1500 : 0);
   const wanted = text.trim().toLowerCase();
   const shown = (events.data ?? []).filter(
-    (e) => (acts || !routine.has(e.type)) && (!wanted || searchText(e).includes(wanted)),
+    (e) =>
+      (acts || !routine.has(e.type)) && (!wanted || `${words[e.type]} ${searchText(e)}`.toLowerCase().includes(wanted)),
   );
   const to = (path: string) => `/${path}?robot=${encodeURIComponent(id)}`;
   return (
@@ -165,6 +156,9 @@ function searchText(e: Event): string {
 }
 
 function Row({ event: e }: { event: Event }) {
+  const t = useTexts();
+  const words: Record<string, string> = useEventWords();
+  const reasons: Record<string, string> = useReasonTexts();
   return (
     <Table.Tr>
       <Table.Td>
@@ -175,16 +169,24 @@ function Row({ event: e }: { event: Event }) {
       <Table.Td>
         <Stack gap={0} align="flex-start">
           <Text size="sm" fw={600}>
-            {e.type.replaceAll('_', ' ')}
+            {words[e.type] ?? e.type.replaceAll('_', ' ')}
           </Text>
-          <Badge size="sm" variant="light" tt="none" color={color[e.level ?? ''] ?? 'gray'}>
-            {e.level}
-          </Badge>
+          <Text size="xs" c="dimmed">
+            {e.type}
+            {e.level && e.level !== 'info' && (
+              <Text span size="xs" fw={600} c={`var(--mantine-color-${color[e.level] ?? 'gray'}-text)`}>
+                {' '}
+                {t.levels[e.level as keyof typeof t.levels] ?? e.level}
+              </Text>
+            )}
+          </Text>
         </Stack>
       </Table.Td>
       <Table.Td>
         <Text size="sm" dir="auto">
-          {[e.source, e.cause].filter(Boolean).join(': ')}
+          {[e.source, e.cause && (e.cause in reasons ? reasonText(reasons, e.cause) : e.cause)]
+            .filter(Boolean)
+            .join(': ')}
         </Text>
         {e.req_id && (
           <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 
 import { performing } from '../../live/performing';
-import { PerformingBadge } from '../../live/PerformingBadge';
+import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { texts } from '../../text/language';
 import { ago, dateTime } from '../../text/time';
 import { Do, useWhyNot } from './Do';
@@ -66,7 +66,7 @@ const useTexts = texts(
 export function Header() {
   const t = useTexts();
   const { id, robot, stale } = usePage();
-  const p = performing(robot);
+  const about = useAbout()(performing(robot).of);
   return (
     <Card withBorder padding="md">
       <Stack gap="sm">
@@ -75,9 +75,9 @@ export function Header() {
             {id}
           </Title>
           <PerformingBadge robot={robot} terms />
-          {p.of && (
+          {about && (
             <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {p.of}
+              {about}
             </Text>
           )}
         </Group>

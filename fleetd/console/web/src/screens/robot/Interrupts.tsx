@@ -2,11 +2,11 @@ import { Group, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { Do, useSend, useWhyNot } from './Do';
 import { Nothing, Panel } from './Panel';
 import { useEvents, usePage } from './page';
-import { reasonText, useReasonTexts } from './text';
 
 const useTexts = texts(
   {

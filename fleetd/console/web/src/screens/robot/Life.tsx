@@ -1,6 +1,7 @@
 import { Accordion, Badge, Group, Stack, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { Do, useSend, useWhyNot } from './Do';
 import { duration } from './elapsed';
@@ -9,7 +10,7 @@ import { Toggle } from './Interrupts';
 import { LifeActivities } from './LifeActivities';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {

@@ -4,10 +4,13 @@ import { IconArrowRight, IconCircleCheckFilled } from '@tabler/icons-react';
 import type { Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
+import { verbLine } from '../../api/commandline';
+import { useTermWords, withTerm } from '../../text/terms';
 import { Do, useSend } from './Do';
 import { useEvents, usePage } from './page';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -43,6 +46,7 @@ export function Modes() {
   const t = useTexts();
   const common = useRobotTexts();
   const { robot, detail, stale } = usePage();
+  const terms = useTermWords();
   const name = useModeName();
   const modes = detail?.modes?.modes.filter((m) => m.id !== 'safe' || m.id === robot.mode) ?? [];
   return (
@@ -60,7 +64,7 @@ export function Modes() {
         </Text>
         <Text size="sm" fw={600}>
           {name(robot.mode)}
-          {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${robot.mode_phase}` : ''}
+          {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${withTerm(terms.ModePhase, robot.mode_phase)}` : ''}
         </Text>
       </Group>
       <FellBack />
@@ -116,6 +120,7 @@ function One({ mode }: { mode: Mode }) {
         px={6}
         chosen={active}
         label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
+        line={active ? undefined : verbLine('mode/set', { mode: mode.id }, [robot.id])}
         onClick={() => send('mode/set', { mode: mode.id }, t.label(name(mode.id)))}
       >
         {name(mode.id)}

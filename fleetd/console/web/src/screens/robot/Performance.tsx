@@ -1,6 +1,11 @@
-import { Badge, Group, Progress, Stack, Text } from '@mantine/core';
+import { Group, Progress, Stack, Text } from '@mantine/core';
 
+import { verbLine } from '../../api/commandline';
+import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
+import { useTermWords, withTerm } from '../../text/terms';
+import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { useActing } from './acting';
 import { Do, useSend, useWhyNot } from './Do';
@@ -8,13 +13,12 @@ import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { StoryButtons } from './StoryButtons';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
     title: 'Performance',
     status: 'Status',
-    statuses: { halt: 'automatic is not in charge', idle: 'performing', paused: 'paused', stopped: 'stopped' },
     why: 'Why',
     story: 'Story',
     act: 'Act',
@@ -44,7 +48,6 @@ const useTexts = texts(
   {
     title: 'Aufführung',
     status: 'Zustand',
-    statuses: { halt: 'die Automatik ist nicht an der Reihe', idle: 'tritt auf', paused: 'Pause', stopped: 'beendet' },
     why: 'Warum',
     story: 'Geschichte',
     act: 'Akt',
@@ -78,6 +81,9 @@ export function Performance() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
+  const terms = useTermWords();
+  const verbs = useVerbWords();
+  const does = usePerformingTexts();
   const { robot, detail } = usePage();
   const { span, ms, spans } = useActing();
   const s = detail?.state;
@@ -87,9 +93,9 @@ export function Performance() {
     <Panel
       title={t.title}
       aside={
-        <Badge variant="light" tt="none" color={robot.auto === 'idle' ? 'green' : 'blue'}>
-          {t.statuses[robot.auto as keyof typeof t.statuses] ?? robot.auto ?? '?'} ({robot.auto ?? '?'})
-        </Badge>
+        <Text size="sm" fw={600}>
+          {robot.failed_rounds ? doesText(does, robot) : withTerm(terms.AutoStatus, robot.auto)}
+        </Text>
       }
     >
       <Facts
@@ -102,7 +108,12 @@ export function Performance() {
             !robot.desired.converged &&
               t.newer(
                 robot.desired.story?.rev ?? 0,
-                [robot.desired.phase, robot.desired.reason, robot.desired.detail].filter(Boolean).join(', '),
+                [
+                  withTerm(terms.DeployPhase, robot.desired.phase),
+                  reasonText(reasons, robot.desired.reason, robot.desired.detail),
+                ]
+                  .filter(Boolean)
+                  .join(', '),
               ),
           ],
           [
@@ -111,8 +122,11 @@ export function Performance() {
           ],
           [t.round, s && s.auto.status !== 'halt' && s.auto.story ? String(s.auto.loop + 1) : ''],
           [t.queue, s?.queue.waiting.join(', ') ?? ''],
-          [t.failed, s?.queue.failed.map((f) => `${f.act} (${f.detail || f.reason})`).join(', ') ?? ''],
-          [t.running, s?.running?.map((r) => `${r.verb} (${r.client})`).join(', ') ?? ''],
+          [
+            t.failed,
+            s?.queue.failed.map((f) => `${f.act}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
+          ],
+          [t.running, s?.running?.map((r) => `${withTerm(verbs, r.verb)}, ${r.client}`).join('; ') ?? ''],
         ]}
       />
       {ms !== undefined && length > 0 && (
@@ -131,6 +145,8 @@ export function Performance() {
 
 function Pauses() {
   const t = useTexts();
+  const reasons: Record<string, string> = useReasonTexts();
+  const { id } = usePage();
   const { robot } = usePage();
   const send = useSend();
   const whyNot = useWhyNot();
@@ -147,7 +163,11 @@ function Pauses() {
           <Group key={p.token} gap="xs" wrap="wrap" justify="space-between">
             <Stack gap={0}>
               <Text size="sm" dir="auto">
-                {t.holder([t.kinds[kind] ?? kind, p.by].filter(Boolean).join(': '), clock(p.since), p.why ?? '')}
+                {t.holder(
+                  [t.kinds[kind] ?? kind, p.by].filter(Boolean).join(': '),
+                  clock(p.since),
+                  p.why ? (reasons[p.why] ?? p.why) : '',
+                )}
               </Text>
               <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
                 {p.token}
@@ -156,6 +176,7 @@ function Pauses() {
             <Do
               size="compact-md"
               whyNot={whyNot || (own ? t.ownEnd : '')}
+              line={verbLine('auto/continue', { token: p.token }, [id])}
               onClick={() => send('auto/continue', { token: p.token }, t.continueLabel(p.token))}
             >
               {t.continueOne}

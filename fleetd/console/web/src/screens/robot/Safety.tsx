@@ -2,13 +2,16 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Robot } from '../../api/client';
+import { ReleaseDialog } from '../../shell/ReleaseDialog';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
+import { verbLine } from '../../api/commandline';
+import { useWayOutTexts } from './wayOutText';
 import { Do, useSend, useWhyNot } from './Do';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
-import { ReleaseDialog } from './ReleaseDialog';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -34,12 +37,13 @@ const useTexts = texts(
     reset: 'Reset',
     release: 'Release…',
     isEnabled: 'it may move already',
-    firstRelease: 'release the latched stop first',
+    firstRelease: 'release the stop first',
     firstReset: 'reset it first',
     firstInput: 'a stop input at the robot is pressed',
     moment: 'it is stopping: wait a moment',
     noReset: 'only a robot that was switched off (E_STOP) is reset',
-    latched: (who: string, at: string, why: string) => `Latched by ${who}, ${at}${why ? `: ${why}` : ''}`,
+    latched: (who: string, at: string, why: string) =>
+      `Stopped by ${who} until it is released, ${at}${why ? `: ${why}` : ''}`,
     somebody: 'somebody',
     keeps: 'keeps it from moving',
   },
@@ -66,12 +70,13 @@ const useTexts = texts(
     reset: 'Zurücksetzen',
     release: 'Freigeben…',
     isEnabled: 'er darf sich schon bewegen',
-    firstRelease: 'geben Sie zuerst den gehaltenen Stopp frei',
+    firstRelease: 'geben Sie zuerst den Stopp frei',
     firstReset: 'setzen Sie ihn zuerst zurück',
     firstInput: 'ein Stopp-Eingang am Roboter ist gedrückt',
     moment: 'er hält an: warten Sie einen Augenblick',
     noReset: 'nur ein abgeschalteter Roboter (E_STOP) wird zurückgesetzt',
-    latched: (who: string, at: string, why: string) => `Gehalten von ${who}, ${at}${why ? `: ${why}` : ''}`,
+    latched: (who: string, at: string, why: string) =>
+      `Gestoppt von ${who}, bis zur Freigabe, ${at}${why ? `: ${why}` : ''}`,
     somebody: 'jemand',
     keeps: 'hält ihn fest',
   },
@@ -82,6 +87,7 @@ export function Safety() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
+  const { causes } = useWayOutTexts();
   const { robot, detail } = usePage();
   const send = useSend();
   const command = useWhyNot();
@@ -102,7 +108,7 @@ export function Safety() {
       <Facts
         rows={[
           [t.state, `${t.states[state as keyof typeof t.states] ?? '?'} (${state || '?'})`],
-          [t.cause, reasonText(reasons, robot.cause)],
+          [t.cause, reasonText({ ...reasons, ...causes }, robot.cause)],
           [t.by, robot.latched_by ?? ''],
           [t.input, robot.estop_input ? t.pressed : t.free],
           [
@@ -123,12 +129,24 @@ export function Safety() {
       ))}
       <Group align="flex-start">
         {state !== 'ENABLED' && (
-          <Do explain mih={44} whyNot={command || enable} onClick={() => send('safety/enable', {}, t.enable)}>
+          <Do
+            explain
+            mih={44}
+            whyNot={command || enable}
+            line={verbLine('safety/enable', {}, [robot.id])}
+            onClick={() => send('safety/enable', {}, t.enable)}
+          >
             {t.enable}
           </Do>
         )}
         {state === 'E_STOP' && (
-          <Do explain mih={44} whyNot={command || reset} onClick={() => send('safety/reset', {}, t.reset)}>
+          <Do
+            explain
+            mih={44}
+            whyNot={command || reset}
+            line={verbLine('safety/reset', {}, [robot.id])}
+            onClick={() => send('safety/reset', {}, t.reset)}
+          >
             {t.reset}
           </Do>
         )}
@@ -146,6 +164,7 @@ export function Safety() {
 
 function Latch({ latch }: { latch: Robot['latches'][number] }) {
   const t = useTexts();
+  const { id } = usePage();
   const whyNot = useWhyNot('release', true);
   const [open, setOpen] = useState(false);
   return (
@@ -159,7 +178,7 @@ function Latch({ latch }: { latch: Robot['latches'][number] }) {
       <Do explain whyNot={whyNot} onClick={() => setOpen(true)}>
         {t.release}
       </Do>
-      {open && <ReleaseDialog latch={latch} onClose={() => setOpen(false)} />}
+      {open && <ReleaseDialog robot={id} stop={latch} onClose={() => setOpen(false)} />}
     </Stack>
   );
 }

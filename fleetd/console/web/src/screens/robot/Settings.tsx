@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { Do, useWhyNot } from './Do';
 import { Nothing, Panel } from './Panel';
@@ -20,7 +21,7 @@ import {
   valueText,
 } from './settings';
 import { SettingsReview } from './SettingsReview';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {

@@ -7,12 +7,13 @@ import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { LastStory } from '../assign/Last';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
 import { change } from './sending';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {

@@ -7,6 +7,7 @@ import {
   IconPlayerTrackNext,
 } from '@tabler/icons-react';
 
+import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { Do, useSend, useWhyNot } from './Do';
 import { usePage } from './page';
@@ -68,6 +69,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPlay size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? (robot.story ? '' : t.noStory) : t.running)}
+        line={verbLine('auto/start', {}, [robot.id])}
         onClick={() => send('auto/start', {}, t.story(t.start))}
       >
         {t.start}
@@ -76,6 +78,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPause size={16} aria-hidden />}
         whyNot={first || plays}
+        line={verbLine('auto/pause', {}, [robot.id])}
         onClick={() => send('auto/pause', {}, t.story(t.pause))}
       >
         {t.pause}
@@ -84,6 +87,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPlayFilled size={16} aria-hidden />}
         whyNot={first || (auto !== 'paused' ? t.notPaused : token ? '' : t.otherPause)}
+        line={verbLine('auto/continue', { token }, [robot.id])}
         onClick={() => send('auto/continue', { token }, t.story(t.resume))}
       >
         {t.resume}
@@ -93,6 +97,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
         whyNot={first || plays || interrupted || takesSkip}
+        line={verbLine('auto/skip', { act: robot.act }, [robot.id])}
         onClick={() => send('auto/skip', { act: robot.act }, t.story(t.skipAct(robot.act ?? '')))}
       >
         {t.skip}
@@ -101,6 +106,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerStop size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? t.notRunning : '')}
+        line={verbLine('auto/stop', {}, [robot.id])}
         onClick={() => send('auto/stop', {}, t.story(t.stop))}
       >
         {t.stop}

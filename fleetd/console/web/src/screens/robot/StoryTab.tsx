@@ -2,6 +2,8 @@ import { Stack, Text } from '@mantine/core';
 
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
+import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords, withTerm } from '../../text/terms';
 import { useActing } from './acting';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
@@ -10,7 +12,7 @@ import { StoryAssign } from './StoryAssign';
 import { StoryButtons } from './StoryButtons';
 import { StoryDiff } from './StoryDiff';
 import { StoryTimeline } from './StoryTimeline';
-import { reasonText, useReasonTexts, useRobotTexts } from './text';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -40,6 +42,7 @@ export default function StoryTab() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
+  const terms = useTermWords();
   const { robot } = usePage();
   const { timeline, span, spans, ms } = useActing();
   const story = robot.story;
@@ -51,7 +54,12 @@ export default function StoryTab() {
           <Facts
             rows={[
               [t.story, `${story.id}, revision ${story.rev}`],
-              [t.status, [robot.auto, reasonText(reasons, robot.auto_reason)].filter(Boolean).join(': ')],
+              [
+                t.status,
+                [withTerm(terms.AutoStatus, robot.auto), reasonText(reasons, robot.auto_reason)]
+                  .filter(Boolean)
+                  .join(': '),
+              ],
               [t.length, timeline.data && t.about(duration(timeline.data.length_ms))],
               [t.pruned, robot.desired.pruned?.join(', ') ?? ''],
             ]}

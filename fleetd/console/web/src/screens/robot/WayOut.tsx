@@ -4,111 +4,35 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
+import { verbLine } from '../../api/commandline';
 import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
-import { toneColor, usePerformingTexts } from '../../live/PerformingBadge';
-import { texts } from '../../text/language';
+import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
+import { ReleaseDialog } from '../../shell/ReleaseDialog';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { ago, clock } from '../../text/time';
 import { Do, useSend, useWhyNot } from './Do';
 import { useFleetdNow, usePage } from './page';
-import { ReleaseDialog } from './ReleaseDialog';
 import { change } from './sending';
-import { reasonText, useReasonTexts } from './text';
-import { type Step, wayOut } from './wayOut';
 
-const useTexts = texts(
-  {
-    performs: 'It performs.',
-    title: (what: string) => `It does not perform – ${what}`,
-    because: 'Cause',
-    next: 'Next',
-    then: 'Then',
-    steps: {
-      connect: 'Bring it back: check its power and its network.',
-      adopt: 'It is not part of this fleet yet.',
-      report: 'It has not reported its state yet. This takes a few seconds after it connected.',
-      stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
-      wait: 'It is stopping. This takes a moment.',
-      reset: 'It was switched off. A reset clears its units; it does not move yet.',
-      enable: 'It may not move. Look that nobody is in its way, then enable it: it may move at once.',
-      story: 'It has no story to perform.',
-      start: 'Its story has ended or was stopped.',
-      release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
-      repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
-      mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
-      continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
-    },
-    doing: {
-      adopt: 'Add to the fleet',
-      reset: 'Reset',
-      enable: 'Enable',
-      story: 'Choose a story',
-      start: 'Start the story',
-      release: 'Release…',
-      repair: 'It is repaired',
-      mode: 'Switch to automatic',
-      continue: 'Continue',
-    },
-    somebody: 'somebody',
-    somethingPaused: 'a fault or stop that is over',
-    lastSeen: (since: string) => `Last seen ${since}.`,
-    otherMode: (term: string) => `mode ${term || '?'}`,
-  },
-  {
-    performs: 'Er tritt auf.',
-    title: (what: string) => `Er tritt nicht auf – ${what}`,
-    because: 'Ursache',
-    next: 'Jetzt',
-    then: 'Danach',
-    steps: {
-      connect: 'Bringen Sie ihn zurück: prüfen Sie Strom und Netz.',
-      adopt: 'Er gehört noch nicht zu dieser Flotte.',
-      report: 'Er hat seinen Zustand noch nicht gemeldet. Das dauert nach dem Verbinden einige Sekunden.',
-      stopInput:
-        'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
-      wait: 'Er hält an. Das dauert einen Augenblick.',
-      reset: 'Er wurde abgeschaltet. Das Zurücksetzen löscht die Fehler; er bewegt sich noch nicht.',
-      enable:
-        'Er darf sich nicht bewegen. Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',
-      story: 'Er hat keine Geschichte.',
-      start: 'Seine Geschichte ist zu Ende oder wurde beendet.',
-      release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
-      repair: (unit: string, fault: string) => `${unit}: ${fault}. Der Roboter ruht, bis das behoben ist.`,
-      mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
-      continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
-    },
-    doing: {
-      adopt: 'In die Flotte aufnehmen',
-      reset: 'Zurücksetzen',
-      enable: 'Bewegung freigeben',
-      story: 'Geschichte wählen',
-      start: 'Geschichte starten',
-      release: 'Freigeben…',
-      repair: 'Es ist behoben',
-      mode: 'In die Automatik',
-      continue: 'Weiter',
-    },
-    somebody: 'jemand',
-    somethingPaused: 'eine Störung oder ein Stopp, die vorbei sind',
-    lastSeen: (since: string) => `Zuletzt gesehen ${since}.`,
-    otherMode: (term: string) => `Modus ${term || '?'}`,
-  },
-);
+import { blocker, type Step, wayOut } from './wayOut';
+import { stepName, useWayOutTexts } from './wayOutText';
 
 /** Why the robot does not perform, what to do next, and what comes after it. */
 export function WayOut() {
-  const t = useTexts();
+  const t = useWayOutTexts();
   const words = usePerformingTexts();
   const { robot, detail } = usePage();
   const steps = wayOut(robot, detail);
   const p = performing(robot);
+  const about = useAbout();
   if (steps.length === 0) {
     if (p.tone !== 'good') return null;
     return (
       <Group gap={6} role="status" data-testid="way-out">
         <IconCircleCheck size={20} color="var(--mantine-color-green-6)" aria-hidden />
         <Text size="sm" dir="auto">
-          {t.performs} {p.of}
+          {t.performs} {about(p.of)}
         </Text>
       </Group>
     );
@@ -119,26 +43,32 @@ export function WayOut() {
       color={toneColor[p.tone]}
       variant="light"
       role="region"
-      aria-label={t.title(words[p.key])}
+      aria-label={t.title(doesText(words, robot))}
       data-testid="way-out"
     >
       <Stack gap="sm">
         <Title order={2} size="h4" aria-live="polite">
-          {t.title(words[p.key])}
+          {t.title(doesText(words, robot))}
         </Title>
         <Cause />
         <Next key={JSON.stringify(first)} step={first!} />
         {rest.length > 0 && (
-          <Stack gap={2}>
+          <Stack gap={6}>
             <Text size="sm" fw={600}>
               {t.then}
             </Text>
-            <List size="sm" icon={<IconArrowRight size={14} aria-hidden />}>
-              {rest.map((s) => (
-                <List.Item key={JSON.stringify(s)}>
-                  <StepText step={s} />
-                </List.Item>
-              ))}
+            <List size="sm" spacing={8} icon={<IconArrowRight size={14} aria-hidden />}>
+              {rest.map((s, i) => {
+                const first = blocker(steps, i + 1);
+                return (
+                  <List.Item key={JSON.stringify(s)} data-testid={`then-${s.key}`}>
+                    <Stack gap={4} align="flex-start">
+                      <StepText step={s} />
+                      <Doing step={s} later={first ? t.first(stepName(t, first)) : ''} />
+                    </Stack>
+                  </List.Item>
+                );
+              })}
             </List>
           </Stack>
         )}
@@ -149,12 +79,12 @@ export function WayOut() {
 
 /** What the robot says about why it stopped, with the alerts that are more than a warning. */
 function Cause() {
-  const t = useTexts();
+  const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { robot } = usePage();
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
   if (robot.safety === 'ENABLED' || (!robot.cause && grave.length === 0)) return null;
-  const cause = [reasonText(reasons, robot.cause), robot.latched_by].filter(Boolean).join(', ');
+  const cause = [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.latched_by].filter(Boolean).join(', ');
   return (
     <Stack gap={2}>
       <Text size="sm" dir="auto">
@@ -173,7 +103,7 @@ function Cause() {
 }
 
 function StepText({ step }: { step: Step }) {
-  const t = useTexts();
+  const t = useWayOutTexts();
   const words = usePerformingTexts();
   const { robot } = usePage();
   const now = useFleetdNow();
@@ -187,7 +117,15 @@ function StepText({ step }: { step: Step }) {
     case 'mode':
       return <span>{t.steps.mode(`${words[modeKey(robot.mode)]} (${robot.mode ?? '?'})`)}</span>;
     case 'continue':
-      return <span dir="auto">{t.steps.continue(step.by || t.somethingPaused, step.why)}</span>;
+      return (
+        <span dir="auto">
+          {step.token.startsWith('operator') ? t.steps.continue(step.by || t.somebody, step.why) : t.steps.resume}
+        </span>
+      );
+    case 'failing':
+      return <span dir="auto">{t.steps.failing(step.rounds, step.error, step.hint)}</span>;
+    case 'over':
+      return <span dir="auto">{t.steps.over(step.detail)}</span>;
     case 'connect':
       return (
         <span>
@@ -205,7 +143,7 @@ function modeKey(mode?: string): 'manual' | 'start_up' | 'safe_mode' | 'other_mo
 
 /** The first step, with the button that does it. */
 function Next({ step }: { step: Step }) {
-  const t = useTexts();
+  const t = useWayOutTexts();
   return (
     <Stack gap={6} align="flex-start">
       <Text size="sm">
@@ -219,8 +157,9 @@ function Next({ step }: { step: Step }) {
   );
 }
 
-function Doing({ step }: { step: Step }) {
-  const t = useTexts();
+/** The button of a step, if it has one. A later step has why it is not possible yet, or nothing. */
+function Doing({ step, later }: { step: Step; later?: string }) {
+  const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { id } = usePage();
   const navigate = useNavigate();
@@ -229,28 +168,38 @@ function Doing({ step }: { step: Step }) {
   const release = useWhyNot('release', true);
   const edit = useWhyNot('edit');
   const [releasing, setReleasing] = useState(false);
-  const big = { h: 48, explain: true, variant: 'filled' } as const;
+  const look =
+    later === undefined
+      ? ({ h: 48, explain: true, variant: 'filled' } as const)
+      : ({ mih: 44, explain: true, variant: 'default' } as const);
   const verb = (name: string, args: Record<string, unknown>, label: string, whyNot = '') => (
-    <Do {...big} whyNot={command || whyNot} onClick={() => send(name, args, label)}>
+    <Do
+      {...look}
+      whyNot={command || later || whyNot}
+      line={verbLine(name, args, [id])}
+      onClick={() => send(name, args, label)}
+    >
       {label}
     </Do>
   );
+  const adopting = lineOf('adopt-robot', { path: { id }, body: {} });
   switch (step.key) {
     case 'release':
       return (
         <>
-          <Do {...big} whyNot={release} onClick={() => setReleasing(true)}>
+          <Do {...look} whyNot={release || later} onClick={() => setReleasing(true)}>
             {t.doing.release}
           </Do>
-          {releasing && <ReleaseDialog latch={step.latch} onClose={() => setReleasing(false)} />}
+          {releasing && <ReleaseDialog robot={id} stop={step.latch} onClose={() => setReleasing(false)} />}
         </>
       );
     case 'adopt':
       return (
         <Do
-          {...big}
+          {...look}
           whyNot={edit}
-          onClick={() => change(id, t.doing.adopt, () => adopt(id), lineOf('adopt-robot', { path: { id }, body: {} }))}
+          line={adopting}
+          onClick={() => change(id, t.doing.adopt, () => adopt(id), adopting)}
         >
           {t.doing.adopt}
         </Do>
@@ -269,9 +218,10 @@ function Doing({ step }: { step: Step }) {
     }
     case 'repair':
       return step.acknowledge ? verb('sys/ack-fault', { source: step.unit }, t.doing.repair) : null;
+    case 'failing':
     case 'story':
       return (
-        <Do {...big} onClick={() => navigate(`/robots/${encodeURIComponent(id)}/story`)}>
+        <Do {...look} onClick={() => navigate(`/robots/${encodeURIComponent(id)}/story`)}>
           {t.doing.story}
         </Do>
       );

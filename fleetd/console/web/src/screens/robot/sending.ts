@@ -4,7 +4,11 @@ import { create } from 'zustand';
 import { api, type Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
 import { problemOf } from '../../api/problem';
+import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
+import { robots } from '../../live/robots';
 import { useSendingTexts } from './sendingText';
+import { wayOut } from './wayOut';
+import { stepName, useWayOutTexts } from './wayOutText';
 
 export type Command = Schemas['Command'];
 
@@ -73,6 +77,27 @@ function tell(robot: string, sent: Sent): void {
   notifications.show(note);
 }
 
+/** Commands after which a person expects that the robot performs. */
+const toPerform = new Set(['safety/reset', 'safety/enable', 'auto/continue', 'auto/start', 'sys/ack-fault']);
+/** ms after which what a robot reports includes what a command did. */
+const settled = 1000;
+
+/** Says in the message of a command that succeeded whether the robot performs now, or why not and what comes next. */
+function tellWayOut(robot: string, sent: Sent): void {
+  const r = robots.get(robot);
+  if (!r) return;
+  const [t, w] = [useSendingTexts.now(), useWayOutTexts.now()];
+  const next = wayOut(r)[0];
+  const does = doesText(usePerformingTexts.now(), r);
+  notifications.update({
+    id: sent.key,
+    color: next ? 'yellow' : 'green',
+    title: `${sent.label}: ${t.states.SUCCEEDED}`,
+    message: next ? w.notYet(does, stepName(w, next)) : w.performsNow,
+    autoClose: next ? 12_000 : 4000,
+  });
+}
+
 const sleep = (ms: number) => new Promise((after) => setTimeout(after, ms));
 
 /**
@@ -129,6 +154,8 @@ export async function send(
       if (problemOf(thrown).status !== 0) break;
     }
   }
+  if (sent.state === 'SUCCEEDED' && (toPerform.has(verb) || (verb === 'mode/set' && args.mode === 'ato')))
+    setTimeout(() => tellWayOut(robot, sent), settled);
   return { ...sent, answer };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import type { Detail } from './page';
-import { wayOut } from './wayOut';
+import { blocker, wayOut } from './wayOut';
 
 const well = {
   id: 'r1',
@@ -26,6 +26,29 @@ test('a stop that a person latched is released, then the robot is enabled', () =
   expect(keys(robot({ safety: 'DISABLED', auto: 'paused', latches, pause_holders }))).toEqual(['release', 'enable']);
 });
 
+test('the way out of a switched-off robot is complete, and says what has to come first', () => {
+  const latches = [{ id: 'stop-1', level: 'estop', since: '' }];
+  const pause_holders = [{ token: 'safety', why: 'safety_latched', since: '', needs_continue: true }];
+  const r = robot({ safety: 'E_STOP', auto: 'paused', latches, pause_holders });
+  expect(keys(r)).toEqual(['release', 'reset', 'enable', 'continue']);
+  const steps = wayOut(r);
+  expect(steps.map((_, n) => blocker(steps, n)?.key)).toEqual([undefined, 'release', 'release', 'enable']);
+});
+
+test('a pause of a person outlasts manual control, and is continued in automatic', () => {
+  const pause_holders = [{ token: 'operator:op/otto/1', by: 'otto', since: '' }];
+  const steps = wayOut(robot({ mode: 'mnl', auto: 'halt', pause_holders }));
+  expect(steps.map((s) => s.key)).toEqual(['mode', 'continue']);
+  expect(blocker(steps, 1)?.key).toBe('mode');
+});
+
+test('a robot of which every act fails says how often and why', () => {
+  const alerts = [{ type: 'story_failing', detail: 'the last error is of hello', hint: 'repair it' }];
+  expect(wayOut(robot({ doing: 'failing', failed_rounds: 3, alerts }))).toEqual([
+    { key: 'failing', rounds: 3, error: 'the last error is of hello', hint: 'repair it' },
+  ]);
+});
+
 test('a pressed stop input comes before the reset', () => {
   expect(keys(robot({ safety: 'E_STOP', estop_input: true, mode: 'mnl', auto: 'halt' }))).toEqual([
     'stopInput',
@@ -46,11 +69,14 @@ test('each pause of a person is continued, and those of handlers are not', () =>
   const pause_holders = [
     { token: 'operator:op/ann/1', by: 'ann', since: '' },
     { token: 'interrupt:7', since: '' },
-    { token: 'link', since: '' },
+    { token: 'link', since: '', needs_continue: true },
+    { token: 'safeguard', why: 'safeguard', since: '' },
   ];
-  expect(wayOut(robot({ auto: 'paused', pause_holders }))).toEqual([
+  const alerts = [{ type: 'safeguard', detail: 'somebody pushes the robot' }] as Robot['alerts'];
+  expect(wayOut(robot({ auto: 'paused', pause_holders, alerts }))).toEqual([
     { key: 'continue', token: 'operator:op/ann/1', by: 'ann', why: '' },
     { key: 'continue', token: 'link', by: '', why: '' },
+    { key: 'over', detail: 'somebody pushes the robot' },
   ]);
 });
 

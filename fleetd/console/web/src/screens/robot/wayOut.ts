@@ -7,10 +7,16 @@ export type Step =
   | { key: 'release'; latch: Robot['latches'][number] }
   | { key: 'repair'; unit: string; fault: string; acknowledge: boolean }
   | { key: 'mode'; whyNot: { reason: string; detail?: string }[] }
-  | { key: 'continue'; token: string; by: string; why: string };
+  | { key: 'continue'; token: string; by: string; why: string }
+  | { key: 'failing'; rounds: number; error: string; hint: string }
+  /** A pause that ends by itself. */
+  | { key: 'over'; detail: string };
 
 /** Tokens of ato's own: they end with the interrupt or the activity that holds them. */
 const own = /^(interrupt|activity)(:|$)/;
+
+/** Whether a person asked for a pause; other pauses have a cause. */
+const asked = (p: { token: string }) => p.token.startsWith('operator');
 
 /** Whether a robot is connected, as fleetd sees it. */
 export function reachable(robot: Robot): boolean {
@@ -51,13 +57,37 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
     const whyNot = ato && !ato.selectable ? ato.why_not : [];
     if (whyNot.some((w) => w.reason === 'no_default_story')) steps.push({ key: 'story' });
     steps.push({ key: 'mode', whyNot });
+    for (const p of r.pause_holders)
+      if (asked(p)) steps.push({ key: 'continue', token: p.token, by: p.by ?? '', why: p.why ?? '' });
     return steps;
   }
   if (r.auto === 'stopped') steps.push(r.story ? { key: 'start' } : { key: 'story' });
   for (const p of r.auto === 'paused' ? r.pause_holders : []) {
-    // The pause of a stop ends when the robot is enabled, but for one that waits for a person.
-    if (own.test(p.token) || (p.token === 'safety' && r.safety !== 'ENABLED')) continue;
-    steps.push({ key: 'continue', token: p.token, by: p.by ?? '', why: p.why ?? '' });
+    if (own.test(p.token)) continue;
+    if (asked(p) || p.needs_continue || p.why === 'needs_continue')
+      steps.push({ key: 'continue', token: p.token, by: p.by ?? '', why: asked(p) ? (p.why ?? '') : '' });
+    else if (p.token !== 'safety')
+      steps.push({ key: 'over', detail: r.alerts.find((a) => a.type === p.why)?.detail ?? '' });
+  }
+  if (r.doing === 'failing') {
+    const alert = r.alerts.find((a) => a.type === 'story_failing');
+    for (const u of d?.state?.diagnosis ?? [])
+      if (u.unacknowledged) steps.push({ key: 'repair', unit: u.id, fault: u.fault ?? '', acknowledge: true });
+    steps.push({ key: 'failing', rounds: r.failed_rounds ?? 1, error: alert?.detail ?? '', hint: alert?.hint ?? '' });
   }
   return steps;
+}
+
+const before: Partial<Record<Step['key'], string[]>> & { continue: string[] } = {
+  continue: ['mode'],
+  reset: ['stopInput', 'release'],
+  enable: ['stopInput', 'release', 'reset', 'repair', 'wait'],
+};
+
+/** The step that has to come before the n-th one; undefined if that one can be done now. */
+export function blocker(steps: readonly Step[], n: number): Step | undefined {
+  const step = steps[n]!;
+  // A pause with a cause goes on until that is over; a person's can be ended at any time in automatic.
+  const first = step.key === 'continue' && !asked(step) ? [...before.continue, 'enable'] : before[step.key];
+  return first && steps.slice(0, n).find((s) => first.includes(s.key));
 }

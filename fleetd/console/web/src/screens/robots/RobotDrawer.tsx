@@ -4,7 +4,10 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { performing } from '../../live/performing';
+import { useAbout } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
+import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
 import { BulkButtons } from './BulkButtons';
 import { Doing, Mode, Presence, Story } from './cells';
@@ -44,7 +47,7 @@ export function RobotDrawer({ id, onClose }: { id: string | undefined; onClose: 
 }
 
 function About({ r }: { r: Robot }) {
-  const { of } = performing(r);
+  const of = useAbout()(performing(r).of);
   return of ? (
     <Text size="sm" dir="auto">
       {of}
@@ -54,6 +57,9 @@ function About({ r }: { r: Robot }) {
 
 function Facts({ r }: { r: Robot }) {
   const t = useRobotsTexts();
+  const reasons: Record<string, string> = useReasonTexts();
+  const terms = useTermWords();
+  const levels: Record<string, string> = terms.AlertLevel;
   const list = (items: string[]) =>
     items.length === 0
       ? undefined
@@ -65,20 +71,32 @@ function Facts({ r }: { r: Robot }) {
   const rows: [string, ReactNode][] = [
     [t.facts.presence, <Presence key="p" r={r} />],
     [t.facts.mode, <Mode key="m" r={r} />],
-    [t.facts.safety, [r.safety, r.cause].filter(Boolean).join(', ')],
+    [t.facts.safety, [withTerm(terms.SafetyState, r.safety), reasonText(reasons, r.cause)].filter(Boolean).join(', ')],
     [t.facts.story, <Story key="s" r={r} />],
+    [t.facts.act, r.story && r.act],
+    [
+      t.facts.assigned,
+      !r.desired.converged && r.desired.reason && reasonText(reasons, r.desired.reason, r.desired.detail),
+    ],
     [
       t.facts.stops,
       list(r.latches.map((l) => `${clock(l.since)} ${l.by ?? l.client ?? ''}${l.why ? `: ${l.why}` : ''}`)),
     ],
     [
       t.facts.pauses,
-      list(r.pause_holders.map((p) => `${p.token}${p.by ? ` ${p.by}` : ''}${p.why ? `: ${p.why}` : ''}`)),
+      list(
+        r.pause_holders.map(
+          (p) => `${p.by || p.token}${p.why ? `: ${reasons[p.why] ?? p.why}` : ''}${p.by ? ` (${p.token})` : ''}`,
+        ),
+      ),
     ],
     [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
-    [t.facts.alerts, list(r.alerts.map((a) => `${a.level}: ${a.detail}${a.hint ? ` – ${a.hint}` : ''}`))],
+    [
+      t.facts.alerts,
+      list(r.alerts.map((a) => `${levels[a.level] ?? a.level}: ${a.detail}${a.hint ? ` – ${a.hint}` : ''}`)),
+    ],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
-    [t.facts.life, r.life && [r.life.state, r.life.focused].filter(Boolean).join(': ')],
+    [t.facts.life, r.life && [withTerm(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.skew, r.skew],
     [t.facts.labels, list(Object.entries(r.labels).map(([k, v]) => `${k}=${v}`))],
   ];

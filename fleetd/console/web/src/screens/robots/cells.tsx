@@ -11,8 +11,9 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { performing, type Tone } from '../../live/performing';
-import { toneColor, usePerformingTexts } from '../../live/PerformingBadge';
+import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { fleetdNow } from '../../live/stream';
+import { reasonText, useReasonTexts } from '../../text/reasons';
 import { ago } from '../../text/time';
 import classes from './robots.module.css';
 import { useActs } from './stories';
@@ -39,12 +40,13 @@ const pillStyle = Object.fromEntries(
 /** What a robot does, in words and with a symbol. */
 export function Doing({ r }: { r: Robot }) {
   const words = usePerformingTexts();
+  const about = useAbout();
   const p = performing(r);
   const Icon = r.doing === 'asleep' ? IconMoon : icons[p.tone];
   return (
-    <span className={classes.pill} style={pillStyle[p.tone]} title={p.of ? `${p.term}: ${p.of}` : p.term}>
+    <span className={classes.pill} style={pillStyle[p.tone]} title={[about(p.of), p.term].filter(Boolean).join('\n')}>
       <Icon size={13} aria-hidden style={{ flex: 'none' }} />
-      <span>{words[p.key]}</span>
+      <span>{doesText(words, r)}</span>
     </span>
   );
 }
@@ -99,11 +101,19 @@ export function Mode({ r }: { r: Robot }) {
 export function Story({ r }: { r: Robot }) {
   const t = useRobotsTexts();
   const acts = useActs(r.story?.id);
+  const reasons: Record<string, string> = useReasonTexts();
   const { desired } = r;
   const waits = desired.story && !desired.converged;
+  const whole = [
+    [r.story?.id, r.act, r.act && t.act((r.act_index ?? 0) + 1, acts)].filter(Boolean).join(', '),
+    waits &&
+      [t.assigned(desired.story!.id), reasonText(reasons, desired.reason, desired.detail)].filter(Boolean).join(', '),
+  ]
+    .filter(Boolean)
+    .join('\n');
   if (!r.story && !desired.story) return <span className={classes.dim}>{t.noStory}</span>;
   return (
-    <span dir="auto" title={r.act}>
+    <span dir="auto" className={classes.whole} title={whole}>
       {r.story?.id ?? '–'}
       {r.story && r.act && <span className={classes.dim}> {t.act((r.act_index ?? 0) + 1, acts)}</span>}
       {waits && (
@@ -111,7 +121,7 @@ export function Story({ r }: { r: Robot }) {
           {' '}
           → {t.assigned(desired.story!.id)}
           {desired.progress != null ? ` ${desired.progress} %` : ''}
-          {desired.reason ? ` (${desired.reason})` : ''}
+          {desired.reason ? ` (${reasons[desired.reason] ?? desired.reason})` : ''}
         </span>
       )}
     </span>

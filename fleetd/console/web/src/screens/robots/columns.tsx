@@ -17,7 +17,7 @@ export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
   doing: { Cell: Doing, width: 'minmax(176px, 1.8fr)' },
   presence: { Cell: Presence, width: 'minmax(92px, 1fr)' },
   mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
-  story: { Cell: Story, width: 'minmax(158px, 1.8fr)' },
+  story: { Cell: Story, width: 'minmax(200px, 2.4fr)' },
   interrupts: { Cell: Interrupts, width: 'minmax(84px, 0.8fr)' },
   alerts: { Cell: Alerts, width: 'minmax(60px, 1fr)' },
   site: { Cell: Site, width: 'minmax(118px, 1.1fr)' },

@@ -1,0 +1,125 @@
+import { texts } from '../../text/language';
+import type { Step } from './wayOut';
+
+/** The texts of the way out: what keeps a robot from performing, and what ends it. */
+export const useWayOutTexts = texts(
+  {
+    performs: 'It performs.',
+    title: (what: string) => `It does not perform – ${what}`,
+    because: 'Cause',
+    next: 'Next',
+    then: 'Then',
+    steps: {
+      connect: 'Bring it back: check its power and its network.',
+      adopt: 'It is not part of this fleet yet.',
+      report: 'It has not reported its state yet. This takes a few seconds after it connected.',
+      stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
+      wait: 'It is stopping. This takes a moment.',
+      reset: 'It was switched off. A reset clears its units; it does not move yet.',
+      enable: 'It may not move. Look that nobody is in its way, then enable it: it may move at once.',
+      story: 'It has no story to perform.',
+      start: 'Its story has ended or was stopped.',
+      release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
+      repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
+      mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
+      continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
+      resume:
+        'Its story waits after a stop or a lost connection, so that nothing moves by itself. Continue lets it go on.',
+      failing: (rounds: number, error: string, hint: string) =>
+        `Every act of its story ends with an error${rounds > 1 ? `, ${rounds} rounds in a row` : ''}${error ? `: ${error}` : ''}.${hint ? ` What helps: ${hint}.` : ''}`,
+      over: (detail: string) =>
+        `It protects itself${detail ? `: ${detail}` : ''}. It goes on by itself when that is over.`,
+    },
+    doing: {
+      adopt: 'Add to the fleet',
+      reset: 'Reset',
+      enable: 'Enable',
+      story: 'Choose a story',
+      start: 'Start the story',
+      release: 'Release…',
+      repair: 'It is repaired',
+      mode: 'Switch to automatic',
+      continue: 'Continue',
+    },
+    somebody: 'somebody',
+    first: (step: string) => `possible after: ${step}`,
+    names: {
+      connect: 'connect it again',
+      report: 'wait for its report',
+      stopInput: 'unlock its stop input',
+      wait: 'wait until it stands',
+      failing: 'repair, or choose another story',
+      over: 'wait until that is over',
+    },
+    notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
+    performsNow: 'It performs.',
+    released: (robot: string, next: string) => `${robot} is released. It may not move yet. Next: ${next}.`,
+    causes: { stopped: 'somebody stopped it', restarted: 'it was restarted' } as Record<string, string>,
+    lastSeen: (since: string) => `Last seen ${since}.`,
+    otherMode: (term: string) => `mode ${term || '?'}`,
+  },
+  {
+    performs: 'Er tritt auf.',
+    title: (what: string) => `Er tritt nicht auf – ${what}`,
+    because: 'Ursache',
+    next: 'Jetzt',
+    then: 'Danach',
+    steps: {
+      connect: 'Bringen Sie ihn zurück: prüfen Sie Strom und Netz.',
+      adopt: 'Er gehört noch nicht zu dieser Flotte.',
+      report: 'Er hat seinen Zustand noch nicht gemeldet. Das dauert nach dem Verbinden einige Sekunden.',
+      stopInput:
+        'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
+      wait: 'Er hält an. Das dauert einen Augenblick.',
+      reset: 'Er wurde abgeschaltet. Das Zurücksetzen löscht die Fehler; er bewegt sich noch nicht.',
+      enable:
+        'Er darf sich nicht bewegen. Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',
+      story: 'Er hat keine Geschichte.',
+      start: 'Seine Geschichte ist zu Ende oder wurde beendet.',
+      release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
+      repair: (unit: string, fault: string) => `${unit}: ${fault}. Der Roboter ruht, bis das behoben ist.`,
+      mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
+      continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
+      resume:
+        'Seine Geschichte wartet nach einem Stopp oder einer verlorenen Verbindung, damit sich nichts von selbst bewegt. „Weiter“ setzt sie fort.',
+      failing: (rounds: number, error: string, hint: string) =>
+        `Jeder Akt seiner Geschichte endet mit einem Fehler${rounds > 1 ? `, ${rounds} Runden in Folge` : ''}${error ? `: ${error}` : ''}.${hint ? ` Was hilft: ${hint}.` : ''}`,
+      over: (detail: string) =>
+        `Er schützt sich${detail ? `: ${detail}` : ''}. Er macht von selbst weiter, wenn das vorbei ist.`,
+    },
+    doing: {
+      adopt: 'In die Flotte aufnehmen',
+      reset: 'Zurücksetzen',
+      enable: 'Bewegung freigeben',
+      story: 'Geschichte wählen',
+      start: 'Geschichte starten',
+      release: 'Freigeben…',
+      repair: 'Es ist behoben',
+      mode: 'In die Automatik',
+      continue: 'Weiter',
+    },
+    somebody: 'jemand',
+    first: (step: string) => `möglich nach: ${step}`,
+    names: {
+      connect: 'wieder verbinden',
+      report: 'auf seine Meldung warten',
+      stopInput: 'den Stopp-Eingang entriegeln',
+      wait: 'warten, bis er steht',
+      failing: 'reparieren oder eine andere Geschichte wählen',
+      over: 'warten, bis das vorbei ist',
+    },
+    notYet: (does: string, next: string) => `Er tritt noch nicht auf: ${does}. Jetzt: ${next}.`,
+    performsNow: 'Er tritt auf.',
+    released: (robot: string, next: string) =>
+      `${robot} ist freigegeben. Er darf sich noch nicht bewegen. Jetzt: ${next}.`,
+    causes: { stopped: 'jemand hat ihn gestoppt', restarted: 'er wurde neu gestartet' } as Record<string, string>,
+    lastSeen: (since: string) => `Zuletzt gesehen ${since}.`,
+    otherMode: (term: string) => `Modus ${term || '?'}`,
+  },
+);
+
+/** The short name of a step, as its button has it. */
+export function stepName(t: ReturnType<typeof useWayOutTexts>, step: Step): string {
+  const all: Record<string, string> = { ...t.names, ...t.doing };
+  return (all[step.key] ?? step.key).replace('…', '');
+}

@@ -1,0 +1,123 @@
+import { Alert, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+
+import type { LatchedStop, Robot } from '../api/client';
+import { lineOf } from '../api/lines';
+import { problemOf } from '../api/problem';
+import { useRobots } from '../live/robots';
+import { useLive } from '../live/stream';
+import { dateTime } from '../text/time';
+import { CommandLine } from './CommandLine';
+import { heldBy, release, stoppedBy } from './stopping';
+import { useShellTexts } from './text';
+
+/** Up to this many robots of a stop are named; more are counted. */
+const named = 4;
+
+/** The robots that a stop holds, for people. */
+export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'>): string {
+  const t = useShellTexts();
+  const held = heldBy(stop.id, useRobots()).sort();
+  if (stop.all) return t.allRobots;
+  return stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
+}
+
+interface Props {
+  stop: LatchedStop | Robot['latches'][number];
+  /** The robot of the page, whose stop it is. */
+  robot?: string;
+  onClose: () => void;
+}
+
+/** Releases one latched stop, with a reason. It names the robots that it releases, and whose stop it was. */
+export function ReleaseDialog({ stop, robot, onClose }: Props) {
+  const t = useShellTexts();
+  const known = useLive((s) => s.fleetd?.latched.find((l) => l.id === stop.id));
+  const count = known?.count ?? 1;
+  const all = !!(stop.all || known?.all);
+  const held = useWhom({ id: stop.id, all, count });
+  const whom = robot && count === 1 && !all ? robot : held;
+  const [why, setWhy] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState('');
+  const submit = async () => {
+    setBusy(true);
+    try {
+      await release([stop.id], why.trim());
+      notifications.show({ title: t.released(whom), message: t.releasedHelp, color: 'blue', autoClose: 8000 });
+      onClose();
+    } catch (thrown) {
+      const p = problemOf(thrown);
+      setRefused([p.message, p.hint].filter(Boolean).join('; '));
+    }
+    setBusy(false);
+  };
+  const facts: [string, string][] = [
+    [t.releaseWhom, whom],
+    [t.stoppedBy, stoppedBy(stop) || t.somebody],
+    [t.stoppedAt, dateTime(stop.since)],
+    [t.stoppedWhy, stop.why || t.noWhy],
+    [t.stopID, `${stop.id} (${stop.level})`],
+  ];
+  return (
+    <Modal opened onClose={onClose} title={t.releaseTitle(whom)} closeButtonProps={{ 'aria-label': t.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          if (why.trim()) void submit();
+        }}
+      >
+        <Stack>
+          <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0} layout="fixed">
+            <Table.Tbody>
+              {facts.map(([name, value]) => (
+                <Table.Tr key={name}>
+                  <Table.Th w={120} fw={400} scope="row" style={{ verticalAlign: 'top' }}>
+                    <Text size="sm" c="dimmed">
+                      {name}
+                    </Text>
+                  </Table.Th>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                    <Text
+                      size="sm"
+                      fw={name === t.releaseWhom ? 600 : undefined}
+                      c={name === t.stopID ? 'dimmed' : undefined}
+                      dir="auto"
+                    >
+                      {value}
+                    </Text>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          {robot && (all || count > 1) && (
+            <Alert color="yellow" title={all ? t.releasesAll : t.releasesOthers(count)} />
+          )}
+          <Text size="sm">{t.releaseHelp}</Text>
+          <TextInput
+            label={whom === robot ? t.releaseWhyOne : t.releaseWhy}
+            value={why}
+            maxLength={256}
+            required
+            size="md"
+            data-autofocus
+            dir="auto"
+            error={refused || undefined}
+            onChange={(e) => setWhy(e.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <CommandLine lines={[lineOf('release-stops', { body: { ids: [stop.id], why } })]} />
+            <Button variant="default" h={48} onClick={onClose}>
+              {t.cancel}
+            </Button>
+            <Button type="submit" h={48} loading={busy} disabled={why.trim() === ''}>
+              {t.releaseNow}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,125 @@
+import { texts } from './language';
+
+/** Words for the enums of the contract, by the name that topics.md has for each. A test compares them. */
+export const useTermWords = texts(
+  {
+    ModeID: { str: 'start-up', mnl: 'manual', ato: 'automatic', safe: 'safe mode' },
+    SafetyState: {
+      DISABLED: 'may not move',
+      ENABLED: 'may move',
+      SOFT_STOP: 'is stopping after its shutdown act',
+      STOP: 'is stopping',
+      HALT: 'is halting',
+      E_STOP: 'switched off by a stop',
+      RESET: 'is being reset',
+    },
+    ModePhase: { running: 'running', switching: 'is changing', stopping: 'is ending', failed: 'failed' },
+    AutoStatus: {
+      halt: 'waits for automatic',
+      idle: 'the story runs',
+      paused: 'the story is paused',
+      stopped: 'ready, no story runs',
+    },
+    LifeState: {
+      disabled: 'does nothing by itself',
+      solitary: 'busy by itself',
+      interactive: 'busy with people',
+      safeguard: 'protects itself',
+    },
+    LinkState: { never: 'no operator yet', up: 'reached by operators', degraded: 'badly reached', lost: 'not reached' },
+    DeployPhase: {
+      idle: 'nothing to do',
+      fetching: 'is being fetched',
+      verifying: 'is being checked',
+      validating: 'is being checked',
+      staged: 'is on the robot',
+      waiting: 'waits for its turn',
+      held: 'waits for a person',
+      activating: 'is being put to use',
+      active: 'in use',
+      rejected: 'refused',
+      failed: 'could not be fetched',
+      rolled_back: 'failed; the one before is in use',
+      superseded: 'replaced by a newer one',
+      withdrawn: 'taken away',
+    },
+    AlertLevel: { info: 'note', warn: 'warning', error: 'error', critical: 'critical' },
+    EventLevel: { info: 'note', warn: 'warning', error: 'error', safety: 'safety' },
+    Status: {
+      ACCEPTED: 'accepted',
+      IN_PROGRESS: 'in progress',
+      SUCCEEDED: 'done',
+      REJECTED: 'refused',
+      FAILED: 'failed',
+      CANCELLED: 'cancelled',
+      EXPIRED: 'too late',
+      SUPERSEDED: 'replaced by a newer one',
+    },
+  },
+  {
+    ModeID: { str: 'Hochfahren', mnl: 'Handbetrieb', ato: 'Automatik', safe: 'sicherer Modus' },
+    SafetyState: {
+      DISABLED: 'darf sich nicht bewegen',
+      ENABLED: 'darf sich bewegen',
+      SOFT_STOP: 'hält nach dem Schlussakt an',
+      STOP: 'hält an',
+      HALT: 'hält sofort an',
+      E_STOP: 'durch einen Stopp abgeschaltet',
+      RESET: 'wird zurückgesetzt',
+    },
+    ModePhase: { running: 'läuft', switching: 'wechselt', stopping: 'endet', failed: 'ausgefallen' },
+    AutoStatus: {
+      halt: 'wartet auf die Automatik',
+      idle: 'die Geschichte läuft',
+      paused: 'die Geschichte pausiert',
+      stopped: 'bereit, keine Geschichte läuft',
+    },
+    LifeState: {
+      disabled: 'tut nichts von selbst',
+      solitary: 'mit sich beschäftigt',
+      interactive: 'mit Menschen beschäftigt',
+      safeguard: 'schützt sich',
+    },
+    LinkState: {
+      never: 'noch keine Bedienperson',
+      up: 'für Bedienpersonen erreichbar',
+      degraded: 'schlecht erreichbar',
+      lost: 'nicht erreichbar',
+    },
+    DeployPhase: {
+      idle: 'nichts zu tun',
+      fetching: 'wird geholt',
+      verifying: 'wird geprüft',
+      validating: 'wird geprüft',
+      staged: 'ist auf dem Roboter',
+      waiting: 'wartet, bis sie an der Reihe ist',
+      held: 'wartet auf eine Person',
+      activating: 'wird in Gebrauch genommen',
+      active: 'in Gebrauch',
+      rejected: 'abgelehnt',
+      failed: 'ließ sich nicht holen',
+      rolled_back: 'fehlgeschlagen; die vorige ist in Gebrauch',
+      superseded: 'durch eine neuere ersetzt',
+      withdrawn: 'weggenommen',
+    },
+    AlertLevel: { info: 'Hinweis', warn: 'Warnung', error: 'Fehler', critical: 'kritisch' },
+    EventLevel: { info: 'Hinweis', warn: 'Warnung', error: 'Fehler', safety: 'Sicherheit' },
+    Status: {
+      ACCEPTED: 'angenommen',
+      IN_PROGRESS: 'läuft',
+      SUCCEEDED: 'getan',
+      REJECTED: 'abgelehnt',
+      FAILED: 'fehlgeschlagen',
+      CANCELLED: 'abgebrochen',
+      EXPIRED: 'zu spät',
+      SUPERSEDED: 'durch einen neueren ersetzt',
+    },
+  },
+);
+
+/** The words for a code with the code beside them; the code alone, readable, if there are none. */
+export function withTerm(words: Record<string, string>, code?: string): string {
+  if (!code) return '';
+  const said = words[code];
+  return said ? `${said} (${code})` : code.replaceAll('_', ' ');
+}
