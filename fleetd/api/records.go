@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,9 @@ func (u *recordUpload) Resolve(ctx huma.Context) []error {
 	return u.caller.Resolve(ctx)
 }
 
+// exportVerb asks a robot for its flight record.
+const exportVerb = "record/export"
+
 // flightRecords registers the requests for what robots recorded.
 func (s *server) flightRecords(h huma.API) {
 	const path = "/robots/{id}/records"
@@ -113,6 +117,8 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
 		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.View, "ask again when it is online; until then robotd record export on the robot writes the file")
+	case d.Caps != nil && !slices.Contains(d.Caps.Verbs, exportVerb):
+		return nil, KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}
 	last := time.Duration(cmp.Or(in.LastMS, 600_000)) * time.Millisecond
 	r, key, err := s.Records.Ask(robot, last, signature(p, in.By), p.Source(), in.Why)
@@ -132,12 +138,9 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 
 // sendExport sends the robot the command for a record.
 func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest, r *records.Record) error {
-	b, err := s.issue(ctx, p, Order{Verb: "record/export", Args: args, Selector: selector.IDs(robot), By: in.By, Why: in.Why}, "", "")
+	b, err := s.issue(ctx, p, Order{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.By, Why: in.Why}, "", "")
 	if err != nil {
 		return err
-	}
-	if len(b.Body.Commands) == 0 {
-		return KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}
 	r.Command = b.Body.Commands[0].ID
 	s.Records.Sent(r.ID, r.Command)
