@@ -80,6 +80,9 @@ const (
 	UnitSensor  UnitKind = "sensor"
 )
 
+// UnitKinds lists them all.
+var UnitKinds = []UnitKind{UnitSpeaker, UnitFace, UnitLED, UnitScreen, UnitHead, UnitDrive, UnitBattery, UnitSensor}
+
 // Moves reports whether units of this kind can move the robot or a part of it. The
 // safety core permits or forbids exactly these.
 func (k UnitKind) Moves() bool { return k == UnitHead || k == UnitDrive }

@@ -76,8 +76,8 @@ func (d *Describe) check(c *checks) {
 		if seen[u.ID] {
 			c.add(at+"/id", CodeBadValue, "two units have the id "+u.ID, "give each unit its own")
 		}
-		if !slices.Contains(Kinds, u.Kind) {
-			c.add(at+"/kind", CodeBadValue, fmt.Sprintf("there is no kind %q", u.Kind), fmt.Sprint("want one of ", Kinds))
+		if !slices.Contains(schema.UnitKinds, u.Kind) {
+			c.add(at+"/kind", CodeBadValue, fmt.Sprintf("there is no kind %q", u.Kind), fmt.Sprint("want one of ", schema.UnitKinds))
 		}
 		seen[u.ID], moves = true, moves || u.Kind.Moves()
 	}
@@ -93,9 +93,6 @@ func (d *Describe) check(c *checks) {
 		c.add("/describe/state_ms", CodeBadValue, fmt.Sprintf("%d ms", d.StateMS), fmt.Sprintf("want %d to %d", MinStateMS, MaxStateMS))
 	}
 }
-
-// Kinds lists the kinds of units.
-var Kinds = []schema.UnitKind{schema.UnitSpeaker, schema.UnitFace, schema.UnitLED, schema.UnitScreen, schema.UnitHead, schema.UnitDrive, schema.UnitBattery, schema.UnitSensor}
 
 // Validate reports missing or invalid fields. What depends on the units is in Fits.
 func (s *State) Validate() []schema.Problem {

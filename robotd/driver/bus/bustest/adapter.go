@@ -56,9 +56,6 @@ type part struct {
 	failed error
 }
 
-// All is every kind of unit.
-var All = bus.Kinds
-
 // Serve opens the body and connects its adapters. It does not wait until they are connected.
 func Serve(ctx context.Context, c Config) (*Adapters, error) {
 	if c.Session == "" {

@@ -30,7 +30,7 @@ func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what strin
 		served := body()
 		_, strict := served.(strictBody)
 		adapters, err := bustest.Serve(context.Background(), bustest.Config{
-			Dial: broker.Dial, Body: served, Parts: map[string][]schema.UnitKind{"all": bustest.All}, Spoil: spoil, Strict: strict,
+			Dial: broker.Dial, Body: served, Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}, Spoil: spoil, Strict: strict,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestRulesThatMakeUnitsMoveAreNotTriedUnasked(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
 		body := fresh()
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: body, Parts: map[string][]schema.UnitKind{"all": bustest.All}})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: body, Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestErrorNamesTheAdapterAndTheAddress(t *testing.T) {
 		if text := said(""); !strings.Contains(text, "no adapter is on the bus mqtt://127.0.0.1:1884: start it") {
 			t.Error(text)
 		}
-		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": bustest.All}})
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
 		if err != nil {
 			t.Fatal(err)
 		}
