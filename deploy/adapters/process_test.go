@@ -33,6 +33,7 @@ func (r *robotd) start(cmd *exec.Cmd) *process {
 		r.t.Fatal(err)
 	}
 	p.cmd.Stderr = p.cmd.Stdout
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // killed with the clients of mosquitto that a script starts
 	if err := p.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -85,4 +86,5 @@ func (p *process) end() {
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 }
