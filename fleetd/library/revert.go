@@ -33,7 +33,7 @@ type SkippedRobot struct {
 	Why   schema.Problem
 }
 
-// ForReversion is what Revert looks at.
+// ForReversion names the rows that Revert needs.
 func ForReversion() Need {
 	return Need{Then: func(rows Rows) Need {
 		var n Need
@@ -62,7 +62,7 @@ func previousPins(rows Rows) (pins []Pin) {
 }
 
 // Revert plans to give each robot the default story that it had before the present one. A
-// second one undoes that. A robot whose story was never changed, or whose earlier
+// second Revert undoes the first. A robot whose story was never changed, or whose earlier
 // story cannot be performed any more, is skipped.
 func Revert(rows Rows, r Reversion, by By) (Reverted, []schema.Problem) {
 	s, problems := newSnapshot(rows)

@@ -89,7 +89,7 @@ func (l *Latch) past(s Source) int64 {
 	return l.PastFleet
 }
 
-// Releases is a stop that a document released.
+// Release is a stop that a document released.
 type Release struct {
 	ID   string `json:"id"`
 	From Source `json:"from"`
