@@ -1,3 +1,4 @@
+import { type Hand, keyboard, touch } from './hands';
 import { accessible, colors, expect, live, test, type World } from './world';
 
 type Page = import('@playwright/test').Page;
@@ -39,7 +40,7 @@ test('a story goes to a selection, is seen to arrive, and is taken back by one b
   await choose(page, 'When', 'at once');
   await expect(page.getByTestId('each').getByRole('row', { name: /^r1/ })).toContainText('museum-welcome 1');
   await page.getByLabel('Reason, for the audit').fill('a quiet evening');
-  await page.getByRole('button', { name: 'Command line' }).click();
+  await page.locator('form').getByRole('button', { name: 'Command line' }).click();
   const line = await page.getByTestId('command-line').innerText();
   expect(line).toContain("--all --expect=3 '--why=a quiet evening'");
   expect(await type(world, line, '--dry-run')).toContain('3');
@@ -284,7 +285,7 @@ for (const scheme of ['light', 'dark'] as const) {
     await page.goto(toAll('story=quiet-hour'));
     await expect(page.getByTestId('dry-run')).toBeVisible();
     await accessible(page);
-    await page.getByRole('button', { name: 'Command line' }).click();
+    await page.locator('form').getByRole('button', { name: 'Command line' }).click();
     await accessible(page);
     await page.keyboard.press('Escape');
     await choose(page, 'When', 'at once');
@@ -297,3 +298,41 @@ for (const scheme of ['light', 'dark'] as const) {
     await accessible(page);
   });
 }
+
+/** Somebody new gives two robots a story, sees that they have it, and takes it back. */
+async function task(page: Page, hand: Hand, world: World) {
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  await page.goto('/stories/quiet-hour');
+  await live(page);
+  await hand.press(button('Assign to robots…'));
+  const robots = page.getByRole('combobox', { name: 'Robots by name' });
+  await hand.choose(robots, 'r1');
+  await hand.choose(robots, 'r3');
+  await hand.choose(page.getByRole('combobox', { name: 'When' }), 'at once');
+  await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
+  await hand.press(button('Assign to 2 robots'));
+  await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
+  // Later, after having been elsewhere.
+  await hand.open('Stories');
+  await expect(page.getByRole('heading', { name: 'Stories' })).toBeVisible();
+  await page.goto('/assign');
+  const last = page.getByTestId('last').first();
+  await expect(last).toContainText('r1, r3');
+  await hand.press(last.getByRole('button', { name: 'Back to what they had before' }));
+  await expect(page.getByTestId('back')).toContainText('2 go back to museum-welcome 1 (r1, r3)');
+  await hand.press(button('Take 2 robots back'));
+  await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
+  await expect(progress(page)).toBeInViewport();
+  expect(await world.cli('robot', 'get', 'r3')).toContain('museum-welcome');
+}
+
+test('somebody new assigns and takes back by keyboard alone', async ({ page, world }) => {
+  await task(page, keyboard(page), world);
+});
+
+test.describe('at a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
+  test('somebody new assigns and takes back by touch alone', async ({ page, world }) => {
+    await task(page, touch(page), world);
+  });
+});

@@ -1,5 +1,7 @@
 import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } from '@mantine/core';
 
+import { useEffect, useRef } from 'react';
+
 import { BackButton } from './BackButton';
 import { Each } from './Each';
 import { grouped, type Outcome, type Step, steps, type What } from './model';
@@ -28,9 +30,12 @@ export function Progress({
   const t = useAssignTexts();
   const { all, failed } = useReports(what, outcome);
   const groups = steps.map((step) => ({ step, ids: all.filter((r) => r.step === step).map((r) => r.robot) }));
+  // The way back may have been pressed far below.
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
   const document = what.kind === 'mode' || what.kind === 'settings' || what.kind === 'places';
   return (
-    <Card withBorder component="section" aria-label={t.progress}>
+    <Card withBorder component="section" aria-label={t.progress} ref={place} style={{ scrollMarginTop: 80 }}>
       <Stack gap="sm">
         <Title order={2} size="h4">
           {t.progress}
