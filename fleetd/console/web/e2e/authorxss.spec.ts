@@ -248,3 +248,58 @@ test('no point of a robot runs where it is drawn', async ({ page, request }) => 
       await request.put('/api/v1/robots/r1/labels', { data: { labels: { site: 'museum' }, by: 'anna' } });
   }
 });
+
+test('no text of a robot runs: of a unit of its adapter, a place, an event; nor the name of a saved view', async ({
+  page,
+}) => {
+  const harmless = watch(page);
+  const events = [image, script, link].map((text, n) => ({
+    robot: 'r1',
+    boot: 'b1',
+    seq: n + 1,
+    ts: '2026-01-02T03:04:05Z',
+    received: '2026-01-02T03:04:05Z',
+    level: 'warn',
+    type: text,
+    source: text,
+    cause: text,
+    req_id: text,
+    data: { act: text, why: text, reason: text, detail: text },
+  }));
+  await page.route(/\/api\/v1\/(robots\/r1\/)?events(\?|$)/, (route) => route.fulfill({ json: { events } }));
+  await page.route(/\/api\/v1\/robots\/r1(\?|$)/, async (route) => {
+    const answer = await route.fetch();
+    const robot = await answer.json();
+    robot.state.units = [image, script, link].map((id) => ({ id, kind: 'led', state: 'error', detail: id }));
+    robot.caps.units = [
+      { id: image, kind: 'face', faces: [image, script, link] },
+      { id: script, kind: 'speaker', sounds: [image, script, link] },
+      { id: link, kind: 'screen', views: [image], images: [script] },
+      ...robot.caps.units,
+    ];
+    Object.assign(robot.caps, { points: texts, handlers: texts, interrupters: texts, languages: texts, notes: texts });
+    await route.fulfill({ response: answer, json: robot });
+  });
+  for (const part of ['', '/story', '/events', '/telemetry', '/setup', '/raw', '/manual']) {
+    await page.goto(`/robots/r1${part}`);
+    await live(page);
+    await expect(page.locator('h1').first()).toBeVisible();
+    await page.waitForLoadState('networkidle').catch(() => {}); // the stream of changes stays open
+    if (part === '' || part === '/events') await expect(page.getByText(image).first()).toBeVisible();
+    await harmless();
+  }
+  await page.goto('/events');
+  await expect(page.getByText(image).first()).toBeVisible();
+  await harmless();
+  await page.goto('/robots?presence=online');
+  await live(page);
+  for (const text of texts) {
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await page.getByLabel('Name of the view').fill(text);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+  }
+  await page.getByRole('button', { name: 'Views' }).click();
+  await expect(page.getByRole('menuitem', { name: image })).toBeVisible();
+  await harmless();
+});

@@ -1,4 +1,4 @@
-import { Badge, Loader, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -76,9 +76,24 @@ function Link({ ok, old }: { ok: boolean; old?: boolean }) {
   );
 }
 
+type Instance = Schemas['Status']['instances'][number];
+
+function Does({ of: i }: { of: Instance }) {
+  const t = useAdminTexts();
+  return (
+    <Badge variant={i.leads ? 'filled' : 'default'} color="blue.8" tt="none">
+      {i.leads ? t.leads : i.broker ? t.standsBy : t.silent}
+    </Badge>
+  );
+}
+
 function Instances({ of: s }: { of: Schemas['Status'] }) {
   const t = useAdminTexts();
   const lead = s.leadership;
+  const parts = (i: Instance): [string, ReactNode][] => [
+    [t.broker, <Link key="b" ok={!!i.broker} />],
+    [t.database, i.version ? <Link key="d" ok={!!i.database} old={!i.broker} /> : '–'],
+  ];
   return (
     <Stack gap="xs" component="section" aria-labelledby="instances">
       <Title order={2} size="h4" id="instances">
@@ -101,21 +116,27 @@ function Instances({ of: s }: { of: Schemas['Status'] }) {
                 <Text size="xs" c="dimmed" hiddenFrom="sm">
                   {i.version ?? t.saysNothing}
                 </Text>
+                <Stack gap={4} mt={4} align="flex-start" hiddenFrom="sm">
+                  <Does of={i} />
+                  {parts(i).map(([name, link]) => (
+                    <Group key={name} gap={6}>
+                      <Text size="xs">{name}</Text>
+                      {link}
+                    </Group>
+                  ))}
+                </Stack>
               </>
             ),
           },
           {
             head: t.does,
-            cell: (i) => (
-              <Badge variant={i.leads ? 'filled' : 'default'} color="blue.8" tt="none">
-                {i.leads ? t.leads : i.broker ? t.standsBy : t.silent}
-              </Badge>
-            ),
+            from: 'sm',
+            cell: (i) => <Does of={i} />,
           },
           { head: t.version, from: 'sm', cell: (i) => <span className="any-text">{i.version ?? t.saysNothing}</span> },
           { head: t.started, from: 'sm', cell: (i) => (i.started_at ? dateTime(i.started_at) : '–') },
-          { head: t.broker, cell: (i) => <Link ok={!!i.broker} /> },
-          { head: t.database, cell: (i) => (i.version ? <Link ok={!!i.database} old={!i.broker} /> : '–') },
+          { head: t.broker, from: 'sm', cell: (i) => parts(i)[0]![1] },
+          { head: t.database, from: 'sm', cell: (i) => parts(i)[1]![1] },
           {
             head: t.heard,
             from: 'sm',

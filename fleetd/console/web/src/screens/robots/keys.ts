@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import { useSelection } from './selection';
 
@@ -18,16 +18,27 @@ export function useKeys(
   actions: RefObject<HTMLElement | null>,
 ): string | undefined {
   const [active, setActive] = useState<string>();
+  // What a key means is decided by the rows on the screen: the list changes with every message of a
+  // robot, and an effect that attached the listener anew would come later than the rows.
+  const now = useRef({ ids, onOpen, active });
+  useLayoutEffect(() => {
+    now.current = { ids, onOpen, active };
+  }, [ids, onOpen, active]);
   useEffect(() => {
+    const move = (to: string | undefined) => {
+      now.current.active = to;
+      setActive(to);
+    };
     const onKey = (e: KeyboardEvent) => {
       if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || document.querySelector('[role="dialog"]')) return;
+      const { ids, onOpen, active } = now.current;
       const at = active === undefined ? -1 : ids.indexOf(active);
       switch (e.key) {
         case 'j':
-          setActive(ids[Math.min(at + 1, ids.length - 1)]);
+          move(ids[Math.min(at + 1, ids.length - 1)]);
           break;
         case 'k':
-          setActive(ids[Math.max(at - 1, 0)]);
+          move(ids[Math.max(at - 1, 0)]);
           break;
         case 'x':
           if (active !== undefined) useSelection.getState().toggle(active);
@@ -51,6 +62,6 @@ export function useKeys(
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [ids, active, onOpen, actions]);
+  }, [actions]);
   return active;
 }
