@@ -47,13 +47,8 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       <Stack gap={8}>
         {all.slice(0, most).map((a) => (
           <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" wrap="nowrap" align="flex-start">
-            <Text
-              size="sm"
-              fw={600}
-              c={`var(--mantine-color-${color[a.level] ?? 'gray'}-text)`}
-              style={{ flexShrink: 0 }}
-            >
-              <IconAlertTriangle size={13} aria-hidden />{' '}
+            <Text size="sm" fw={600} style={{ flexShrink: 0 }}>
+              <IconAlertTriangle size={13} color={`var(--mantine-color-${color[a.level] ?? 'gray'}-6)`} aria-hidden />{' '}
               {words.levels[a.level as keyof typeof words.levels] ?? a.level}
             </Text>
             <Stack gap={0} flex={1} miw={0}>

@@ -62,7 +62,7 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
   );
 }
 
-const levelColor: Record<string, string> = { warn: 'yellow', error: 'red', safety: 'orange' };
+const levelShown = new Set(['warn', 'error', 'safety']);
 
 /** What happened last; notable leaves out what robots do all day. */
 export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; notable?: boolean; limit?: number }) {
@@ -105,8 +105,8 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
                   <Text size="sm" title={e.type}>
                     {words[e.type] ?? e.type.replaceAll('_', ' ')}
                   </Text>
-                  {e.level && levelColor[e.level] && (
-                    <Text size="xs" fw={600} c={`var(--mantine-color-${levelColor[e.level]}-text)`}>
+                  {e.level && levelShown.has(e.level) && (
+                    <Text size="xs" fw={600}>
                       {levels[e.level]}
                     </Text>
                   )}

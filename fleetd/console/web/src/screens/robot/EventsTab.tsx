@@ -53,7 +53,6 @@ const useTexts = texts(
 
 type Event = Schemas['Event'];
 const levels = ['info', 'warn', 'error', 'safety'] as const;
-const color: Record<string, string> = { info: 'gray', warn: 'yellow', error: 'orange', safety: 'red' };
 /** Types of events that come with every act. */
 const routine = new Set(['act_started', 'act_ended', 'story_round', 'life_suggestion']);
 const step = 200;
@@ -174,7 +173,7 @@ function Row({ event: e }: { event: Event }) {
           <Text size="xs" c="dimmed">
             {e.type}
             {e.level && e.level !== 'info' && (
-              <Text span size="xs" fw={600} c={`var(--mantine-color-${color[e.level] ?? 'gray'}-text)`}>
+              <Text span size="xs" fw={600}>
                 {' '}
                 {t.levels[e.level as keyof typeof t.levels] ?? e.level}
               </Text>
