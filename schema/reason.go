@@ -147,7 +147,7 @@ var Reasons = []ReasonText{
 	{ReasonUnknownHandler, RetryAfterFix, "there is no such handler; caps lists them"},
 	{ReasonUnknownInterrupter, RetryAfterFix, "there is no such interrupter; caps lists them"},
 	{ReasonInterrupterStopped, RetryAfterFix, "the interrupter that requests it is stopped"},
-	{ReasonIgnoredGlobal, RetryLater, "interrupts are refused as long as ato is frozen or not active"},
+	{ReasonIgnoredGlobal, RetryAfterFix, "ato is paused or not active; detail says what ends that"},
 	{ReasonIgnoredDuplicate, RetryLater, "this handler already runs"},
 	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
 	{ReasonUnknownActivity, RetryAfterFix, "the robot has no such activity, or leaves it out because its body cannot perform it, as reported/activities says"},

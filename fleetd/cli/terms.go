@@ -7,8 +7,12 @@ import (
 	"troupe/schema/verb"
 )
 
-// verbInText is a verb as robots write it, and the mode after mode/set.
-var verbInText = regexp.MustCompile(`\b([a-z]+)/([a-z-]+)\b( (?:str|mnl|ato)\b)?`)
+// verbInText is a verb as robots write it, the mode after mode/set, and the pause after
+// auto/continue; latchInText are the ids of latched stops, which no verb releases.
+var (
+	verbInText  = regexp.MustCompile(`\b([a-z]+)/([a-z-]+)\b( (?:str|mnl|ato)\b)?(?: with token ([^\s;,]+))?`)
+	latchInText = regexp.MustCompile(`\brelease the latched stops? ([^\s;,]+(?:, [^\s;,]+)*)(, then |$)`)
+)
 
 // otherCommands are the commands for verbs that have none with the words of the verb.
 var otherCommands = map[string]string{
@@ -34,11 +38,18 @@ func commandText(id string) string { return orElse(commandOf(id), id) }
 // inCommands replaces the verbs that a robot names to people by command lines for that
 // robot: "acquire it with control/acquire" becomes "acquire it with fleetd control acquire r1".
 func inCommands(text, robot string) string {
+	text = latchInText.ReplaceAllStringFunc(text, func(found string) string {
+		parts := latchInText.FindStringSubmatch(found)
+		return "fleetd stop release " + strings.ReplaceAll(parts[1], ",", "") + " --why REASON" + parts[2]
+	})
 	return verbInText.ReplaceAllStringFunc(text, func(found string) string {
 		parts := verbInText.FindStringSubmatch(found)
 		line := commandOf(parts[1] + "/" + parts[2])
 		if line == "" {
 			return found
+		}
+		if parts[4] != "" {
+			return "fleetd " + line + " " + robot + parts[3] + " --token " + parts[4]
 		}
 		if parts[1]+"/"+parts[2] != "mode/set" {
 			return strings.TrimSpace("fleetd "+line+" "+robot) + parts[3]

@@ -255,7 +255,11 @@ func reasonText(a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {
 		text := a.Reason.Describe().Text
-		if a.Detail == "" || !strings.Contains(text, "detail") { // a text that points to the detail would only repeat it
+		pointsToDetail := strings.Contains(text, "detail")
+		if head, _, hint := strings.Cut(text, "; "); hint && strings.Contains(a.Detail, "; ") {
+			text = head // the detail has a way out of its own, for this case
+		}
+		if a.Detail == "" || !pointsToDetail { // a text that points to the detail would only repeat it
 			parts = append(parts, text)
 		}
 	}

@@ -97,6 +97,8 @@ type Facts struct {
 	Safety    Hold          // Sticky after HALT or E_STOP, when the act also restarts
 	Safeguard Hold
 	LinkLost  Hold
+	// Standstill is why the robot is at rest and the way out, for the answer to a request.
+	Standstill string
 }
 
 // Ready reports whether ato could start now, and if not, why.

@@ -22,15 +22,15 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	case Leave:
 		s.leave(now, &d)
 	case StartStory:
-		s.start(now, f, &d)
+		s.start(now, f, in, &d)
 	case StopStory:
 		s.stop(now, &d)
 	case SkipAct:
 		s.skip(now, l, f, &d)
 	case Pause:
-		s.pause(now, in, &d)
+		s.pause(now, f, in, &d)
 	case Continue:
-		d.Answer = s.release(in, &d)
+		d.Answer = s.release(f, in, &d)
 	case Acquire:
 		if s.Status != schema.AutoHalt {
 			s.tokens.acquire(Token{Kind: in.Kind, Key: in.Key, Why: in.Why, Since: now}, &d)
@@ -108,7 +108,7 @@ func (s *State) leave(now time.Duration, d *Decision) {
 	}
 }
 
-func (s *State) start(now time.Duration, f Facts, d *Decision) {
+func (s *State) start(now time.Duration, f Facts, in Input, d *Decision) {
 	why, detail, ok := f.Ready()
 	switch {
 	case s.Status == schema.AutoHalt:
@@ -116,7 +116,7 @@ func (s *State) start(now time.Duration, f Facts, d *Decision) {
 	case s.Status == schema.AutoIdle:
 		d.Answer = unchanged("the story is performed already")
 	case s.Status == schema.AutoPaused:
-		d.Answer = unchanged("the story is paused; auto/continue releases a pause")
+		d.Answer = unchanged(s.PausedBy(in.Client, in.Person, f.Standstill))
 	case !ok:
 		d.Answer = refused(why, detail)
 	default:
@@ -172,7 +172,7 @@ func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 	s.follows(now, l, f, d, OnSkip)
 }
 
-func (s *State) pause(now time.Duration, in Input, d *Decision) {
+func (s *State) pause(now time.Duration, f Facts, in Input, d *Decision) {
 	t := Token{Kind: ByOperator, Client: in.Client, Person: in.Person, Req: in.Req, Why: in.Why, Since: now}
 	switch {
 	case s.Status == schema.AutoHalt:
@@ -180,7 +180,7 @@ func (s *State) pause(now time.Duration, in Input, d *Decision) {
 	case s.tokens.find(t) >= 0:
 		d.Answer = unchanged("this pause is held already")
 	case !s.tokens.acquire(t, d):
-		d.Answer = refused(schema.ReasonOverloaded, s.heldText())
+		d.Answer = refused(schema.ReasonOverloaded, s.stillPaused(in, f))
 	default:
 		d.Answer = succeeded("release it with auto/continue, or by its name " + t.Name())
 	}

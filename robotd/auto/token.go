@@ -1,7 +1,6 @@
 package auto
 
 import (
-	"strings"
 	"time"
 
 	"troupe/schema"
@@ -199,65 +198,4 @@ func (h *tokens) refresh(now time.Duration, k Kind, fact Hold, d *Decision) {
 	case i >= 0:
 		h.drop(i, d)
 	}
-}
-
-// release handles auto/continue. It releases the named token; without a name the
-// oldest one of the sender; if the sender holds none, a sticky one whose cause has
-// ended.
-func (s *State) release(in Input, d *Decision) schema.Verdict {
-	h := &s.tokens
-	if h.n == 0 {
-		return unchanged("nothing is paused")
-	}
-	if in.Token != "" {
-		return s.releaseNamed(in.Token, d)
-	}
-	for i := range h.n {
-		if t := h.held[i]; t.Kind == ByOperator && t.Client == in.Client && t.Person == in.Person {
-			h.drop(i, d)
-			return succeeded(s.heldText())
-		}
-	}
-	held := s.Held()
-	for _, t := range held {
-		if t.sticky && t.causeEnded {
-			h.drop(h.find(t), d)
-			return succeeded(s.heldText())
-		}
-	}
-	if first := held[0]; first.Kind.Global() && first.Kind != ByOperator {
-		return refused(schema.Reason(first.Why), s.heldText()+"; that lasts as long as its cause")
-	}
-	return refused(schema.ReasonInvalidTransition, "none of the pauses is yours; "+s.heldText()+"; name one to release it")
-}
-
-func (s *State) releaseNamed(name string, d *Decision) schema.Verdict {
-	h := &s.tokens
-	for i := range h.n {
-		t := h.held[i]
-		if t.Name() != name {
-			continue
-		}
-		switch {
-		case t.Kind == ByOperator, t.sticky && t.causeEnded:
-			h.drop(i, d)
-			return succeeded(s.heldText())
-		case t.Kind.Global():
-			return refused(schema.Reason(t.Why), "the pause "+name+" lasts as long as its cause")
-		}
-		return refused(schema.ReasonInvalidTransition, "the pause "+name+" ends when the interrupt or activity that holds it ends")
-	}
-	return refused(schema.ReasonUnknownID, "there is no pause "+name+"; "+s.heldText())
-}
-
-// heldText lists the held tokens, for people.
-func (s *State) heldText() string {
-	if s.tokens.n == 0 {
-		return "nothing is paused any more"
-	}
-	names := make([]string, 0, s.tokens.n)
-	for _, t := range s.Held() {
-		names = append(names, t.Name())
-	}
-	return "still paused by " + strings.Join(names, ", ")
 }

@@ -13,7 +13,8 @@ func (t *step) lives() life.Step {
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
 		Standing: t.standing(),
 		Ato:      t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoHalt,
-		Frozen:   ato.FrozenBut(auto.BySafeguard), Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
+		Paused:   ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
+		Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
 		Safety: t.stopReason(), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.health, Signals: &t.signals, Activities: t.desired.Activities(),
 	}}

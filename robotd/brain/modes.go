@@ -10,7 +10,7 @@ import (
 
 func (t *step) toModes(do func(supervisor.Step)) {
 	lost, lostFor := t.beats.Lost(t.now)
-	f := supervisor.Facts{Standing: t.standing(), Safety: t.safety.At, WayOut: t.wayOutAtRobot(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.Motion() != ""}
+	f := supervisor.Facts{Standing: t.standing(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.Motion() != ""}
 	if drive, has := t.body.First(schema.UnitDrive); has {
 		f.NoDrive = t.health.Unusable(drive.ID) != ""
 	}

@@ -166,7 +166,7 @@ func (t *step) performs() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
-		Standing: t.standing(), Safety: t.safety.At, Stopped: len(t.stops.Latches()) > 0,
+		Standing: t.standing(), Safety: t.safety.At, Standstill: t.standstill(),
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		Alone:    lost && t.cfg.Mode.Rule(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
@@ -258,9 +258,9 @@ func (s *others) ModeFacts() desiredmode.Facts {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
 		f.Others, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
 	case safety.Latched(s.safety.At):
-		f.Others, f.Detail = schema.ReasonSafetyLatched, schema.ReasonSafetyLatched.Describe().Text
+		f.Others, f.Detail = schema.ReasonSafetyLatched, (*State)(s).standstill().String()
 	case len(s.stops.Latches()) > 0:
-		f.Others, f.Detail = schema.ReasonLatched, fmt.Sprintf("%d stops are held", len(s.stops.Latches()))
+		f.Others, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
 	case waits != "": // leaving the mode would lose it
 		f.Others, f.Detail = waits, string(m.Active)+" was stopped or lost its link; only auto/continue lets it go on"
 	case c.At == control.Held:

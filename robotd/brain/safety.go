@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/auto"
 	"troupe/robotd/effect"
 	"troupe/robotd/perform"
 	"troupe/robotd/request"
@@ -62,16 +63,27 @@ func (t *step) safetyFacts() safety.Facts {
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: t.lanes.Idle(perform.SafetyLane),
 		},
+		NeedsContinue: t.needsContinue(),
 	}
 }
 
-// wayOutAtRobot is what a person does at the robot after a stop input was pressed. It is
-// empty if safety/reset over the network is enough.
-func (t *step) wayOutAtRobot() string {
+// standstill is what keeps the robot at rest, for texts that lead people out of it.
+func (t *State) standstill() safety.Standstill {
+	return t.safety.Standstill(t.body.Inputs(), t.stops.Latches(), t.needsContinue())
+}
+
+// wayOutOfUnitError is the hint of an alert about a unit in error.
+func (t *step) wayOutOfUnitError() string {
 	if t.safety.Physical {
-		return t.safety.WayOut(t.body.Inputs())
+		return t.standstill().WayOut()
 	}
-	return ""
+	return "check what caused it, then send safety/reset"
+}
+
+// needsContinue reports whether ato waits for auto/continue after a stop or a lost link.
+func (t *State) needsContinue() bool {
+	ato := t.perform.Auto()
+	return ato.NeedsContinueAfter(auto.BySafety) || ato.NeedsContinueAfter(auto.ByLink)
 }
 
 func (t *step) answerSafety(d safety.Decision, v safety.Verb, by request.Key) {

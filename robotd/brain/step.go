@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -113,7 +112,7 @@ func (t *step) sense(ev event.Event) {
 
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
-	t.body.Look(t.cfg.Mode.Calibration, cmp.Or(t.wayOutAtRobot(), "see to the cause, then send safety/reset"), &t.list)
+	t.body.Look(t.cfg.Mode.Calibration, t.wayOutOfUnitError(), &t.list)
 	t.healths().Report()
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlarms)

@@ -150,25 +150,25 @@ func (d *device) wayOut() string {
 			return "this ends when it is back; then send safety/enable, after safety/reset if the robot is in E_STOP"
 		}
 		if d.silent {
-			return "see to its driver, then send safety/enable"
+			return "check its driver, then send safety/enable"
 		}
 		if !d.heat.known {
-			return "see that its driver reports the temperature and let it cool, or send sys/ack-fault " + d.unit.ID + " when it is cool; then safety/enable"
+			return "check that its driver reports the temperature and let it cool, or send sys/ack-fault " + d.unit.ID + " when it is cool; then safety/enable"
 		}
 		return "let it cool, then send safety/enable"
 	case Disabled:
 		if d.unanswered && d.broken == "" && !d.silent {
-			return "see to it, then send sys/ack-fault " + d.unit.ID
+			return "check it, then send sys/ack-fault " + d.unit.ID
 		}
 		if d.fault() != "" {
-			return "see to the cause; the unit is used again when it is gone"
+			return "check the cause; the unit is used again when it is gone"
 		}
 		return "the unit is used again when it has cooled"
 	}
 	if d.heat.level == 0 && d.isLate() {
-		return "see whether it hangs, or the time-outs are too short; this ends when it finishes a command"
+		return "check whether it hangs, or the time-outs are too short; this ends when it finishes a command"
 	}
-	return "spare the unit"
+	return "use the unit less until it cools"
 }
 
 func (d *device) effect() schema.DeviceEffect {
@@ -211,7 +211,7 @@ func (s *State) Document() (list []schema.Device) {
 func (t Step) Acknowledge(o request.Perform, unit string) {
 	d := t.device(unit)
 	if d == nil {
-		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; diagnosis of its state lists those that are not normal", unit))
+		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; caps lists the units", unit))
 		return
 	}
 	silent, unmeasured := d.unanswered, !d.heat.known && d.heat.level > 0

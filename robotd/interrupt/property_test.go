@@ -30,7 +30,7 @@ func walk(t *rapid.T, see func(was State, f Facts, in Input, d Decision)) {
 		case Leave:
 			f.Ato = false
 		}
-		f.Frozen = rapid.IntRange(0, 3).Draw(t, "frozen") == 0
+		f.Paused = rapid.IntRange(0, 3).Draw(t, "paused") == 0
 		f.Condition = rapid.IntRange(0, 3).Draw(t, "condition") > 0
 		was := s
 		see(was, f, in, Step(&s, now, &r, f, in))
@@ -87,7 +87,7 @@ func TestFrozenAtoAllowsOnlyPowerWithoutMotion(t *testing.T) {
 			if d.Start.ID == "" {
 				return
 			}
-			if !f.Ato || !f.Condition || f.Frozen && (d.Handler.Moves || in.Interrupter != PowerInterrupter) {
+			if !f.Ato || !f.Condition || f.Paused && (d.Handler.Moves || in.Interrupter != PowerInterrupter) {
 				t.Fatalf("%s started for %s with %+v", d.Start.ID, in.Interrupter, f)
 			}
 		})

@@ -170,7 +170,9 @@ func (s *State) Interrupter(i int) schema.InterrupterState {
 // Facts is what the checks need to know about the rest of the robot.
 type Facts struct {
 	Ato    bool // ato is the active mode
-	Frozen bool // a pause freezes everything, for example one of safety
+	Paused bool // a pause keeps interrupts from starting, for example one of safety
+	// Held explains the pause and what ends it; for people.
+	Held string
 	// Condition reports whether the requested handler's own condition is met; if
 	// not, Why explains it.
 	Condition bool

@@ -80,9 +80,9 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	case s.switches[who] == SwitchOff:
 		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is stopped; interrupter/run lets it ask again"
 	case !f.Ato || s.switches[who] != SwitchOn:
-		return h, schema.ReasonIgnoredGlobal, "ato is not in charge"
-	case f.Frozen && (in.Interrupter != PowerInterrupter || h.Moves):
-		return h, schema.ReasonIgnoredGlobal, "ato is frozen by a pause"
+		return h, schema.ReasonIgnoredGlobal, "ato is not in charge; mode/set ato starts it"
+	case f.Paused && (in.Interrupter != PowerInterrupter || h.Moves):
+		return h, schema.ReasonIgnoredGlobal, f.Held
 	case s.runs(in.Handler) && !in.Replaces && !h.Queues:
 		return h, schema.ReasonIgnoredDuplicate, in.Handler + " already runs"
 	case !f.Condition:

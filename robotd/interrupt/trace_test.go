@@ -42,10 +42,10 @@ func (w *world) play(t *testing.T, line string) string {
 		arg = words[0]
 	}
 	switch in.What {
-	case "frozen":
-		w.f.Frozen, in.What = true, Tick
-	case "thawed":
-		w.f.Frozen, in.What = false, Tick
+	case "paused":
+		w.f.Paused, w.f.Held, in.What = true, "the story is paused by safety", Tick
+	case "resumed":
+		w.f.Paused, in.What = false, Tick
 	case "condition":
 		w.f.Condition, w.f.Why, in.What = arg == "met", strings.Join(words[1:], " "), Tick
 	case Request:

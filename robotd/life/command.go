@@ -87,7 +87,10 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 func (t Step) refuseProtected(cause int) schema.Verdict {
 	switch causes[cause] {
 	case "":
-		return refused(t.Safety, "the robot protects itself: "+t.Safety.Describe().Text)
+		if t.Safety == schema.ReasonNeedsStart { // somebody stopped the story; the robot is not at rest
+			return refused(t.Safety, "the robot protects itself: "+t.Safety.Describe().Text)
+		}
+		return refused(t.Safety, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
 		return refused(schema.ReasonWakeForbidden, "the robot protects itself: a critical unit is damaged; after its repair somebody acknowledges that")
 	}
@@ -123,7 +126,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	}
 	for _, rules := range [...][]Rule{Blocks, Permissions} {
 		if r := keeps(rules, t, a); r != nil {
-			return refused(r.Reason, a.ID+": "+r.Why)
+			return refused(r.Reason, a.ID+": "+t.whyRefused(r))
 		}
 	}
 	stacks = stacks && t.focus.run != ""

@@ -14,7 +14,7 @@ const suggestEvery = time.Second
 // seen is what the launchpad has seen of the facts when it chose.
 type seen struct {
 	changes                                                 int64
-	frozen, interrupts, preempts, charging, moving, guarded bool
+	paused, interrupts, preempts, charging, moving, guarded bool
 }
 
 // announced is the newest event about suggestions.
@@ -40,7 +40,7 @@ func (t Step) Launch() {
 	if t.again { // at most one transition in a step
 		return
 	}
-	now := seen{t.Signals.Changes(), t.Frozen, t.Interrupts, t.Preempts, t.Charging, t.Signals.Moving, t.safeguarded()}
+	now := seen{t.Signals.Changes(), t.Paused, t.Interrupts, t.Preempts, t.Charging, t.Signals.Moving, t.safeguarded()}
 	if !t.dirty && now == t.seen && (t.due == 0 || t.Now.Mono < t.due) {
 		return
 	}

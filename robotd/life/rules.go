@@ -17,6 +17,17 @@ type Rule struct {
 	Keeps  func(t Step, a *activity) bool
 }
 
+// pausedRule is the name of the rule whose refusal explains the pause.
+const pausedRule = "paused"
+
+// whyRefused says for the person at the client why a rule keeps an activity from the focus.
+func (t Step) whyRefused(r *Rule) string {
+	if r.Name == pausedRule {
+		return t.Pauses.PausedBy("", "", t.Standstill.String())
+	}
+	return r.Why
+}
+
 // keeps returns the first rule that keeps an activity, or nil.
 func keeps(rules []Rule, t Step, a *activity) *Rule {
 	for i := range rules {
@@ -29,7 +40,7 @@ func keeps(rules []Rule, t Step, a *activity) *Rule {
 
 // Blocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
 var Blocks = []Rule{
-	{"frozen", schema.ReasonIgnoredGlobal, "ato is frozen by a pause", func(t Step, _ *activity) bool { return t.Frozen }},
+	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
 		return t.Preempts || t.Interrupts && a.Nature == score.NatureSolitary
 	}},
@@ -114,7 +125,7 @@ func lastStart(a *activity) time.Duration {
 // Launches keep the launchpad from giving its first choice the focus: it only suggests it.
 var Launches = []Rule{
 	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests", func(t Step, _ *activity) bool { return t.at != solitary }},
-	{"frozen", schema.ReasonIgnoredGlobal, "ato is frozen by a pause", func(t Step, _ *activity) bool { return t.Frozen }},
+	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt runs", func(t Step, _ *activity) bool { return t.Interrupts }},
 	{"solitary", "", "a solitary activity does not end another one", func(t Step, a *activity) bool {
 		return t.focus.run != "" && a.Nature == score.NatureSolitary

@@ -61,9 +61,11 @@ func (w *world) Safeguarded(s schema.Safeguard) bool { return w.guards[s] }
 func (w *world) now() clock.Now { return clock.Now{Mono: w.at, Wall: noon.Add(w.at)} }
 
 func (w *world) step() Step {
-	w.f.Health, w.f.Signals = w, &w.signals
+	w.f.Health, w.f.Signals, w.f.Pauses = w, &w.signals, w
 	return Step{State: &w.s, Facts: w.f, Now: w.now(), Out: &w.out}
 }
+
+func (w *world) PausedBy(_, _, _ string) string { return "the story is paused by safety" }
 
 // decide makes steps as brain does, until nothing is pending, and returns what life wanted.
 func (w *world) decide() string {
@@ -133,8 +135,8 @@ func (w *world) play(line string) string {
 		w.f.Safety = schema.Reason(strings.TrimPrefix(arg(0), "ok"))
 	case "at-rest":
 		switchTo(&w.f.AtRest)
-	case "frozen":
-		switchTo(&w.f.Frozen)
+	case "paused":
+		switchTo(&w.f.Paused)
 	case "interrupt":
 		w.f.Interrupts, w.f.Preempts = arg(0) != "off", arg(0) == "preempts"
 	case "charging":

@@ -14,7 +14,11 @@ import (
 func (t Step) StepAuto() (r Result) {
 	in, by := t.nextForAuto()
 	act, story := t.ActName(), t.auto.Story
-	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, t.autoFacts(), in)
+	f := t.autoFacts()
+	if by != "" {
+		f.Standstill = t.Standstill.String()
+	}
+	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, f, in)
 	t.follow()
 	// One transition per step: the pauses may cause another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0 || d.Skipped
@@ -161,7 +165,7 @@ func (t Step) autoFacts() auto.Facts {
 			f.Safety.Reason = schema.ReasonSafetyLatched
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped
-		case t.Stopped:
+		case len(t.Standstill.Latches) > 0:
 			f.Safety.Reason = schema.ReasonLatched
 		}
 	}

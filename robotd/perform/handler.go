@@ -112,7 +112,7 @@ func (t Step) handlerActEnded(id string, failed schema.Reason) {
 		switch {
 		case failed == "" || h.ending || h.skips && h.did:
 		case cfg.UntilCharged:
-			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and see to its drive")
+			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and check its drive, or bring it to another charger")
 		default:
 			t.fail(h, failed)
 		}

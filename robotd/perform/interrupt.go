@@ -29,7 +29,10 @@ func (t Step) Interrupts() {
 	}
 	f := interrupt.Facts{
 		Ato:    t.Running && t.auto.Status != schema.AutoHalt,
-		Frozen: t.auto.Freeze() == auto.FreezeAll,
+		Paused: t.auto.Freeze() == auto.FreezeAll,
+	}
+	if in.What == interrupt.Request && f.Paused {
+		f.Held = t.auto.PausedBy("", "", t.Standstill.String())
 	}
 	f.Condition, f.Why = t.condition(in.Handler, wanted)
 	d := interrupt.Step(&t.queue, t.Now.Mono, &t.cfg.Interrupts, f, in)

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -183,7 +184,7 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		{"no fault", turn, func(*Facts) {}, schema.AutoIdle, ""},
 		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
 		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoIdle, ""},
-		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Stopped = schema.SafetyDisabled, true }, schema.AutoPaused, schema.ReasonLatched},
+		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}} }, schema.AutoPaused, schema.ReasonLatched},
 		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonSafetyLatched},
 		{"the link is lost", talk, func(f *Facts) { f.LinkLost = true }, schema.AutoPaused, schema.ReasonLinkLost},
 	} {

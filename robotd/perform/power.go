@@ -103,7 +103,7 @@ func (t Step) charge(h *handling, cfg *config.Handler) {
 	case h.acted && b.Share > h.highest:
 		h.highest, h.rose = b.Share, t.Now.Mono
 	case h.acted && t.Now.Mono-h.rose >= chargeStalls:
-		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger", "see that the charger has power and the robot stands on it")
+		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger", "check that the charger has power and the robot stands on it, or bring it to another charger")
 	case h.acted:
 	case h.going && !t.mayMove():
 		h.going = false
@@ -169,11 +169,11 @@ func (t Step) chargeEnded(e interrupt.Ended) {
 func (t Step) raiseCannotCharge(detail, hint string) {
 	t.power.alert, t.power.alertLevel, t.power.unreachable = true, t.Battery.Share, false
 	t.Out.Raise(cannotCharge, schema.AlertError, interrupt.PowerInterrupter, detail,
-		hint+", or bring it to another charger; interrupt/request power tries again")
+		hint+"; interrupt/request power tries again")
 }
 
 func (t Step) raiseUnreachable(why string) {
-	t.raiseCannotCharge(why, "it needs a drive and a map with the point that it charges at")
+	t.raiseCannotCharge(why, "bring it to a charger; it goes there by itself only with a drive and a map with the point that it charges at")
 	t.power.unreachable = true
 }
 

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -80,21 +81,21 @@ type Health interface {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing schema.Precondition
-	Safety   schema.SafetyState
-	Stopped  bool          // a stop is latched
-	LinkLost bool          // no operator can reach the robot, and ato must not continue then
-	Alone    bool          // no operator can reach the robot, and the active mode must not continue then
-	Running  bool          // the mode supervisor runs
-	Pause    schema.Reason // why a safeguard pauses ato
-	Barred   schema.Reason // why a safeguard keeps ato from being entered
-	Unfit    bool          // a critical unit keeps the robot at rest
-	Battery  Battery
-	Body     Body
-	People   int     // that the robot sees
-	Bearing  float64 // of the nearest one, rad to the left of straight ahead
-	Signals  *signal.State
-	Health   Health
+	Standing   schema.Precondition
+	Safety     schema.SafetyState
+	Standstill safety.Standstill // what keeps the robot at rest, and its way out
+	LinkLost   bool              // no operator can reach the robot, and ato must not continue then
+	Alone      bool              // no operator can reach the robot, and the active mode must not continue then
+	Running    bool              // the mode supervisor runs
+	Pause      schema.Reason     // why a safeguard pauses ato
+	Barred     schema.Reason     // why a safeguard keeps ato from being entered
+	Unfit      bool              // a critical unit keeps the robot at rest
+	Battery    Battery
+	Body       Body
+	People     int     // that the robot sees
+	Bearing    float64 // of the nearest one, rad to the left of straight ahead
+	Signals    *signal.State
+	Health     Health
 	// Activities are those of the fleet; nil = none.
 	Activities *score.Activities
 }

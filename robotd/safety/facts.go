@@ -56,6 +56,8 @@ type Facts struct {
 	// which it must not move. Causes have their Event, SoftStopAsked.
 	Critical []Cause
 	Mode     Mode
+	// NeedsContinue: ato waits for auto/continue after the stop. Only texts for people name it.
+	NeedsContinue bool
 }
 
 // Verb is a request to the core. The values are those of the wire.

@@ -2,7 +2,6 @@ package safety
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"troupe/schema"
@@ -46,10 +45,13 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 		if len(f.Inputs) > 0 {
 			reason = schema.ReasonEStopInput
 		}
-		return refused(reason, fmt.Sprintf("the robot is in %s because of %s; %s", s.At, s.Cause.author(), s.WayOut(f.Inputs))), false
+		return refused(reason, s.Standstill(f.Inputs, f.Latches, f.NeedsContinue).String()), false
 	}
 	if causes := Causes(*s, f, nil); len(causes) > 0 {
 		detail := causes[0].String()
+		if causes[0].Reason == schema.ReasonLatched {
+			detail += "; " + s.Standstill(f.Inputs, f.Latches, f.NeedsContinue).WayOut()
+		}
 		if more := len(causes) - 1; more > 0 {
 			detail += fmt.Sprintf("; and %d more", more)
 		}
@@ -64,23 +66,6 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	return s.checkSight(now, l, r)
 }
 
-// WayOut is, for people, how the robot leaves HALT and E_STOP while these stop inputs are
-// pressed. It is empty in other states.
-func (s *State) WayOut(pressed []string) string {
-	const atRobot = "press the reset button of the robot: after a stop input, safety/reset over the network is refused"
-	switch {
-	case s.At != schema.SafetyHalt && s.At != schema.SafetyEStop:
-		return ""
-	case len(pressed) == 1:
-		return "release stop input " + pressed[0] + ", then " + atRobot
-	case len(pressed) > 1:
-		return "release the stop inputs " + strings.Join(pressed, ", ") + ", then " + atRobot
-	case s.Physical:
-		return atRobot
-	}
-	return "safety/reset leads to DISABLED"
-}
-
 // mayReset checks a reset. A latch does not prevent it: the units may leave their
 // errors, and the latch prevents only enabling.
 func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
@@ -93,10 +78,10 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 		return refused(schema.ReasonInvalidTransition, "there is nothing to reset in "+string(s.At)), false
 	}
 	if len(f.Inputs) > 0 {
-		return refused(schema.ReasonEStopInput, s.WayOut(f.Inputs)), false
+		return refused(schema.ReasonEStopInput, s.Standstill(f.Inputs, f.Latches, f.NeedsContinue).WayOut()), false
 	}
 	if s.Physical && !r.Local {
-		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; "+s.WayOut(nil)), false
+		return refused(schema.ReasonLocalOnly, "a stop input at the robot was pressed; "+s.Standstill(nil, f.Latches, f.NeedsContinue).WayOut()), false
 	}
 	for _, u := range f.Units {
 		if u.Fault != "" {

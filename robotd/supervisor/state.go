@@ -16,6 +16,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/mode"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -65,15 +66,16 @@ type Step struct {
 type Facts struct {
 	Standing schema.Precondition
 	Safety   schema.SafetyState
-	WayOut   string // of a latched stop, if it is only at the robot; for people
-	LinkLost bool
-	LostFor  time.Duration // how long no operator could reach the robot
-	Units    []schema.Unit
-	NoStory  mode.Refusal // why no story can be performed now
-	Map      driver.Map   // that calibration loads
-	Blocked  bool         // a safeguard keeps the robot from moving
-	NoDrive  bool         // nobody may use the drive
-	NoLook   bool         // no mode may use the head
+	// Standstill is what keeps the robot at rest, for people.
+	Standstill safety.Standstill
+	LinkLost   bool
+	LostFor    time.Duration // how long no operator could reach the robot
+	Units      []schema.Unit
+	NoStory    mode.Refusal // why no story can be performed now
+	Map        driver.Map   // that calibration loads
+	Blocked    bool         // a safeguard keeps the robot from moving
+	NoDrive    bool         // nobody may use the drive
+	NoLook     bool         // no mode may use the head
 }
 
 // Mode is the state of the mode supervisor.

@@ -90,7 +90,7 @@ func (t Step) met(by request.Key, when schema.Precondition) bool {
 func (t Step) facts(in mode.Input) mode.Facts {
 	f := mode.Facts{Enabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
 	if safety.Latched(t.Safety) {
-		f.Forbid, f.ForbidDetail = schema.ReasonSafetyLatched, t.WayOut
+		f.Forbid, f.ForbidDetail = schema.ReasonSafetyLatched, t.Standstill.WayOut()
 	}
 	t.update()
 	f.NotReady = t.runner.NotReady()
