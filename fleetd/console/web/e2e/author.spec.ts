@@ -19,13 +19,19 @@ test('an author writes an act and a story by click alone, and publishes both', a
   await expect(page).toHaveURL(new RegExp(`/acts/${act}$`));
   await page.getByRole('button', { name: /^Add wait / }).click();
   await page.getByRole('button', { name: /^Add say / }).click();
-  // An empty text is an error with a place; a click on it goes there.
+  // A text that is not written yet is something to do, with a place; a click on it goes there.
   const problem = page.getByRole('region', { name: 'Problems' }).getByRole('button').first();
-  await expect(problem).toContainText('the text is empty');
-  await expect(page.getByRole('button', { name: 'Publish…' })).toHaveAttribute('aria-disabled', 'true');
+  const text = page.getByLabel('Text: English (en)', { exact: true });
+  await expect(problem).toContainText('Write it in English: Text');
+  await expect(problem.getByLabel('To do')).toBeVisible();
   await problem.click();
-  await expect(page.getByLabel('text en', { exact: true })).toBeFocused();
-  await page.getByLabel('text en', { exact: true }).fill('Hello and welcome');
+  await expect(text).toBeFocused();
+  // It is an error for an author who wants to publish.
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  await expect(problem.getByLabel('Error', { exact: true })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Publish…' })).toHaveAttribute('aria-disabled', 'true');
+  await expect(text).toBeFocused();
+  await text.fill('Hello and welcome');
   await expect(page.getByText('No problems')).toBeVisible();
   await expect(page.getByRole('button', { name: /^say .?Hello and welcome.?: 2\.0 s to/ })).toBeVisible();
   await page.getByRole('button', { name: 'Move say: Hello and welcome up' }).click();
@@ -44,6 +50,11 @@ test('an author writes an act and a story by click alone, and publishes both', a
   await page.getByRole('button', { name: 'New story' }).click();
   await page.getByLabel('Name that people see').fill(story);
   await page.getByRole('button', { name: 'Create' }).click();
+  // A new story has nothing wrong: it begins with what to do first.
+  await expect(page.getByRole('button', { name: 'Not finished yet: Add a first act' })).toBeVisible();
+  await expect(page.getByRole('main').getByLabel('Error', { exact: true })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Not finished yet: Add a first act' }).click();
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toBeFocused();
   await page.getByRole('searchbox', { name: 'Search' }).fill(act);
   await page.getByRole('button', { name: `Add ${act}` }).click();
   await page.getByRole('button', { name: `Add ${act}` }).click();
@@ -112,7 +123,10 @@ test('the whole editor works by keyboard alone', async ({ page }) => {
   await expect(page.getByText(`${act} is published as revision 1`)).toBeVisible();
 });
 
-test('two editors of one draft: the second is asked, and loses nothing', async ({ page, request }) => {
+test('an author whose draft somebody else saved meanwhile sees both versions, and keeps both', async ({
+  page,
+  request,
+}) => {
   const act = fresh('both');
   const put = (face: string, match: string) =>
     request.put(`/api/v1/acts/${act}`, {
@@ -128,6 +142,9 @@ test('two editors of one draft: the second is asked, and loses nothing', async (
   const dialog = page.getByRole('dialog', { name: 'Somebody else changed this draft' });
   await expect(dialog).toContainText('- face: calm');
   await expect(dialog).toContainText('- type: wait');
+  for (const way of ['Keep both', 'Keep mine', /^Keep the one of /])
+    await expect(dialog.getByRole('region', { name: way })).toBeVisible();
+  await expect(dialog.getByRole('region', { name: 'Keep mine' })).toContainText('whose changes are lost');
   await dialog.getByRole('button', { name: 'Save mine as a copy' }).click();
   await expect(page).toHaveURL(new RegExp(`/acts/${act}-mine$`));
   await expect(page.locator('.item')).toHaveCount(2);
@@ -204,11 +221,22 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   await live(page);
   await page.getByRole('button', { name: 'Try on a robot…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('combobox', { name: 'Robot' }).click();
-  await page.getByRole('option', { name: 'r1', exact: true }).click();
+  // It is the only robot that is ready, so it is chosen; the others are listed with the reason.
+  await expect(dialog.getByRole('combobox', { name: 'Robot that performs it' })).toHaveValue('r1');
+  await dialog.getByRole('combobox', { name: 'Robot that performs it' }).click();
+  await expect(page.getByRole('option', { name: 'r1 in manual mode (mnl), enabled' })).toBeVisible();
+  await expect(page.getByRole('option', { name: /^r3 .*needs manual mode/ })).toBeVisible();
+  await page.keyboard.press('Escape');
+  const what = dialog.getByTestId('what-it-does');
+  await expect(what).toContainText(`r1 moves. It performs “${act}” once, as the draft is now: it shows faces.`);
+  await expect(what).toContainText('This page takes control of r1 (a lease)');
+  await expect(what).toContainText('It gives control back');
+  await dialog.getByRole('button', { name: 'Command line' }).click();
+  await expect(page.getByTestId('command-line')).toHaveText(`fleetd act try ${act} --robot=r1 --lang=en`);
+  await page.keyboard.press('Escape');
   await dialog.getByRole('button', { name: 'Perform' }).click();
   await expect(dialog.getByText('The robot performs it.')).toBeVisible();
-  await expect(dialog.getByText('The robot says that it has performed it.')).toBeVisible();
+  await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible();
   await expect
     .poll(async () => ((await (await request.get('/api/v1/robots/r1')).json()) as { control?: unknown }).control)
     .toBeUndefined();

@@ -43,25 +43,28 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
     await expect(page.getByRole('dialog')).toBeHidden();
   }
   const rows = page.locator('[data-item]');
-  await expect(rows).toHaveText(['welcome', 'take-a-bow', 'hello-there']);
-  await hand.moveUp(rows.nth(2), button('Move hello-there up'));
-  await expect(rows).toHaveText(['welcome', 'hello-there', 'take-a-bow']);
+  await expect(rows).toHaveText(['Welcomewelcome', 'Take a bowtake-a-bow', 'Hello therehello-there']);
+  await hand.moveUp(rows.nth(2), button('Move Hello there up'));
+  await expect(rows).toHaveText(['Welcomewelcome', 'Hello therehello-there', 'Take a bowtake-a-bow']);
   await expect(page.getByText('No problems')).toBeVisible();
   await expect(page.getByTestId('save-state')).toContainText('Draft saved');
 
   // Try: the robot performs by itself; the dialog leads to manual mode and back.
   await hand.press(button('Try on a robot…'));
   const dialog = page.getByRole('dialog');
-  await hand.choose(dialog.getByRole('combobox', { name: 'Robot' }), 'r3');
+  await hand.choose(dialog.getByRole('combobox', { name: 'Robot that performs it' }), 'r3');
   await hand.press(dialog.getByRole('button', { name: 'Set it to manual mode (mnl)' }));
   const enable = dialog.getByRole('button', { name: 'Enable it: it may move' });
   const perform = dialog.getByRole('button', { name: 'Perform' });
   await expect(enable.or(perform.and(page.locator(':enabled')))).toBeVisible();
   if (await enable.isVisible()) await hand.press(enable);
   await expect(perform).toBeEnabled();
+  await expect(dialog.getByTestId('what-it-does')).toContainText(`r3 moves. It performs “${story}” once`);
   await hand.press(perform);
   await expect(dialog.getByText('The robot performs it.')).toBeVisible();
-  await expect(dialog.getByText('The robot says that it has performed it.')).toBeVisible({ timeout: 60_000 });
+  await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible({
+    timeout: 60_000,
+  });
   await hand.press(dialog.getByRole('button', { name: 'Set it back to automatic mode (ato)' }));
   await hand.press(dialog.getByRole('button', { name: 'Close' }).last());
   await expect(dialog).toBeHidden();

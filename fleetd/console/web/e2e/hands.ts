@@ -25,6 +25,10 @@ export interface Hand {
   forwards(until: () => Promise<unknown>): Promise<void>;
 }
 
+/** The option of an open list with this name; what it says beside the name may follow. */
+const optionOf = (page: Page, name: string) =>
+  page.getByRole('option', { name: new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( |$)`) });
+
 /** A person without a pointer. */
 export function keyboard(page: Page): Hand {
   const focused = (what: Locator) => what.evaluate((e) => e === document.activeElement, undefined, { timeout: 5000 });
@@ -59,7 +63,7 @@ export function keyboard(page: Page): Hand {
         await page.keyboard.press('Control+a');
         await page.keyboard.type(option);
       } else await page.keyboard.press('ArrowDown');
-      const wanted = page.getByRole('option', { name: option, exact: true });
+      const wanted = optionOf(page, option);
       await expect(wanted).toBeVisible();
       for (let n = 0; n < 20 && !(await wanted.getAttribute('data-combobox-selected')); n++)
         await page.keyboard.press('ArrowDown');
@@ -114,7 +118,7 @@ export function touch(page: Page): Hand {
     },
     choose: async (list, option) => {
       await list.tap();
-      await page.getByRole('option', { name: option, exact: true }).tap();
+      await optionOf(page, option).tap();
     },
     pick: (item) => item.tap(),
     slide: async (slider) => {

@@ -11,7 +11,13 @@ type Body<O extends keyof operations> = operations[O] extends {
 /** A request of an operation, as the client of the API takes it. A file is named, not sent. */
 export type Request<O extends keyof operations> = Body<O> &
   (Parameters<O> extends { path: infer P } ? { path: P } : object) &
-  (Parameters<O> extends { query?: infer Q } ? { query?: Q } : object) & { file?: string };
+  (Parameters<O> extends { query?: infer Q } ? { query?: Q } : object) & {
+    file?: string;
+    /** The entry whose draft is sent, which the command line reads by itself. */
+    of?: string;
+    /** The draft revision over which a file is saved. */
+    over?: number;
+  };
 
 type Words = (string | false | undefined)[];
 type Table = { [O in keyof operations]?: (r: Request<O>) => Words };
@@ -79,7 +85,7 @@ function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
       ...(r.query?.clear ?? []).map((s) => `--yes-clear-default=${s}`),
       ...why(r.query?.why),
     ],
-    [`save-${kind}`]: (r: Request<'save-act'>) => [kind, 'save', '-f', r.file],
+    [`save-${kind}`]: (r: Request<'save-act'>) => [kind, 'save', '-f', r.file, flag('over', r.over || undefined)],
   } as Table;
 }
 
@@ -141,6 +147,13 @@ const table: Table = {
   ...library('act'),
   ...library('story'),
   ...library('activity'),
+  'export-library': ({ query: q, file }) => [
+    q!.kind,
+    'export',
+    ...(q!.id ?? []),
+    `--format=${q!.format ?? 'yaml'}`,
+    flag('out', file),
+  ],
   'import-library': ({ file, query }) => [
     'import',
     '-f',
@@ -149,11 +162,10 @@ const table: Table = {
     query?.skip_wrong && '--skip-wrong',
     ...why(query?.why),
   ],
-  'try-text': ({ path, body: b, file }) => [
+  'try-text': ({ path, body: b, file, of }) => [
     b.kind,
     'try',
-    '-f',
-    file,
+    ...(file ? ['-f', file] : [of]),
     `--robot=${path.id}`,
     flag('lang', b.lang),
     b.only?.length ? `--only=${b.only.map((p) => Number(p.split('/').at(-1)) + 1).join(',')}` : undefined,

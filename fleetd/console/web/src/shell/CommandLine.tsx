@@ -48,7 +48,8 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
           <Group justify="flex-end">
             <CopyButton value={text}>
               {({ copied, copy }) => (
-                <Button size="compact-sm" variant="default" onClick={copy}>
+                // Escape there closes this line, and not the dialog around it.
+                <Button size="compact-sm" variant="default" data-mantine-stop-propagation="true" onClick={copy}>
                   {copied ? t.copied : t.copy}
                 </Button>
               )}

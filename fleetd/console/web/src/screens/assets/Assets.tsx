@@ -20,7 +20,9 @@ import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
 import { api, data, type Schemas } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
+import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { dateTime } from '../../text/time';
@@ -35,6 +37,13 @@ const validName = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const bytesOf = (a: Asset) => `/api/v1/assets/sha256/${a.sha256}`;
 const size = (n: number) => (n < 1 << 20 ? `${Math.ceil(n / 1024)} KiB` : `${(n / (1 << 20)).toFixed(1)} MiB`);
 
+/** The name under which a file is uploaded: "Big Gong.wav" becomes big-gong. */
+const assetName = (file: string) =>
+  file
+    .replace(/\.[^.]*$/, '')
+    .toLowerCase()
+    .replaceAll(/[ _]+/g, '-');
+
 /** Sounds, pictures and maps: uploaded, played, and where each is used. */
 export default function Assets() {
   const t = useAssetTexts();
@@ -44,6 +53,7 @@ export default function Assets() {
   const filter = query.get('q') ?? '';
   const [deleting, setDeleting] = useState<Asset>();
   const [busy, setBusy] = useState('');
+  const [sent, setSent] = useState<string[]>([]);
   const [refused, setRefused] = useState<unknown[]>([]);
   const assets = useQuery({
     queryKey: ['assets'],
@@ -52,11 +62,9 @@ export default function Assets() {
 
   const upload = async (files: File[]) => {
     setRefused([]);
+    setSent(files.map((f) => f.name));
     for (const file of files) {
-      const name = file.name
-        .replace(/\.[^.]*$/, '')
-        .toLowerCase()
-        .replaceAll(/[ _]+/g, '-');
+      const name = assetName(file.name);
       try {
         if (!validName.test(name)) throw new Error(t.badName(file.name));
         if (file.size > largest) throw new Error(t.tooLarge(file.name, (file.size / (1 << 20)).toFixed(1)));
@@ -95,9 +103,17 @@ export default function Assets() {
         disabled={!mayEdit || busy !== ''}
         onFiles={(f) => void upload(f)}
       />
-      <Text size="sm" c="dimmed" role="status">
-        {busy ? t.uploading(busy) : t.limits}
-      </Text>
+      <Group gap="xs" justify="space-between">
+        <Text size="sm" c="dimmed" role="status" flex="1 1 20rem">
+          {busy ? t.uploading(busy) : t.limits}
+        </Text>
+        <CommandLine
+          compact
+          lines={(sent.length > 0 ? sent : ['gong.wav']).map((file) =>
+            lineOf('put-asset', { path: { name: assetName(file) }, file }),
+          )}
+        />
+      </Group>
       {refused.map((e, n) => (
         <Refused key={n} error={e} />
       ))}
@@ -235,6 +251,7 @@ function DeleteAsset({ a, onClose }: { a: Asset; onClose: () => void }) {
         )}
         {error !== undefined && <Refused error={error} />}
         <Group justify="flex-end">
+          <CommandLine lines={[lineOf('delete-asset', { path: { name: a.name } })]} />
           <Button variant="default" onClick={onClose} data-autofocus>
             {t.cancel}
           </Button>

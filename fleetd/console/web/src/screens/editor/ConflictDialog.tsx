@@ -1,19 +1,21 @@
-import { Button, Group, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Loader, Modal, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api, data } from '../../api/client';
-import { type Entry, plural, save, useRefresh } from '../library/api';
+import { useLanguage } from '../../text/language';
+import { clock } from '../../text/time';
+import { type Entry, nameOf, plural, save, useRefresh } from '../library/api';
 import { Refused } from '../../shell/Refused';
+import { useConflictTexts } from './conflictText';
 import { DiffView } from './DiffView';
 import { write } from './model';
-import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 
-/** Somebody else saved the draft: mine, theirs, or mine as a copy. */
+/** Somebody else saved the draft: keeps both, mine or theirs, as the author chooses. */
 export function ConflictDialog({ editor }: { editor: Editor }) {
-  const t = useEditorTexts();
+  const t = useConflictTexts();
   const navigate = useNavigate();
   const refresh = useRefresh();
   const { kind, id } = editor;
@@ -27,6 +29,8 @@ export function ConflictDialog({ editor }: { editor: Editor }) {
       )) as Entry,
     gcTime: 0,
   });
+  const language = useLanguage((s) => s.language);
+  const who = theirs.data?.changed_by || t.somebody;
   const mine = write(kind, editor.doc);
   const asCopy = async () => {
     try {
@@ -46,36 +50,61 @@ export function ConflictDialog({ editor }: { editor: Editor }) {
       closeOnEscape={false}
       closeOnClickOutside={false}
       size="xl"
-      title={t.conflictTitle}
+      title={t.title}
     >
       <Stack>
         {theirs.isPending && <Loader />}
         {theirs.isError && <Refused error={theirs.error} onRetry={() => void theirs.refetch()} />}
         {theirs.data && (
           <>
-            <Text size="sm">{t.conflictHelp(theirs.data.changed_by || t.somebody)}</Text>
+            <Text size="sm">{t.what(who, clock(theirs.data.changed_at), nameOf(theirs.data, language))}</Text>
             <Text size="sm" fw={600}>
-              {t.diff(t.theirs, t.mine)}
+              {t.legend(who)}
             </Text>
             <DiffView from={theirs.data.content} to={mine} />
             {error !== undefined && <Refused error={error} />}
-            <Group align="flex-end">
-              <Button data-autofocus onClick={() => editor.take(theirs.data)}>
-                {t.takeTheirs}
-              </Button>
+            <Way title={t.bothTitle} about={t.both(who)}>
+              <TextInput
+                size="xs"
+                label={t.copyId}
+                value={copy}
+                data-autofocus
+                onChange={(e) => setCopy(e.currentTarget.value)}
+              />
+              <Button onClick={() => void asCopy()}>{t.bothButton}</Button>
+            </Way>
+            <Way title={t.mineTitle} about={t.mine(who)}>
               <Button variant="default" onClick={() => void editor.flush(theirs.data.draft_rev)}>
-                {t.keepMine}
+                {t.mineButton}
               </Button>
-            </Group>
-            <Group align="flex-end">
-              <TextInput label={t.copyId} value={copy} onChange={(e) => setCopy(e.currentTarget.value)} />
-              <Button variant="default" onClick={() => void asCopy()}>
-                {t.saveCopy}
+            </Way>
+            <Way title={t.theirsTitle(who)} about={t.theirs}>
+              <Button variant="default" onClick={() => editor.take(theirs.data)}>
+                {t.theirsButton}
               </Button>
-            </Group>
+            </Way>
           </>
         )}
       </Stack>
     </Modal>
+  );
+}
+
+/** One way out of the conflict, with what becomes of both versions. */
+function Way({ title, about, children }: { title: string; about: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={title}>
+      <Group justify="space-between" align="flex-end">
+        <Stack gap={0} flex="1 1 16rem">
+          <Text size="sm" fw={600}>
+            {title}
+          </Text>
+          <Text size="sm">{about}</Text>
+        </Stack>
+        <Group align="flex-end" gap="xs">
+          {children}
+        </Group>
+      </Group>
+    </Paper>
   );
 }

@@ -1,4 +1,5 @@
 import { ActionIcon, Anchor, Badge, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -16,17 +17,21 @@ import { type Multilingual, textIn } from '../../text/multilingual';
 import { type Entry, plural, useEntry } from '../library/api';
 import { DeleteDialog } from '../library/DeleteDialog';
 import { DraftBadge } from '../library/EntryTable';
+import { exportLine } from '../library/exportLines';
 import { exportURL } from '../library/files';
+import { LinesDialog } from '../library/LinesDialog';
 import { DuplicateDialog } from '../library/NewDialog';
 import { jump } from './Problems';
 import { PublishDialog } from './PublishDialog';
 import { Revisions, UsesDrawer } from './Revisions';
 import { TextDialog } from './TextDialog';
 import { useEditorTexts } from './text';
+import { useTodo } from './todo';
+import { isUnfinished, isWrong } from './unfinished';
 import { TryDialog } from './TryDialog';
 import type { Editor } from './useEditor';
 
-type Dialog = 'publish' | 'try' | 'revisions' | 'uses' | 'text' | 'copy' | 'delete';
+type Dialog = 'publish' | 'try' | 'revisions' | 'uses' | 'text' | 'copy' | 'lines' | 'delete';
 
 /** The name of the draft, whether it is saved, and what can be done with it. */
 export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }) {
@@ -39,13 +44,22 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const newest = stored.data ?? entry;
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const wrong = editor.check.problems.filter((p) => p.severity === 'error');
+  const todo = useTodo();
+  const missing = editor.check.problems.filter(isUnfinished);
+  const wrong = editor.check.problems.filter((p) => isWrong(p) || (editor.strict && isUnfinished(p)));
   const errors = wrong.length;
   const changed =
     newest.draft_changed || editor.saving === 'dirty' || editor.draftRev > newest.draft_rev || newest.rev === 0;
   const texts = (doc.head.name ?? {}) as Multilingual;
+  const shownName = textIn(texts, language)?.text || id;
   const blocked = !mayEdit ? t.noEdit : errors > 0 ? t.publishBlocked(errors) : undefined;
   const unassignable = !mayAssign ? t.noAssign : newest.rev === 0 ? t.publishFirst : undefined;
+  const askToPublish = () => {
+    if (missing.length === 0) return void openSaved('publish');
+    editor.demand();
+    notifications.show({ id: 'unfinished', color: 'orange', message: t.publishUnfinished });
+    jump(editor, missing[0]!.pointer);
+  };
   const openSaved = async (what: Dialog) => {
     if (mayEdit && !(await editor.flush())) return;
     await stored.refetch();
@@ -59,7 +73,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         </Anchor>
         <Group gap="xs">
           <Title order={1} size="h3" dir="auto">
-            {textIn(texts, language)?.text || id}
+            {shownName}
           </Title>
           <DraftBadge e={{ rev: newest.rev, draft_changed: changed }} />
           {newest.rev > 0 && (
@@ -80,7 +94,19 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             c="red"
             onClick={() => jump(editor, wrong[0]!.pointer)}
           >
-            {t.publishBlocked(errors)}: {wrong[0]!.detail}
+            {t.publishBlocked(errors)}: {isUnfinished(wrong[0]!) ? todo(kind, doc, wrong[0]!) : wrong[0]!.detail}
+          </Anchor>
+        )}
+        {errors === 0 && missing.length > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            c="dimmed"
+            onClick={() => jump(editor, missing[0]!.pointer)}
+          >
+            {t.unfinished}: {todo(kind, doc, missing[0]!)}
           </Anchor>
         )}
       </Stack>
@@ -108,7 +134,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             leftSection={<IconUpload size={18} aria-hidden />}
             data-disabled={!!blocked || undefined}
             aria-disabled={!!blocked}
-            onClick={() => !blocked && void openSaved('publish')}
+            onClick={() => !blocked && askToPublish()}
           >
             {t.publish}
           </Button>
@@ -142,6 +168,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             <Menu.Item component="a" href={exportURL(kind, [id], 'zip')} download>
               {t.exportZIP}
             </Menu.Item>
+            <Menu.Item onClick={() => setDialog('lines')}>{t.commandLine}</Menu.Item>
             <Menu.Item disabled={!mayEdit} onClick={() => void openSaved('copy')}>
               {t.duplicate}
             </Menu.Item>
@@ -153,11 +180,20 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         </Menu>
       </Group>
       {dialog === 'publish' && <PublishDialog editor={editor} entry={newest} onClose={close} />}
-      {dialog === 'try' && <TryDialog editor={editor} onClose={close} />}
+      {dialog === 'try' && <TryDialog editor={editor} name={shownName} onClose={close} />}
       {dialog === 'revisions' && <Revisions editor={editor} entry={newest} onClose={close} />}
       {dialog === 'uses' && <UsesDrawer editor={editor} onClose={close} />}
       {dialog === 'text' && <TextDialog editor={editor} entry={newest} onClose={close} />}
       {dialog === 'copy' && <DuplicateDialog kind={kind} id={id} taken={[id]} onClose={close} />}
+      {dialog === 'lines' && (
+        <LinesDialog
+          lines={[
+            { label: t.exportYAML, line: exportLine(kind, [id], 'yaml') },
+            { label: t.exportZIP, line: exportLine(kind, [id], 'zip') },
+          ]}
+          onClose={close}
+        />
+      )}
       {dialog === 'delete' && (
         <DeleteDialog kind={kind} id={id} onClose={close} onDone={() => void navigate(`/${plural[kind]}`)} />
       )}

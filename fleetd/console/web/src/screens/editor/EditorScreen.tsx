@@ -81,6 +81,7 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
           <Stack gap="sm">
             {!wide && (
               <Button
+                data-add
                 variant="light"
                 leftSection={<IconPlus size={18} aria-hidden />}
                 disabled={!editor.mayEdit}

@@ -19,6 +19,7 @@ import {
   IconAlertTriangle,
   IconChevronDown,
   IconChevronUp,
+  IconCircleDashed,
   IconCopy,
   IconFolder,
   IconFolderOff,
@@ -30,8 +31,10 @@ import type { KeyboardEvent, MouseEvent } from 'react';
 
 import { summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
+import { useActNames } from './names';
 import { icons } from './Palette';
 import { useEditorTexts } from './text';
+import { isUnfinished } from './unfinished';
 import type { Editor } from './useEditor';
 
 /** The list of actions or acts: chosen by click, ordered by drag, by buttons and by keys. */
@@ -46,7 +49,8 @@ export function ItemList({ editor }: { editor: Editor }) {
   const worst = new Map<string, string>();
   for (const p of editor.check.problems) {
     const { key } = locate(kind, doc, p.pointer);
-    if (key && worst.get(key) !== 'error') worst.set(key, p.severity);
+    const how = isUnfinished(p) && !editor.strict ? 'missing' : p.severity;
+    if (key && worst.get(key) !== 'error') worst.set(key, how);
   }
 
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -186,7 +190,9 @@ function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
     id: item.key,
     disabled: !mayEdit,
   });
-  const what = summary(item.fields, editor.lang);
+  const actName = useActNames();
+  const act = typeof item.fields.act === 'string' ? item.fields.act : '';
+  const what = summary(act ? { ...item.fields, act: actName(act) } : item.fields, editor.lang);
   const isChosen = selected.includes(item.key);
   const Icon = icons[kind === 'act' ? String(item.fields.type) : 'act'];
   return (
@@ -224,10 +230,14 @@ function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
         onClick={(e) => onChoose(item.key, e)}
       >
         {Icon && <Icon size={18} />}
-        <span dir="auto">{what}</span>
+        <span dir="auto">
+          {what}
+          {act !== '' && actName(act) !== act && <small dir="ltr">{act}</small>}
+        </span>
         {item.children?.length === 0 && <em>{t.emptyGroup}</em>}
         {kind === 'act' && <small>{t.seconds(seconds(item.fields.start_ms))}</small>}
         {worst === 'error' && <IconX size={16} color="var(--mantine-color-red-6)" aria-label={t.error} />}
+        {worst === 'missing' && <IconCircleDashed size={16} color="var(--mantine-color-dimmed)" aria-label={t.todo} />}
         {worst === 'warning' && (
           <IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.warning} />
         )}

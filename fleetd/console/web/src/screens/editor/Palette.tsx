@@ -68,6 +68,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
         aria-label={t.paletteFind}
         placeholder={t.paletteFind}
         type="search"
+        data-add
         leftSection={<IconSearch size={14} aria-hidden />}
         value={filter}
         onChange={(e) => setFilter(e.currentTarget.value)}

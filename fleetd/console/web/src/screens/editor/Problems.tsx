@@ -1,9 +1,12 @@
 import { Badge, Group, Stack, Text, UnstyledButton } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCheck, IconCircleDashed, IconX } from '@tabler/icons-react';
 
 import { summary } from './defaults';
-import { find, locate } from './model';
+import { find, listField, locate } from './model';
+import { useFieldWord } from './fields/words';
 import { useEditorTexts } from './text';
+import { useTodo } from './todo';
+import { isUnfinished, isWrong } from './unfinished';
 import type { Editor } from './useEditor';
 
 /** Goes to the field that a problem is about. */
@@ -12,9 +15,11 @@ export function jump(editor: Editor, pointer: string): void {
   editor.select(key ? [key] : []);
   // The field is on the page after this change is drawn.
   setTimeout(() => {
+    const nothing = !key && field === listField(editor.kind);
     const fields = document.querySelector<HTMLElement>(`[data-field="${CSS.escape(field)}"]`);
     const input =
-      fields?.querySelector<HTMLElement>('input, textarea, button') ??
+      ((nothing && document.querySelector<HTMLElement>('[data-add]')) ||
+        fields?.querySelector<HTMLElement>('input, textarea, button')) ??
       document.querySelector<HTMLElement>(key ? `[data-item="${key}"]` : '[data-inspector] input');
     input?.scrollIntoView({ block: 'nearest' });
     input?.focus();
@@ -24,7 +29,10 @@ export function jump(editor: Editor, pointer: string): void {
 /** Everything that fleetd finds wrong with the draft; each goes to its place. */
 export function Problems({ editor }: { editor: Editor }) {
   const t = useEditorTexts();
+  const word = useFieldWord();
+  const todo = useTodo();
   const { problems, state } = editor.check;
+  const isError = (p: (typeof problems)[number]) => isWrong(p) || (editor.strict && isUnfinished(p));
   return (
     <Stack gap={4} component="section" aria-label={t.problems}>
       <Group gap="xs">
@@ -32,7 +40,10 @@ export function Problems({ editor }: { editor: Editor }) {
           {t.problems}
         </Text>
         {problems.length > 0 && (
-          <Badge color={problems.some((p) => p.severity === 'error') ? 'red' : 'yellow'} variant="light">
+          <Badge
+            color={problems.some(isError) ? 'red' : problems.some((p) => !isUnfinished(p)) ? 'yellow' : 'gray'}
+            variant="light"
+          >
             {problems.length}
           </Badge>
         )}
@@ -49,23 +60,32 @@ export function Problems({ editor }: { editor: Editor }) {
       {problems.map((p, n) => {
         const { key, field } = locate(editor.kind, editor.doc, p.pointer);
         const item = find(editor.doc, key);
-        const error = p.severity === 'error';
-        const Icon = error ? IconX : IconAlertTriangle;
+        const error = isError(p);
+        const missing = isUnfinished(p);
+        const Icon = error ? IconX : missing ? IconCircleDashed : IconAlertTriangle;
         return (
           <UnstyledButton key={n} className="problem" onClick={() => jump(editor, p.pointer)}>
             <Icon
               size={16}
-              color={error ? 'var(--mantine-color-red-6)' : 'var(--mantine-color-yellow-7)'}
-              aria-label={error ? t.error : t.warning}
+              color={
+                error
+                  ? 'var(--mantine-color-red-6)'
+                  : missing
+                    ? 'var(--mantine-color-dimmed)'
+                    : 'var(--mantine-color-yellow-7)'
+              }
+              aria-label={error ? t.error : missing ? t.todo : t.warning}
             />
             <span>
               <Text span size="sm" fw={600} dir="auto">
-                {[item && summary(item.fields, editor.lang), field].filter(Boolean).join(', ')}{' '}
+                {[item && summary(item.fields, editor.lang), !missing && field && word(field)]
+                  .filter(Boolean)
+                  .join(', ')}{' '}
               </Text>
               <Text span size="sm">
-                {p.detail}
+                {missing ? todo(editor.kind, editor.doc, p) : p.detail}
               </Text>
-              {p.hint && (
+              {p.hint && !missing && (
                 <Text span size="sm" c="dimmed">
                   {'. '}
                   {p.hint}

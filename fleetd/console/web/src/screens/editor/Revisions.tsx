@@ -3,6 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { dateTime } from '../../text/time';
 import { contentOf, type Entry, restore, useRefresh, usesOf } from '../library/api';
 import { Refused } from '../../shell/Refused';
@@ -74,6 +76,7 @@ export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: E
                   >
                     {t.restore}
                   </Button>
+                  <CommandLine compact lines={[lineOf(`restore-${kind}`, { path: { id, rev: v.rev }, body: {} })]} />
                 </Group>
               </Group>
               <Text size="sm" c="dimmed" dir="auto">

@@ -3,6 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { type Entry, saveText, validate } from '../library/api';
 import { Refused } from '../../shell/Refused';
 import { useEditorTexts } from './text';
@@ -51,6 +53,7 @@ export function TextDialog({ editor, entry, onClose }: { editor: Editor; entry: 
         </Stack>
         {error !== undefined && <Refused error={error} />}
         <Group justify="flex-end">
+          <CommandLine lines={[lineOf(`save-${kind}`, { path: { id }, file: `${id}.yaml`, over: editor.draftRev })]} />
           <Button variant="default" onClick={onClose}>
             {t.cancel}
           </Button>

@@ -1,4 +1,5 @@
 import { type Multilingual, textIn } from '../../text/multilingual';
+import { withUnit } from './fields/units';
 import type { Fields } from './model';
 
 /** What a new action of a type begins with; its author fills in the rest. */
@@ -40,7 +41,7 @@ export function newAction(type: string, language: string): Fields {
 export function summary(f: Fields, language: string): string {
   const text = textIn(f.text as Multilingual | undefined, language)?.text;
   const n = (name: string) =>
-    typeof f[name] === 'number' ? `${name.replace(/_(rad|mps|radps|m)$/, '')} ${String(f[name])}` : '';
+    typeof f[name] === 'number' ? `${name.replace(/_(rad|mps|radps|m)$/, '')} ${withUnit(name, f[name])}` : '';
   const detail =
     text ??
     [

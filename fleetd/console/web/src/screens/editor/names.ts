@@ -14,7 +14,7 @@ interface Choice {
   choose: (robot: string) => void;
 }
 
-/** The robot against which an author writes: its names are suggested, conditions are explained by it, drafts are tried on it. */
+/** The robot against which an author writes: its names are suggested, and conditions are explained by it. */
 export const useAuthorsRobot = create<Choice>()((set) => ({
   robot: localStorage.getItem(key) ?? '',
   choose: (robot) => {

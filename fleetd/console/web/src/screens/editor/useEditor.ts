@@ -5,6 +5,7 @@ import { problemOf } from '../../api/problem';
 import { useLanguage } from '../../text/language';
 import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
 import { begin, commit, type History, redo, undo } from './history';
+import { isUnfinished } from './unfinished';
 import { type Doc, type Fields, type Kind, read, write } from './model';
 
 /** ms without a change until the draft is validated, and until it is saved. */
@@ -42,6 +43,9 @@ export interface Editor {
   /** Takes another draft, such as a restored one, over what is on the page. */
   take: (e: Entry) => void;
   mayEdit: boolean;
+  /** What is missing counts as an error, since its author wants to publish; until nothing is missing any more. */
+  strict: boolean;
+  demand: () => void;
   /** The language in which texts are shown and tried: the console's, unless another one was chosen. */
   lang: string;
   setLang: (lang: string) => void;
@@ -55,6 +59,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
   const [selected, select] = useState<readonly string[]>([]);
   const [check, setCheck] = useState<Check>({ problems: entry.problems ?? [], state: 'checking' });
   const [saving, setSaving] = useState<SaveState>('saved');
+  const [strict, setStrict] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [chosen, setLang] = useState('');
   const language = useLanguage((s) => s.language);
@@ -73,12 +78,15 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
       void Promise.allSettled([validate(kind, text), timelineOf(kind, text, lang)]).then(([validity, timeline]) => {
         if (old) return;
         if (validity.status === 'rejected') setCheck((c) => ({ ...c, state: 'failed' }));
-        else
+        else {
+          const problems = validity.value.problems ?? [];
+          if (!problems.some(isUnfinished)) setStrict(false);
           setCheck({
-            problems: validity.value.problems ?? [],
+            problems,
             timeline: timeline.status === 'fulfilled' ? timeline.value : undefined,
             state: 'checked',
           });
+        }
       });
     }, beforeCheck);
     return () => {
@@ -156,6 +164,8 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
       select([]);
     },
     mayEdit,
+    strict,
+    demand: () => setStrict(true),
     lang,
     setLang,
   };

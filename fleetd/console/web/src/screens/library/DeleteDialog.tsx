@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { problemOf } from '../../api/problem';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { type Deletion, impactOf, type Kind, remove, removal, useRefresh } from './api';
@@ -32,6 +33,7 @@ export function DeleteDialog({
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const changed = error !== undefined && problemOf(error).status === 409;
   const send = async () => {
     setBusy(true);
     try {
@@ -63,7 +65,12 @@ export function DeleteDialog({
         <Text size="sm" c="dimmed">
           {t.deleteUndo}
         </Text>
-        {error !== undefined && <Refused error={error} />}
+        {changed && (
+          <Alert color="orange" role="alert" title={t.deleteChangedTitle}>
+            {t.deleteChanged}
+          </Alert>
+        )}
+        {error !== undefined && !changed && <Refused error={error} />}
         <Group justify="flex-end">
           {impact.data && (
             <CommandLine lines={[lineOf(`delete-${kind}`, { path: { id }, query: removal(impact.data, why) })]} />

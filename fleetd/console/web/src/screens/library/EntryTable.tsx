@@ -3,12 +3,14 @@ import { notifications } from '@mantine/notifications';
 import {
   IconAlertTriangle,
   IconCheck,
+  IconCircleDashed,
   IconCopy,
   IconDots,
   IconDownload,
   IconPencil,
   IconRestore,
   IconSend,
+  IconTerminal2,
   IconTrash,
   IconX,
 } from '@tabler/icons-react';
@@ -18,7 +20,8 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLanguage } from '../../text/language';
 import { dateTime } from '../../text/time';
-import { type Entry, type Kind, nameOf, plural, recover, useRefresh } from './api';
+import { type Entry, type Kind, isDeleted, nameOf, plural, recover, useRefresh } from './api';
+import { isUnfinished, isWrong } from '../editor/unfinished';
 import { exportURL } from './files';
 import { useLibraryTexts } from './text';
 
@@ -26,11 +29,12 @@ interface Props {
   kind: Kind;
   entries: readonly Entry[];
   onCopy: (e: Entry) => void;
+  onLines: (e: Entry) => void;
   onDelete: (e: Entry) => void;
 }
 
 /** The rows of a list, with what each needs to be told apart and its actions. */
-export function EntryTable({ kind, entries, onCopy, onDelete }: Props) {
+export function EntryTable({ kind, entries, onCopy, onLines, onDelete }: Props) {
   const t = useLibraryTexts();
   return (
     <Table highlightOnHover verticalSpacing="xs">
@@ -50,7 +54,14 @@ export function EntryTable({ kind, entries, onCopy, onDelete }: Props) {
       </Table.Thead>
       <Table.Tbody>
         {entries.map((e) => (
-          <Row key={e.id} kind={kind} e={e} onCopy={() => onCopy(e)} onDelete={() => onDelete(e)} />
+          <Row
+            key={e.id}
+            kind={kind}
+            e={e}
+            onCopy={() => onCopy(e)}
+            onLines={() => onLines(e)}
+            onDelete={() => onDelete(e)}
+          />
         ))}
       </Table.Tbody>
     </Table>
@@ -66,20 +77,23 @@ export function length(ms: number): string {
 /** Whether a draft could be published, in words and a color. */
 export function Validity({ problems }: { problems: Entry['problems'] }) {
   const t = useLibraryTexts();
-  const errors = (problems ?? []).filter((p) => p.severity === 'error').length;
-  const warnings = (problems ?? []).length - errors;
+  const errors = (problems ?? []).filter(isWrong).length;
+  const missing = (problems ?? []).filter(isUnfinished).length;
+  const warnings = (problems ?? []).length - errors - missing;
   const [color, icon, label] =
     errors > 0
       ? (['red', <IconX key="i" size={14} aria-hidden />, t.errors(errors)] as const)
-      : warnings > 0
-        ? (['yellow', <IconAlertTriangle key="i" size={14} aria-hidden />, t.warnings(warnings)] as const)
-        : (['green', <IconCheck key="i" size={14} aria-hidden />, t.valid] as const);
+      : missing > 0
+        ? (['gray', <IconCircleDashed key="i" size={14} aria-hidden />, t.unfinished] as const)
+        : warnings > 0
+          ? (['yellow', <IconAlertTriangle key="i" size={14} aria-hidden />, t.warnings(warnings)] as const)
+          : (['green', <IconCheck key="i" size={14} aria-hidden />, t.valid] as const);
   const badge = (
     <Badge color={color} variant="light" tt="none" leftSection={icon} miw="max-content">
       {label}
     </Badge>
   );
-  if (errors + warnings === 0) return badge;
+  if (errors + missing + warnings === 0) return badge;
   return (
     <Tooltip
       label={(problems ?? [])
@@ -103,13 +117,25 @@ export function DraftBadge({ e }: { e: Pick<Entry, 'rev' | 'draft_changed'> }) {
   );
 }
 
-function Row({ kind, e, onCopy, onDelete }: { kind: Kind; e: Entry; onCopy: () => void; onDelete: () => void }) {
+function Row({
+  kind,
+  e,
+  onCopy,
+  onLines,
+  onDelete,
+}: {
+  kind: Kind;
+  e: Entry;
+  onCopy: () => void;
+  onLines: () => void;
+  onDelete: () => void;
+}) {
   const t = useLibraryTexts();
   const refresh = useRefresh();
   const language = useLanguage((s) => s.language);
   const mayEdit = useMay('edit');
   const mayAssign = useMay('assign');
-  const deleted = !!e.deleted_at && Date.parse(e.deleted_at) > 0;
+  const deleted = isDeleted(e);
   const to = `/${plural[kind]}/${e.id}`;
   const bringBack = async () => {
     try {
@@ -195,6 +221,9 @@ function Row({ kind, e, onCopy, onDelete }: { kind: Kind; e: Entry; onCopy: () =
               leftSection={<IconDownload size={16} aria-hidden />}
             >
               {t.exportCSV}
+            </Menu.Item>
+            <Menu.Item onClick={onLines} leftSection={<IconTerminal2 size={16} aria-hidden />}>
+              {t.commandLine}
             </Menu.Item>
             <Menu.Divider />
             {deleted ? (

@@ -2,7 +2,9 @@ import { Alert, Badge, Button, Checkbox, Group, Modal, Select, Stack, Table, Tex
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 
-import { type Import, importFile, useRefresh } from './api';
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
+import { formatOf, type Import, importFile, mapsOf, useRefresh } from './api';
 import { FileInput } from './FileInput';
 import { useImportTexts } from './importText';
 import { Refused } from '../../shell/Refused';
@@ -131,6 +133,16 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           </>
         )}
         <Group justify="flex-end">
+          {file && (
+            <CommandLine
+              lines={[
+                lineOf('import-library', {
+                  file: file.name,
+                  query: { format: formatOf(file.name), map: mapsOf(mapped), skip_wrong: skipWrong },
+                }),
+              ]}
+            />
+          )}
           <Button variant="default" onClick={onClose}>
             {t.cancel}
           </Button>

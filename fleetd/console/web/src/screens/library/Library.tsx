@@ -3,12 +3,15 @@ import { IconChevronDown, IconFileImport, IconPlus, IconSearch } from '@tabler/i
 import { useState } from 'react';
 
 import { useMay } from '../../api/me';
+import { lineOf } from '../../api/lines';
 import { useFilter } from '../../shell/useFilter';
-import { type Entry, type Kind, useEntries } from './api';
+import { type Entry, isDeleted, type Kind, useEntries } from './api';
 import { DeleteDialog } from './DeleteDialog';
 import { EntryTable } from './EntryTable';
+import { exportLine } from './exportLines';
 import { exportURL } from './files';
 import { ImportDialog } from './ImportDialog';
+import { LinesDialog } from './LinesDialog';
 import { DuplicateDialog, NewDialog } from './NewDialog';
 import { Refused } from '../../shell/Refused';
 import { useLibraryTexts } from './text';
@@ -19,7 +22,7 @@ export function Library({ kind }: { kind: Kind }) {
   const mayEdit = useMay('edit');
   const filter = useFilter(['q', 'deleted']);
   const deleted = filter.values.deleted !== '';
-  const [dialog, open] = useState<{ what: 'new' | 'import' | 'copy' | 'delete'; of?: Entry }>();
+  const [dialog, open] = useState<{ what: 'new' | 'import' | 'copy' | 'delete' | 'lines'; of?: Entry }>();
   const entries = useEntries(kind, deleted);
   const close = () => open(undefined);
   const words = filter.values.q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -28,6 +31,15 @@ export function Library({ kind }: { kind: Kind }) {
       [e.id, ...Object.values(e.names ?? {}), ...(e.languages ?? [])].join(' ').toLowerCase().includes(w),
     ),
   );
+  /** The entries of a row's menu that do their work at once. */
+  const linesOf = (of: Entry) => [
+    { label: t.exportYAML, line: exportLine(kind, [of.id], 'yaml') },
+    { label: t.exportZIP, line: exportLine(kind, [of.id], 'zip') },
+    { label: t.exportCSV, line: exportLine(kind, [of.id], 'csv') },
+    ...(isDeleted(of)
+      ? [{ label: t.recover, line: lineOf(`recover-${kind}`, { path: { id: of.id }, body: {} }) }]
+      : []),
+  ];
   const locked = { 'data-disabled': !mayEdit || undefined, 'aria-disabled': !mayEdit };
 
   return (
@@ -55,6 +67,7 @@ export function Library({ kind }: { kind: Kind }) {
               <Menu.Item component="a" href={exportURL(kind, [], 'csv')} download>
                 {t.exportAllCSV}
               </Menu.Item>
+              <Menu.Item onClick={() => open({ what: 'lines' })}>{t.commandLine}</Menu.Item>
             </Menu.Dropdown>
           </Menu>
           <Tooltip label={t.noEdit} disabled={mayEdit}>
@@ -129,11 +142,25 @@ export function Library({ kind }: { kind: Kind }) {
           kind={kind}
           entries={shown}
           onCopy={(of) => open({ what: 'copy', of })}
+          onLines={(of) => open({ what: 'lines', of })}
           onDelete={(of) => open({ what: 'delete', of })}
         />
       )}
       {dialog?.what === 'new' && (
         <NewDialog kind={kind} taken={(entries.data ?? []).map((e) => e.id)} onClose={close} />
+      )}
+      {dialog?.what === 'lines' && (
+        <LinesDialog
+          lines={
+            dialog.of
+              ? linesOf(dialog.of)
+              : [
+                  { label: t.exportAll, line: exportLine(kind, [], 'zip') },
+                  { label: t.exportAllCSV, line: exportLine(kind, [], 'csv') },
+                ]
+          }
+          onClose={close}
+        />
       )}
       {dialog?.what === 'import' && <ImportDialog onClose={close} />}
       {dialog?.what === 'copy' && (

@@ -2,6 +2,8 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { lineOf } from '../../api/lines';
+import { CommandLine } from '../../shell/CommandLine';
 import { useLanguage } from '../../text/language';
 import type { Fields } from '../editor/model';
 import { duplicate, type Kind, plural, save, useRefresh } from './api';
@@ -78,6 +80,7 @@ export function DuplicateDialog({ kind, id, taken, onClose }: Props & { id: stri
     <Form
       kind={kind}
       title={t.copyTitle(id)}
+      line={valid.test(to) ? lineOf(`duplicate-${kind}`, { path: { id }, body: { id: to } }) : undefined}
       submit={t.copy}
       id={to}
       taken={taken}
@@ -120,12 +123,13 @@ function IdInput({
 interface FormProps extends Props {
   title: string;
   submit: string;
+  line?: string;
   id: string;
   send: () => Promise<unknown>;
   children: ReactNode;
 }
 
-function Form({ kind, title, submit, id, taken, onClose, send, children }: FormProps) {
+function Form({ kind, title, submit, line, id, taken, onClose, send, children }: FormProps) {
   const t = useLibraryTexts();
   const navigate = useNavigate();
   const refresh = useRefresh();
@@ -150,6 +154,7 @@ function Form({ kind, title, submit, id, taken, onClose, send, children }: FormP
           {children}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
+            {line && <CommandLine lines={[line]} />}
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

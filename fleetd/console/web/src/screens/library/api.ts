@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, data, type Schemas } from '../../api/client';
 import { textIn } from '../../text/multilingual';
 import type { Fields, Kind } from '../editor/model';
+import type { Format } from './files';
 
 export type { Kind };
 export type Entry = Schemas['Entry'];
@@ -21,6 +22,8 @@ export const plural = { act: 'acts', story: 'stories', activity: 'activities' } 
 /** The name of an entry for a reader of a language, or else its id. */
 export const nameOf = (e: Pick<Entry, 'id' | 'name' | 'names'>, language: string) =>
   textIn(e.names, language)?.text || e.name || e.id;
+
+export const isDeleted = (e: Pick<Entry, 'deleted_at'>) => !!e.deleted_at && Date.parse(e.deleted_at) > 0;
 
 // The three kinds have the same requests; the types of acts stand for all.
 const at = (kind: Kind) => `/api/v1/${plural[kind]}` as '/api/v1/acts';
@@ -142,22 +145,30 @@ export async function contentOf(kind: Kind, id: string, rev: number): Promise<Fi
 
 export type Import = Schemas['Import'];
 
+/** What a file is, by its name. */
+export function formatOf(name: string): Format {
+  const end = name.toLowerCase().split('.').pop();
+  return end === 'csv' || end === 'zip' ? end : 'yaml';
+}
+
+/** What columns of a list are, as fleetd takes it. */
+export const mapsOf = (mapped: Record<string, string>) =>
+  Object.entries(mapped).map(([header, field]) => `${header}=${field}`);
+
 /** Imports a file, without what is wrong if asked, or only shows what that would do. */
 export async function importFile(
   file: File,
   mapped: Record<string, string>,
   how: { dry: boolean; skipWrong: boolean },
 ): Promise<Import> {
-  const end = file.name.toLowerCase().split('.').pop();
-  const format = end === 'csv' || end === 'zip' ? end : 'yaml';
   return data(
     api.POST('/api/v1/library/import', {
       params: {
         query: {
-          format,
+          format: formatOf(file.name),
           dry_run: how.dry,
           skip_wrong: how.skipWrong,
-          map: Object.entries(mapped).map(([header, field]) => `${header}=${field}`),
+          map: mapsOf(mapped),
         },
       },
       body: file as unknown as string,

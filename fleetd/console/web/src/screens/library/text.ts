@@ -28,6 +28,7 @@ export const useLibraryTexts = texts(
     edited: 'changes not published',
     published: 'as published',
     valid: 'valid',
+    unfinished: 'not finished',
     errors: (n: number) => (n === 1 ? '1 error' : `${n} errors`),
     warnings: (n: number) => (n === 1 ? '1 warning' : `${n} warnings`),
     steps: {
@@ -62,6 +63,7 @@ export const useLibraryTexts = texts(
     exportAll: 'Export all as ZIP',
     exportAllCSV: 'Export all as CSV list',
     import: 'Import…',
+    commandLine: 'Command line…',
     noEdit: 'You do not have the right to change stories. Ask an author.',
     cancel: 'Cancel',
     close: 'Close',
@@ -85,6 +87,9 @@ export const useLibraryTexts = texts(
     deleteClears: (stories: string) =>
       `Robots are left without a default story: ${stories}. They have nothing to perform then.`,
     deleteUndo: 'Recover undoes it, but does not assign it again.',
+    deleteChangedTitle: 'Nothing is deleted: what it would change is different now',
+    deleteChanged:
+      'Somebody changed or assigned a story while this dialog was open. The list above shows what deleting would change now. Read it, then press Delete again.',
     why: 'Why (for the audit)',
     deleteNow: 'Delete',
     deleteDone: (id: string) => `${id} is deleted`,
@@ -118,6 +123,7 @@ export const useLibraryTexts = texts(
     edited: 'Änderungen nicht veröffentlicht',
     published: 'wie veröffentlicht',
     valid: 'gültig',
+    unfinished: 'nicht fertig',
     errors: (n) => (n === 1 ? '1 Fehler' : `${n} Fehler`),
     warnings: (n) => (n === 1 ? '1 Warnung' : `${n} Warnungen`),
     steps: {
@@ -152,6 +158,7 @@ export const useLibraryTexts = texts(
     exportAll: 'Alles als ZIP exportieren',
     exportAllCSV: 'Alles als CSV-Liste exportieren',
     import: 'Importieren…',
+    commandLine: 'Befehlszeile…',
     noEdit: 'Sie haben kein Recht, Geschichten zu ändern. Fragen Sie einen Autor.',
     cancel: 'Abbrechen',
     close: 'Schließen',
@@ -176,6 +183,9 @@ export const useLibraryTexts = texts(
     deleteClears: (stories) =>
       `Roboter bleiben ohne Standardgeschichte: ${stories}. Sie haben dann nichts aufzuführen.`,
     deleteUndo: 'Wiederherstellen macht es rückgängig, weist es aber nicht wieder zu.',
+    deleteChangedTitle: 'Nichts ist gelöscht: die Folgen sind jetzt andere',
+    deleteChanged:
+      'Jemand hat eine Geschichte geändert oder zugewiesen, während dieser Dialog offen war. Die Liste oben zeigt, was das Löschen jetzt ändern würde. Lesen Sie sie, dann drücken Sie noch einmal Löschen.',
     why: 'Warum (für das Protokoll)',
     deleteNow: 'Löschen',
     deleteDone: (id) => `${id} ist gelöscht`,

@@ -9,6 +9,7 @@ import { problemOf } from '../../../api/problem';
 import { texts } from '../../../text/language';
 import { useAuthorsRobot } from '../names';
 import type { FieldProps } from './Field';
+import { FieldLabel } from './FieldLabel';
 
 const useConditionTexts = texts(
   {
@@ -54,7 +55,7 @@ export function ConditionField({ name, schema, value, disabled, onChange }: Fiel
     <Stack gap={6}>
       <Textarea
         ref={input}
-        label={name}
+        label={<FieldLabel name={name} />}
         description={schema.description}
         autosize
         minRows={2}

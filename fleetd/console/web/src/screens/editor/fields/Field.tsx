@@ -11,11 +11,18 @@ import {
   TextInput,
 } from '@mantine/core';
 
-import type { Names } from '../names';
+import { type Names, useActNames } from '../names';
 import { resolve, type Schema } from '../schemas';
 import { useEditorTexts } from '../text';
-import { Choices, Pairs, Parameters, Permissions, Texts, With } from './Composite';
+import { Choices } from './Choices';
 import { ConditionField } from './ConditionField';
+import { FieldLabel } from './FieldLabel';
+import { Pairs, Parameters, With } from './Named';
+import { Permissions } from './Permissions';
+import { Texts } from './Texts';
+import { NumberField } from './NumberField';
+import { withoutUnit } from './units';
+import { useFieldWord, useValueWord } from './words';
 
 export interface FieldProps {
   name: string;
@@ -44,7 +51,14 @@ const isText = (s: Schema) => typeof s.additionalProperties === 'object' && s.ad
 function Input(p: FieldProps) {
   const t = useEditorTexts();
   const { name, schema, value, onChange, disabled } = p;
-  const common = { label: name, description: schema.description, disabled, withAsterisk: p.required };
+  const valueWord = useValueWord();
+  const actName = useActNames();
+  const common = {
+    label: <FieldLabel name={name} />,
+    description: withoutUnit(schema.description),
+    disabled,
+    withAsterisk: p.required,
+  };
   const text = typeof value === 'string' ? value : '';
   const set = (v: string) => onChange(v === '' && !p.required ? undefined : v);
 
@@ -59,7 +73,7 @@ function Input(p: FieldProps) {
   if (schema.properties) {
     const inner = (value ?? {}) as Record<string, unknown>;
     return (
-      <Fieldset legend={name}>
+      <Fieldset legend={<FieldLabel name={name} />}>
         <Stack gap="sm">
           {['when', 'for', 'cooldown', ...Object.keys(schema.properties)]
             .filter((n, k, all) => schema.properties![n] && all.indexOf(n) === k)
@@ -98,7 +112,7 @@ function Input(p: FieldProps) {
       <Select
         {...common}
         value={text || null}
-        data={schema.enum}
+        data={schema.enum.map((value) => ({ value, label: valueWord(value) }))}
         clearable={!p.required}
         placeholder={t.fixed}
         onChange={(v) => onChange(v ?? undefined)}
@@ -107,36 +121,31 @@ function Input(p: FieldProps) {
   if (schema.type === 'boolean')
     return (
       <Switch
-        label={name}
-        description={schema.description}
+        label={common.label}
+        description={common.description}
         disabled={disabled}
         checked={value === true}
         onChange={(e) => onChange(e.currentTarget.checked || undefined)}
       />
     );
-  if (schema.type === 'number' || schema.type === 'integer') {
-    const degrees =
-      name.endsWith('_rad') && typeof value === 'number' ? ` = ${t.degrees(((value * 180) / Math.PI).toFixed(0))}` : '';
-    const whole = schema.type === 'integer';
-    const ms = name.endsWith('_ms');
-    return (
-      <NumberInput
-        {...common}
-        description={`${schema.description ?? ''}${degrees}`}
-        value={typeof value === 'number' ? value : ''}
-        min={schema.minimum}
-        max={schema.maximum}
-        clampBehavior="none"
-        step={ms ? 100 : whole ? 1 : 0.1}
-        allowDecimal={!whole}
-        decimalScale={whole ? 0 : 4}
-        suffix={ms ? ' ms' : undefined}
-        onChange={(v) => onChange(typeof v === 'number' ? v : undefined)}
-      />
-    );
-  }
+  if (schema.type === 'number' || schema.type === 'integer')
+    return <NumberField {...common} name={name} schema={schema} value={value} onChange={onChange} />;
   if (schema.pattern?.startsWith('^#'))
     return <ColorInput {...common} value={text} format="hex" onChange={(v) => onChange(v === '' ? undefined : v)} />;
+  if (name === 'act' || name === 'shutdown')
+    return (
+      <Select
+        {...common}
+        searchable
+        clearable={!p.required}
+        value={text || null}
+        data={[...new Set([...(p.names.act ?? []), ...(text ? [text] : [])])].map((id) => ({
+          value: id,
+          label: actName(id) === id ? id : `${actName(id)} (${id})`,
+        }))}
+        onChange={(v) => onChange(v ?? undefined)}
+      />
+    );
   const suggested = p.names[name];
   if (suggested) return <Autocomplete {...common} value={text} data={suggested} onChange={set} />;
   if ((schema.maxLength ?? 0) > 200)
@@ -147,27 +156,27 @@ function Input(p: FieldProps) {
 /** A word, or a number under a name: once, loop or {times: 3}. */
 function Rule({ name, schema, value, onChange, disabled, required }: FieldProps) {
   const t = useEditorTexts();
+  const fieldWord = useFieldWord();
+  const valueWord = useValueWord();
   const words = schema.oneOf!.find((s) => s.enum)?.enum ?? [];
   const counted = schema.oneOf!.find((s) => s.properties)!;
   const [count, bounds] = Object.entries(counted.properties!)[0]!;
   const n = value !== null && typeof value === 'object' ? (value as Record<string, number>)[count] : undefined;
-  const said = t as unknown as Record<string, string>;
   return (
     <Stack gap={4}>
       <Select
-        label={name}
-        description={schema.description}
+        label={<FieldLabel name={name} />}
         disabled={disabled}
         withAsterisk={required}
         allowDeselect={!required}
         value={n !== undefined ? count : typeof value === 'string' ? value : null}
         placeholder={t.fixed}
-        data={[...words, count].map((w) => ({ value: w, label: said[w] && said[w] !== w ? `${w}: ${said[w]}` : w }))}
+        data={[...words, count].map((w) => ({ value: w, label: valueWord(w) }))}
         onChange={(v) => onChange(v === null ? undefined : v === count ? { [count]: 2 } : v)}
       />
       {n !== undefined && (
         <NumberInput
-          aria-label={`${name}: ${count}`}
+          aria-label={`${fieldWord(name)}: ${valueWord(count)}`}
           disabled={disabled}
           value={n}
           min={bounds.minimum}

@@ -1,98 +1,20 @@
-import { ActionIcon, Button, Checkbox, Fieldset, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { useEntry } from '../../library/api';
 import { useEditorTexts } from '../text';
 import type { FieldProps } from './Field';
+import { FieldLabel } from './FieldLabel';
+import { orNothing, Remove } from './Remove';
+import { useFieldWord } from './words';
 
 type Map = Record<string, string>;
-
-const orNothing = <T extends object>(v: T) => (Object.keys(v).length > 0 ? v : undefined);
-
-function Remove({ what, disabled, onClick }: { what: string; disabled: boolean; onClick: () => void }) {
-  const t = useEditorTexts();
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size={32}
-      disabled={disabled}
-      aria-label={t.removeOne(what)}
-      onClick={onClick}
-    >
-      <IconTrash size={16} aria-hidden />
-    </ActionIcon>
-  );
-}
-
-/** A text in several languages. */
-export function Texts({ name, schema, value, names, disabled, onChange }: FieldProps) {
-  const t = useEditorTexts();
-  const texts = (value ?? {}) as Map;
-  const known = [
-    'en',
-    'de',
-    ...(names.languages ?? []),
-    'fr',
-    'it',
-    'es',
-    'nl',
-    'pl',
-    'pt',
-    'tr',
-    'ar',
-    'he',
-    'ja',
-    'zh',
-  ];
-  const free = [...new Set(known)].filter((l) => !(l in texts));
-  return (
-    <Fieldset legend={name}>
-      <Stack gap="xs">
-        <Text size="xs" c="dimmed">
-          {schema.description}
-        </Text>
-        {Object.entries(texts).map(([lang, text]) => (
-          <Group key={lang} gap={4} align="flex-end" wrap="nowrap">
-            <Textarea
-              label={lang}
-              aria-label={`${name} ${lang}`}
-              lang={lang}
-              dir="auto"
-              autosize
-              minRows={1}
-              maxRows={6}
-              flex={1}
-              disabled={disabled}
-              value={text}
-              onChange={(e) => onChange({ ...texts, [lang]: e.currentTarget.value })}
-            />
-            <Remove
-              what={lang}
-              disabled={disabled}
-              onClick={() => onChange(orNothing(Object.fromEntries(Object.entries(texts).filter(([l]) => l !== lang))))}
-            />
-          </Group>
-        ))}
-        <Select
-          size="xs"
-          aria-label={`${name}: ${t.addLanguage}`}
-          placeholder={t.addLanguage}
-          data={free}
-          value={null}
-          searchable
-          disabled={disabled}
-          onChange={(lang) => lang && onChange({ ...texts, [lang]: '' })}
-        />
-      </Stack>
-    </Fieldset>
-  );
-}
 
 /** Names with values, such as labels. */
 export function Pairs({ name, schema, value, disabled, onChange }: FieldProps) {
   const t = useEditorTexts();
+  const word = useFieldWord();
   const pairs = (value ?? {}) as Map;
   const [fresh, setFresh] = useState('');
   const add = () => {
@@ -100,7 +22,7 @@ export function Pairs({ name, schema, value, disabled, onChange }: FieldProps) {
     setFresh('');
   };
   return (
-    <Fieldset legend={name}>
+    <Fieldset legend={<FieldLabel name={name} />}>
       <Stack gap="xs">
         <Text size="xs" c="dimmed">
           {schema.description}
@@ -123,7 +45,7 @@ export function Pairs({ name, schema, value, disabled, onChange }: FieldProps) {
           </Group>
         ))}
         <NewKey
-          label={`${name}: ${t.key}`}
+          label={`${word(name)}: ${t.key}`}
           button={t.addEntry}
           value={fresh}
           disabled={disabled}
@@ -193,7 +115,7 @@ function WithOf({ act, ...p }: FieldProps & { act: string }) {
   const unknown = Object.keys(values).some((k) => !(k in parameters));
   if (Object.keys(parameters).length === 0 || unknown) return unknown ? <Pairs {...p} /> : null;
   return (
-    <Fieldset legend={p.name}>
+    <Fieldset legend={<FieldLabel name={p.name} />}>
       <Stack gap="xs">
         <Text size="xs" c="dimmed">
           {p.schema.description}
@@ -220,6 +142,7 @@ function WithOf({ act, ...p }: FieldProps & { act: string }) {
 /** Placeholders of an act's texts, with their defaults. */
 export function Parameters({ name, schema, value, disabled, onChange }: FieldProps) {
   const t = useEditorTexts();
+  const word = useFieldWord();
   const all = (value ?? {}) as Record<string, { type: string; default?: string }>;
   const [fresh, setFresh] = useState('');
   const add = () => {
@@ -227,7 +150,7 @@ export function Parameters({ name, schema, value, disabled, onChange }: FieldPro
     setFresh('');
   };
   return (
-    <Fieldset legend={name}>
+    <Fieldset legend={<FieldLabel name={name} />}>
       <Stack gap="xs">
         <Text size="xs" c="dimmed">
           {schema.description}
@@ -256,90 +179,13 @@ export function Parameters({ name, schema, value, disabled, onChange }: FieldPro
           </Group>
         ))}
         <NewKey
-          label={`${name}: ${t.key}`}
+          label={`${word(name)}: ${t.key}`}
           button={t.addParameter}
           value={fresh}
           disabled={disabled}
           onChange={setFresh}
           onAdd={add}
         />
-      </Stack>
-    </Fieldset>
-  );
-}
-
-/** Circumstances in which an activity may start all the same. */
-export function Permissions({ name, schema, value, disabled, onChange }: FieldProps) {
-  const t = useEditorTexts();
-  const all = (value ?? {}) as Record<string, boolean>;
-  return (
-    <Fieldset legend={name}>
-      <Stack gap="xs">
-        <Text size="xs" c="dimmed">
-          {schema.description}
-        </Text>
-        {Object.entries(t.permissions).map(([k, label]) => (
-          <Checkbox
-            key={k}
-            label={label}
-            disabled={disabled}
-            checked={all[k] === true}
-            onChange={(e) => {
-              const { [k]: _, ...others } = all;
-              onChange(orNothing(e.currentTarget.checked ? { ...all, [k]: true } : others));
-            }}
-          />
-        ))}
-      </Stack>
-    </Fieldset>
-  );
-}
-
-/** Answers that a screen offers. */
-export function Choices(p: FieldProps) {
-  const t = useEditorTexts();
-  const all = (p.value as { id: string; text: Map }[] | undefined) ?? [];
-  const put = (n: number, next: object) => p.onChange(all.map((c, k) => (k === n ? { ...c, ...next } : c)));
-  return (
-    <Fieldset legend={p.name}>
-      <Stack gap="xs">
-        <Text size="xs" c="dimmed">
-          {p.schema.description}
-        </Text>
-        {all.map((c, n) => (
-          <Stack key={n} gap={4}>
-            <Group gap={4} align="flex-end" wrap="nowrap">
-              <TextInput
-                label={`${t.choice} ${n + 1}: id`}
-                flex={1}
-                disabled={p.disabled}
-                value={c.id}
-                onChange={(e) => put(n, { id: e.currentTarget.value })}
-              />
-              <Remove
-                what={c.id || String(n + 1)}
-                disabled={p.disabled}
-                onClick={() => p.onChange(all.length > 1 ? all.filter((_, k) => k !== n) : undefined)}
-              />
-            </Group>
-            <Texts
-              {...p}
-              name={`${t.choice} ${n + 1}`}
-              schema={{}}
-              value={c.text}
-              onChange={(v) => put(n, { text: v ?? {} })}
-            />
-          </Stack>
-        ))}
-        <Button
-          size="xs"
-          variant="default"
-          disabled={p.disabled}
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => p.onChange([...all, { id: `answer-${all.length + 1}`, text: { en: '' } }])}
-        >
-          {t.addChoice}
-        </Button>
       </Stack>
     </Fieldset>
   );

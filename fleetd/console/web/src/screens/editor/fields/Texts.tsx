@@ -1,0 +1,87 @@
+import { Fieldset, Group, Select, Stack, Text, Textarea } from '@mantine/core';
+
+import { useLanguage } from '../../../text/language';
+import { languageName } from '../../../text/multilingual';
+import { useEditorTexts } from '../text';
+import type { FieldProps } from './Field';
+import { FieldLabel } from './FieldLabel';
+import { orNothing, Remove } from './Remove';
+import { useFieldWord } from './words';
+
+type Map = Record<string, string>;
+
+/** A text in several languages. */
+export function Texts({
+  name,
+  title: given,
+  schema,
+  value,
+  names,
+  disabled,
+  onChange,
+}: FieldProps & { title?: string }) {
+  const t = useEditorTexts();
+  const reader = useLanguage((s) => s.language);
+  const word = useFieldWord();
+  const title = given ?? word(name);
+  const languageLabel = (l: string) => `${languageName(l, reader)} (${l})`;
+  const texts = (value ?? {}) as Map;
+  const known = [
+    'en',
+    'de',
+    ...(names.languages ?? []),
+    'fr',
+    'it',
+    'es',
+    'nl',
+    'pl',
+    'pt',
+    'tr',
+    'ar',
+    'he',
+    'ja',
+    'zh',
+  ];
+  const free = [...new Set(known)].filter((l) => !(l in texts));
+  return (
+    <Fieldset legend={given ?? <FieldLabel name={name} />}>
+      <Stack gap="xs">
+        <Text size="xs" c="dimmed">
+          {schema.description}
+        </Text>
+        {Object.entries(texts).map(([lang, text]) => (
+          <Group key={lang} gap={4} align="flex-end" wrap="nowrap">
+            <Textarea
+              label={languageLabel(lang)}
+              aria-label={`${title}: ${languageLabel(lang)}`}
+              lang={lang}
+              dir="auto"
+              autosize
+              minRows={1}
+              maxRows={6}
+              flex={1}
+              disabled={disabled}
+              value={text}
+              onChange={(e) => onChange({ ...texts, [lang]: e.currentTarget.value })}
+            />
+            <Remove
+              what={languageLabel(lang)}
+              disabled={disabled}
+              onClick={() => onChange(orNothing(Object.fromEntries(Object.entries(texts).filter(([l]) => l !== lang))))}
+            />
+          </Group>
+        ))}
+        <Select
+          size="xs"
+          aria-label={`${title}: ${t.addLanguage}`}
+          placeholder={t.addLanguage}
+          data={free.map((l) => ({ value: l, label: languageLabel(l) }))}
+          value={null}
+          searchable
+          disabled={disabled}
+          onChange={(lang) => lang && onChange({ ...texts, [lang]: '' })}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}

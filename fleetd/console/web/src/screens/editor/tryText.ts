@@ -1,0 +1,118 @@
+import { texts } from '../../text/language';
+
+export const useTryTexts = texts(
+  {
+    title: (name: string) => `Try “${name}” on a robot`,
+    robot: 'Robot that performs it',
+    choose: 'Choose a robot',
+    none: 'There is no robot yet.',
+    groups: {
+      ready: 'Ready: manual mode (mnl), enabled',
+      step: 'After a step in this dialog',
+      cannot: 'Not possible now',
+    },
+    ready: 'in manual mode (mnl), enabled',
+    needs: (doing: string) => `${doing}; needs manual mode (mnl)`,
+    held: (who: string) => `${who} has control of it`,
+    all: 'The whole draft',
+    chosen: (n: number) => (n === 1 ? 'Only what is chosen (1)' : `Only what is chosen (${n})`),
+    which: 'What',
+    moves: (robot: string) => `${robot} moves.`,
+    movesAll: (name: string, does: string) =>
+      `It performs “${name}” once, as the draft is now${does ? `: it ${does}` : ''}.`,
+    movesChosen: (n: number) => `It performs ${n === 1 ? 'what is chosen (1)' : `what is chosen (${n})`} once.`,
+    look: 'Have the robot in sight, and room around it.',
+    takes: 'This page takes control',
+    takesWhat: (robot: string) =>
+      `of ${robot} (a lease) for as long as it performs: nobody else can drive it meanwhile.`,
+    gives: 'It gives control back',
+    givesWhat:
+      'as soon as the robot has finished, you end it, or you close this dialog. The robot stays in manual mode until somebody sets it back.',
+    does: {
+      speech: 'speaks',
+      sound: 'plays sounds',
+      face: 'shows faces',
+      led: 'lights up',
+      screen: 'uses its screen',
+      head: 'turns its head',
+      body: 'moves its body or drives',
+    },
+    and: 'and',
+    start: 'Perform',
+    stop: 'End it',
+    noRobot: 'Choose a robot first.',
+    faulty: 'The draft has errors, or something is still missing. See the list of problems.',
+    notManual: (robot: string, mode: string) =>
+      mode === 'ato'
+        ? `${robot} performs by itself now (mode ato). Manual mode ends its story.`
+        : `${robot} is in mode ${mode}. It has to be in manual mode (mnl).`,
+    manual: 'Set it to manual mode (mnl)',
+    stopped: (robot: string, state: string) => `${robot}: ${state}. Its page says why, and what to do next.`,
+    notEnabled: (robot: string) => `${robot} may not move yet. Look at it, then enable it.`,
+    enable: 'Enable it: it may move',
+    back: 'Set it back to automatic mode (ato)',
+    forbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
+    page: 'Open its page',
+    accepted: 'Accepted: the robot begins.',
+    running: 'The robot performs it.',
+    done: 'The robot says that it has performed it. Control is given back.',
+    ended: (state: string, why: string) => `It ended: ${state}${why ? `, ${why}` : ''}. Control is given back.`,
+  },
+  {
+    title: (name) => `„${name}“ auf einem Roboter ausprobieren`,
+    robot: 'Roboter, der es aufführt',
+    choose: 'Roboter wählen',
+    none: 'Es gibt noch keinen Roboter.',
+    groups: {
+      ready: 'Bereit: manueller Modus (mnl), freigegeben',
+      step: 'Nach einem Schritt in diesem Dialog',
+      cannot: 'Jetzt nicht möglich',
+    },
+    ready: 'im manuellen Modus (mnl), freigegeben',
+    needs: (doing) => `${doing}; braucht den manuellen Modus (mnl)`,
+    held: (who) => `${who} hat die Steuerung`,
+    all: 'Den ganzen Entwurf',
+    chosen: (n) => `Nur das Ausgewählte (${n})`,
+    which: 'Was',
+    moves: (robot) => `${robot} bewegt sich.`,
+    movesAll: (name, does) =>
+      `Er führt „${name}“ einmal auf, so wie der Entwurf jetzt ist${does ? `: er ${does}` : ''}.`,
+    movesChosen: (n) => `Er führt das Ausgewählte (${n}) einmal auf.`,
+    look: 'Sehen Sie den Roboter vor sich, mit Platz um ihn herum.',
+    takes: 'Diese Seite übernimmt die Steuerung',
+    takesWhat: (robot) => `von ${robot} (eine Lease), solange er aufführt: niemand sonst kann ihn so lange fahren.`,
+    gives: 'Sie gibt die Steuerung zurück,',
+    givesWhat:
+      'sobald der Roboter fertig ist, Sie es beenden oder diesen Dialog schließen. Der Roboter bleibt im manuellen Modus, bis ihn jemand zurücksetzt.',
+    does: {
+      speech: 'spricht',
+      sound: 'spielt Klänge',
+      face: 'zeigt Gesichter',
+      led: 'leuchtet',
+      screen: 'benutzt seinen Bildschirm',
+      head: 'dreht den Kopf',
+      body: 'bewegt seinen Körper oder fährt',
+    },
+    and: 'und',
+    start: 'Aufführen',
+    stop: 'Beenden',
+    noRobot: 'Wählen Sie erst einen Roboter.',
+    faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
+    notManual: (robot, mode) =>
+      mode === 'ato'
+        ? `${robot} führt jetzt von selbst auf (Modus ato). Der manuelle Modus beendet seine Geschichte.`
+        : `${robot} ist im Modus ${mode}. Er muss im manuellen Modus (mnl) sein.`,
+    manual: 'In den manuellen Modus setzen (mnl)',
+    stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
+    notEnabled: (robot) => `${robot} darf sich noch nicht bewegen. Sehen Sie ihn an, dann geben Sie ihn frei.`,
+    enable: 'Freigeben: er darf sich bewegen',
+    back: 'Zurück in den automatischen Modus (ato)',
+    forbidden:
+      'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',
+    page: 'Seine Seite öffnen',
+    accepted: 'Angenommen: der Roboter beginnt.',
+    running: 'Der Roboter führt es auf.',
+    done: 'Der Roboter meldet, dass er es aufgeführt hat. Die Steuerung ist zurückgegeben.',
+    ended: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}. Die Steuerung ist zurückgegeben.`,
+  },
+);
