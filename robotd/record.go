@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -171,6 +172,9 @@ func recordVerifyCommand(dir func() string) *cobra.Command {
 			bad := 0
 			for _, name := range names {
 				c, err := recorder.Verify(name)
+				if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+					return err
+				}
 				if err != nil {
 					bad++
 				}

@@ -36,6 +36,9 @@ func TestKilledRobotLeavesReadableRecording(t *testing.T) {
 		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "--data", filepath.Join(w.folder, "r1")).CombinedOutput(); err != nil {
 			w.t.Errorf("verify: %v\n%s", err, out)
 		}
+		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "none.mcap").CombinedOutput(); err == nil || string(out) != "robotd: open none.mcap: no such file or directory\n" {
+			w.t.Errorf("verify of a file that is not there: %v\n%s", err, out)
+		}
 		w.runRobot("r1", "robot.yaml")
 		brokertest.Eventually(w.t, "the closed recording and a new one", func() bool {
 			all := spans()
