@@ -243,6 +243,9 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		if r.Desired.Converged && r.Desired.Story != nil && r.Auto == schema.AutoStopped {
 			desired, why = needsStart, "stopped: fleetd auto start "+r.ID
 		}
+		if r.Desired.Converged && len(r.Latches) > 0 {
+			why = heldText(r)
+		}
 		writeRow(w, r.ID, r.Presence.View, has, desired, why)
 	}
 	_ = w.Flush() // a write error shows at the next write

@@ -54,9 +54,15 @@ func lifeText(l *schema.StateLife) string {
 	return s
 }
 
-// waitingText says for each activity that does not start why it does not.
-func waitingText(l *schema.StateLife) string {
-	var parts []string
+// waitingTexts says for each activity that does not start why it does not; after a stop, which
+// keeps all of them, it says only that.
+func waitingTexts(l *schema.StateLife) (parts []string) {
+	switch l.Reason {
+	case schema.ReasonLatched, schema.ReasonSafetyLatched, schema.ReasonStopped, schema.ReasonNeedsContinue, schema.ReasonNeedsStart:
+		if len(l.Conditions) > 0 {
+			return []string{"no activity starts: " + strings.ReplaceAll(string(l.Reason), "_", " ")}
+		}
+	}
 	for _, c := range l.Conditions {
 		switch {
 		case c.Activity == l.Focused:
@@ -66,7 +72,7 @@ func waitingText(l *schema.StateLife) string {
 			parts = append(parts, c.Activity+" may start")
 		}
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // lifeTable shows everything of a life, as it was at now.

@@ -24,7 +24,7 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 	if got, want := lifeText(l), "interactive: tell-a-joke, then again greet, next quiz"; got != want {
 		t.Errorf("life: %q, want %q", got, want)
 	}
-	if got, want := waitingText(l), "quiz may start; rest: battery < 0.3 is not true: battery is 0.8"; got != want {
+	if got, want := strings.Join(waitingTexts(l), "\n"), "quiz may start\nrest: battery < 0.3 is not true: battery is 0.8"; got != want {
 		t.Errorf("waiting: %q, want %q", got, want)
 	}
 	if got, want := lifeText(&schema.StateLife{State: schema.LifeSafeguard, Reason: schema.ReasonWakeForbidden}), "safeguard (wake forbidden)"; got != want {

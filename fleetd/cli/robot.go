@@ -131,7 +131,9 @@ func robotDetail(out io.Writer, d view.Detail) {
 	line("story", storyText(d.Robot))
 	if d.State != nil && d.State.Life != nil {
 		line("life", lifeText(d.State.Life))
-		line("waiting", waitingText(d.State.Life))
+		for _, why := range waitingTexts(d.State.Life) {
+			line("waiting", why)
+		}
 	}
 	line("desired", convergenceText(d.Desired))
 	if a := d.Activities; a != nil {

@@ -121,12 +121,23 @@ func autoText(r view.Robot) string {
 		if slices.ContainsFunc(r.PauseHolders, needsContinue) {
 			s += " (" + continueCommand(r.ID) + ")"
 		}
+	case r.Auto == schema.AutoStopped && r.AutoReason == "" && r.Story != nil:
+		return "ended (fleetd auto start " + r.ID + ")"
 	case r.AutoReason == schema.ReasonNeedsStart:
 		s += " (" + needsStart + ")"
 	case r.AutoReason != "" && r.Auto != schema.AutoHalt:
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s
+}
+
+// heldText says which stops keep a robot from what was asked of it, and what ends that.
+func heldText(r view.Robot) string {
+	ids := make([]string, len(r.Latches))
+	for i, l := range r.Latches {
+		ids[i] = l.ID
+	}
+	return "held by stop " + strings.Join(ids, ", ") + ": performs after its release (fleetd stop release " + strings.Join(ids, " ") + " --why REASON) and fleetd safety enable " + r.ID
 }
 
 // roundsText says how often every act of the story failed.

@@ -120,7 +120,7 @@ func (sh *shell) timelinesOf(kind string, names []string, f *timelineFlags) ([]a
 		}
 		for i := range found {
 			if found[i].Code == score.CodeUnknownAct {
-				found[i].Hint = "name its file with -f, too, or correct its name"
+				found[i].Hint = "name its file with -f, too, or correct its name; without -f fleetd draws what it has, with the acts that it has"
 			}
 		}
 		bad += sh.problems(s, found)

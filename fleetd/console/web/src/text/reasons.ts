@@ -55,7 +55,7 @@ export const useReasonTexts = texts(
     unknown_handler: 'the robot does not know this reaction',
     unknown_interrupter: 'the robot does not know this cause of reactions',
     interrupter_stopped: 'this cause of reactions is switched off',
-    ignored_global: 'the performance is frozen or not in charge',
+    ignored_global: 'the performance is paused or not in charge',
     ignored_duplicate: 'this reaction already runs',
     ignored_condition: 'the condition of this reaction is not met',
     unknown_activity: 'the robot does not have this activity',

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/fleetd/view"
+	"troupe/schema"
+)
+
+// TestStoppedRobotIsNotShownAsPerforming assigns a story to a robot that a stop holds.
+func TestStoppedRobotIsNotShownAsPerforming(t *testing.T) {
+	r := view.Robot{ID: "r1", Latches: []schema.StopLatch{{ID: "s-1"}}}
+	r.Desired.Converged = true
+	var out strings.Builder
+	convergenceTable(&out, []view.Robot{r})
+	const want = "held by stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1"
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("without %q:\n%s", want, out.String())
+	}
+}
+
+func TestEndedStoryNamesItsStart(t *testing.T) {
+	r := view.Robot{ID: "r5", Auto: schema.AutoStopped, Story: &schema.StoryRef{ID: "show", Rev: 1}}
+	if got, want := autoText(r), "ended (fleetd auto start r5)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStopIsTheOnlyReasonWhyNoActivityStarts(t *testing.T) {
+	l := &schema.StateLife{Reason: schema.ReasonLatched, Conditions: []schema.LifeCondition{{Activity: "quiz", Why: "the launchpad is off"}, {Activity: "rest"}}}
+	if got, want := strings.Join(waitingTexts(l), "\n"), "no activity starts: latched"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
