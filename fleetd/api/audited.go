@@ -219,6 +219,7 @@ var operationNames = map[string]string{
 	"delete-orphan": "empty", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
 	"import-library": "save", "ask-record": "command record/export", "send-record": "flight record", "label-robots": "label", "try-text": "command act/perform",
 	"allow-login": "login allow", "finish-login": "token create",
+	"end-session": "session end", "end-sessions": "session end",
 	"add-user": "user add", "change-user": "user set", "set-password": "user password", "change-own-password": "user password", "make-access-token": "token create", "revoke-access-token": "token revoke",
 }
 

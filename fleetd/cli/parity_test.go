@@ -64,12 +64,12 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		}},
 		{operation: "end-session", line: "session end SESSION", what: "session end", target: "user carl", before: func() {
 			var open struct{ Sessions []api.OpenSession }
-			p.must("POST", "/session", api.Credentials{User: "carl", Password: "a long password"}, nil)
+			p.signIn("carl")
 			p.must("GET", "/sessions?user=carl", nil, &open)
 			p.words["SESSION"] = open.Sessions[0].ID
 		}},
 		{operation: "end-sessions", line: "session end --all --user carl", what: "session end", target: "user carl", before: func() {
-			p.must("POST", "/session", api.Credentials{User: "carl", Password: "a long password"}, nil)
+			p.signIn("carl")
 		}},
 
 		{operation: "adopt-robot", line: "adopt r1", what: "adopt", target: "robot r1"},

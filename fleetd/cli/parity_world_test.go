@@ -147,6 +147,15 @@ func (p *parity) ask(user, method, path string, body any) (status int, answer []
 	return got.StatusCode, out.Bytes()
 }
 
+// signIn signs a user in as in a browser of their own: the admin stays signed in.
+func (p *parity) signIn(user string) {
+	p.Helper()
+	own := p.admin.Jar
+	p.admin.Jar = nil
+	p.must("POST", "/session", api.Credentials{User: user, Password: "a long password"}, nil)
+	p.admin.Jar = own
+}
+
 // must makes a request of the admin that has to work.
 func (p *parity) must(method, path string, body, into any) {
 	p.Helper()
