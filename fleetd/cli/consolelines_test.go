@@ -92,7 +92,9 @@ func TestLinesOfTheConsoleMakeItsRequests(t *testing.T) {
 	var over context.CancelFunc
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	for route, id := range changing() {
+	routes := changing()
+	routes["GET /api/v1/library/export"] = "export-library" // it changes nothing, and has a line all the same
+	for route, id := range routes {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 			var c consoleLine
 			body, _ := io.ReadAll(r.Body)

@@ -14,7 +14,7 @@ const agreed = { expected: 2, why };
 const rows: object[] = [];
 /** A request of the console. files are those that its line reads, with their text. */
 function row<O extends keyof operations>(operation: O, request: Request<O>, files?: Record<string, string>) {
-  const { file, ...asked } = request;
+  const { file, of: _of, over: _over, ...asked } = request;
   rows.push({
     operation,
     request: asked,
@@ -133,7 +133,10 @@ const texts = {
   activity: 'activity: welcome\nname: {en: Welcome}\nnature: interactive\nrepeat: once\nacts:\n- {act: wave}\n',
 };
 for (const kind of ['act', 'story', 'activity'] as const)
-  row(`save-${kind}`, { path: id, file: 'welcome.yaml' }, { 'welcome.yaml': texts[kind] });
+  for (const over of [undefined, 7])
+    row(`save-${kind}`, { path: id, file: 'welcome.yaml', over }, { 'welcome.yaml': texts[kind] });
+row('export-library', { query: { kind: 'story', id: ['welcome', 'tour'], format: 'zip' }, file: 'welcome.zip' });
+row('export-library', { query: { kind: 'act', format: 'csv' }, file: 'acts.csv' });
 row('import-library', {
   query: { format: 'csv', skip_wrong: true, map: ['Geschichte=story', 'Notiz='] },
   file: 'list.csv',
@@ -147,6 +150,11 @@ row(
   },
   { 'welcome.yaml': texts.act },
 );
+row('try-text', {
+  path: { id: 'r1' },
+  body: { kind: 'story', text: '', only: ['/acts/1'], lang: 'en' },
+  of: 'welcome',
+});
 row('put-asset', { path: { name: 'gong' }, file: 'gong.wav' });
 row('delete-asset', { path: { name: 'gong' }, query: { why } });
 
