@@ -137,7 +137,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 				refused[id] = status
 			}
 		}
-		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-services": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404} {
+		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-services": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}
