@@ -67,7 +67,7 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 	b.Run("stop-to-adapter", func(b *testing.B) {
 		onRobot := brokertest.Start(b, brokertest.AsBus)
 		body := ordered{sim.New(sim.Config{}), make(chan driver.Order, 64)}
-		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: onRobot.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": bustest.All}})
+		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: onRobot.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
 		}

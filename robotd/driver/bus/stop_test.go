@@ -104,7 +104,7 @@ func BenchmarkStop(b *testing.B) {
 	})
 	b.Run("order-to-adapter", func(b *testing.B) {
 		body := ordered{sim.New(sim.Config{}), make(chan driver.Order, 64)}
-		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": bustest.All}})
+		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
 		}
