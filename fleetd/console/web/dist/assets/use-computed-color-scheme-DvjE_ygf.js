@@ -1,1 +1,0 @@
-import{St as e,ht as t}from"./index-CodD24Iz.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
