@@ -98,7 +98,7 @@ func (a *audited) read(r *http.Request, body []byte) {
 func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 	o := a.operation()
 	n := audit.Note{
-		Source: a.principal.Source(), Who: audit.Text(orElse(signature(a.principal, a.said.By), a.principal.Name), 64), What: o.What, Target: o.target(r.URL.Path),
+		Source: a.principal.Source(), Who: audit.Text(signature(a.principal, a.said.By), 64), What: o.What, Target: o.target(r.URL.Path),
 		Why: audit.Text(why, 512), Outcome: audit.Done,
 	}
 	if o.ID == "" {

@@ -166,12 +166,12 @@ func (b Signed) person(p auth.Principal) change.Person {
 }
 
 // signature is the name under which a principal acts: nobody signs with another one's. Only a
-// person whom nobody authenticated, in development mode, says who they are.
+// person whom nobody authenticated, in development mode, says who they are, or is dev.
 func signature(p auth.Principal, by string) string {
 	if p.SignedIn() && p.Kind != auth.KindDev {
 		return p.ID
 	}
-	return by
+	return orElse(by, p.ID)
 }
 
 // nonNil makes a nil list empty, so that JSON has [] and not null.

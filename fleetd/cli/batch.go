@@ -50,25 +50,25 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	if o.dryRun || o.wait == 0 {
 		return nil
 	}
-	if id == "auto/continue" {
-		sh.offerRelease(ctx, b)
+	if id == "mode/set" && args["mode"] == string(schema.ModeAto) {
+		sh.noteHeld(ctx, b)
 	}
 	return batchError(b)
 }
 
-// offerRelease prints, for each robot that refused because the sender holds no pause,
-// the commands that release the pauses of others.
-func (sh *shell) offerRelease(ctx context.Context, b api.Batch) {
-	for _, c := range b.Commands {
-		if c.State != command.Rejected || c.Answer == nil || c.Answer.Reason != schema.ReasonInvalidTransition {
+// heldMost is for how many robots of a batch it is said which stop holds them.
+const heldMost = 20
+
+// noteHeld prints which robots are in the mode that was asked for, and still stand because a stop
+// holds them.
+func (sh *shell) noteHeld(ctx context.Context, b api.Batch) {
+	for _, c := range b.Commands[:min(len(b.Commands), heldMost)] {
+		if c.State != command.Succeeded {
 			continue
 		}
 		var d view.Detail
-		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) != nil {
-			continue // the refusal is shown already; this is only advice
-		}
-		for _, p := range d.PauseHolders {
-			fmt.Fprintf(sh.Err, "to release the pause of %s: fleetd auto continue %s --token %s\n", holder(p), c.Robot, p.Token)
+		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) == nil && len(d.Latches) > 0 {
+			fmt.Fprintf(sh.Err, "%s is %s\n", c.Robot, heldText(d.Robot))
 		}
 	}
 }

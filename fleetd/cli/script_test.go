@@ -300,17 +300,17 @@ func TestInterruptedCallIsNotReportedAsUnreachable(t *testing.T) {
 	}
 }
 
-func TestPausesAreShownWithTheirHolders(t *testing.T) {
+func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		robot := view.Robot{ID: "r1", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{
 			{Token: "operator:fleetd/1"}, {Token: "operator:fleetd/ann/2", By: "ann"}, {Token: "operator:fleetd/3"},
 		}}
+		robot.Latches = []schema.StopLatch{{ID: "s-1"}}
 		stopped := view.Robot{ID: "r2", Auto: schema.AutoPaused, PauseHolders: []schema.Pause{{Token: "safety", Why: string(schema.ReasonNeedsContinue)}}}
-		rejected := schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition}
 		var answer any
 		switch {
 		case r.Method == http.MethodPost:
-			answer = api.Batch{ID: "b", Verb: "auto/continue", Total: 1, Outcome: command.OutcomeFailed, Commands: []api.Command{{Robot: "r1", State: command.Rejected, Answer: &rejected}}}
+			answer = api.Batch{ID: "b", Verb: "mode/set", Total: 1, Outcome: command.OutcomeSucceeded, Commands: []api.Command{{Robot: "r1", State: command.Succeeded}}}
 		case strings.HasSuffix(r.URL.Path, "/r1"):
 			answer = view.Detail{Robot: robot, Modes: &schema.Modes{Modes: []schema.Mode{
 				{ID: schema.ModeSafe, WhyNot: []schema.WhyNot{{Reason: schema.ReasonInvalidTransition}}},
@@ -327,11 +327,11 @@ func TestPausesAreShownWithTheirHolders(t *testing.T) {
 	}))
 	defer fleetd.Close()
 	for line, want := range map[string]string{
-		"robot list":              "paused by fleetd (2), ann",
-		"robot get r1":            "cannot go to ato: no story",
-		"robot get r2":            "its cause is gone: fleetd auto continue r2 resumes\n",
-		"robot list r2":           "paused by safety (fleetd auto continue r2)",
-		"auto continue r1 --wait": "to release the pause of ann: fleetd auto continue r1 --token operator:fleetd/ann/2\n",
+		"robot list":             "paused by fleetd (2), ann",
+		"robot get r1":           "cannot go to ato: no story",
+		"robot get r2":           "its cause is gone: fleetd auto continue r2 resumes\n",
+		"robot list r2":          "paused by safety (fleetd auto continue r2)",
+		"mode set ato r1 --wait": "r1 is held by stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1\n",
 	} {
 		var out strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)
