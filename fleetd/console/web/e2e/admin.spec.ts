@@ -200,7 +200,7 @@ test('no name of a user, token, label, site or browser runs as a script', async 
     await expect(page.locator('img[src="x"], a[href^="javascript:"]')).toHaveCount(0);
     expect(await page.evaluate(() => (window as unknown as { xss?: number }).xss)).toBeUndefined();
   }
-  // What a browser calls itself is a text of whoever signs in with it.
+  // What a browser calls itself is a text that anybody who signs in can choose.
   await givePassword(world, 'dan0', words);
   const signedIn = await request.post('/api/v1/session', {
     headers: { 'User-Agent': hostile.join(' ') },

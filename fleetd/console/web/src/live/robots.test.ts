@@ -19,7 +19,7 @@ test('a change tells only those who watch that robot, and those who watch all', 
   expect(map.get('r1')?.mode).toBe('mnl');
 });
 
-test('a removed robot leaves the list, and whoever shows it is told', () => {
+test('a removed robot leaves the list, and the screens that show it are notified', () => {
   const map = new RobotMap();
   map.reset([robot('r1'), robot('r2')]);
   const tell = vi.fn();

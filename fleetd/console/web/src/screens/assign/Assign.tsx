@@ -71,7 +71,7 @@ export default function Assign() {
   const [done, setDone] = useState<{ at: number; what: What; outcome: Outcome }>();
   const reasonID = useId();
 
-  // What would happen follows what robots are asked to have, whoever asks it.
+  // What would happen follows what robots are asked to have, also by other people.
   const [revisions] = useDebouncedValue(revisionsOf(fleet), calm);
   const asked = complete(what) && !!selector;
   const dry = useQuery({
