@@ -114,10 +114,14 @@ func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 				if err != nil {
 					w.t.Fatal(err)
 				}
-				if info.Mode().Perm() != 0o600 {
-					w.t.Errorf("%s: %s has mode %v, want 0600", when, filepath.Base(name), info.Mode().Perm())
+				want, earlier := os.FileMode(0o600), os.FileMode(0o644)
+				if info.IsDir() { // of the flight records
+					want, earlier = 0o700, 0o755
 				}
-				if err := os.Chmod(name, 0o644); err != nil { // as an earlier version left it
+				if info.Mode().Perm() != want {
+					w.t.Errorf("%s: %s has mode %v, want %v", when, filepath.Base(name), info.Mode().Perm(), want)
+				}
+				if err := os.Chmod(name, earlier); err != nil { // as an earlier version left it
 					w.t.Fatal(err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func (w *world) setBack(lost func()) {
 	w.Helper()
 	path := strings.TrimPrefix(w.database, "sqlite:")
 	copied := map[string][]byte{}
-	names, _ := filepath.Glob(path + "*")
+	names := filesOf(path)
 	for _, name := range names {
 		body, err := os.ReadFile(name)
 		if err != nil {
@@ -79,8 +80,7 @@ func (w *world) setBack(lost func()) {
 		copied[name] = body
 	}
 	lost()
-	names, _ = filepath.Glob(path + "*")
-	for _, name := range names {
+	for _, name := range filesOf(path) {
 		if err := os.Remove(name); err != nil {
 			w.Fatal(err)
 		}
@@ -133,4 +133,10 @@ func TestManuallyPublishedDesiredStateIsOvertaken(t *testing.T) {
 			w.Errorf("nobody desired anything, and the desired state became %d", d.Desired.DesiredRev)
 		}
 	})
+}
+
+// filesOf lists the files of a database. The folder of flight records beside them is no part of it.
+func filesOf(database string) []string {
+	names, _ := filepath.Glob(database + "*")
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".records") })
 }

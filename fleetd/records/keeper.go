@@ -63,7 +63,8 @@ func New(d Deps) *Keeper {
 		}
 	}
 	k := &Keeper{Deps: d}
-	if k.unset = os.MkdirAll(d.Dir, 0o700); k.unset == nil {
+	k.unset = errors.Join(os.MkdirAll(d.Dir, 0o700), os.Chmod(d.Dir, 0o700)) //nolint:gosec // a folder needs the right to enter it
+	if k.unset == nil {
 		k.unset = k.restore()
 	}
 	if k.unset != nil {
