@@ -45,7 +45,7 @@ test('by keyboard alone, a robot that was sent to manual and paused performs aga
   await expect(way).toContainText('It is in');
   const press = async (name: string) => {
     const button = way.getByRole('button', { name });
-    await expect(button).toBeVisible();
+    await expect(button).toBeEnabled(); // a later step is shown before it is possible
     for (let i = 0; i < 60 && !(await button.evaluate((b) => b === document.activeElement)); i++)
       await page.keyboard.press('Tab');
     await expect(button).toBeFocused();
