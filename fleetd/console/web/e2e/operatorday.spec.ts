@@ -81,7 +81,7 @@ async function selection(page: Page, hand: Hand): Promise<void> {
   };
   await select();
   for (const [mode, does] of [
-    ['manual (mnl)', 'in manual control'],
+    ['manual (mnl)', 'in manual mode'],
     ['automatic (ato)', 'performing'],
   ] as const) {
     await hand.press(bulk.getByRole('button', { name: 'Set mode' }));

@@ -20,11 +20,16 @@ test('who drives a robot, what happened, and fleetd itself are shown', async ({ 
   await world.cli('mode', 'set', 'mnl', 'r3', '--wait');
   await page.goto('/');
   await live(page);
-  await expect(page.getByTestId('tone-waiting')).toContainText('1');
+  await expect(page.getByTestId('tone-attention')).toContainText('1');
+  const first = page.getByRole('region', { name: 'What needs a look first' });
+  await expect(first).toContainText('nobody drives it');
+  await expect(first.getByRole('button', { name: 'Back to automatic' })).toBeVisible();
   const driving = page.getByRole('region', { name: 'Who drives what' });
   await expect(driving).toContainText('Nobody drives a robot');
   await world.cli('control', 'acquire', 'r3', '--by', 'nina', '--wait');
   await expect(driving).toContainText('nina');
+  await expect(page.getByTestId('tone-waiting')).toContainText('1');
+  await expect(first).not.toContainText('nobody drives it');
   await expect(page.getByRole('region', { name: 'Last events' }).getByRole('row')).not.toHaveCount(0);
   await expect(page.getByRole('region', { name: 'fleetd and its messages' })).toContainText('per second');
   await expect(page.getByRole('region', { name: 'fleetd and its messages' })).toContainText('leader');

@@ -38,7 +38,7 @@ test('by keyboard alone, a robot that was sent to manual and paused performs aga
   await page.keyboard.press('Control+k');
   await expect(page.getByPlaceholder('Robot, page or command')).toBeFocused();
   await page.keyboard.type('r3');
-  await expect(page.getByRole('dialog').getByText('in manual control')).toBeVisible();
+  await expect(page.getByRole('dialog').getByText('in manual mode')).toBeVisible();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/robots\/r3$/);
   const way = page.getByTestId('way-out');

@@ -39,7 +39,7 @@ test('a selection of a filter is sent with a dry run and the number of robots', 
   await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
   await page.getByLabel('Reason').fill('a speech');
   await page.getByRole('button', { name: 'Send to 2 robots' }).click();
-  await expect(page.getByText('Accepted for 2 robots')).toBeVisible();
+  await expect(page.getByText('Pause: done by 2 robots')).toBeVisible();
   await expect(page.locator(row('r1'))).toContainText('paused');
   await expect(page.locator(row('r2'))).toContainText('paused');
   await page.getByTestId('bulk').getByRole('button', { name: 'Continue' }).click();
@@ -130,6 +130,37 @@ test('on a phone the robots are cards', async ({ page }) => {
   await page.getByRole('listitem').filter({ hasText: 'r2' }).getByRole('button').click();
   await expect(page.getByRole('dialog', { name: 'Robot r2' })).toBeVisible();
   await accessible(page);
+});
+
+test('on a phone the sheet of a stopped robot has the way out, and a refusal is shown', async ({ page, world }) => {
+  await world.cli('stop', 'r3', '--why', 'a child on the stage', '--by', 'nora');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/robots');
+  await live(page);
+  await page.getByRole('listitem').filter({ hasText: 'r3' }).getByRole('button').click();
+  const sheet = page.getByRole('dialog', { name: 'Robot r3' });
+  const way = sheet.getByTestId('way-out');
+  await expect(way).toContainText('Next: Make sure that it is safe, then release the stop.');
+  await expect(way).toContainText('nora stopped it');
+  await expect(sheet.getByRole('button', { name: 'Enable' }).last()).toHaveAttribute('aria-disabled', 'true');
+  await way.getByRole('button', { name: 'Release…' }).click();
+  await page.getByLabel('Why may it move again?').fill('the child is with its parents');
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
+  await way.getByRole('button', { name: 'Enable' }).click();
+  await expect(way).toBeHidden();
+});
+
+test('what robots refuse is shown with the reason', async ({ page, world }) => {
+  await world.cli('stop', 'r3', '--why', 'a child on the stage', '--by', 'nora');
+  await page.goto('/robots');
+  await live(page);
+  await page.getByLabel('Select r3').check();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Enable' }).click();
+  await page.getByRole('button', { name: 'Send to 1 robot' }).click();
+  await expect(page.getByText('Enable: done by 0 of 1')).toBeVisible();
+  await expect(page.getByTestId('toasts')).toContainText(/1 refused by the robot: .*\(r3\)/);
+  await world.cli('stop', 'release', '--all', '--why', 'the child is with its parents');
+  await world.cli('safety', 'enable', 'r3', '--wait');
 });
 
 test('a bulk action shows its command line, which selects the same robots', async ({ page, world }) => {

@@ -6,7 +6,7 @@ export type Tone = 'good' | 'waiting' | 'attention' | 'stopped' | 'away';
 /** What a robot does, in one word: fleetd decides it, for lists, filters and commands alike. */
 export type Doing = Robot['doing'];
 
-export const toneOf: Record<Doing, Tone> = {
+const tones: Record<Doing, Tone> = {
   performing: 'good',
   failing: 'attention',
   activity: 'good',
@@ -32,6 +32,19 @@ export const toneOf: Record<Doing, Tone> = {
   not_adopted: 'attention',
 };
 
+export const allDoing = Object.keys(tones) as Doing[];
+
+/** Whether a robot stands idle in manual mode, because nobody has control of it. */
+export const undriven = (r: Pick<Robot, 'doing' | 'control'>): boolean => r.doing === 'manual' && !r.control;
+
+/** Whether a robot can perform. In manual mode it waits on purpose only while a person drives it. */
+export const toneOf = (r: Pick<Robot, 'doing' | 'control'>): Tone =>
+  undriven(r) ? 'attention' : (tones[r.doing] ?? 'away');
+
+/** What robots with this tone do: manual mode is in two of them. */
+export const doingOf = (tone: Tone): Doing[] =>
+  allDoing.filter((d) => tones[d] === tone || (d === 'manual' && tone === 'attention'));
+
 /** What a robot does now, as a visitor would say it. The key names a text; the term is the contract's. */
 export interface Performing {
   key: Doing;
@@ -46,7 +59,7 @@ export interface Performing {
 export function performing(r: Robot): Performing {
   const as = (term: string, of?: Performing['of']): Performing => ({
     key: r.doing,
-    tone: toneOf[r.doing] ?? 'away',
+    tone: toneOf(r),
     term,
     of,
   });

@@ -27,11 +27,13 @@ interface Props {
   stop: LatchedStop | Robot['latches'][number];
   /** The robot of the page, whose stop it is. */
   robot?: string;
+  /** fleetd has accepted the release, with this reason. */
+  onReleased?: (why: string) => void;
   onClose: () => void;
 }
 
 /** Releases one latched stop, with a reason. It names the robots that it releases, and whose stop it was. */
-export function ReleaseDialog({ stop, robot, onClose }: Props) {
+export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
   const t = useShellTexts();
   const known = useLive((s) => s.fleetd?.latched.find((l) => l.id === stop.id));
   const count = known?.count ?? 1;
@@ -45,6 +47,7 @@ export function ReleaseDialog({ stop, robot, onClose }: Props) {
     setBusy(true);
     try {
       await release([stop.id], why.trim());
+      onReleased?.(why.trim());
       notifications.show({ title: t.released(whom), message: t.releasedHelp, color: 'blue', autoClose: 8000 });
       onClose();
     } catch (thrown) {

@@ -1,21 +1,23 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
-import { performing } from '../../live/performing';
+import { useMay } from '../../api/me';
+import { performing, undriven } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
-import { problem } from '../robots/order';
+import { BulkDialog } from '../robots/BulkDialog';
+import { lookFirst } from './first';
 import { most, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
-
-/** Robots that perform, or that wait on purpose, have this place in the order or a later one. */
-const well = 4;
 
 /** The robots that need a person, the most urgent first, each with the reason. */
 export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
   const about = useAbout();
-  const all = fleet.filter((r) => problem(r) < well).sort((a, b) => problem(a) - problem(b) || (a.id < b.id ? -1 : 1));
+  const may = useMay('command');
+  const [back, setBack] = useState<string>();
+  const all = lookFirst(fleet);
   return (
     <Panel title={t.firstTitle}>
       {all.length === 0 && fleet.length > 0 && <Text size="sm">{t.allWell}</Text>}
@@ -25,8 +27,13 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
             <RobotLink id={r.id} />
             <PerformingBadge robot={r} link />
             <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {why(r, about)}
+              {undriven(r) ? t.undriven : why(r, about)}
             </Text>
+            {undriven(r) && may && (
+              <Button size="compact-sm" variant="default" onClick={() => setBack(r.id)}>
+                {t.backToAutomatic}
+              </Button>
+            )}
           </Group>
         ))}
         {all.length > most && (
@@ -35,6 +42,14 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
           </Anchor>
         )}
       </Stack>
+      {back && (
+        <BulkDialog
+          action={{ kind: 'verb', name: 'mode', mode: 'ato' }}
+          selector={{ ids: [back] }}
+          name={back}
+          onClose={() => setBack(undefined)}
+        />
+      )}
     </Panel>
   );
 }

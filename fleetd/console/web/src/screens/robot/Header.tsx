@@ -10,7 +10,7 @@ import { ago, dateTime } from '../../text/time';
 import { Do, useWhyNot } from './Do';
 import { Labels } from './Labels';
 import { Modes } from './Modes';
-import { useFleetdNow, usePage } from './page';
+import { unheard, useFleetdNow, usePage } from './page';
 import { RecordDialog } from './RecordDialog';
 import { useRobotTexts } from './text';
 import { WayOut } from './WayOut';
@@ -110,7 +110,11 @@ function Connectivity() {
       <Text span c="dimmed">
         ({view})
       </Text>{' '}
-      {last_seen ? <span title={dateTime(last_seen)}>{t.seen(ago(now - Date.parse(last_seen)))}</span> : t.neverSeen}
+      {!last_seen
+        ? t.neverSeen
+        : unheard(robot.presence, now) && (
+            <span title={dateTime(last_seen)}>{t.seen(ago(now - Date.parse(last_seen)))}</span>
+          )}
     </Text>
   );
 }

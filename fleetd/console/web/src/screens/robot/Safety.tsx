@@ -11,6 +11,7 @@ import { useWayOutTexts } from './wayOutText';
 import { Do, useSend, useWhyNot } from './Do';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
+import { noteRelease } from './sending';
 import { useRobotTexts } from './text';
 
 const useTexts = texts(
@@ -178,7 +179,14 @@ function Latch({ latch }: { latch: Robot['latches'][number] }) {
       <Do explain whyNot={whyNot} onClick={() => setOpen(true)}>
         {t.release}
       </Do>
-      {open && <ReleaseDialog robot={id} stop={latch} onClose={() => setOpen(false)} />}
+      {open && (
+        <ReleaseDialog
+          robot={id}
+          stop={latch}
+          onReleased={(why) => noteRelease(id, latch.id, t.release.replace('…', ''), why)}
+          onClose={() => setOpen(false)}
+        />
+      )}
     </Stack>
   );
 }

@@ -13,7 +13,7 @@ import { reasonText, useReasonTexts } from '../../text/reasons';
 import { ago, clock } from '../../text/time';
 import { Do, useSend, useWhyNot } from './Do';
 import { useFleetdNow, usePage } from './page';
-import { change } from './sending';
+import { change, noteRelease } from './sending';
 
 import { blocker, type Step, wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
@@ -150,9 +150,14 @@ function Next({ step }: { step: Step }) {
         <Text span fw={600}>
           {t.next}:{' '}
         </Text>
-        <StepText step={step} />
+        {t.todo[step.key] ?? <StepText step={step} />}
       </Text>
       <Doing step={step} />
+      {t.todo[step.key] && (
+        <Text size="sm" c="dimmed">
+          <StepText step={step} />
+        </Text>
+      )}
     </Stack>
   );
 }
@@ -190,7 +195,14 @@ function Doing({ step, later }: { step: Step; later?: string }) {
           <Do {...look} whyNot={release || later} onClick={() => setReleasing(true)}>
             {t.doing.release}
           </Do>
-          {releasing && <ReleaseDialog robot={id} stop={step.latch} onClose={() => setReleasing(false)} />}
+          {releasing && (
+            <ReleaseDialog
+              robot={id}
+              stop={step.latch}
+              onReleased={(why) => noteRelease(id, step.latch.id, t.doing.release.replace('…', ''), why)}
+              onClose={() => setReleasing(false)}
+            />
+          )}
         </>
       );
     case 'adopt':

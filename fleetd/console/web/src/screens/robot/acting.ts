@@ -28,5 +28,5 @@ export function useActing() {
   const spans = timeline.data?.acts ?? [];
   const span = spans.find((a) => a.step === robot.act_index) ?? spans.find((a) => a.act === robot.act);
   const known = robot.act && !stale && (robot.auto === 'idle' || robot.auto === 'paused');
-  return { timeline, spans, span, ms: known ? elapsed(events, robot.auto === 'paused', now) : undefined };
+  return { timeline, spans, span, ms: known ? elapsed(events, robot.auto === 'paused', now, robot.act) : undefined };
 }

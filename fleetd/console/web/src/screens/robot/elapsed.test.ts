@@ -11,6 +11,12 @@ const started = event(1, 0, 'act_started', { lane: 'story' });
 
 test('an act that runs has run since it began', () => expect(elapsed([started], false, now(7))).toBe(7000));
 
+test('an act that has just begun is at its start until its event arrives', () => {
+  const hello = event(1, 0, 'act_started', { lane: 'story', act: 'hello' });
+  expect(elapsed([hello], false, now(7), 'dance')).toBe(0);
+  expect(elapsed([hello], false, now(7), 'hello')).toBe(7000);
+});
+
 test('pauses do not count, and the cursor stands while one lasts', () => {
   const paused = event(2, 4, 'auto_changed', { to: 'paused' });
   const again = event(3, 10, 'auto_changed', { to: 'idle' });

@@ -62,7 +62,21 @@ export function useDetail(id: string) {
 export function joined(row?: Robot, detail?: Detail): Robot | undefined {
   if (!row || !detail) return row ?? detail;
   const { desired, alerts, last_event, state_at } = detail;
-  return { ...row, desired, alerts, last_event, state_at, presence: { ...detail.presence, ...row.presence } };
+  // A heartbeat alone sends no row, so that the documents may know of a newer one.
+  const last_seen = [row.presence.last_seen, detail.presence.last_seen]
+    .filter((at) => at !== undefined)
+    .sort()
+    .at(-1);
+  const presence = { ...detail.presence, ...row.presence, last_seen };
+  return { ...row, desired, alerts, last_event, state_at, presence };
+}
+
+/** ms for which a robot that is online may be silent: heartbeats come every 2 s, and are read every 2 s. */
+const fresh = 10_000;
+
+/** Whether it is worth saying when a robot was last seen: not while its heartbeats arrive. */
+export function unheard({ view, last_seen }: Robot['presence'], now: number): boolean {
+  return view !== 'online' || !last_seen || now - Date.parse(last_seen) > fresh;
 }
 
 /** Why what is known of a robot may be old, the widest cause first. */

@@ -3,6 +3,7 @@ import { create } from 'zustand';
 
 import { api, type Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
@@ -52,13 +53,26 @@ const most = 8;
 
 export const useSent = create<{ of: Record<string, Sent[]> }>()(() => ({ of: {} }));
 
-function put(robot: string, sent: Sent): void {
+/** Keeps what this tab has sent, without a message about it. */
+function keep(robot: string, sent: Sent): void {
   useSent.setState(({ of }) => {
     const rest = (of[robot] ?? []).filter((s) => s.key !== sent.key);
     return { of: { ...of, [robot]: [sent, ...rest].sort((a, b) => b.at - a.at).slice(0, most) } };
   });
+}
+
+function put(robot: string, sent: Sent): void {
+  keep(robot, sent);
   tell(robot, sent);
 }
+
+/** Notes that fleetd released a stop of a robot; the dialog of the release has its own message. */
+export function noteRelease(robot: string, stop: string, label: string, why: string): void {
+  const line = lineOf('release-stops', { body: { ids: [stop], why } });
+  keep(robot, { key: newKey(), label, verb: '', at: Date.now(), state: 'ACCEPTED', because: why, line });
+}
+
+const newKey = (): string => crypto.randomUUID?.() ?? String(Math.random());
 
 function tell(robot: string, sent: Sent): void {
   const t = useSendingTexts.now();
@@ -111,7 +125,7 @@ export async function send(
   label: string,
   why?: string,
 ): Promise<Sent & { answer?: Command['answer'] }> {
-  const key = crypto.randomUUID?.() ?? String(Math.random());
+  const key = newKey();
   let sent: Sent = {
     key,
     label,
@@ -166,7 +180,7 @@ export async function change(
   work: () => Promise<string | undefined>,
   line?: string,
 ): Promise<boolean> {
-  const base = { line, key: crypto.randomUUID?.() ?? String(Math.random()), label, verb: '', at: Date.now() };
+  const base = { line, key: newKey(), label, verb: '', at: Date.now() };
   try {
     put(robot, { ...base, state: 'ACCEPTED', because: (await work()) ?? '' });
     return true;

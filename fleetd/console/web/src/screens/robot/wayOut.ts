@@ -84,9 +84,10 @@ const before: Partial<Record<Step['key'], string[]>> & { continue: string[] } = 
   enable: ['stopInput', 'release', 'reset', 'repair', 'wait'],
 };
 
-/** The step that has to come before the n-th one; undefined if that one can be done now. */
+/** The step that has to come before the n-th one; undefined if that one can be done now, or if there is none. */
 export function blocker(steps: readonly Step[], n: number): Step | undefined {
-  const step = steps[n]!;
+  const step = steps[n];
+  if (!step) return undefined;
   // A pause with a cause goes on until that is over; a person's can be ended at any time in automatic.
   const first = step.key === 'continue' && !asked(step) ? [...before.continue, 'enable'] : before[step.key];
   return first && steps.slice(0, n).find((s) => first.includes(s.key));

@@ -30,6 +30,15 @@ export const useWayOutTexts = texts(
       over: (detail: string) =>
         `It protects itself${detail ? `: ${detail}` : ''}. It goes on by itself when that is over.`,
     },
+    /** What to do next, where the text of the step only says what happened. */
+    todo: {
+      adopt: 'Add it to the fleet.',
+      story: 'Choose a story for it.',
+      start: 'Start its story.',
+      release: 'Make sure that it is safe, then release the stop.',
+      mode: 'Switch it back to automatic: it goes on with its story.',
+      continue: 'Continue when the reason for the pause is over.',
+    } as Record<string, string>,
     doing: {
       adopt: 'Add to the fleet',
       reset: 'Reset',
@@ -87,6 +96,14 @@ export const useWayOutTexts = texts(
       over: (detail: string) =>
         `Er schützt sich${detail ? `: ${detail}` : ''}. Er macht von selbst weiter, wenn das vorbei ist.`,
     },
+    todo: {
+      adopt: 'Nehmen Sie ihn in die Flotte auf.',
+      story: 'Wählen Sie ihm eine Geschichte.',
+      start: 'Starten Sie seine Geschichte.',
+      release: 'Sehen Sie nach, dass es sicher ist, und geben Sie dann den Stopp frei.',
+      mode: 'Bringen Sie ihn zurück in die Automatik: er macht mit seiner Geschichte weiter.',
+      continue: 'Weiter, wenn der Grund der Pause vorbei ist.',
+    } as Record<string, string>,
     doing: {
       adopt: 'In die Flotte aufnehmen',
       reset: 'Zurücksetzen',

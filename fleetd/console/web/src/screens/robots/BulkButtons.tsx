@@ -33,10 +33,12 @@ interface Props {
   filter?: Filter;
   /** The address of an assignment that waits for its robots. */
   assignment?: string;
+  /** What has to happen to the only robot before this is possible. */
+  first?: { enable?: string; continue?: string };
 }
 
 /** What can be done to the selection. What is not possible is disabled and says why. */
-export function BulkButtons({ selector, name, filter, assignment }: Props) {
+export function BulkButtons({ selector, name, filter, assignment, first = {} }: Props) {
   const t = useBulkTexts();
   const words = useRobotsTexts();
   const navigate = useNavigate();
@@ -81,16 +83,16 @@ export function BulkButtons({ selector, name, filter, assignment }: Props) {
         {t.pause}
       </Do>
       <Do
-        may={mayCommand}
-        why={t.commandForbidden}
+        may={mayCommand && !first.continue}
+        why={mayCommand ? (first.continue ?? '') : t.commandForbidden}
         icon={<IconPlayerPlay size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'continue' })}
       >
         {t.continue}
       </Do>
       <Do
-        may={mayCommand}
-        why={t.commandForbidden}
+        may={mayCommand && !first.enable}
+        why={mayCommand ? (first.enable ?? '') : t.commandForbidden}
         icon={<IconPower size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'enable' })}
       >

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { type Problem, problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { type Preview, preview, send } from './bulk';
+import { follow } from './follow';
 import { type BulkAction, bulkLine } from './bulkRequest';
 import { useBulkTexts } from './bulkText';
 import type { Selector } from './filter';
@@ -38,12 +39,19 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
   const total = dry.data?.total ?? 0;
   const confirmed = total <= typed || number.trim() === String(total);
 
+  const what =
+    action.kind === 'label'
+      ? t.label
+      : action.name === 'mode'
+        ? `${t.mode}: ${words.mode[action.mode]} (${action.mode})`
+        : t[action.name];
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);
     try {
-      await send(action, selector, total, why.trim());
-      notifications.show({ color: 'blue', message: t.accepted(total) });
+      const batch = await send(action, selector, total, why.trim());
+      if (batch) void follow(batch, what);
+      else notifications.show({ color: 'green', message: t.labelled(total) });
       onClose();
     } catch (thrown) {
       const p = problemOf(thrown);
@@ -56,12 +64,6 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
     }
     setBusy(false);
   };
-  const what =
-    action.kind === 'label'
-      ? t.label
-      : action.name === 'mode'
-        ? `${t.mode}: ${words.mode[action.mode]} (${action.mode})`
-        : t[action.name];
   return (
     <Modal opened onClose={onClose} title={what} size="lg" closeButtonProps={{ 'aria-label': words.close }}>
       <form

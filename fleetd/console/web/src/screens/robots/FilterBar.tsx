@@ -3,7 +3,7 @@ import { useDisclosure, useInterval, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 
-import { type Doing, toneOf } from '../../live/performing';
+import { allDoing, type Doing } from '../../live/performing';
 import { usePerformingTexts } from '../../live/PerformingBadge';
 import { everything, type Filter, isEmpty, presences, type StoryState, storyStates } from './filter';
 import { type Facets, facetsNow } from './list';
@@ -117,7 +117,7 @@ const Choices = memo(
         <Many
           label={t.filter.doing}
           width={140}
-          data={(Object.keys(toneOf) as Doing[]).map((d) => ({ value: d, label: words[d] }))}
+          data={allDoing.map((d) => ({ value: d, label: words[d] }))}
           value={filter.doing}
           onChange={(v) => set({ doing: v as Doing[] })}
         />

@@ -9,6 +9,10 @@ import { useRobot } from '../../live/robots';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
+import { joined, PageContext, useDetail, useStale } from '../robot/page';
+import { WayOut } from '../robot/WayOut';
+import { blocker, wayOut } from '../robot/wayOut';
+import { stepName, useWayOutTexts } from '../robot/wayOutText';
 import { BulkButtons } from './BulkButtons';
 import { Doing, Mode, Presence, Story } from './cells';
 import { useRobotsTexts } from './text';
@@ -35,14 +39,39 @@ export function RobotDrawer({ id, onClose }: { id: string | undefined; onClose: 
               {t.open}
             </Button>
           </Group>
-          <About r={r} />
-          <BulkButtons selector={{ ids: [r.id] }} name={r.id} />
+          <Next key={r.id} row={r} />
           <Facts r={r} />
         </Stack>
       ) : (
         <Text>{t.removed}</Text>
       )}
     </Drawer>
+  );
+}
+
+/** What the robot needs next, as on its page, and what else can be done to it. */
+function Next({ row }: { row: Robot }) {
+  const t = useWayOutTexts();
+  const detail = useDetail(row.id).data;
+  const stale = useStale(row.id);
+  const robot = joined(row, detail)!;
+  const steps = wayOut(robot, detail);
+  const first = (key: 'enable' | 'continue') => {
+    const by = blocker(
+      steps,
+      steps.findIndex((s) => s.key === key),
+    );
+    return by && t.first(stepName(t, by));
+  };
+  return (
+    <PageContext value={{ id: row.id, robot, detail, stale }}>
+      {steps.length > 0 ? <WayOut /> : <About r={robot} />}
+      <BulkButtons
+        selector={{ ids: [row.id] }}
+        name={row.id}
+        first={{ enable: first('enable'), continue: first('continue') }}
+      />
+    </PageContext>
   );
 }
 

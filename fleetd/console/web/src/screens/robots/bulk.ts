@@ -32,9 +32,18 @@ function countsOf(b: Batch): Pick<Preview, 'waiting' | 'skipped'> {
   return { waiting: b.waiting?.length ?? 0, skipped: [...skipped] };
 }
 
-/** Does an action to exactly as many robots as were shown; fleetd refuses another number. */
-export async function send(a: BulkAction, selector: Selector, expected: number, why: string): Promise<void> {
+/**
+ * Does an action to exactly as many robots as were shown; fleetd refuses another number. The
+ * answer is the batch of its commands; labels have none.
+ */
+export async function send(
+  a: BulkAction,
+  selector: Selector,
+  expected: number,
+  why: string,
+): Promise<Batch | undefined> {
   const r = requestOf(a, selector, { expected, why });
-  if (r.operation === 'label-robots') await api.POST('/api/v1/labels', { body: r.body });
-  else await api.POST('/api/v1/commands', { body: r.body });
+  if (r.operation === 'command') return data(api.POST('/api/v1/commands', { body: r.body }));
+  await api.POST('/api/v1/labels', { body: r.body });
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Robot, Schemas } from '../../api/client';
-import { type Doing, toneOf, type Tone } from '../../live/performing';
+import { type Doing, doingOf, type Tone } from '../../live/performing';
 
 export type Selector = Schemas['SelectorSelector'];
 export type StoryState = 'none' | 'current' | 'pending' | 'refused';
@@ -27,11 +27,6 @@ export const everything: Filter = {
 
 export const presences = ['online', 'degraded', 'lost', 'offline', 'sleeping', 'unknown'];
 export const storyStates: StoryState[] = ['none', 'refused', 'pending', 'current'];
-
-/** What robots do that have this tone. */
-export function doingOf(tone: Tone): Doing[] {
-  return (Object.keys(toneOf) as Doing[]).filter((d) => toneOf[d] === tone);
-}
 
 /** Reads the filter of an address. Its parameters are those of the API's lists, and tone. */
 export function filterOf(query: URLSearchParams): Filter {

@@ -24,14 +24,14 @@ const byPresence: Record<string, number> = { lost: 0, degraded: 1, unknown: 2, o
 
 /** How much a robot needs a person: the lowest first. A robot with alerts comes before one that only waits. */
 export function problem(r: Robot): number {
-  const n = byTone[toneOf[r.doing] ?? 'away'];
+  const n = byTone[toneOf(r)];
   return n > 3 && r.alerts.length > 0 ? 3 : n;
 }
 
 const ranks: Record<SortColumn, (r: Robot) => number | string> = {
   problems: problem,
   name: () => 0,
-  doing: (r) => byTone[toneOf[r.doing] ?? 'away'] + (r.doing.charCodeAt(0) - 96) / 100,
+  doing: (r) => byTone[toneOf(r)] + (r.doing.charCodeAt(0) - 96) / 100,
   presence: (r) => byPresence[r.presence.view] ?? 9,
   mode: (r) => r.mode ?? '~',
   story: (r) => r.story?.id ?? r.desired.story?.id ?? '~',
