@@ -153,7 +153,7 @@ export default function Assign() {
               </Title>
               {dry.isFetching && !dry.data && asked && <Loader size="sm" aria-label={t.checking} />}
               {dry.isError && asked && <Refusal p={problemOf(dry.error)} title={t.refused} />}
-              {dry.data && asked && <Summary o={dry.data} />}
+              {dry.data && asked && <Summary o={dry.data} what={what} />}
               <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
               {total > typed && (
                 <TextInput

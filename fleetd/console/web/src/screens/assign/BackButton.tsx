@@ -7,7 +7,7 @@ import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { lineFor } from './lines';
-import { type Back, changing, grouped, type Outcome, type What } from './model';
+import { type Back, backAfter, changing, grouped, type Outcome, type What } from './model';
 import { assign } from './request';
 import { names, Refusal } from './Summary';
 import { useAssignTexts } from './text';
@@ -56,6 +56,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
       : replaced.length > 0
         ? t.changedSince(names(replaced, 20))
         : t.noWayBack;
+  const when = t.whenBacks[what.kind === 'back' ? (what.of ?? 'story') : what.kind];
   const dry = useQuery({
     queryKey: ['back', way],
     enabled: open,
@@ -83,7 +84,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
       onBack(way[0]!.what, {
         total: sent.reduce((n, o) => n + o.total, 0),
         lines: sent.flatMap((o) => o.lines),
-        back: outcome.back && sent.flatMap((o) => o.back ?? []),
+        back: backAfter(sent),
       });
     } catch (thrown) {
       setRefused(problemOf(thrown));
@@ -138,6 +139,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
             )}
           </List>
           {replaced.length > 0 && <Alert color="yellow" title={t.changedSince(names(replaced, 20))} />}
+          {go.length > 0 && when && <Text size="sm">{when}</Text>}
           {what.kind === 'activities' && <Text size="sm">{t.newestAgain}</Text>}
           {refused && <Refusal p={refused} title={t.refused} />}
           <Group justify="flex-end">

@@ -20,6 +20,8 @@ export function Each({
   const t = useAssignTexts();
   const [shown, setShown] = useState(!!open);
   if (rows.length === 0) return null;
+  // A column in which nothing stands leaves its room to the others.
+  const used = head.map((_, i) => rows.some((r) => !!r[i + 1]));
   return (
     <Stack gap="xs" align="flex-start">
       <Button size="compact-sm" variant="default" aria-expanded={shown} onClick={() => setShown(!shown)}>
@@ -30,8 +32,10 @@ export function Each({
           <Table data-testid="each" verticalSpacing={4} miw={520}>
             <Table.Thead>
               <Table.Tr>
-                {[t.robot, ...head].map((h) => (
-                  <Table.Th key={h}>{h}</Table.Th>
+                {[t.robot, ...head.filter((_, i) => used[i])].map((h) => (
+                  <Table.Th key={h} miw={100} style={{ whiteSpace: 'nowrap' }}>
+                    {h}
+                  </Table.Th>
                 ))}
               </Table.Tr>
             </Table.Thead>
@@ -43,13 +47,15 @@ export function Each({
                       {robot}
                     </Anchor>
                   </Table.Td>
-                  {cells.map((c, i) => (
-                    <Table.Td key={i} style={{ overflowWrap: 'anywhere' }}>
-                      <Text size="sm" dir="auto" component="div">
-                        {c}
-                      </Text>
-                    </Table.Td>
-                  ))}
+                  {cells.map((c, i) =>
+                    used[i] ? (
+                      <Table.Td key={i} miw={100} style={{ overflowWrap: 'anywhere' }}>
+                        <Text size="sm" dir="auto" component="div">
+                          {c}
+                        </Text>
+                      </Table.Td>
+                    ) : null,
+                  )}
                 </Table.Tr>
               ))}
             </Table.Tbody>

@@ -5,12 +5,13 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { line } from '../../api/commandline';
+import { useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { dateTime } from '../../text/time';
 import { BackButton } from './BackButton';
 import { givenText, type Last as One, outcomeOf, whatOf } from './last';
-import type { Outcome, What } from './model';
+import { type Outcome, reportOf, type What } from './model';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
 
@@ -75,11 +76,19 @@ export function Last({ at, revisions, onBack }: Props) {
 function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Props['onBack'] }) {
   const t = useAssignTexts();
   const ids = a.groups.flatMap((g) => g.robots);
-  const given = [...new Set(a.groups.map((g) => givenText(a.kind, g.now)))];
+  const fleet = useRobots();
+  const given = [...new Set(a.groups.map((g) => givenText(a.kind, g.now, t.changedValue)))];
+  const whole = [...new Set(a.groups.map((g) => givenText(a.kind, g.now)))];
+  const kind = a.kind;
+  // fleetd counts a robot that has it and begins later among those that accepted it.
+  const later =
+    kind === 'story' || kind === 'activities'
+      ? fleet.filter((r) => ids.includes(r.id) && reportOf(kind, r).later).length
+      : 0;
   return (
     <Card withBorder data-testid="last" style={chosen ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}>
       <Stack gap={6}>
-        <Text fw={600} dir="auto" className="any-text">
+        <Text fw={600} dir="auto" className="any-text" title={whole.join('; ')}>
           {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')}
         </Text>
         <Text size="sm">
@@ -88,13 +97,13 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
         <List size="sm">
           {a.groups.map((g) => (
             <List.Item key={g.robots[0]}>
-              <span dir="auto" className="any-text">
-                {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before))}
+              <span dir="auto" className="any-text" title={givenText(a.kind, g.before)}>
+                {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before, t.valueOnHover))}
               </span>
               {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
             </List.Item>
           ))}
-          <List.Item>{t.lastEnded(a.accepted, a.total, a.refused, a.undecided)}</List.Item>
+          <List.Item>{t.lastEnded(Math.max(0, a.accepted - later), a.total, a.refused, a.undecided, later)}</List.Item>
         </List>
         <BackButton what={whatOf(a)} outcome={outcomeOf(a)} replaced={[]} label={t.undo} onBack={onBack} />
       </Stack>

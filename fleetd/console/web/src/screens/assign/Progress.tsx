@@ -4,13 +4,14 @@ import { useEffect, useRef } from 'react';
 
 import { BackButton } from './BackButton';
 import { Each } from './Each';
-import { grouped, type Outcome, type Step, steps, type What } from './model';
+import { grouped, type Outcome, type Step, steps, stepText, type What } from './model';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
 import { useReports } from './useReports';
 
 const colors: Record<Step, string> = {
   has: 'green',
+  accepted: 'teal',
   refused: 'red',
   waiting: 'blue',
   away: 'gray',
@@ -62,7 +63,7 @@ export function Progress({
                       <Badge color={colors[g.step]} variant="light" circle={g.ids.length < 10}>
                         {g.ids.length}
                       </Badge>
-                      <b>{t.steps[g.step]}</b>
+                      <b>{stepText(t, g.step, what)}</b>
                       <span>{names(g.ids, 20)}</span>
                     </Group>
                   </List.Item>
@@ -86,7 +87,7 @@ export function Progress({
                   r.report
                     ? t.phases[r.report.phase as keyof typeof t.phases] || r.report.phase || t.nothing
                     : t.nothing,
-                  t.steps[r.step],
+                  stepText(t, r.step, what),
                   r.report?.detail,
                 ])}
             />

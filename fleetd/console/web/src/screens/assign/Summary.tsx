@@ -3,7 +3,7 @@ import { Alert, List, Stack } from '@mantine/core';
 import type { Problem } from '../../api/problem';
 import { useRobots } from '../../live/robots';
 import { Each } from './Each';
-import { changing, grouped, type Outcome } from './model';
+import { changing, grouped, type Outcome, reportOf, stepOf, stepText, type What } from './model';
 import { useAssignTexts } from './text';
 
 /** Up to this many robots of a reason are named. */
@@ -26,10 +26,19 @@ export function Refusal({ p, title }: { p: Problem; title: string }) {
 }
 
 /** What a request would do: counted, by reason, and for each robot. */
-export function Summary({ o }: { o: Outcome }) {
+export function Summary({ o, what }: { o: Outcome; what: What }) {
   const t = useAssignTexts();
   const fleet = useRobots();
   const there = new Set(fleet.filter((r) => ['online', 'degraded'].includes(r.presence.view)).map((r) => r.id));
+  const rows = new Map(fleet.map((r) => [r.id, r]));
+  /** It is asked to have it already: how far it is. */
+  const same = (id: string) => {
+    const r = rows.get(id);
+    if (!r || !['story', 'back', 'activities'].includes(what.kind) || (what.kind === 'back' && what.of))
+      return t.sameAlready;
+    const step = stepOf(reportOf(what.kind, r), false, r);
+    return step === 'has' ? t.sameAlready : stepText(t, step);
+  };
   const change = changing(o);
   const stay = o.lines.filter((l) => !l.changes);
   const away = change.filter((l) => !there.has(l.robot)).map((l) => l.robot);
@@ -39,7 +48,7 @@ export function Summary({ o }: { o: Outcome }) {
         <List.Item>
           <b>{t.updates(change.length, o.total)}</b>
         </List.Item>
-        {grouped(stay.map((l) => [l.note || t.sameAlready, l.robot])).map(([why, robots]) => (
+        {grouped(stay.map((l) => [l.note || same(l.robot), l.robot])).map(([why, robots]) => (
           <List.Item key={why}>
             {t.unchanged(robots.length)}: <span dir="auto">{why}</span> ({names(robots)})
           </List.Item>

@@ -6,14 +6,14 @@ type Kind = Last['kind'];
 type Pin = { id?: string; rev?: number };
 
 /** What robots were given, or had before, in words. */
-export function givenText(kind: Kind, value: unknown): string {
+export function givenText(kind: Kind, value: unknown, changed?: string): string {
   switch (kind) {
     case 'story':
       return storyText(value as Pin | undefined);
     case 'activities':
       return activitiesText(value as { id: string; rev: number }[] | undefined);
     default:
-      return documentText(kind, value);
+      return documentText(kind, value, changed);
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import { lineFor } from './lines';
-import { complete, documentText, grouped, reportOf, stepOf, valueOf } from './model';
+import { backAfter, complete, documentText, grouped, reportOf, stepOf, valueOf, stepText } from './model';
 
 const robot = (id: string, view: string, desired: object, activities?: object) =>
   ({
@@ -22,6 +22,30 @@ describe('progress of an assignment', () => {
     expect(stepOf(undefined, false, undefined)).toBe('away');
     const r = robot('r5', 'online', { converged: true });
     expect(stepOf(reportOf('story', r), true, r)).toBe('replaced');
+  });
+
+  it('tells a robot that has accepted a story from one that performs it', () => {
+    expect(story(robot('r1', 'online', { phase: 'waiting' }))).toBe('accepted');
+    expect(story(robot('r2', 'online', { phase: 'staged' }))).toBe('accepted');
+    expect(story(robot('r3', 'online', { phase: 'waiting', reported_rev: 1 }))).toBe('waiting');
+    const words = {
+      steps: { accepted: 'after the act', has: '', refused: '', waiting: '', away: '', replaced: '' },
+      acceptedNextStart: 'at the next start',
+    };
+    expect(stepText(words, 'accepted')).toBe('after the act');
+    const next = { kind: 'story', story: 'tour', rev: 4, apply: 'next_start' } as const;
+    expect(stepText(words, 'accepted', next)).toBe('at the next start');
+  });
+
+  it('leads robots that went back forth again', () => {
+    const line = { robot: 'r1', changes: true, then: 'tour 1' };
+    expect(backAfter([{ total: 1, lines: [line] }])).toBeUndefined();
+    const settings = { what: { kind: 'back', of: 'config' }, text: '', robots: ['r2'] } as const;
+    const both = backAfter([
+      { total: 1, lines: [line] },
+      { total: 1, lines: [], back: [{ ...settings, robots: ['r2'] }] },
+    ]);
+    expect(both).toEqual([{ what: { kind: 'back' }, text: '', robots: ['r1'] }, settings]);
   });
 
   it('shows what is requested beside what is reported', () => {
@@ -63,6 +87,9 @@ describe('progress of an assignment', () => {
 it('documents that come back are written as text', () => {
   expect(documentText('mode', { mode: 'mnl', apply: 'boot' })).toBe('mnl');
   expect(documentText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode = –');
+  expect(documentText('config', { intents: [{ a: 1 }], low_battery: 0.3 }, 'changed')).toBe(
+    'intents changed, low_battery = 0.3',
+  );
   expect(documentText('places', { places: { id: 'hall', sha256: 'ab' } })).toBe('hall');
   expect([documentText('places', { places: null }), documentText('mode', undefined)]).toEqual(['–', '–']);
 });

@@ -48,12 +48,25 @@ export function valueOf(text: string): unknown {
   }
 }
 
-/** What fleetd says that a document was or will be, in words. */
-export function documentText(of: 'config' | 'mode' | 'places', value: unknown): string {
+/** The way back of what was sent; undefined if fleetd knows what each robot had. */
+export function backAfter(sent: readonly Outcome[]): Back[] | undefined {
+  if (sent.every((o) => !o.back)) return undefined;
+  return sent.flatMap((o) => o.back ?? [{ what: { kind: 'back' }, text: '', robots: changing(o).map((l) => l.robot) }]);
+}
+
+/**
+ * What fleetd says that a document was or will be, in words. With the word for it, a setting that
+ * is a list or has parts is only said to be changed.
+ */
+export function documentText(of: 'config' | 'mode' | 'places', value: unknown, changed?: string): string {
   const v = (value ?? {}) as { mode?: string; places?: { id: string } | null } & Record<string, unknown>;
   if (of === 'mode') return v.mode || '–';
   if (of === 'places') return v.places?.id ?? '–';
-  const all = Object.entries(v).map(([k, one]) => `${k} = ${one === null ? '–' : JSON.stringify(one)}`);
+  const all = Object.entries(v).map(([k, one]) =>
+    changed && typeof one === 'object' && one !== null
+      ? `${k} ${changed}`
+      : `${k} = ${one === null ? '–' : JSON.stringify(one)}`,
+  );
   return all.join(', ') || '–';
 }
 
@@ -88,9 +101,13 @@ export interface Report {
   /** How far it is, in the contract's term. */
   phase: string;
   outcome: 'undecided' | 'accepted' | 'refused';
+  /** It has it, and begins with it at the moment that was assigned with it. */
+  later?: boolean;
   detail: string;
 }
 
+/** Phases of a story or activities that the robot has, but does not perform yet. */
+const begins = ['staged', 'waiting', 'activating'];
 const failed = ['rejected', 'rolled_back', 'failed'];
 
 /** The report about the story or the activities, which a robot's summary has. */
@@ -108,18 +125,34 @@ export function reportOf(kind: What['kind'], r: Robot): Report {
     requested,
     phase: d.phase || (d.converged ? 'active' : ''),
     outcome: refused ? 'refused' : d.converged ? 'accepted' : 'undecided',
+    later:
+      (!refused && !d.converged && d.reported_rev === d.desired_rev && begins.includes(d.phase ?? '')) || undefined,
     detail: detail.join('; '),
   };
 }
 
-/** How far a robot is. Replaced: it has been assigned something else since. */
-export type Step = 'refused' | 'waiting' | 'away' | 'replaced' | 'has';
-export const steps: Step[] = ['refused', 'waiting', 'away', 'replaced', 'has'];
+/**
+ * How far a robot is. Replaced: it has been assigned something else since. Accepted: it has it on
+ * its disk and begins with it later.
+ */
+export type Step = 'refused' | 'waiting' | 'away' | 'replaced' | 'accepted' | 'has';
+export const steps: Step[] = ['refused', 'waiting', 'away', 'replaced', 'accepted', 'has'];
 
 export function stepOf(report: Report | undefined, replaced: boolean, r: Robot | undefined): Step {
   if (replaced) return 'replaced';
+  if (report?.later) return 'accepted';
   if (report && report.outcome !== 'undecided') return report.outcome === 'accepted' ? 'has' : 'refused';
   return r && ['online', 'degraded'].includes(r.presence.view) ? 'waiting' : 'away';
+}
+
+/** How far a robot is, in words. A story that was assigned for its next start begins then. */
+export function stepText(
+  words: { steps: Record<Step, string>; acceptedNextStart: string },
+  step: Step,
+  what?: What,
+): string {
+  const nextStart = what?.kind === 'story' && what.apply === 'next_start';
+  return step === 'accepted' && nextStart ? words.acceptedNextStart : words.steps[step];
 }
 
 /** Groups robots by a text; robots without one are left out. */

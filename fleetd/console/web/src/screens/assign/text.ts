@@ -87,6 +87,7 @@ export const useAssignTexts = texts(
       has: 'has it',
       refused: 'refused it',
       waiting: 'gets it now',
+      accepted: 'accepted; begins after the present act',
       away: 'not connected: gets it when it is back',
       replaced: 'has been assigned something else since',
     },
@@ -100,8 +101,8 @@ export const useAssignTexts = texts(
       fetching: 'fetches it (fetching)',
       verifying: 'checks it (verifying)',
       validating: 'checks it (validating)',
-      staged: 'has it, not yet in use (staged)',
-      waiting: 'waits (waiting)',
+      staged: 'accepted, not in use yet (staged)',
+      waiting: 'accepted, not in use yet (waiting)',
       held: 'not applied by itself (held)',
       activating: 'takes it (activating)',
       active: 'has it (active)',
@@ -120,8 +121,25 @@ export const useAssignTexts = texts(
       'Every robot of this assignment was given something else since, so there is no way back to before it. The audit says what they had.',
     lastBy: (who: string, at: string) => `Assigned by ${who}, ${at}`,
     lastBefore: (what: string) => `before: ${what === '–' ? 'nothing' : what}`,
-    lastEnded: (have: number, total: number, refused: number, waiting: number) =>
-      [`${have} of ${total} have it`, refused && `${refused} refused it`, waiting && `${waiting} not yet`]
+    acceptedNextStart: 'accepted; begins at the next start of the story',
+    changedValue: 'changed',
+    valueOnHover: 'with another value',
+    whenBacks: {
+      story:
+        'A robot begins with it at the moment that its present story was assigned with: usually after the present act.',
+      config: 'Settings apply at once; a robot names those that apply only after its next start.',
+      settings: 'The setting applies at once; a robot says so if it applies only after its next start.',
+      mode: 'The mode applies as the present one was assigned: at the next start-up, or at once.',
+      activities: '',
+      places: '',
+    } as Record<string, string>,
+    lastEnded: (have: number, total: number, refused: number, waiting: number, later: number) =>
+      [
+        (have > 0 || later === 0) && `${have} of ${total} have it`,
+        later && `${later} of ${total} accepted; begins after the present act`,
+        refused && `${refused} refused it`,
+        waiting && `${waiting} not yet`,
+      ]
         .filter(Boolean)
         .join(', '),
     lastShow: (n: number) => (n === 1 ? 'Show the assignment' : `Show the assignment (${n} robots)`),
@@ -224,6 +242,7 @@ export const useAssignTexts = texts(
       has: 'hat es',
       refused: 'lehnte es ab',
       waiting: 'bekommt es gerade',
+      accepted: 'angenommen; beginnt nach dem jetzigen Akt',
       away: 'nicht verbunden: bekommt es, wenn er zurück ist',
       replaced: 'bekam seither etwas anderes zugewiesen',
     },
@@ -237,8 +256,8 @@ export const useAssignTexts = texts(
       fetching: 'holt es (fetching)',
       verifying: 'prüft es (verifying)',
       validating: 'prüft es (validating)',
-      staged: 'hat es, noch nicht in Gebrauch (staged)',
-      waiting: 'wartet (waiting)',
+      staged: 'angenommen, noch nicht in Gebrauch (staged)',
+      waiting: 'angenommen, noch nicht in Gebrauch (waiting)',
       held: 'nicht von selbst angewandt (held)',
       activating: 'übernimmt es (activating)',
       active: 'hat es (active)',
@@ -257,8 +276,25 @@ export const useAssignTexts = texts(
       'Jeder Roboter dieser Zuweisung bekam seither etwas anderes, deshalb führt kein Weg dahinter zurück. Was sie hatten, steht im Protokoll.',
     lastBy: (who: string, at: string) => `Zugewiesen von ${who}, ${at}`,
     lastBefore: (what: string) => `vorher: ${what === '–' ? 'nichts' : what}`,
-    lastEnded: (have: number, total: number, refused: number, waiting: number) =>
-      [`${have} von ${total} haben es`, refused && `${refused} lehnten es ab`, waiting && `${waiting} noch nicht`]
+    acceptedNextStart: 'angenommen; beginnt beim nächsten Start der Geschichte',
+    changedValue: 'geändert',
+    valueOnHover: 'mit anderem Wert',
+    whenBacks: {
+      story:
+        'Ein Roboter beginnt damit zu dem Zeitpunkt, mit dem seine jetzige Geschichte zugewiesen wurde: meist nach dem jetzigen Akt.',
+      config: 'Einstellungen gelten sofort; ein Roboter nennt die, die erst nach seinem nächsten Start gelten.',
+      settings: 'Die Einstellung gilt sofort; ein Roboter sagt es, wenn sie erst nach seinem nächsten Start gilt.',
+      mode: 'Der Modus gilt, wie der jetzige zugewiesen wurde: beim nächsten Start oder sofort.',
+      activities: '',
+      places: '',
+    } as Record<string, string>,
+    lastEnded: (have: number, total: number, refused: number, waiting: number, later: number) =>
+      [
+        (have > 0 || later === 0) && `${have} von ${total} haben es`,
+        later && `${later} von ${total} angenommen; beginnt nach dem jetzigen Akt`,
+        refused && `${refused} lehnten es ab`,
+        waiting && `${waiting} noch nicht`,
+      ]
         .filter(Boolean)
         .join(', '),
     lastShow: (n: number) => (n === 1 ? 'Die Zuweisung zeigen' : `Die Zuweisung zeigen (${n} Roboter)`),

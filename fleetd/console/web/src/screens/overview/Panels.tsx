@@ -9,6 +9,7 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLive } from '../../live/stream';
 import { useEventWords } from '../../text/events';
+import { eventText } from '../../text/eventText';
 import { useReasonTexts } from '../../text/reasons';
 import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
@@ -103,7 +104,7 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
               <Table.Td>
                 <Group gap={6}>
                   <Text size="sm" title={e.type}>
-                    {words[e.type] ?? e.type.replaceAll('_', ' ')}
+                    {eventText(words, e)}
                   </Text>
                   {e.level && levelShown.has(e.level) && (
                     <Text size="xs" fw={600}>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Chip, Code, Group, ScrollArea, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Chip, Group, ScrollArea, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { useEventWords } from '../../text/events';
+import { detailsText, eventText } from '../../text/eventText';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { Nothing, Panel } from './Panel';
@@ -168,7 +169,7 @@ function Row({ event: e }: { event: Event }) {
       <Table.Td>
         <Stack gap={0} align="flex-start">
           <Text size="sm" fw={600}>
-            {words[e.type] ?? e.type.replaceAll('_', ' ')}
+            {eventText(words, e)}
           </Text>
           <Text size="xs" c="dimmed">
             {e.type}
@@ -193,7 +194,11 @@ function Row({ event: e }: { event: Event }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{e.data !== undefined && <Code style={{ overflowWrap: 'anywhere' }}>{dataText(e)}</Code>}</Table.Td>
+      <Table.Td>
+        <Text size="sm" dir="auto" title={dataText(e)} style={{ overflowWrap: 'anywhere' }}>
+          {detailsText(e)}
+        </Text>
+      </Table.Td>
     </Table.Tr>
   );
 }
