@@ -159,7 +159,10 @@ test('what robots refuse is shown with the reason', async ({ page, world }) => {
   await page.getByRole('button', { name: 'Send to 1 robot' }).click();
   await expect(page.getByText('Enable: done by 0 of 1')).toBeVisible();
   await expect(page.getByTestId('toasts')).toContainText(/1 refused by the robot: .*\(r3\)/);
-  await world.cli('stop', 'release', 'r3', '--why', 'the child is with its parents');
+  await page.getByTestId('latched').getByRole('button', { name: 'Release…' }).click();
+  await page.getByLabel('Why may the robots move again?').fill('the child is with its parents');
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
+  await expect(page.getByTestId('latched')).toBeHidden();
   await world.cli('safety', 'enable', 'r3', '--wait');
 });
 
