@@ -174,18 +174,28 @@ func (l *bodyLoad) measure(passed time.Duration) string {
 // do the adapter may be silent for longer than robotd allows.
 func (l *bodyLoad) restart() {
 	l.w.t.Helper()
-	s := awaitDocument(l.w, robotTopic(l.id, "state"), "its state", func(schema.State) bool { return true })
+	newest := func() schema.State {
+		return awaitDocument(l.w, robotTopic(l.id, "state"), "its state", func(schema.State) bool { return true })
+	}
+	s := newest()
 	if s.Safety.State == schema.SafetyEnabled && isPerforming(s) {
 		return
 	}
 	l.stops++
 	fmt.Printf("        %s stopped: %s in %s %s\n", l.body, s.Safety.State, s.Mode.Active, jsonText(s.Alerts))
-	if s.Safety.State == schema.SafetyEStop {
-		l.w.until("a reset to be accepted", func() bool { return l.w.request("op1", l.id, "safety/reset", "").Status != schema.StatusRejected })
-		l.w.awaitState(l.id, "reset", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
-	}
-	l.w.mustRequest("op1", l.id, "safety/enable", "")
-	l.w.awaitState(l.id, "performing again", isPerforming)
+	l.w.until(l.id+" to perform again", func() bool { // it may be stopped again meanwhile
+		switch s := newest(); {
+		case s.Safety.State == schema.SafetyEStop:
+			l.w.request("op1", l.id, "safety/reset", "")
+		case s.Safety.State == schema.SafetyDisabled:
+			l.w.request("op1", l.id, "safety/enable", "")
+		case s.Auto.Status == schema.AutoPaused:
+			l.w.request("op1", l.id, "auto/continue", "")
+		default:
+			return isPerforming(s)
+		}
+		return false
+	})
 }
 
 // acts returns how many acts began since the start.
