@@ -20,6 +20,7 @@ export const theme = createTheme({
     // Before it has its place a list is at the top of the document, where a tablet would scroll to it.
     Popover: { defaultProps: { floatingStrategy: 'fixed' } },
     Notification: {
+      classNames: (_: unknown, { color }: { color?: unknown }) => ({ root: color === 'red' ? 'toast-error' : '' }),
       defaultProps: () => ({ closeButtonProps: { 'aria-label': useThemeTexts.now().close } }),
     },
   },

@@ -15,7 +15,7 @@ export function Toasts() {
   }, []);
   return (
     <div ref={strip} className="toasts" data-testid="toasts">
-      <Notifications position="bottom-center" withinPortal={false} limit={3} />
+      <Notifications position="bottom-center" withinPortal={false} limit={3} autoClose={6000} />
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import { Button, Tooltip } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { IconHandStop } from '@tabler/icons-react';
 
 import { useMay } from '../../api/me';
 import { stop } from '../../shell/stopping';
+import { toast } from '../../shell/toast';
 import { usePage } from '../robot/page';
 import { useManualTexts } from './text';
 
@@ -14,8 +14,8 @@ export function BigStop() {
   const may = useMay('stop');
   const send = () =>
     stop({ robot: id }).then(
-      () => notifications.show({ color: 'red', title: t.stopSent, message: id }),
-      () => notifications.show({ color: 'red', title: t.stopFailed, message: id, autoClose: false }),
+      () => toast({ color: 'red', title: t.stopSent, message: id }, [id]),
+      () => toast({ color: 'red', title: t.stopFailed, message: id, autoClose: false }, [id]),
     );
   return (
     <Tooltip label={t.stopHelp}>

@@ -7,6 +7,7 @@ import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
+import { toast } from '../../shell/toast';
 import { useSendingTexts } from './sendingText';
 import { wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
@@ -83,12 +84,12 @@ function tell(robot: string, sent: Sent): void {
     loading: !ended(sent),
     title: `${sent.label}: ${t.states[sent.state as keyof typeof t.states] ?? sent.state}`,
     message: sent.because || (sent.state === 'SUCCEEDED' ? t.reportedBy(robot) : ''),
-    autoClose: !ended(sent) ? (false as const) : done(sent) ? 4000 : 15_000,
+    // Each kind has a time of its own: one that stays the same goes on, and does not begin again.
+    autoClose: !ended(sent) ? 10_000 : done(sent) ? 6000 : 9000,
     withCloseButton: true,
     closeButtonProps: { 'aria-label': t.close },
   };
-  if (notifications.update(note) && sent.state !== '') return;
-  notifications.show(note);
+  toast(note, [robot]);
 }
 
 /** Commands after which a person expects that the robot performs. */
@@ -108,7 +109,7 @@ function tellWayOut(robot: string, sent: Sent): void {
     color: next ? 'yellow' : 'green',
     title: `${sent.label}: ${t.states.SUCCEEDED}`,
     message: next ? w.notYet(does, stepName(w, next)) : w.performsNow,
-    autoClose: next ? 12_000 : 4000,
+    autoClose: next ? 10_000 : 6000,
   });
 }
 
