@@ -235,7 +235,8 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   await expect(page.getByTestId('command-line')).toHaveText(`fleetd act try ${act} --robot=r1 --lang=en`);
   await page.keyboard.press('Escape');
   await dialog.getByRole('button', { name: 'Perform' }).click();
-  await expect(dialog.getByText('The robot performs it.')).toBeVisible();
+  await expect(dialog.getByText('The robot performs it. Closing')).toBeVisible();
+  await page.mouse.click(5, 500); // beside the dialog, which stays
   await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible();
   await expect
     .poll(async () => ((await (await request.get('/api/v1/robots/r1')).json()) as { control?: unknown }).control)

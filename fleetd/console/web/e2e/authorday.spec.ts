@@ -61,7 +61,7 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   await expect(perform).toBeEnabled();
   await expect(dialog.getByTestId('what-it-does')).toContainText(`r3 moves. It performs “${story}” once`);
   await hand.press(perform);
-  await expect(dialog.getByText('The robot performs it.')).toBeVisible();
+  await expect(dialog.getByText('The robot performs it. Closing')).toBeVisible();
   await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible({
     timeout: 60_000,
   });

@@ -50,13 +50,27 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   const running = useRef('');
   const [tookFrom, setTookFrom] = useState<string>(); // the robot that was set to manual here
 
+  const closed = useRef(false);
+
   const giveBack = () => {
     if (!running.current) return;
     const on = running.current;
     running.current = '';
     void send(on, 'control/release').catch(() => undefined); // the lease ends by itself
   };
-  useEffect(() => giveBack, []);
+  /** The robot stops what it performs here, and control is given back. */
+  const end = (on: string) =>
+    send(on, 'manual/stop')
+      .catch(() => undefined)
+      .finally(giveBack);
+  // A page that has gone cannot end it any more: it ends with the page.
+  useEffect(() => {
+    closed.current = false;
+    return () => {
+      closed.current = true;
+      if (running.current) void end(running.current);
+    };
+  }, []);
 
   const only =
     part === 'chosen'
@@ -77,6 +91,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
         }),
       );
       running.current = id;
+      if (closed.current) return void end(id);
       setState({ phase: 'running' });
       await watch(perform.id!);
     } catch (thrown) {
@@ -143,7 +158,14 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   // The command line counts actions at the top only.
   const hasLine = robot && only.every((p) => p.split('/').length === 3);
   return (
-    <Modal opened onClose={onClose} size="lg" title={own.title(name)} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={!busy}
+      size="lg"
+      title={own.title(name)}
+      closeButtonProps={{ 'aria-label': busy ? own.closeEnds : t.close }}
+    >
       <Stack>
         <TryRobotSelect robots={robots} value={id} disabled={busy} onChange={choose} />
         {robot && (
@@ -209,10 +231,10 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
             <CommandLine lines={[lineOf('try-text', { path: { id }, body: { ...asked, text: '' }, of: editor.id })]} />
           )}
           <Button variant="default" onClick={onClose}>
-            {t.close}
+            {busy ? own.closeEnds : t.close}
           </Button>
           {busy ? (
-            <Button color="red.9" h={48} onClick={() => void send(id, 'manual/stop').finally(giveBack)}>
+            <Button color="red.9" h={48} onClick={() => void end(id)}>
               {own.stop}
             </Button>
           ) : (

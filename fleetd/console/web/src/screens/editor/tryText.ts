@@ -27,7 +27,7 @@ export const useTryTexts = texts(
       `of ${robot} (a lease) for as long as it performs: nobody else can drive it meanwhile.`,
     gives: 'It gives control back',
     givesWhat:
-      'as soon as the robot has finished, you end it, or you close this dialog. The robot stays in manual mode until somebody sets it back.',
+      'as soon as the robot has finished, you end it, or you close this dialog, which ends it, too. The robot stays in manual mode until somebody sets it back.',
     does: {
       speech: 'speaks',
       sound: 'plays sounds',
@@ -40,6 +40,7 @@ export const useTryTexts = texts(
     and: 'and',
     start: 'Perform',
     stop: 'End it',
+    closeEnds: 'End it and close',
     noRobot: 'Choose a robot first.',
     faulty: 'The draft has errors, or something is still missing. See the list of problems.',
     notManual: (robot: string, mode: string) =>
@@ -54,7 +55,7 @@ export const useTryTexts = texts(
     forbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
     page: 'Open its page',
     accepted: 'Accepted: the robot begins.',
-    running: 'The robot performs it.',
+    running: 'The robot performs it. Closing this dialog ends it.',
     done: 'The robot says that it has performed it. Control is given back.',
     ended: (state: string, why: string) => `It ended: ${state}${why ? `, ${why}` : ''}. Control is given back.`,
   },
@@ -83,7 +84,7 @@ export const useTryTexts = texts(
     takesWhat: (robot) => `von ${robot} (eine Lease), solange er aufführt: niemand sonst kann ihn so lange fahren.`,
     gives: 'Sie gibt die Steuerung zurück,',
     givesWhat:
-      'sobald der Roboter fertig ist, Sie es beenden oder diesen Dialog schließen. Der Roboter bleibt im manuellen Modus, bis ihn jemand zurücksetzt.',
+      'sobald der Roboter fertig ist, Sie es beenden oder diesen Dialog schließen, was es auch beendet. Der Roboter bleibt im manuellen Modus, bis ihn jemand zurücksetzt.',
     does: {
       speech: 'spricht',
       sound: 'spielt Klänge',
@@ -96,6 +97,7 @@ export const useTryTexts = texts(
     and: 'und',
     start: 'Aufführen',
     stop: 'Beenden',
+    closeEnds: 'Beenden und schließen',
     noRobot: 'Wählen Sie erst einen Roboter.',
     faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
     notManual: (robot, mode) =>
@@ -111,7 +113,7 @@ export const useTryTexts = texts(
       'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',
     page: 'Seine Seite öffnen',
     accepted: 'Angenommen: der Roboter beginnt.',
-    running: 'Der Roboter führt es auf.',
+    running: 'Der Roboter führt es auf. Wird dieser Dialog geschlossen, endet es.',
     done: 'Der Roboter meldet, dass er es aufgeführt hat. Die Steuerung ist zurückgegeben.',
     ended: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}. Die Steuerung ist zurückgegeben.`,
   },
