@@ -1,4 +1,6 @@
-import { accessible, colors, expect, live, test } from './world';
+import type { Page } from '@playwright/test';
+
+import { accessible, colors, expect, live, tabTo, test } from './world';
 
 test('a stop from the page of a robot holds it, and a release with a reason frees it', async ({ page }) => {
   await page.goto('/robots/r1');
@@ -22,11 +24,54 @@ test('the stop of all robots is held for a second: a click alone stops nobody', 
   await page.mouse.move(box.x + 20, box.y + 20);
   await page.mouse.down();
   await page.mouse.up();
+  await expect(page.getByText(/^Nothing was stopped: hold for a second to stop \d+ robots$/)).toBeVisible();
   await expect(page.getByTestId('latched')).toBeHidden();
   await button.focus();
   await page.keyboard.down('Enter');
   await expect(page.getByTestId('latched')).toContainText('all robots');
   await page.keyboard.up('Enter');
+});
+
+test.describe('the stop works above a dialog', () => {
+  test.use({ hasTouch: true });
+  const free = async (page: Page) => {
+    const { latched } = (await (await page.request.get('/api/v1/stops')).json()) as { latched: { id: string }[] };
+    const ids = latched.map((l) => l.id);
+    if (ids.length > 0) await page.request.post('/api/v1/stops/release', { data: { ids, why: 'the spec is over' } });
+  };
+  for (const [way, width] of [
+    ['mouse', 1280],
+    ['mouse', 390],
+    ['touch', 390],
+    ['keys', 1280],
+    ['Tab', 1280],
+  ] as const) {
+    test(`by ${way} at ${width} px`, async ({ page }) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto('/robots/r1');
+      await live(page);
+      await free(page);
+      await expect(page.getByTestId('latched')).toBeHidden();
+      const stop = page.getByRole('button', { name: 'Stop (software)' });
+      await page.keyboard.press('?');
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await expect(dialog).toBeVisible();
+      if (way === 'mouse') await stop.click();
+      else if (way === 'touch') await stop.tap();
+      else {
+        if (way === 'Tab') await tabTo(page, stop);
+        else await page.keyboard.press('Control+.');
+        await page.keyboard.press('Enter');
+      }
+      await expect(page.getByText('Stop accepted for 1 robot')).toBeVisible();
+      await expect(dialog).toBeVisible();
+      // From the stop the keyboard goes back into the dialog, and not to the page behind it.
+      if (way === 'Tab') await tabTo(page, dialog.getByRole('button', { name: 'Close' }));
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await expect(dialog).toBeHidden();
+      await free(page);
+    });
+  }
 });
 
 test('the page says when it has lost fleetd, and heals by itself', async ({ page, world }) => {

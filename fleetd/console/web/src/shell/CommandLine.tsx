@@ -61,6 +61,11 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
   );
 }
 
+/** ms of hovering after which a line is shown. */
+export const hintDelay = 1000;
+/** A finger on a control presses it: the line would cover what comes next. */
+export const hintEvents = { hover: true, focus: true, touch: false };
+
 /** The line alone, for the tooltip of a control that asks for nothing more. */
 export function CommandHint({ line }: { line: string }) {
   const t = useTexts();

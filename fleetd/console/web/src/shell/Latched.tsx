@@ -7,13 +7,18 @@ import { useMay } from '../api/me';
 import { useLive } from '../live/stream';
 import { clock } from '../text/time';
 import { ReleaseDialog, useWhom } from './ReleaseDialog';
-import { stoppedBy } from './stopping';
+import { stoppedBy, useReleasing } from './stopping';
 import { useShellTexts } from './text';
+
+const nothing = { id: '', count: 0 };
 
 /** The latched stops, on every screen, each with its release. */
 export function Latched() {
   const t = useShellTexts();
   const fleetd = useLive((s) => s.fleetd);
+  const latched = fleetd?.latched ?? [];
+  const whom = useWhom(latched[0] ?? nothing);
+  const title = latched.length === 1 ? t.latchedOne(whom) : t.latched(latched.length);
   const [chosen, choose] = useState<LatchedStop>();
   if (!fleetd || (fleetd.latched.length === 0 && fleetd.latched_complete)) return null;
   return (
@@ -21,9 +26,9 @@ export function Latched() {
       color="red"
       variant="light"
       icon={<IconHandStop aria-hidden />}
-      title={t.latched(fleetd.latched.length)}
+      title={title}
       role="region"
-      aria-label={t.latched(fleetd.latched.length)}
+      aria-label={title}
       data-testid="latched"
     >
       <Stack gap={6}>
@@ -41,6 +46,7 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
   const t = useShellTexts();
   const allowed = useMay('release');
   const whom = useWhom(stop);
+  const releasing = useReleasing((s) => s.ids.includes(stop.id));
   return (
     <Group gap="sm" wrap="wrap">
       <Text fw={600} size="sm">
@@ -51,17 +57,21 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
         {stop.why ? `: ${stop.why}` : ''}
       </Text>
       {!stop.persisted && <Badge color="yellow">{t.notPersisted}</Badge>}
-      <Tooltip label={t.releaseForbidden} disabled={allowed}>
-        <Button
-          size="compact-sm"
-          variant="default"
-          data-disabled={!allowed || undefined}
-          aria-disabled={!allowed}
-          onClick={() => allowed && onRelease()}
-        >
-          {t.release}
-        </Button>
-      </Tooltip>
+      {releasing ? (
+        <Badge color="blue">{t.releasing}</Badge>
+      ) : (
+        <Tooltip label={t.releaseForbidden} disabled={allowed}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            data-disabled={!allowed || undefined}
+            aria-disabled={!allowed}
+            onClick={() => allowed && onRelease()}
+          >
+            {t.release}
+          </Button>
+        </Tooltip>
+      )}
       <Text size="xs" c="dimmed">
         {stop.id}
       </Text>

@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 
 import type { LatchedStop, Robot } from '../api/client';
@@ -11,14 +10,17 @@ import { dateTime } from '../text/time';
 import { CommandLine } from './CommandLine';
 import { heldBy, release, stoppedBy } from './stopping';
 import { useShellTexts } from './text';
+import { toast } from './toast';
 
 /** Up to this many robots of a stop are named; more are counted. */
 const named = 4;
 
 /** The robots that a stop holds, for people. */
-export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'>): string {
+export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robots?: string[] }): string {
   const t = useShellTexts();
-  const held = heldBy(stop.id, useRobots()).sort();
+  // Robots that it no longer holds still have their names in it.
+  const reported = heldBy(stop.id, useRobots()).sort();
+  const held = stop.robots?.length === stop.count ? stop.robots : reported;
   if (stop.all) return t.allRobots;
   return stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
 }
@@ -38,7 +40,7 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
   const known = useLive((s) => s.fleetd?.latched.find((l) => l.id === stop.id));
   const count = known?.count ?? 1;
   const all = !!(stop.all || known?.all);
-  const held = useWhom({ id: stop.id, all, count });
+  const held = useWhom({ id: stop.id, all, count, robots: known?.robots });
   const whom = robot && count === 1 && !all ? robot : held;
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
@@ -48,7 +50,8 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
     try {
       await release([stop.id], why.trim());
       onReleased?.(why.trim());
-      notifications.show({ title: t.released(whom), message: t.releasedHelp, color: 'blue', autoClose: 8000 });
+      const about = robot ? [robot] : (known?.robots ?? []);
+      toast({ title: t.released(whom), message: t.releasedHelp, color: 'blue' }, about);
       onClose();
     } catch (thrown) {
       const p = problemOf(thrown);

@@ -57,7 +57,7 @@ export function Shell() {
         {t.skip}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="sm" gap="xs" wrap="nowrap" justify="space-between">
+        <Group className="header-line" h="100%" gap="xs" wrap="nowrap" justify="space-between">
           <Group gap="xs" wrap="nowrap" style={{ minWidth: 0 }}>
             <Burger opened={menu} onClick={toggle} hiddenFrom="md" size="sm" aria-label={t.menu} />
             <Text fw={700} visibleFrom="sm">
@@ -68,16 +68,14 @@ export function Shell() {
             </Box>
             <ConnectionPill />
           </Group>
-          <Group gap="xs" wrap="nowrap">
-            <Group gap="xs" wrap="nowrap" visibleFrom="sm">
-              <SearchButton />
-              <AlertsBell />
-              <UserMenu />
-            </Group>
-            <StopButton />
+          <Group gap="xs" wrap="nowrap" visibleFrom="sm">
+            <SearchButton />
+            <AlertsBell />
+            <UserMenu />
           </Group>
         </Group>
       </AppShell.Header>
+      <StopButton />
       <AppShell.Navbar p="xs" aria-label={t.navigation}>
         <AppShell.Section hiddenFrom="sm" pb="xs">
           <Group gap="xs" wrap="nowrap">

@@ -19,6 +19,11 @@ export function Shortcuts() {
   useEffect(() => {
     let goUntil = 0;
     const onKey = (e: KeyboardEvent) => {
+      // In a field, too: letters are written there.
+      if ((e.ctrlKey || e.metaKey) && e.key === '.') {
+        e.preventDefault();
+        document.getElementById('software-stop')?.focus();
+      }
       if (e.defaultPrevented || typing(e) || e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.timeStamp < goUntil) {
         goUntil = 0;
@@ -53,6 +58,7 @@ export function Shortcuts() {
         <Table.Tbody>
           <Row keys={['Ctrl', 'K']} text={t.search} />
           <Row keys={['s']} text={t.shortcutStop} />
+          <Row keys={['Ctrl', '.']} text={t.shortcutStopField} />
           <Row keys={['n']} text={t.shortcutSkip} />
           {screens
             .filter((s) => s.shortcut && s.nav)

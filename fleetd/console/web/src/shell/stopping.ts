@@ -1,3 +1,5 @@
+import { create } from 'zustand';
+
 import { api, type Batch, type Robot } from '../api/client';
 
 /** Whom a stop means. */
@@ -25,9 +27,17 @@ export async function stop(whom: Whom): Promise<Batch> {
   return answer.data!;
 }
 
+/** ms after which a stop that was released and still holds robots is offered for release again. */
+const releaseSeen = 10_000;
+
+/** The stops whose release fleetd has accepted, and robots may not have reported yet. */
+export const useReleasing = create<{ ids: readonly string[] }>()(() => ({ ids: [] }));
+
 /** Releases latched stops. Robots then still need to be enabled. */
 export async function release(ids: string[], reason: string): Promise<void> {
   await api.POST('/api/v1/stops/release', { body: { ids, why: reason } });
+  useReleasing.setState((s) => ({ ids: [...s.ids, ...ids] }));
+  setTimeout(() => useReleasing.setState((s) => ({ ids: s.ids.filter((id) => !ids.includes(id)) })), releaseSeen);
 }
 
 /** The ids of the robots that a latched stop holds, as far as robots report it. */

@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Stack, Text, Tooltip } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 import { useMay } from '../../api/me';
-import { CommandHint } from '../../shell/CommandLine';
+import { CommandHint, hintDelay, hintEvents } from '../../shell/CommandLine';
 import { usePage } from './page';
 import { send } from './sending';
 import { useRobotTexts } from './text';
@@ -38,7 +38,8 @@ export function Do({ whyNot, explain, onClick, children, label, chosen, line, ..
     <Tooltip
       label={whyNot || <CommandHint line={line ?? ''} />}
       disabled={!whyNot && !line}
-      openDelay={whyNot ? 0 : 500}
+      openDelay={whyNot ? 0 : hintDelay}
+      events={whyNot ? undefined : hintEvents}
       multiline
       maw="90vw"
     >

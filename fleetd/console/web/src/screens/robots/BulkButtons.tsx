@@ -1,5 +1,4 @@
 import { Box, Button, Group, Menu, Tooltip } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import {
   IconChevronDown,
   IconDownload,
@@ -10,7 +9,7 @@ import {
   IconShare3,
   IconTag,
 } from '@tabler/icons-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
@@ -19,6 +18,8 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useRobotsTexts } from './text';
 import { CommandLine } from '../../shell/CommandLine';
+import { HoldNote, useHold } from '../../shell/holding';
+import { toast } from '../../shell/toast';
 import type { BulkAction } from './bulkRequest';
 import { BulkDialog } from './BulkDialog';
 import { LabelDialog } from './LabelDialog';
@@ -145,59 +146,37 @@ function Do(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void
   );
 }
 
-/** ms for which the stop of several robots is held. */
-const hold = 1000;
-
 /** The software stop of the selection: one robot at once, several after a second of holding. */
 function HoldToStop({ selector }: { selector: Selector }) {
   const t = useBulkTexts();
   const may = useMay('stop');
-  const timer = useRef<number>(undefined);
-  const [holding, setHolding] = useState(false);
   const one = selector.ids?.length === 1;
   const send = async () => {
-    setHolding(false);
-    timer.current = undefined;
     try {
       const { data } = await api.POST('/api/v1/stops', { body: { selector, why: t.stopWhy } });
-      notifications.show({ color: 'red', title: t.stopSent(data!.total), message: data!.latch });
+      toast({ color: 'red', title: t.stopSent(data!.total), message: data!.latch }, selector.ids);
     } catch (thrown) {
-      notifications.show({ color: 'red', title: t.stopFailed, message: problemOf(thrown).message, autoClose: false });
+      const { message } = problemOf(thrown);
+      toast({ color: 'red', title: t.stopFailed, message, autoClose: false }, selector.ids);
     }
   };
-  const begin = () => {
-    if (!may || one || timer.current) return;
-    setHolding(true);
-    timer.current = window.setTimeout(() => void send(), hold);
-  };
-  const end = () => {
-    clearTimeout(timer.current);
-    timer.current = undefined;
-    setHolding(false);
-  };
-  const isKey = (key: string) => key === ' ' || key === 'Enter';
+  const held = useHold(may && !one, send);
   return (
-    <Tooltip label={may ? t.stopHelp : t.stopForbidden}>
-      <Button
-        className="hold"
-        data-holding={holding || undefined}
-        color="red.9"
-        leftSection={<IconHandStop size={16} aria-hidden />}
-        data-disabled={!may || undefined}
-        aria-disabled={!may}
-        onClick={() => may && one && void send()}
-        onPointerDown={begin}
-        onPointerUp={end}
-        onPointerLeave={end}
-        onPointerCancel={end}
-        onBlur={end}
-        onContextMenu={(e) => e.preventDefault()}
-        onKeyDown={(e) => isKey(e.key) && !e.repeat && begin()}
-        onKeyUp={(e) => isKey(e.key) && end()}
-      >
-        <span className="hold-fill" />
-        <span>{one ? t.stopOne : t.stopHold}</span>
-      </Button>
-    </Tooltip>
+    <Box pos="relative">
+      <Tooltip label={may ? t.stopHelp : t.stopForbidden}>
+        <Button
+          {...held.button}
+          color="red.9"
+          leftSection={<IconHandStop size={16} aria-hidden />}
+          data-disabled={!may || undefined}
+          aria-disabled={!may}
+          onClick={() => may && one && void send()}
+        >
+          <span className="hold-fill" />
+          <span>{one ? t.stopOne : t.stopHold}</span>
+        </Button>
+      </Tooltip>
+      <HoldNote above text={held.early ? t.stopEarly(selector.ids?.length) : ''} />
+    </Box>
   );
 }

@@ -13,6 +13,8 @@ export const useBulkTexts = texts(
     assign: 'Assign…',
     stopOne: 'Stop (software)',
     stopHold: 'Stop (software), hold 1 s',
+    stopEarly: (n?: number) =>
+      `Nothing was stopped: hold for a second to stop ${n ? robotsEN(n) : 'the robots that are selected'}`,
     stopHelp: 'Stops the selected robots and latches the stop. It is a message, not an emergency stop.',
     stopForbidden: 'You do not have the right to stop robots. Ask an operator.',
     stopWhy: 'Stop of a selection in the console',
@@ -59,6 +61,8 @@ export const useBulkTexts = texts(
     assign: 'Zuweisen…',
     stopOne: 'Stopp (Software)',
     stopHold: 'Stopp (Software), 1 s halten',
+    stopEarly: (n?: number) =>
+      `Nichts wurde gestoppt: eine Sekunde halten, um ${n ? robotsDE(n) : 'die gewählten Roboter'} zu stoppen`,
     stopHelp: 'Stoppt die ausgewählten Roboter und hält den Stopp. Es ist eine Nachricht, kein Not-Halt.',
     stopForbidden: 'Sie dürfen Roboter nicht stoppen. Fragen Sie einen Operator.',
     stopWhy: 'Stopp einer Auswahl in der Konsole',
