@@ -35,8 +35,8 @@ test('the stop of all robots is held for a second: a click alone stops nobody', 
 test.describe('the stop works above a dialog', () => {
   test.use({ hasTouch: true });
   const free = async (page: Page) => {
-    const { latched } = (await (await page.request.get('/api/v1/stops')).json()) as { latched: { id: string }[] };
-    const ids = latched.map((l) => l.id);
+    const { stops } = (await (await page.request.get('/api/v1/stops')).json()) as { stops: { id: string }[] };
+    const ids = stops.map((l) => l.id);
     if (ids.length > 0) await page.request.post('/api/v1/stops/release', { data: { ids, why: 'the spec is over' } });
   };
   for (const [way, width] of [

@@ -18,12 +18,15 @@ export function Latched() {
   const fleetd = useLive((s) => s.fleetd);
   const latched = fleetd?.latched ?? [];
   const whom = useWhom(latched[0] ?? nothing);
-  const title = latched.length === 1 ? t.latchedOne(whom) : t.latched(latched.length);
+  const released = useReleasing((s) => s.ids);
+  const one = latched.length === 1;
+  const releasing = one && released.includes(latched[0]!.id);
+  const title = releasing ? t.released(whom) : one ? t.latchedOne(whom) : t.latched(latched.length);
   const [chosen, choose] = useState<LatchedStop>();
   if (!fleetd || (fleetd.latched.length === 0 && fleetd.latched_complete)) return null;
   return (
     <Alert
-      color="red"
+      color={releasing ? 'blue' : 'red'}
       variant="light"
       icon={<IconHandStop aria-hidden />}
       title={title}
