@@ -215,7 +215,7 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   const act = fresh('try');
   await request.put(`/api/v1/acts/${act}`, {
     headers: { 'If-Match': '"0"', 'Content-Type': 'application/yaml' },
-    data: `act: ${act}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1500, face: smile}\n`,
+    data: `act: ${act}\nactions:\n  - {type: face, start_ms: 0, end_ms: 5000, face: smile}\n`,
   });
   await page.goto(`/acts/${act}`);
   await live(page);
