@@ -1,1 +1,0 @@
-import{t as e}from"./Library-K1T1mW9v.js";import{X as t}from"./language-CjBIcpfQ.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`activity`})}export{r as default};

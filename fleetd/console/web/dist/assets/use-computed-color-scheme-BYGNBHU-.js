@@ -1,1 +1,0 @@
-import{ft as e,ot as t}from"./index-K_xQFdOU.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
