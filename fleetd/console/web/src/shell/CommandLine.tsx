@@ -1,5 +1,6 @@
 import { Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
 import { IconTerminal2 } from '@tabler/icons-react';
+import { useState } from 'react';
 
 import { texts } from '../text/language';
 
@@ -21,15 +22,31 @@ const useTexts = texts(
 /** Shows the line of the command line that does the same. It can also be selected: browsers copy over HTTPS only. */
 export function CommandLine({ lines, compact }: { lines: string[]; compact?: boolean }) {
   const t = useTexts();
+  const [opened, setOpened] = useState(false);
   const text = lines.join('\n');
+  // Escape closes this line and not the dialog around it, also before the focus is in the line.
   return (
-    <Popover width={420} position="bottom-end" withArrow shadow="md" trapFocus returnFocus>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      width={420}
+      position="bottom-end"
+      withArrow
+      shadow="md"
+      trapFocus
+      returnFocus
+    >
       <Popover.Target>
         <Button
           type="button"
           variant="subtle"
           size={compact ? 'compact-sm' : 'sm'}
           leftSection={<IconTerminal2 size={16} aria-hidden />}
+          data-mantine-stop-propagation={opened || undefined}
+          onClick={() => setOpened(!opened)}
+          onKeyDown={(e) => {
+            if (opened && e.key === 'Escape') setOpened(false);
+          }}
         >
           {t.open}
         </Button>
@@ -48,7 +65,6 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
           <Group justify="flex-end">
             <CopyButton value={text}>
               {({ copied, copy }) => (
-                // Escape there closes this line, and not the dialog around it.
                 <Button size="compact-sm" variant="default" data-mantine-stop-propagation="true" onClick={copy}>
                   {copied ? t.copied : t.copy}
                 </Button>
