@@ -201,6 +201,27 @@ func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
 	}
 }
 
+// TestAdapterThatHungHasTimeToObey: its first states are those of before it read the order.
+func TestAdapterThatHungHasTimeToObey(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		r.order(driver.ToRun)
+		r.pass(time.Second)
+		r.spoilWith(func(string, []byte) []byte { return nil })
+		r.pass(time.Second)
+		r.spoilWith(from(`"state":"error"`, `"state":"run"`))
+		r.pass(100 * time.Millisecond)
+		if !strings.Contains(r.fault["drive"], "no state") {
+			t.Errorf("100 ms after it hung, the drive's fault is %q", r.fault["drive"])
+		}
+		r.pass(time.Second)
+		if !strings.Contains(r.fault["drive"], "does not obey") {
+			t.Errorf("a second later the drive runs although it was ordered to error, and its fault is %q", r.fault["drive"])
+		}
+	})
+}
+
 // rival lets another adapter describe a drive, or go.
 func (r *robot) rival(there bool) {
 	payload := fmt.Sprintf(`{"v":1,"present":%v,"session":"z","describe":{"model":"m","state_ms":20,"units":[{"id":"drive","kind":"drive"}]}}`, there)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"troupe/schema"
 	"troupe/schema/bus"
@@ -22,6 +23,7 @@ const (
 	badData    health = "bad-data"
 	wrongUnits health = "wrong-units"
 	timeBack   health = "time-back"
+	restarted  health = "restarted"
 	doubled    health = "doubled"
 	changed    health = "changed"
 	disobeys   health = "disobeys"
@@ -29,7 +31,7 @@ const (
 
 // healths lists every health, faults those in which the adapter is there.
 var (
-	faults  = []health{silent, flooding, badData, wrongUnits, timeBack, doubled, changed, disobeys}
+	faults  = []health{silent, flooding, badData, wrongUnits, timeBack, restarted, doubled, changed, disobeys}
 	healths = append([]health{absent, good}, faults...)
 )
 
@@ -40,6 +42,7 @@ type sign string
 const (
 	seen        sign = "seen"        // present, and its state is right
 	left        sign = "left"        // its presence or the bus is gone
+	replaced    sign = "replaced"    // another process has its name, and its will did not come
 	missed      sign = "missed"      // no state for bus.MissedStates intervals
 	flooded     sign = "flooded"     // more messages than bus.MaxRate
 	undecodable sign = "undecodable" // not the contract's JSON
@@ -56,13 +59,14 @@ const (
 var table = fsm.Table[health, sign]{
 	{From: fsm.In(absent), On: seen, To: good, Why: "it describes its units and reports their states"},
 	{From: fsm.In(append(faults, good)...), On: left, To: absent, Why: "the adapter is gone"},
-	{From: fsm.In(good), On: missed, To: silent, Why: "the adapter is silent"},
+	{From: fsm.In(append(faults, good)...), On: replaced, To: restarted, Why: "another process has the adapter's name now"},
+	{From: fsm.In(good, restarted), On: missed, To: silent, Why: "the adapter is silent"},
 	{From: fsm.In(good, silent), On: flooded, To: flooding, Why: "the adapter floods the bus"},
 	{From: fsm.In(good, silent), On: undecodable, To: badData, Why: "the adapter sends what is not in the contract"},
 	{From: fsm.In(good, silent), On: outOfUnit, To: wrongUnits, Why: "the adapter sends a number in another unit of measure"},
 	{From: fsm.In(good, silent), On: wentBack, To: timeBack, Why: "the adapter's time went back"},
-	{From: fsm.In(good, silent), On: twoSenders, To: doubled, Why: "two processes serve the unit"},
-	{From: fsm.In(good, silent), On: redescribed, To: changed, Why: "the adapter has other units than at the start of robotd"},
+	{From: fsm.In(good, silent, restarted), On: twoSenders, To: doubled, Why: "two processes serve the unit"},
+	{From: fsm.In(absent, good, silent, restarted), On: redescribed, To: changed, Why: "the adapter describes itself differently than at the start of robotd"},
 	{From: fsm.In(good, silent), On: disobeyed, To: disobeys, Why: "the adapter does not obey"},
 	{From: fsm.In(faults...), On: behaved, To: good, Why: "it has behaved for a while"},
 }
@@ -75,8 +79,9 @@ var wayOut = map[health]string{
 	badData:    "correct the adapter (robotd driver check)",
 	wrongUnits: "correct the adapter (robotd driver check)",
 	timeBack:   "restart the adapter",
+	restarted:  "if two run, end one of the two; if it was restarted, wait a second",
 	doubled:    "end one of the two",
-	changed:    "restart robotd to take the new description",
+	changed:    "restart robotd, which then uses the new description",
 	disobeys:   "correct the adapter (robotd driver check)",
 }
 
@@ -140,8 +145,8 @@ func (w *watch) onPresence(p *bus.Presence) (sign, string) {
 		again := w.present
 		w.session, w.present, w.seq, w.tms, w.missing = p.Session, true, 0, 0, 0
 		w.describe(p.Describe)
-		if again { // restarted before its will was heard: what it held is lost
-			return left, "it was restarted"
+		if again { // no will came: it was restarted, or both run; what it held is lost
+			return replaced, ""
 		}
 		return nothing, ""
 	}
@@ -208,7 +213,7 @@ func (w *watch) onTick() (sign, string) {
 	case !w.present:
 		return nothing, ""
 	case w.differs():
-		return redescribed, ""
+		return redescribed, difference(w.described, w.newest)
 	case w.rival != "":
 		return twoSenders, w.rival
 	case w.missing > w.patience():
@@ -231,4 +236,31 @@ func (w *watch) patience() int {
 // differs reports whether the adapter describes other units than those of the body.
 func (w *watch) differs() bool {
 	return w.newest != w.described && !reflect.DeepEqual(w.newest, w.described)
+}
+
+// difference says what the newest description has other than the one in force.
+func difference(was, now *bus.Describe) string {
+	has := func(d *bus.Describe, id string) *schema.Unit {
+		if i := slices.IndexFunc(d.Units, func(u schema.Unit) bool { return u.ID == id }); i >= 0 {
+			return &d.Units[i]
+		}
+		return nil
+	}
+	var all []string
+	for _, u := range was.Units {
+		if again := has(now, u.ID); again == nil {
+			all = append(all, "without unit "+u.ID)
+		} else if !reflect.DeepEqual(*again, u) {
+			all = append(all, "unit "+u.ID+" changed")
+		}
+	}
+	for _, u := range now.Units {
+		if has(was, u.ID) == nil {
+			all = append(all, "new unit "+u.ID)
+		}
+	}
+	if len(all) == 0 {
+		return "its model, points, languages or intervals changed"
+	}
+	return strings.Join(all, ", ")
 }

@@ -69,11 +69,27 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 	}{
 		{"a will", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter"},
 		{"the will of an earlier process", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
-		{"a restart before the will", func(w *watch) (sign, string) { return w.onPresence(presence("b", "speaker")) }, absent, "restarted"},
+		{"a restart before the will", func(w *watch) (sign, string) { return w.onPresence(presence("b", "speaker")) }, restarted, "if two run, end one"},
 		{"an older seq", func(w *watch) (sign, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
 		{"an older clock", func(w *watch) (sign, string) { return say(w, state("a", 2, 19)) }, timeBack, "t_ms 19 after 20"},
 		{"another session", func(w *watch) (sign, string) { return say(w, state("b", 2, 40)) }, doubled, "sessions a and b"},
-		{"other units", func(w *watch) (sign, string) { w.onPresence(presence("a", "speaker", "face")); return w.onTick() }, changed, "restart robotd"},
+		{"other units", func(w *watch) (sign, string) { w.onPresence(presence("a", "speaker", "face")); return w.onTick() }, changed, "new unit face): restart robotd"},
+		{"other units after an end", func(w *watch) (sign, string) {
+			w.step(w.onPresence(&bus.Presence{V: 1, Session: "a"}))
+			w.onPresence(presence("b", "face"))
+			return w.onTick()
+		}, changed, "without unit speaker, new unit face"},
+		{"another model after an end", func(w *watch) (sign, string) {
+			w.step(w.onPresence(&bus.Presence{V: 1, Session: "a"}))
+			p := presence("b", "speaker")
+			p.Describe.Model = "n"
+			w.onPresence(p)
+			return w.onTick()
+		}, changed, "its model, points"},
+		{"the states of the earlier process after a restart", func(w *watch) (sign, string) {
+			w.step(w.onPresence(presence("b", "speaker")))
+			return say(w, state("a", 2, 40))
+		}, doubled, "sessions b and a"},
 		{"a missing unit", func(w *watch) (sign, string) {
 			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{}})
 		}, badData, "driver check"},
