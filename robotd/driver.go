@@ -56,11 +56,13 @@ The contract is in topics.md, "The bus of a robot".`,
 
 // runCheck tries the adapter and prints each rule.
 func runCheck(ctx context.Context, out io.Writer, cfg check.Config) error {
+	cfg.Begin = func(r check.Report) {
+		fmt.Fprintf(out, "adapter %s on the bus %s: %s; this takes up to a minute\n", r.Adapter, cfg.URL, strings.Join(r.Units, ", "))
+	}
 	report, err := check.Run(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("check the adapter: %w", err)
 	}
-	fmt.Fprintf(out, "adapter %s on the bus %s: %s\n", report.Adapter, cfg.URL, strings.Join(report.Units, ", "))
 	count := map[check.Verdict]int{}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, r := range report.Results {

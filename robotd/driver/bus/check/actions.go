@@ -34,18 +34,12 @@ func gentle(u schema.Unit) score.Action {
 
 // carriesOut lets every unit do something harmless.
 func carriesOut(c *checker) string {
-	if moves(c) {
-		if why := c.enable(); why != "" {
-			return why
-		}
-	}
 	var wrong []string
 	for _, u := range c.about.Units {
-		if u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor || u.Kind == schema.UnitDrive || u.Kind.Moves() && !c.config.Move {
+		if u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor || u.Kind.Moves() {
 			continue
 		}
-		holds := u.Kind == schema.UnitSpeaker || u.Kind == schema.UnitHead
-		if why := c.notDone(u.ID, c.start(u.ID, holds, "one", gentle(u))); why != "" {
+		if why := c.notDone(u.ID, c.start(u.ID, u.Kind == schema.UnitSpeaker, "one", gentle(u))); why != "" {
 			wrong = append(wrong, why)
 		}
 	}

@@ -26,6 +26,7 @@ type Config struct {
 	Dial    func(ctx context.Context) (net.Conn, error) // replaces URL within one process
 	Adapter string                                      // empty: the only one on the bus
 	Move    bool                                        // also try rules that make units move
+	Begin   func(Report)                                // called before the rules are tried, if set
 	Wait    time.Duration                               // for the adapter; 0 means 10 s
 }
 
@@ -105,6 +106,9 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	report := Report{Adapter: c.name}
 	for _, u := range c.about.Units {
 		report.Units = append(report.Units, u.ID)
+	}
+	if cfg.Begin != nil {
+		cfg.Begin(report)
 	}
 	c.ticker = time.NewTicker(bus.TickEvery)
 	defer c.ticker.Stop()

@@ -158,10 +158,18 @@ type (
 	}
 	homesAlways struct{ *sim.Sim } // homes without the permission to move
 	nothingFits struct{ *sim.Sim } // face and led carry out nothing
+	stiffNeck   struct{ *sim.Sim } // its head turns nowhere
 )
 
 // impossible is an action that the simulated body refuses.
 var impossible = score.Action{Type: score.TypeFace, Face: "none"}
+
+func (b stiffNeck) Start(c driver.Command) {
+	if c.Do.Type == score.TypeHead && (c.Do.YawRad == nil || *c.Do.YawRad != 0) {
+		c.Do, c.Unit = &impossible, "face"
+	}
+	b.Sim.Start(c)
+}
 
 func (b needsColour) Start(c driver.Command) {
 	if c.Do.Type == score.TypeLED && c.Do.Colour == "" {
@@ -371,6 +379,8 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 		"has another session than it said":     {func() driver.Driver { return fresh() }, replace(`"session":"s1"`, `"session":"s9"`), []string{"session"}},
 		"says nothing about its own dead man":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"dead-man"}},
 		"refuses an led without a colour":      {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
+		"has a head that turns nowhere":        {func() driver.Driver { return stiffNeck{fresh()} }, nil, []string{"turns"}},
+		"describes no angles of its head":      {func() driver.Driver { return fresh() }, withoutReach, []string{"reach"}},
 		"ends speech when a sound begins":      {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
 		"talks on when a newer speech comes":   {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
 		"forgets its order without ticks":      {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},
@@ -399,6 +409,16 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 	if n < 10 {
 		t.Errorf("%d broken adapters", n)
 	}
+}
+
+// reach is what a description says of the angles of a head.
+var reach = regexp.MustCompile(`,"(yaw|pitch|roll)_rad":\{[^}]*\}`)
+
+func withoutReach(_, what string, payload []byte) []byte {
+	if what == bus.OutPresence {
+		return reach.ReplaceAll(payload, nil)
+	}
+	return payload
 }
 
 func everyHundredth() func(string, string, []byte) []byte {
