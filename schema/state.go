@@ -37,6 +37,7 @@ type StateSafety struct {
 	State        SafetyState `json:"state"`
 	LatchedBy    string      `json:"latched_by,omitempty"` // the person or device that requested the stop in force
 	Cause        Reason      `json:"cause,omitempty"`
+	CauseDetail  string      `json:"cause_detail,omitempty"` // HALT and E_STOP: what stopped the robot, in a sentence, also when that is over
 	EStopInput   bool        `json:"estop_input"`            // a physical stop input is pressed
 	Latches      []StopLatch `json:"latches,omitempty"`      // latched stops; the robot cannot be enabled before they are released
 	NotPersisted bool        `json:"not_persisted,omitzero"` // latches or E_STOP are not on the robot's disk; a restart would lose them

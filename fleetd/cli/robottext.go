@@ -54,7 +54,10 @@ func safetyDetail(r view.Robot) string {
 	if r.Cause != "" {
 		why = append(why, string(r.Cause))
 	}
-	if r.LatchedBy != "" {
+	switch {
+	case r.CauseDetail != "":
+		why = append(why, "because of "+oneLine(r.CauseDetail))
+	case r.LatchedBy != "": // by a robot of an earlier release, or of a latched stop
 		why = append(why, "by "+r.LatchedBy)
 	}
 	if len(why) == 0 {

@@ -28,6 +28,8 @@ type Robot struct {
 	Cause      schema.Reason      `json:"cause,omitempty"`
 	EStopInput bool               `json:"estop_input,omitempty"`
 
+	CauseDetail string `json:"cause_detail,omitempty" doc:"in HALT and E_STOP, what stopped the robot, also when that is over"`
+
 	Control *schema.StateControl `json:"control,omitempty" doc:"who has control of the robot; nobody if left out"`
 
 	Auto         schema.AutoStatus  `json:"auto,omitempty"`

@@ -359,6 +359,9 @@ func (a *auditor) showsModes() {
 func (a *auditor) shows(id string) {
 	t := step{State: a.r.s, now: a.r.wall()}
 	is := *t.stateDocument()
+	if s := is.Safety; (s.State == schema.SafetyHalt || s.State == schema.SafetyEStop) != (s.CauseDetail != "") {
+		a.fail("it is %s because of %q", s.State, s.CauseDetail)
+	}
 	got := [...]any{a.shown.Safety.State, a.shown.Mode.Active, a.shown.Mode.Phase, a.shown.Mode.Paused, a.shown.Auto.Status, a.shown.Auto.PauseCount, len(a.shown.Interrupts)}
 	want := [...]any{is.Safety.State, is.Mode.Active, is.Mode.Phase, is.Mode.Paused, is.Auto.Status, is.Auto.PauseCount, len(is.Interrupts)}
 	if got != want && !a.r.s.Pending() {

@@ -16,9 +16,10 @@ func (t *step) stateDocument() *schema.State {
 		Safety: schema.StateSafety{
 			NotPersisted: t.stops.NotPersisted(),
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
-			LatchedBy:  safety.LatchedBy(t.safety, t.safetyFacts()),
-			EStopInput: len(t.body.Inputs()) > 0,
-			Latches:    t.stops.Document(),
+			LatchedBy:   safety.LatchedBy(t.safety, t.safetyFacts()),
+			CauseDetail: t.safety.CauseDetail(),
+			EStopInput:  len(t.body.Inputs()) > 0,
+			Latches:     t.stops.Document(),
 		},
 		Mode: t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Auto: schema.StateAuto{

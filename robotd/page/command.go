@@ -51,6 +51,8 @@ func (s *Server) perform(r *http.Request, action string) (a answer, known bool) 
 		return s.ask(ctx, "safety/enable", seen(r)), true
 	case "reset":
 		return s.ask(ctx, "safety/reset", seen(r)), true
+	case "continue":
+		return s.ask(ctx, "auto/continue", map[string]any{}), true
 	case "release":
 		return s.release(r), true
 	case "mode":

@@ -245,6 +245,7 @@ func TestButtonsSendCommandsAndShowTheAnswer(t *testing.T) {
 		{"stop", "", "safety/stop", "<strong>Stop</strong>: done"},
 		{"enable", "seen=4132&boot=boot-1", "safety/enable", "<strong>Enable</strong>: done"},
 		{"reset", "", "safety/reset", "<strong>Reset</strong>: done"},
+		{"continue", "", "auto/continue", "<strong>Continue the story</strong>: done"},
 		{"mode", "mode=ato", "mode/set", "<strong>Mode</strong>: refused <code>no_default_story</code> <span dir=\"auto\">assign &lt;one&gt;"},
 		{"volume", "volume=35", "control/acquire manual/volume control/release", "<strong>Volume</strong>: done"},
 		{"face", "face=smile", "control/acquire manual/face control/release", "<strong>Face</strong>: done"},
@@ -295,6 +296,26 @@ func TestPageSaysThatTheStoryFails(t *testing.T) {
 	s.shows(`tour</span>, runs <code>idle</code>`)
 	f.view.State.Auto.FailedRounds = 3
 	s.shows("Every act of the story fails; the alert says why. (rounds in a row: 3)")
+}
+
+// TestPageLeadsFromAFailedUnitBackToTheStory follows a robot without a network whose unit failed.
+func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
+	f := standing()
+	state := f.view.State
+	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: puppet: the adapter is silent"}
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_latched"}}}
+	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
+	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"
+	s := open(t, f).signIn()
+	s.shows(`Because of <span dir="auto">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset", "Paused by <strong dir=\"auto\">safety</strong>: <span dir=\"auto\">the robot is stopped",
+		`<button id="continue" disabled`, "enable it first", "Not now: Reset, then Enable, then Continue the story")
+	state.Safety, state.Units = schema.StateSafety{State: schema.SafetyEnabled}, nil
+	state.Auto.PauseHolders[0].Why = "needs_continue"
+	s.shows("its cause is over", `<button id="continue">`)
+	state.Auto = schema.StateAuto{Status: schema.AutoIdle, Story: state.Auto.Story}
+	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, `id="continue"`) {
+		t.Error("a story that runs can be continued")
+	}
 }
 
 func TestStopIsReleasedAtTheRobotOnly(t *testing.T) {

@@ -27,6 +27,7 @@ var pages = func() map[string]*template.Template {
 			"t":      func(key string) string { return words.of(key) },
 			"button": func(p *screen, action string) button { return button{p, action, p.WhyNot(action)} },
 			"word":   func(group string, value any) string { return words.word(group, value) },
+			"named":  words.named,
 		})
 		all[lang] = template.Must(t.ParseFS(templates, "templates/*.html"))
 	}
@@ -113,6 +114,10 @@ func (p *screen) WhyNot(action string) string {
 		if at != schema.SafetyEStop {
 			return "nothing-to-reset"
 		}
+	case "continue":
+		if at != schema.SafetyEnabled {
+			return "enable-first"
+		}
 	case "enable":
 		switch {
 		case latched:
@@ -127,6 +132,9 @@ func (p *screen) WhyNot(action string) string {
 	}
 	return ""
 }
+
+// Paused reports whether ato waits for the end of pauses.
+func (p *screen) Paused() bool { return p.View.State.Auto.Status == schema.AutoPaused }
 
 // Tone is the colour of the safety state; words say the same.
 func (p *screen) Tone() string {

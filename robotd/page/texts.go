@@ -1,6 +1,9 @@
 package page
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // words are the texts of the page in one language.
 type words map[string]string
@@ -23,6 +26,11 @@ func (w words) word(group string, term any) string {
 	return fmt.Sprint(term)
 }
 
+// named replaces the verbs in a text of the robot by the page's buttons for them.
+func (w words) named(text string) string {
+	return strings.NewReplacer("safety/reset", w["reset"], "safety/enable", w["enable"], "auto/continue", w["continue"]).Replace(text)
+}
+
 // texts are in the same order in both languages.
 var texts = map[string]words{
 	"en": {
@@ -35,7 +43,7 @@ var texts = map[string]words{
 		"silent-why":     "Its control loop hangs or has ended. Units that move stop by themselves. If it must stand still for certain, press its stop input or switch it off.",
 		"lost-page":      "No contact with the robot. What you see is old.",
 		"software-stop":  "A stop in software, not an emergency stop.",
-		"stop":           "Stop", "release": "Release the stop", "reset": "Reset", "enable": "Enable",
+		"stop":           "Stop", "release": "Release the stop", "reset": "Reset", "enable": "Enable", "continue": "Continue the story",
 		"mode": "Mode", "volume": "Volume", "face": "Face", "set": "Set", "show": "Show",
 		"safety": "Motion", "link": "Operators", "events": "Last events", "identity": "This robot", "alerts": "Alerts",
 		"latched": "Held by", "since": "since", "by": "by", "way-out": "Way out",
@@ -44,9 +52,12 @@ var texts = map[string]words{
 		"nothing-to-reset": "nothing is left to reset",
 		"release-first":    "release the stop first",
 		"reset-first":      "reset it first",
-		"enabled":          "it may move already",
-		"stopping":         "it is stopping",
-		"in-charge":        "in charge", "switch": "Switch", "why-not": "Not now",
+		"enable-first":     "enable it first",
+		"needs-reset":      "its fault is gone; it needs a reset",
+		"because":          "Because of", "paused-by": "Paused by",
+		"enabled":   "it may move already",
+		"stopping":  "it is stopping",
+		"in-charge": "in charge", "switch": "Switch", "why-not": "Not now",
 		"no-events": "Nothing has happened yet.", "no-face": "no face shown yet", "no-alerts": "No alerts.",
 		"name": "Name", "model": "Model", "serial": "Serial number", "driver": "Driver", "software": "robotd", "broker": "Broker", "battery": "Battery", "story": "Story",
 		"connected": "connected", "not-connected": "not connected",
@@ -59,6 +70,7 @@ var texts = map[string]words{
 
 		"failing": "Every act of the story fails; the alert says why.", "failed-rounds": "rounds in a row",
 		"auto.halt": "waits for automatic", "auto.idle": "runs", "auto.paused": "paused", "auto.stopped": "stopped",
+		"pause.safety_latched": "the robot is stopped", "pause.needs_continue": "its cause is over",
 		"safety.ENABLED": "may move", "safety.DISABLED": "stands still", "safety.SOFT_STOP": "is stopping softly", "safety.STOP": "is stopping", "safety.HALT": "is halting", "safety.E_STOP": "stopped, units are off", "safety.RESET": "is resetting",
 		"link.never": "none since the start", "link.up": "there", "link.degraded": "heartbeats are late", "link.lost": "nobody reaches the robot",
 		"mode.str": "Start-up", "mode.mnl": "Manual", "mode.ato": "Automatic", "mode.safe": "Safe", "mode.follow": "Follow",
@@ -74,7 +86,7 @@ var texts = map[string]words{
 		"silent-why":     "Seine Steuerschleife hängt oder ist beendet. Was sich bewegt, hält von selbst an. Wenn er sicher stillstehen muss, drücken Sie seinen Stopp-Eingang oder schalten Sie ihn aus.",
 		"lost-page":      "Keine Verbindung zum Roboter. Was Sie sehen, ist veraltet.",
 		"software-stop":  "Ein Stopp per Software, kein Not-Halt.",
-		"stop":           "Stopp", "release": "Stopp aufheben", "reset": "Zurücksetzen", "enable": "Freigeben",
+		"stop":           "Stopp", "release": "Stopp aufheben", "reset": "Zurücksetzen", "enable": "Freigeben", "continue": "Geschichte fortsetzen",
 		"mode": "Betriebsart", "volume": "Lautstärke", "face": "Gesicht", "set": "Setzen", "show": "Zeigen",
 		"safety": "Bewegung", "link": "Bediener", "events": "Letzte Ereignisse", "identity": "Dieser Roboter", "alerts": "Meldungen",
 		"latched": "Gehalten von", "since": "seit", "by": "von", "way-out": "Ausweg",
@@ -83,9 +95,12 @@ var texts = map[string]words{
 		"nothing-to-reset": "es ist nichts zurückzusetzen",
 		"release-first":    "zuerst den Stopp aufheben",
 		"reset-first":      "zuerst zurücksetzen",
-		"enabled":          "er darf sich schon bewegen",
-		"stopping":         "er hält gerade an",
-		"in-charge":        "führt", "switch": "Wechseln", "why-not": "Jetzt nicht",
+		"enable-first":     "zuerst freigeben",
+		"needs-reset":      "die Störung ist vorbei; es fehlt das Zurücksetzen",
+		"because":          "Wegen", "paused-by": "Pausiert von",
+		"enabled":   "er darf sich schon bewegen",
+		"stopping":  "er hält gerade an",
+		"in-charge": "führt", "switch": "Wechseln", "why-not": "Jetzt nicht",
 		"no-events": "Noch ist nichts geschehen.", "no-face": "noch kein Gesicht gezeigt", "no-alerts": "Keine Meldungen.",
 		"name": "Name", "model": "Modell", "serial": "Seriennummer", "driver": "Treiber", "software": "robotd", "broker": "Broker", "battery": "Akku", "story": "Geschichte",
 		"connected": "verbunden", "not-connected": "nicht verbunden",
@@ -98,6 +113,7 @@ var texts = map[string]words{
 
 		"failing": "Jeder Akt der Geschichte schlägt fehl; die Meldung nennt den Grund.", "failed-rounds": "Runden in Folge",
 		"auto.halt": "wartet auf die Automatik", "auto.idle": "läuft", "auto.paused": "pausiert", "auto.stopped": "beendet",
+		"pause.safety_latched": "der Roboter ist gestoppt", "pause.needs_continue": "die Ursache ist vorbei",
 		"safety.ENABLED": "darf sich bewegen", "safety.DISABLED": "steht still", "safety.SOFT_STOP": "hält sanft an", "safety.STOP": "hält an", "safety.HALT": "hält sofort an", "safety.E_STOP": "gestoppt, Antriebe aus", "safety.RESET": "setzt zurück",
 		"link.never": "keiner seit dem Start", "link.up": "da", "link.degraded": "Lebenszeichen kommen spät", "link.lost": "niemand erreicht den Roboter",
 		"mode.str": "Start", "mode.mnl": "Von Hand", "mode.ato": "Automatik", "mode.safe": "Sicher", "mode.follow": "Folgen",

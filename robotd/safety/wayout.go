@@ -23,6 +23,14 @@ func (s *State) Standstill(inputs []string, latches []Latch, needsContinue bool)
 	return Standstill{At: s.At, Cause: s.Cause, Physical: s.Physical, Inputs: inputs, Latches: latches, Continue: needsContinue}
 }
 
+// CauseDetail says what halted the robot, also when that is over; empty if nothing did.
+func (s *State) CauseDetail() string {
+	if !Halts(s.At) {
+		return ""
+	}
+	return s.Cause.author()
+}
+
 // String says why the robot is at rest, and the whole way out.
 func (h Standstill) String() string { return h.why() + "; " + h.WayOut() }
 

@@ -2516,6 +2516,8 @@ export interface components {
             calibrated?: boolean;
             caps?: components["schemas"]["SchemaCaps"];
             cause?: string;
+            /** @description in HALT and E_STOP, what stopped the robot, also when that is over */
+            cause_detail?: string;
             /** @description who has control of the robot; nobody if left out */
             control?: components["schemas"]["SchemaStateControl"];
             desired: components["schemas"]["DesiredStory"];
@@ -3255,6 +3257,8 @@ export interface components {
             auto_reason?: string;
             calibrated?: boolean;
             cause?: string;
+            /** @description in HALT and E_STOP, what stopped the robot, also when that is over */
+            cause_detail?: string;
             /** @description who has control of the robot; nobody if left out */
             control?: components["schemas"]["SchemaStateControl"];
             desired: components["schemas"]["DesiredStory"];
@@ -3915,6 +3919,7 @@ export interface components {
         };
         SchemaStateSafety: {
             cause?: string;
+            cause_detail?: string;
             estop_input: boolean;
             latched_by?: string;
             latches?: components["schemas"]["SchemaStopLatch"][];

@@ -110,7 +110,7 @@ export function Safety() {
         rows={[
           [t.state, `${t.states[state as keyof typeof t.states] ?? '?'} (${state || '?'})`],
           [t.cause, reasonText({ ...reasons, ...causes }, robot.cause)],
-          [t.by, robot.latched_by ?? ''],
+          [t.by, robot.cause_detail ?? robot.latched_by ?? ''],
           [t.input, robot.estop_input ? t.pressed : t.free],
           [
             t.safeguards,
