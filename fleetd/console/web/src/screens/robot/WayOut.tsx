@@ -84,7 +84,9 @@ function Cause() {
   const { robot } = usePage();
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
   if (robot.safety === 'ENABLED' || (!robot.cause && grave.length === 0)) return null;
-  const cause = [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.cause_detail ?? robot.latched_by].filter(Boolean).join(', ');
+  const cause = [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.cause_detail ?? robot.latched_by]
+    .filter(Boolean)
+    .join(', ');
   return (
     <Stack gap={2}>
       <Text size="sm" dir="auto">
