@@ -5,20 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
 	"troupe/broker/link"
-	"troupe/schema"
 	"troupe/schema/bus"
 )
 
 const (
 	// tryWithin bounds each attempt to reach something.
 	tryWithin = 5 * time.Second
-	// presentWithin is how long retained messages may take to arrive.
-	presentWithin = time.Second
 )
 
 // connect opens a connection until it is up or has failed, and calls then while it is up.
@@ -102,45 +98,24 @@ func (x *examination) adapters(ctx context.Context) {
 		x.well("body", "it is simulated")
 		return
 	}
-	heard := make(chan string, 64)
-	err := connect(ctx, link.Config{
-		URL: b.Bus, Dial: b.Dial, ClientID: "doctor", Subscribe: []link.Subscription{{Filter: bus.Out("+", "presence"), QoS: 1}},
+	received := make(chan link.Message, 256)
+	config := link.Config{
+		URL: b.Bus, Dial: b.Dial, ClientID: "doctor", Subscribe: []link.Subscription{{Filter: bus.RobotPresenceTopic, QoS: 1}, {Filter: bus.Out("+", bus.OutPresence), QoS: 1}},
 		OnMessage: func(m link.Message) {
-			name, _, _ := bus.FromAdapter(m.Topic)
-			if p, problems := schema.Decode[bus.Presence](m.Payload); len(problems) == 0 && p.Present {
-				select {
-				case heard <- name:
-				default:
-				}
+			select {
+			case received <- m:
+			default:
 			}
 		},
-	}, func() { x.await(ctx, slices.Clone(b.Adapters), heard) })
+	}
+	for _, name := range b.Adapters {
+		config.Subscribe = append(config.Subscribe, link.Subscription{Filter: bus.In(name, bus.InHealth)})
+	}
+	err := connect(ctx, config, func() { x.reportAdapters(listen(ctx, b.Adapters, received)) })
 	switch {
 	case err != nil && b.Listen != "":
 		x.doubt("body", b.Bus+": "+err.Error(), "robotd serves this bus itself: run this while robotd runs to find the adapters")
 	case err != nil:
 		x.ill("body", b.Bus+": "+err.Error(), "start the broker of the bus, or let robotd serve it with --bus-listen")
-	}
-}
-
-// await waits for the presence of the adapters and reports on each.
-func (x *examination) await(ctx context.Context, missing []string, heard <-chan string) {
-	late := time.NewTimer(presentWithin)
-	defer late.Stop()
-	for waits := true; waits && len(missing) > 0; {
-		select {
-		case name := <-heard:
-			if i := slices.Index(missing, name); i >= 0 {
-				missing = slices.Delete(missing, i, i+1)
-				x.well("body", "adapter "+name+" is there")
-			}
-		case <-late.C:
-			waits = false
-		case <-ctx.Done():
-			waits = false
-		}
-	}
-	for _, name := range missing {
-		x.ill("body", "adapter "+name+" is not on "+x.c.Body.Bus, "start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
 	}
 }

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"io/fs"
@@ -75,6 +76,26 @@ func (p *patient) onBus(presence string) {
 	p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://bus", Dial: p.bus.Dial}
 	p.adapter.Retain("bus/base/out/presence", presence)
 	p.adapter.Ping()
+}
+
+// judged lets robotd be on the bus and say what it thinks of the adapter base.
+func (p *patient) judged(health string) {
+	p.onBus(describedBase)
+	p.adapter.Retain("bus/robotd/presence", `{"v":1,"present":true,"session":"s"}`)
+	ctx, cancel := context.WithCancel(context.Background())
+	robotd, ended := brokertest.Connect(p.t, p.bus.Dial, brokertest.Hello{ClientID: "robotd"}), make(chan struct{})
+	p.t.Cleanup(func() { cancel(); <-ended })
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(50 * time.Millisecond); ctx.Err() == nil; {
+			select {
+			case <-tick.C:
+				robotd.Publish("bus/base/in/health", health)
+			case <-ctx.Done():
+				tick.Stop()
+			}
+		}
+	}()
 }
 
 const describedBase = `{"v":1,"present":true,"session":"s1","describe":{"model":"acme","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`
@@ -160,6 +181,14 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1", Listen: "127.0.0.1:1"}
 		}, "body", Doubt, "connection refused", "while robotd runs"},
 		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", Ill, "adapter base is not on", "start it"},
+		{"an adapter of another name", func(p *patient) {
+			p.onBus(describedBase)
+			p.c.Body.Adapters = []string{"bass"}
+		}, "body", Ill, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
+		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", Healthy, "", ""},
+		{"an adapter that hangs", func(p *patient) {
+			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"restart the adapter, it hangs"}`)
+		}, "body", Ill, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
 		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", Doubt, "no sound device", "connect one"},
 		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", Doubt, "aplay", "apt-get install alsa-utils"},
 		{"a page that somebody else serves", func(p *patient) {

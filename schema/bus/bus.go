@@ -71,6 +71,15 @@ type Describe struct {
 	Calibrates bool          `json:"calibrates,omitzero" doc:"whether it takes calibrate"`
 }
 
+// Health says whether robotd uses an adapter: for the adapter's log, and for robotd doctor. An
+// adapter need not read it.
+type Health struct {
+	V      int64  `json:"v" doc:"1"`
+	Health string `json:"health" doc:"good, or in a word what is wrong, such as silent or doubled"`
+	Why    string `json:"why,omitempty" doc:"why robotd does not use the adapter"`
+	WayOut string `json:"way_out,omitempty" doc:"what to do"`
+}
+
 // Tick feeds an adapter and repeats the order in force.
 type Tick struct {
 	V     int64 `json:"v" doc:"1"`

@@ -22,6 +22,8 @@ func decodeOf(topic string) func([]byte) []schema.Problem {
 		return problems[Stop]
 	case "in/" + InVelocity:
 		return problems[Velocity]
+	case "in/" + InHealth:
+		return problems[Health]
 	case "in/" + InCalibrate:
 		return problems[Calibrate]
 	case "out/" + OutPresence:

@@ -126,6 +126,7 @@ func (b *Bus) judge(a *adapter, on sign, what string) {
 		b.endPartOf(a, a.watch.detail)
 	}
 	b.send(a)
+	b.publishHealth(a)
 	b.showAll(a)
 }
 

@@ -234,5 +234,8 @@ func (b *Bus) tick() {
 		if a.ordered++; a.unsent {
 			b.send(a)
 		}
+		if b.ticks%repeatHealth == 0 {
+			b.publishHealth(a)
+		}
 	}
 }

@@ -222,6 +222,43 @@ func TestAdapterThatHungHasTimeToObey(t *testing.T) {
 	})
 }
 
+// TestAdapterIsSentWhatRobotdThinksOfIt: for its log, and for robotd doctor.
+func TestAdapterIsSentWhatRobotdThinksOfIt(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		var newest atomic.Pointer[contract.Health]
+		l, err := link.Open(t.Context(), link.Config{
+			Dial: r.broker.Dial, Subscribe: []link.Subscription{{Filter: contract.In("base", contract.InHealth)}},
+			OnMessage: func(m link.Message) {
+				h, problems := schema.DecodeStrict[contract.Health](m.Payload)
+				if len(problems) > 0 {
+					t.Error(problems)
+				}
+				newest.Store(&h)
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close(context.Background()) }()
+		says := func(when, health, way string) {
+			t.Helper()
+			if h := newest.Load(); h == nil || h.Health != health || !strings.Contains(h.WayOut, way) || (h.Why == "") != (health == "good") {
+				t.Errorf("%s robotd says %+v", when, h)
+			}
+		}
+		r.pass(1100 * time.Millisecond)
+		says("after the start", "good", "")
+		r.describe(`"id":"drive"`, `"id":"wheels"`)
+		r.pass(100 * time.Millisecond)
+		says("after another description", "changed", "restart robotd")
+		r.describe("", "")
+		r.pass(1100 * time.Millisecond)
+		says("after the first description", "good", "")
+	})
+}
+
 // rival lets another adapter describe a drive, or go.
 func (r *robot) rival(there bool) {
 	payload := fmt.Sprintf(`{"v":1,"present":%v,"session":"z","describe":{"model":"m","state_ms":20,"units":[{"id":"drive","kind":"drive"}]}}`, there)

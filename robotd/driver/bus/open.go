@@ -98,8 +98,8 @@ func (b *Bus) reportMissing() {
 		if a.watch.health == good {
 			continue
 		}
-		if waits = true; a.problem != "" {
-			log.Warn("waiting for adapter: it is wrong", "name", a.name, "problem", a.problem)
+		if waits = true; a.wrong() != "" {
+			log.Warn("waiting for adapter: it is wrong", "name", a.name, "problem", a.wrong())
 		} else {
 			log.Warn("waiting for adapter: start it", "name", a.name)
 		}
@@ -127,8 +127,8 @@ func (b *Bus) missing() string {
 	for _, a := range b.adapters {
 		switch {
 		case a.watch.health == good:
-		case a.problem != "":
-			list = append(list, "adapter "+a.name+" is wrong: "+a.problem)
+		case a.wrong() != "":
+			list = append(list, "adapter "+a.name+" is wrong: "+a.wrong())
 		default:
 			on := "no adapter"
 			if names := b.present(); len(names) > 0 {

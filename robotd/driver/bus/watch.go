@@ -90,7 +90,8 @@ var wayOut = map[health]string{
 // driver.Tick.
 type watch struct {
 	health health
-	detail string // why it is not good: a sentence, with the way out
+	why    string // it is not good
+	detail string // why, with the way out
 
 	session   string   // of the adapter's process
 	replaced  []string // sessions before it, the newest last
@@ -119,12 +120,12 @@ func (w *watch) step(on sign, what string) (changed bool) {
 	if !ok {
 		return false
 	}
-	w.health, w.detail = row.To, ""
+	w.health, w.why, w.detail = row.To, "", ""
 	if row.To != good {
-		if w.detail = row.Why; what != "" {
-			w.detail += " (" + what + ")"
+		if w.why = row.Why; what != "" {
+			w.why += " (" + what + ")"
 		}
-		w.detail += ": " + wayOut[row.To]
+		w.detail = w.why + ": " + wayOut[row.To]
 	}
 	return true
 }
