@@ -143,7 +143,7 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 	if g.bus { // it accepts every client of this machine, and each is the same to it
 		req.Name = ""
 	}
-	c := &client{}
+	c := &client{asked: req.ClientID}
 	var no *access.Refusal
 	if len(nc.chain) > 0 {
 		no = g.byCertificate(nc, &req, c)

@@ -52,6 +52,7 @@ type guard struct {
 type client struct {
 	access.Identity
 	user   access.User
+	asked  string // client id of CONNECT
 	serial string // of its certificate; empty: it authenticated by password
 	rights *access.Rights
 
@@ -91,7 +92,12 @@ func clientOf(cl *mqtt.Client) *client {
 // CONNECT.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	connOf(cl).connectDone()
-	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", clientOf(cl).Role, "remote", cl.Net.Remote)
+	c := clientOf(cl)
+	if g.bus { // there all have one role, and a name that the broker made
+		g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "client_id", c.asked, "remote", cl.Net.Remote)
+		return
+	}
+	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote)
 }
 
 func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {

@@ -27,8 +27,15 @@ func (t Step) reportFailing(over auto.Round) {
 		t.failing = false
 	case over.Number > 0:
 		why := cmp.Or(t.failed.Act, "an act") + ": " + cmp.Or(t.failed.Detail, t.failed.Reason.Describe().Text)
-		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why,
-			"repair what the error names, or assign a story that this body can perform")
+		t.Out.Raise(FailingAlert, schema.AlertError, "story", "every act of the story "+t.auto.Story.ID+" fails; the last error is of "+why, failingHelp(t.failed.Reason))
 		t.failing = true
 	}
+}
+
+// failingHelp is what to do about a story of which every act fails for a reason.
+func failingHelp(why schema.Reason) string {
+	if why == schema.ReasonDeviceDisabled { // the story is right, and the unit had an alert of its own
+		return "see to that unit; this ends with the next act that succeeds"
+	}
+	return "repair what the error names, or assign a story that this body can perform"
 }
