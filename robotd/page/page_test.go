@@ -304,11 +304,15 @@ func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	state := f.view.State
 	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: puppet: the adapter is silent"}
 	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_latched"}}}
+	state.Auto.FailedRounds = 1 // the one that the fault ended
 	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
 	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"
 	s := open(t, f).signIn()
 	s.shows(`Because of <span dir="auto">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset", "Paused by <strong dir=\"auto\">safety</strong>: <span dir=\"auto\">the robot is stopped",
 		`<button id="continue" disabled`, "enable it first", "Not now: Reset, then Enable, then Continue the story")
+	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "Every act of the story fails") {
+		t.Error("a story that is paused fails")
+	}
 	state.Safety, state.Units = schema.StateSafety{State: schema.SafetyEnabled}, nil
 	state.Auto.PauseHolders[0].Why = "needs_continue"
 	s.shows("its cause is over", `<button id="continue">`)
