@@ -44,6 +44,16 @@ func TestEveryEventHasLevel(t *testing.T) {
 	}
 }
 
+func TestEveryAlertHasText(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range Alerts {
+		if seen[a.Type] || a.Type == "" || a.Text == "" {
+			t.Errorf("alert %q: twice, or without text", a.Type)
+		}
+		seen[a.Type] = true
+	}
+}
+
 func TestTopicsAreBuiltAndMatched(t *testing.T) {
 	const ns = DefaultNamespace
 	params := map[string]string{"{rid}": "r1", "{cid}": "op1", "{group}": "mode", "{verb}": "set", "{name}": "drive", "{sha256}": strings.Repeat("ab", 32)}

@@ -281,6 +281,11 @@ func (a *auditor) published(e effect.Publish) {
 			a.fail("state %d follows state %d", d.StateSeq, a.stateSeq)
 		}
 		a.stateSeq, a.shown = d.StateSeq, d
+		for _, alert := range d.Alerts {
+			if !slices.ContainsFunc(schema.Alerts, func(r schema.AlertRow) bool { return r.Type == alert.Type }) {
+				a.fail("the alert %s has no row in schema.Alerts", alert.Type)
+			}
+		}
 	case schema.TopicEvent:
 		d, p := schema.DecodeStrict[schema.Event](e.Payload)
 		check(p)

@@ -63,6 +63,7 @@ func run() error {
 		"reasons": reasonTable(),
 		"config":  configTable(),
 		"events":  eventTable(),
+		"alerts":  alertTable(),
 		"words":   words,
 		"sim":     simTable(),
 		"signals": signalTable(),

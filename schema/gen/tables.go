@@ -103,6 +103,15 @@ func eventTable() string {
 	return b.String()
 }
 
+func alertTable() string {
+	var b strings.Builder
+	b.WriteString("| type | meaning |\n|---|---|\n")
+	for _, a := range schema.Alerts {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Type, a.Text)
+	}
+	return b.String()
+}
+
 func simTable() string {
 	var b strings.Builder
 	b.WriteString("| name | what happens | fields | example |\n|---|---|---|---|\n")

@@ -1,0 +1,111 @@
+package deploy
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"troupe/schema"
+)
+
+// TestAlertsOfRobotdAreThoseOfTheTable compares schema.Alerts with robotd's source: a type that
+// a call of Raise names has a row, and each row is a text or a reason there. Types composed at
+// run time are checked by the auditor of brain.
+func TestAlertsOfRobotdAreThoseOfTheTable(t *testing.T) {
+	rows := map[string]bool{} // whether the type was found
+	for _, a := range schema.Alerts {
+		rows[a.Type] = slices.ContainsFunc(schema.Reasons, func(r schema.ReasonText) bool { return string(r.Reason) == a.Type })
+	}
+	raised := 0
+	for dir, files := range robotdSource(t) {
+		consts := map[string]string{}
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Names) == len(spec.Values) {
+					for i, name := range spec.Names {
+						if text, ok := textOf(spec.Values[i]); ok {
+							consts[name.Name] = text
+						}
+					}
+				}
+				if text, ok := textOf(n); ok {
+					if _, row := rows[text]; row {
+						rows[text] = true
+					}
+				}
+				return true
+			})
+		}
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				kind, is := raisedType(n, consts)
+				if !is {
+					return true
+				}
+				raised++
+				if _, row := rows[kind]; !row {
+					t.Errorf("%s raises the alert %s, which has no row in schema.Alerts", dir, kind)
+				}
+				return true
+			})
+		}
+	}
+	for kind, found := range rows {
+		if !found {
+			t.Errorf("no code of robotd names the alert %s of schema.Alerts", kind)
+		}
+	}
+	if raised < 15 {
+		t.Fatalf("only %d calls of Raise were found", raised)
+	}
+}
+
+// robotdSource parses robotd, by package.
+func robotdSource(t *testing.T) map[string][]*ast.File {
+	out := map[string][]*ast.File{}
+	err := filepath.WalkDir("../robotd", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err == nil {
+			out[filepath.Dir(path)] = append(out[filepath.Dir(path)], file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// raisedType is the type of the alert that a call raises, if it is a text or a constant.
+func raisedType(n ast.Node, consts map[string]string) (kind string, is bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) < 5 {
+		return "", false
+	}
+	if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "Raise" {
+		return "", false
+	}
+	if name, ok := call.Args[0].(*ast.Ident); ok {
+		kind, is = consts[name.Name]
+		return kind, is && kind != ""
+	}
+	return textOf(call.Args[0])
+}
+
+func textOf(n ast.Node) (string, bool) {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	text, err := strconv.Unquote(lit.Value)
+	return text, err == nil
+}

@@ -1,0 +1,44 @@
+package schema
+
+// AlertRow is one type of alerts.
+type AlertRow struct {
+	Type string
+	Text string
+}
+
+// Alerts lists every type of alerts once. topics.md is generated from it, and the console has
+// words for each.
+var Alerts = []AlertRow{
+	{Type: "story_failing", Text: "no act of the last round succeeded; the detail has the last error. It is over with the next act that succeeds"},
+	{Type: "ability_failed", Text: "a unit fails what the robot does by itself between acts; source is the unit"},
+	{Type: "mode_hung", Text: "a call of a mode did not return, and robotd ended because of it; source is the mode"},
+	{Type: "link_lost", Text: "no operator can reach the robot"},
+
+	{Type: string(ReasonSafeguard), Text: "somebody pushes or lifts the robot, or it falls; source is `pushed`, `moved` or `fell`. It is over by itself"},
+	{Type: "unit_error", Text: "a unit that moves is in error, which stops the robot; source is the unit"},
+	{Type: "device_critical", Text: "a critical unit has a fault or is critically hot: the robot rests; source is the unit"},
+	{Type: "device_disabled", Text: "a unit has a fault or is hot, and nobody uses it; source is the unit"},
+	{Type: "device_hot", Text: "a unit is warm; source is the unit"},
+	{Type: "device_late", Text: "a unit did not finish its last commands before their time-out; source is the unit"},
+	{Type: "battery_low", Text: "the battery is below the setting `low_battery`"},
+	{Type: "cannot_charge", Text: "the robot cannot get to its charger, or does not charge there"},
+
+	{Type: "calibration_waits", Text: "calibration would move a unit and waits until it may; source is the unit"},
+	{Type: "calibration_failed", Text: "calibration failed; source is its mode"},
+	{Type: "map_pending", Text: "the map of the assigned places waits for calibration"},
+
+	{Type: "memory_lost", Text: "the robot ran before, and its disk has nothing of it: it holds the stop `lost-disk`"},
+	{Type: string(ReasonNotPersisted), Text: "the disk does not have what holds the robot: a restart of robotd would lose it"},
+	{Type: "disk_refuses", Text: "the robot's disk refuses to write; no command is begun"},
+	{Type: "recorder_fails", Text: "the flight recorder cannot write"},
+	{Type: "config_unreadable", Text: "the saved configuration cannot be read; the strictest applies until it is published again"},
+
+	{Type: "certificate_expiring", Text: "the robot's certificate ends soon and was not renewed"},
+	{Type: "untrusted_document", Text: "a desired document does not verify, or the saved release counters cannot be read; source is the document or `disk`"},
+	{Type: string(ReasonEquivocation), Text: "two desired documents were signed under one release counter; source is the document"},
+	{Type: string(ReasonRetainedCommand), Text: "the broker keeps a command, which is not allowed; source is its topic"},
+	{Type: "not_taken", Text: "the broker drops messages of the robot; source is the document, or `mqtt`"},
+	{Type: "clock_differs", Text: "the clock of a fleetd instance differs from the time of the fleet; source is the instance"},
+	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
+	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},
+}
