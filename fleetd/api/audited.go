@@ -281,6 +281,9 @@ var nouns = map[string]string{"robots": "robot", "stories": "story", "activities
 func (o Operation) target(path string) string {
 	p, q := strings.Split(o.Path, "/"), strings.Split(path, "/")
 	for i := 1; i < min(len(p), len(q)); i++ {
+		if p[i] == "{key}" { // it is a secret
+			return p[i-1]
+		}
 		if strings.HasPrefix(p[i], "{") {
 			return audit.Text(orElse(nouns[p[i-1]], strings.TrimSuffix(p[i-1], "s"))+" "+q[i], 256)
 		}

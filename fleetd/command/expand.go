@@ -90,7 +90,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	if v.Class == verb.ClassStop {
 		r.If = schema.Precondition{}
 	}
-	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.Given(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
+	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.Shown(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
 		if v.Class != verb.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {

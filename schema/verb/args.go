@@ -263,6 +263,6 @@ type LogOff struct{ sealed }
 // ExportRecord is for record/export.
 type ExportRecord struct {
 	sealed
-	To     string `json:"to" verb:"required" doc:"key that fleetd gave: the robot sends the file to its fleetd, under this key, and nowhere else"`
+	To     string `json:"to" verb:"required,secret" doc:"key that fleetd gave: the robot sends the file to its fleetd, under this key, and nowhere else"`
 	LastMS int64  `json:"last_ms" doc:"how long until now, up to 86400000; 600000 if left out"`
 }

@@ -240,6 +240,17 @@ func (v Verb) Given(args Args) map[string]any {
 	return out
 }
 
+// Shown is Given without the secret arguments: what people may read of a command.
+func (v Verb) Shown(args Args) map[string]any {
+	out := v.Given(args)
+	for _, a := range v.Args() {
+		if a.Secret {
+			delete(out, a.Name)
+		}
+	}
+	return out
+}
+
 func plain(text string) any {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

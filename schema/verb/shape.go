@@ -3,6 +3,7 @@ package verb
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"troupe/schema"
@@ -50,6 +51,7 @@ type Arg struct {
 	Name     string
 	Type     Type
 	Required bool
+	Secret   bool // a reader could use it: it is sent, and never shown or kept
 	Purpose  string
 }
 
@@ -101,7 +103,7 @@ type shape struct {
 }
 
 // takes completes a row with the struct of its arguments. The tags of a field give the
-// argument's name (json) and purpose (doc), and say if it is required (verb). A payload that
+// argument's name (json) and purpose (doc), and say if it is required or secret (verb). A payload that
 // is a bare word is the value of the first field.
 func takes[T Args](v Verb) Verb {
 	t := reflect.TypeFor[T]()
@@ -116,7 +118,8 @@ func takes[T Args](v Verb) Verb {
 			panic(fmt.Sprintf("%v.%s: an argument cannot be a %v", t, f.Name, f.Type))
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		s.args = append(s.args, Arg{Name: name, Type: kind, Required: f.Tag.Get("verb") == "required", Purpose: f.Tag.Get("doc")})
+		is := strings.Split(f.Tag.Get("verb"), ",")
+		s.args = append(s.args, Arg{Name: name, Type: kind, Required: slices.Contains(is, "required"), Secret: slices.Contains(is, "secret"), Purpose: f.Tag.Get("doc")})
 		s.fields = append(s.fields, i)
 	}
 	v.shape = s
