@@ -172,7 +172,8 @@ test('deleting an act says which stories it shortens, and recovering brings it b
   await expect(page.getByRole('dialog')).toContainText(`${story}: 2 acts become 1`);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText(`${act} is deleted`)).toBeVisible();
-  await page.getByLabel('Deleted ones too').click();
+  await page.getByLabel('Show deleted acts').click();
+  await expect(page.getByRole('status').filter({ hasText: 'of them deleted' })).toBeVisible();
   await page.getByRole('button', { name: `More for ${act}` }).click();
   await page.getByRole('menuitem', { name: 'Recover' }).click();
   await expect(page.getByText(`${act} is recovered`)).toBeVisible();

@@ -14,7 +14,7 @@ import { ImportDialog } from './ImportDialog';
 import { LinesDialog } from './LinesDialog';
 import { DuplicateDialog, NewDialog } from './NewDialog';
 import { Refused } from '../../shell/Refused';
-import { useLibraryTexts } from './text';
+import { counted, useLibraryTexts } from './text';
 
 /** The list of acts, stories or activities. */
 export function Library({ kind }: { kind: Kind }) {
@@ -103,13 +103,17 @@ export function Library({ kind }: { kind: Kind }) {
           w={{ base: '100%', xs: 300 }}
         />
         <Checkbox
-          label={t.showDeleted}
+          label={t.showDeleted[kind]}
           checked={deleted}
           onChange={(e) => filter.put('deleted', e.currentTarget.checked ? '1' : '')}
         />
         {entries.data && (
-          <Text size="sm" c="dimmed" role="status">
-            {t.counted(shown.length, entries.data.length)}
+          <Text size="sm" c="dimmed" role="status" ms={{ sm: 'auto' }}>
+            {counted(t, kind, {
+              all: entries.data.length,
+              shown: shown.length,
+              deleted: shown.filter(isDeleted).length,
+            })}
           </Text>
         )}
       </Group>

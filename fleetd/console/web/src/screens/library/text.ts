@@ -1,4 +1,5 @@
 import { texts } from '../../text/language';
+import type { Kind } from './api';
 
 export const useLibraryTexts = texts(
   {
@@ -46,7 +47,7 @@ export const useLibraryTexts = texts(
     noMatch: 'Nothing matches the filter.',
     clearFilter: 'Clear the filter',
     loading: 'Loading',
-    showDeleted: 'Deleted ones too',
+    showDeleted: { act: 'Show deleted acts', story: 'Show deleted stories', activity: 'Show deleted activities' },
     deleted: 'deleted',
     more: (name: string) => `More for ${name}`,
     edit: 'Edit',
@@ -94,7 +95,13 @@ export const useLibraryTexts = texts(
     deleteNow: 'Delete',
     deleteDone: (id: string) => `${id} is deleted`,
     accepted: 'Accepted',
-    counted: (shown: number, all: number) => (shown === all ? `${all}` : `${shown} of ${all}`),
+    amount: {
+      act: (n: number) => (n === 1 ? '1 act' : `${n} acts`),
+      story: (n: number) => (n === 1 ? '1 story' : `${n} stories`),
+      activity: (n: number) => (n === 1 ? '1 activity' : `${n} activities`),
+    },
+    matching: (shown: number, all: string) => `${shown} of ${all} shown`,
+    amongDeleted: (n: number) => `${n} of them deleted`,
   },
   {
     title: { act: 'Akte', story: 'Geschichten', activity: 'Aktivitäten' },
@@ -141,7 +148,11 @@ export const useLibraryTexts = texts(
     noMatch: 'Nichts passt zum Filter.',
     clearFilter: 'Filter leeren',
     loading: 'Wird geladen',
-    showDeleted: 'Auch gelöschte',
+    showDeleted: {
+      act: 'Gelöschte Akte zeigen',
+      story: 'Gelöschte Geschichten zeigen',
+      activity: 'Gelöschte Aktivitäten zeigen',
+    },
     deleted: 'gelöscht',
     more: (name) => `Mehr zu ${name}`,
     edit: 'Bearbeiten',
@@ -190,6 +201,24 @@ export const useLibraryTexts = texts(
     deleteNow: 'Löschen',
     deleteDone: (id) => `${id} ist gelöscht`,
     accepted: 'Angenommen',
-    counted: (shown, all) => (shown === all ? `${all}` : `${shown} von ${all}`),
+    amount: {
+      act: (n) => (n === 1 ? '1 Akt' : `${n} Akte`),
+      story: (n) => (n === 1 ? '1 Geschichte' : `${n} Geschichten`),
+      activity: (n) => (n === 1 ? '1 Aktivität' : `${n} Aktivitäten`),
+    },
+    matching: (shown, all) => `${shown} von ${all} gezeigt`,
+    amongDeleted: (n) => `davon ${n} gelöscht`,
   },
 );
+
+/** How many entries a list has and shows, as one phrase. */
+export function counted(
+  t: ReturnType<typeof useLibraryTexts>,
+  kind: Kind,
+  n: { all: number; shown: number; deleted: number },
+): string {
+  const all = t.amount[kind](n.all);
+  return [n.shown === n.all ? all : t.matching(n.shown, all), n.deleted > 0 && t.amongDeleted(n.deleted)]
+    .filter(Boolean)
+    .join(', ');
+}
