@@ -336,3 +336,33 @@ test.describe('at a phone', () => {
     await task(page, touch(page), world);
   });
 });
+
+test('points for another number of robots than was checked are not sent', async ({ page }) => {
+  let total = 2;
+  await page.route('**/api/v1/robots/r1/points', (route) => route.fulfill({ json: { points: [] } }));
+  await page.route('**/api/v1/desired', async (route) => {
+    const asked = route.request().postDataJSON() as { dry_run?: boolean; expected_count?: number };
+    if (asked.dry_run || asked.expected_count === total)
+      return route.fulfill({ json: { total, updated: ['r1', 'r2', 'r3'].slice(0, total) } });
+    const detail = `${total} robots are selected, ${asked.expected_count} were expected`;
+    return route.fulfill({
+      status: 409,
+      json: { type: '/problems/count-changed', detail, hint: 'check with a dry run' },
+    });
+  });
+  await page.goto('/places?robot=r1');
+  await live(page);
+  await page.getByRole('button', { name: 'New point…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('door');
+  await dialog.getByText('all robots').click();
+  await dialog.getByRole('button', { name: 'Check' }).click();
+  await expect(dialog).toContainText('2 of 2 robots would get them');
+  total = 3;
+  await dialog.getByRole('button', { name: 'Give' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('Nothing was sent: the number of robots changed meanwhile');
+  await expect(dialog.getByRole('alert')).toContainText('It was 2 when you looked; now it is 3.');
+  await expect(dialog).not.toContainText('dry run');
+  await dialog.getByRole('button', { name: 'Give' }).click();
+  await expect(page.getByText('Accepted: 3 robots get them')).toBeVisible();
+});

@@ -33,6 +33,7 @@ test('a selection of a filter is sent with a dry run and the number of robots', 
   await world.cli('robot', 'label', 'r3', 'site=museum');
   await page.getByRole('button', { name: 'Send to 2 robots' }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'changed meanwhile' })).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('It was 2 when you looked; now it is 3.');
   await expect(page.getByTestId('dry-run')).toContainText('reaches 3 robots');
   await world.cli('robot', 'label', 'r3', 'site=stage');
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -172,7 +173,7 @@ test('a bulk action shows its command line, which selects the same robots', asyn
   await page.getByRole('button', { name: 'Select all 2 matching' }).click();
   await page.getByTestId('bulk').getByRole('button', { name: 'Command line' }).click();
   await expect(page.getByTestId('command-line')).toHaveText(
-    `fleetd stop -l site=museum '--why=Stop of a selection in the console'`,
+    `fleetd stop -l site=museum '--why=Stop pressed for the selected robots in the console'`,
   );
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('command-line')).toBeHidden();

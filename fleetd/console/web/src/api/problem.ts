@@ -71,6 +71,11 @@ export class Problem extends Error {
     return this.status === 401;
   }
 
+  /** It would have reached another number of robots than a person agreed to; nothing was done. */
+  get numberChanged(): boolean {
+    return this.kind === 'count-changed';
+  }
+
   get forbidden(): boolean {
     return this.status === 403;
   }

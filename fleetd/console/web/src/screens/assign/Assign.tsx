@@ -9,6 +9,7 @@ import { type Problem, problemOf } from '../../api/problem';
 import { robots, useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
 import { CommandLine } from '../../shell/CommandLine';
+import { NumberChanged } from '../../shell/NumberChanged';
 import type { Selector } from '../robots/filter';
 import { addressOf, selectorIn, whatIn } from './address';
 import { Last } from './Last';
@@ -68,6 +69,7 @@ export default function Assign() {
   const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
+  const [agreed, setAgreed] = useState(0);
   const [done, setDone] = useState<{ at: number; what: What; outcome: Outcome }>();
   const reasonID = useId();
 
@@ -111,6 +113,7 @@ export default function Assign() {
       });
       setWhy('');
     } catch (thrown) {
+      setAgreed(total);
       setRefused(problemOf(thrown));
     }
     setNumber('');
@@ -163,9 +166,8 @@ export default function Assign() {
                   onChange={(e) => setNumber(e.currentTarget.value)}
                 />
               )}
-              {refused && (
-                <Refusal p={refused} title={refused.kind === 'count-changed' ? t.changedMeanwhile : t.refused} />
-              )}
+              {refused?.numberChanged && <NumberChanged before={agreed} now={dry.isFetching ? undefined : total} />}
+              {refused && !refused.numberChanged && <Refusal p={refused} title={t.refused} />}
               <Group>
                 <Button
                   onClick={() => void submit()}

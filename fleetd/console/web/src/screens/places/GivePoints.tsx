@@ -1,13 +1,15 @@
 import { Button, Checkbox, Group, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import { problemOf } from '../../api/problem';
 import { useRobot } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
+import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
+import { toast } from '../../shell/toast';
 import type { Point } from './Places';
 import { usePlacesTexts } from './text';
 
@@ -33,6 +35,8 @@ export function GivePoints({
   const [own, setOwn] = useState({ name: '', x: 0, y: 0, heading: '' as number | '' });
   const [plan, setPlan] = useState<Schemas['DesiredResult']>();
   const [error, setError] = useState<unknown>();
+  /** The number of robots that a person agreed to and that was no longer right. */
+  const [before, setBefore] = useState<number>();
   const fresh = points.length === 0;
   const given = fresh
     ? {
@@ -56,25 +60,29 @@ export function GivePoints({
     expected_count: plan?.total,
   };
 
+  const check = () =>
+    data(api.POST('/api/v1/desired', { body: { ...body, dry_run: true, expected_count: undefined } }));
   const send = async (dry: boolean) => {
     setError(undefined);
+    setBefore(undefined);
     try {
-      const done = await data(
-        api.POST('/api/v1/desired', {
-          body: dry ? { ...body, dry_run: true, expected_count: undefined } : body,
-        }),
-      );
-      if (dry) return setPlan(done);
-      notifications.show({ message: t.accepted(done.updated?.length ?? 0) });
+      if (dry) return setPlan(await check());
+      const { updated } = await data(api.POST('/api/v1/desired', { body }));
+      toast({ message: t.accepted(updated?.length ?? 0) }, updated ?? []);
       await queries.invalidateQueries({ queryKey: ['points'] });
       return onClose();
     } catch (thrown) {
-      setPlan(undefined);
-      return setError(thrown);
+      if (!problemOf(thrown).numberChanged) {
+        setPlan(undefined);
+        return setError(thrown);
+      }
+      setBefore(plan?.total);
+      return check().then(setPlan, setError);
     }
   };
   const put = (change: Partial<typeof own>) => {
     setPlan(undefined);
+    setBefore(undefined);
     setOwn({ ...own, ...change });
   };
   return (
@@ -134,6 +142,7 @@ export function GivePoints({
             value={whom}
             onChange={(v) => {
               setPlan(undefined);
+              setBefore(undefined);
               setWhom(v);
             }}
             data={[
@@ -147,6 +156,7 @@ export function GivePoints({
             checked={replace}
             onChange={(e) => {
               setPlan(undefined);
+              setBefore(undefined);
               setReplace(e.currentTarget.checked);
             }}
           />
@@ -155,6 +165,7 @@ export function GivePoints({
               {t.would(plan.updated?.length ?? 0, plan.total)}
             </Text>
           )}
+          {before !== undefined && <NumberChanged before={before} now={plan?.total} />}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
             {(!fresh || validName.test(own.name)) && <CommandLine lines={[lineOf('desired', { body })]} />}

@@ -1,10 +1,12 @@
 import { Alert, Button, Group, List, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type Problem, problemOf } from '../../api/problem';
+import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
+import { NumberChanged } from '../../shell/NumberChanged';
+import { Refused } from '../../shell/Refused';
+import { toast } from '../../shell/toast';
 import { type Preview, preview, send } from './bulk';
 import { follow } from './follow';
 import { type BulkAction, bulkLine } from './bulkRequest';
@@ -29,7 +31,9 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
   const [why, setWhy] = useState('');
   const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<Problem>();
+  const [refused, setRefused] = useState<unknown>();
+  /** The number of robots that a person agreed to and that was no longer right. */
+  const [before, setBefore] = useState<number>();
   const dry = useQuery({
     queryKey: ['bulk', action, selector],
     queryFn: () => preview(action, selector),
@@ -48,19 +52,18 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);
+    setBefore(undefined);
     try {
       const batch = await send(action, selector, total, why.trim());
       if (batch) void follow(batch, what);
-      else notifications.show({ color: 'green', message: t.labelled(total) });
+      else toast({ color: 'green', message: t.labelled(total) }, selector.ids);
       onClose();
     } catch (thrown) {
-      const p = problemOf(thrown);
-      setRefused(p);
-      // Another number of robots than a person agreed to: they look again.
-      if (p.status === 409) {
+      if (problemOf(thrown).numberChanged) {
+        setBefore(total);
         setNumber('');
         await dry.refetch();
-      }
+      } else setRefused(thrown);
     }
     setBusy(false);
   };
@@ -80,12 +83,8 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
           {dry.isError && <Alert color="red" title={t.notChecked} children={problemOf(dry.error).message} />}
           {dry.data && <Summary p={dry.data} />}
           {action.kind === 'verb' && action.name === 'enable' && <Text size="sm">{t.enableHelp}</Text>}
-          {refused && (
-            <Alert color="red" title={refused.status === 409 ? t.changed : t.refused} role="alert">
-              {refused.message}
-              {refused.hint ? ` – ${refused.hint}` : ''}
-            </Alert>
-          )}
+          {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : total} />}
+          {refused !== undefined && <Refused error={refused} />}
           <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
           {total > typed && (
             <TextInput

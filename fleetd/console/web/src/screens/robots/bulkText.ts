@@ -15,9 +15,10 @@ export const useBulkTexts = texts(
     stopHold: 'Stop (software), hold 1 s',
     stopEarly: (n?: number) =>
       `Nothing was stopped: hold for a second to stop ${n ? robotsEN(n) : 'the robots that are selected'}`,
-    stopHelp: 'Stops the selected robots and latches the stop. It is a message, not an emergency stop.',
+    stopHelp:
+      'Stops the selected robots until somebody releases the stop (latched). It is a message, not an emergency stop.',
     stopForbidden: 'You do not have the right to stop robots. Ask an operator.',
-    stopWhy: 'Stop of a selection in the console',
+    stopWhy: 'Stop pressed for the selected robots in the console',
     stopSent: (n: number) => `Stop accepted for ${robotsEN(n)}`,
     stopFailed: 'The stop was not accepted. Stop the robots at the robots.',
     commandForbidden: 'You do not have the right to send commands. Ask an operator.',
@@ -33,8 +34,6 @@ export const useBulkTexts = texts(
         : `${n} of them are not connected: the command expires unless they are back in time`,
     unchanged: (n: number) => `changes nothing for ${n} of them`,
     skips: (n: number) => `leaves out ${robotsEN(n)}`,
-    changed: 'The number of robots changed meanwhile. Nothing was sent: look again.',
-    refused: 'Not accepted',
     why: 'Reason (for the audit)',
     typeNumber: (n: number) => `Type ${n} to confirm`,
     doIt: (n: number) => `Send to ${robotsEN(n)}`,
@@ -63,9 +62,10 @@ export const useBulkTexts = texts(
     stopHold: 'Stopp (Software), 1 s halten',
     stopEarly: (n?: number) =>
       `Nichts wurde gestoppt: eine Sekunde halten, um ${n ? robotsDE(n) : 'die gewählten Roboter'} zu stoppen`,
-    stopHelp: 'Stoppt die ausgewählten Roboter und hält den Stopp. Es ist eine Nachricht, kein Not-Halt.',
+    stopHelp:
+      'Stoppt die gewählten Roboter, bis jemand den Stopp freigibt (latched). Es ist eine Nachricht, kein Not-Halt.',
     stopForbidden: 'Sie dürfen Roboter nicht stoppen. Fragen Sie einen Operator.',
-    stopWhy: 'Stopp einer Auswahl in der Konsole',
+    stopWhy: 'Stopp für die gewählten Roboter in der Konsole gedrückt',
     stopSent: (n: number) => `Stopp angenommen für ${robotsDE(n)}`,
     stopFailed: 'Der Stopp wurde nicht angenommen. Stoppen Sie die Roboter vor Ort.',
     commandForbidden: 'Sie dürfen keine Befehle senden. Fragen Sie einen Operator.',
@@ -81,8 +81,6 @@ export const useBulkTexts = texts(
         : `${n} davon sind nicht verbunden: der Befehl verfällt, wenn sie nicht rechtzeitig zurück sind`,
     unchanged: (n: number) => `ändert bei ${n} davon nichts`,
     skips: (n: number) => `lässt ${robotsDE(n)} aus`,
-    changed: 'Die Anzahl der Roboter hat sich geändert. Nichts wurde gesendet: sehen Sie noch einmal nach.',
-    refused: 'Nicht angenommen',
     why: 'Grund (für das Protokoll)',
     typeNumber: (n: number) => `Zum Bestätigen ${n} eintippen`,
     doIt: (n: number) => `An ${robotsDE(n)} senden`,

@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 
 import { api, type Batch, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
+import { toast } from '../../shell/toast';
 import { useSendingTexts } from '../robot/sendingText';
 import { useBulkTexts } from './bulkText';
 import { type NotDone, progressOf, settled } from './outcome';
@@ -14,6 +15,7 @@ const named = 5;
 /** Shows how many robots have answered, and in the end what they did and why others did not. */
 export async function follow(batch: Batch, label: string): Promise<void> {
   const key = batch.id ?? crypto.randomUUID?.() ?? String(Math.random());
+  const robots = batch.commands.map((c) => c.robot);
   let b = batch;
   const running = () => {
     const [t, p] = [useBulkTexts.now(), progressOf(b)];
@@ -27,7 +29,7 @@ export async function follow(batch: Batch, label: string): Promise<void> {
       closeButtonProps: { 'aria-label': useSendingTexts.now().close },
     };
   };
-  notifications.show(running());
+  toast(running(), robots);
   while (!settled(b) && b.id) {
     await new Promise((after) => setTimeout(after, every));
     try {
@@ -39,7 +41,7 @@ export async function follow(batch: Batch, label: string): Promise<void> {
   }
   // Another message than the one before, which a person may have closed.
   notifications.hide(key);
-  notifications.show(ended(b, label));
+  toast(ended(b, label), robots);
 }
 
 function ended(b: Batch, label: string) {
