@@ -14,6 +14,7 @@ import { createBrowserRouter, RouterProvider } from 'react-router';
 import { problemOf } from './api/problem';
 import { startStream } from './live/stream';
 import { bare, routes } from './screens/table';
+import { chosenDirection } from './shell/direction';
 import { Toasts } from './shell/Toasts';
 import { colorSchemes, contrast, theme } from './theme';
 
@@ -25,6 +26,8 @@ if (nonce) setNonce(nonce);
 // fleetd encodes the robots while the page is still being made; the frame of the screens starts the stream
 // otherwise.
 if (!bare.some((s) => s.path === window.location.pathname)) startStream();
+
+document.documentElement.dir = chosenDirection();
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -38,7 +41,7 @@ const queries = new QueryClient({
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <DirectionProvider>
+    <DirectionProvider initialDirection={chosenDirection()} detectDirection={false}>
       <MantineProvider
         theme={theme}
         defaultColorScheme="auto"

@@ -17,6 +17,7 @@ import { useMe } from '../api/me';
 import { stopStream } from '../live/stream';
 import { useLanguage, type Language } from '../text/language';
 import { OwnPassword } from './OwnPassword';
+import { type Direction, keepDirection } from './direction';
 import { useShellTexts } from './text';
 
 /** Who is signed in, colours, language, direction of text, own password, sign-out. */
@@ -76,7 +77,10 @@ export function UserMenu() {
               size="xs"
               aria-label={t.direction}
               value={dir}
-              onChange={(v) => setDirection(v as 'ltr' | 'rtl')}
+              onChange={(v) => {
+                keepDirection(v as Direction);
+                setDirection(v as Direction);
+              }}
               data={[
                 { value: 'ltr', label: 'A → Z' },
                 { value: 'rtl', label: 'Z ← A' },

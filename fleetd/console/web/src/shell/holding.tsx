@@ -49,7 +49,7 @@ export function useHold(needed: boolean, work: () => unknown) {
   };
 }
 
-/** What a button says that was let go too early, beside it. It is always there, so that screen readers hear it change. */
+/** What a button says that was let go too early: below it, or above the bar that it is in. It is always there, so that screen readers hear it change. */
 export function HoldNote({ text, above }: { text: string; above?: boolean }) {
   return (
     <div className="hold-note" role="status" data-above={above || undefined}>

@@ -162,7 +162,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
   };
   const held = useHold(may && !one, send);
   return (
-    <Box pos="relative">
+    <>
       <Tooltip label={may ? t.stopHelp : t.stopForbidden}>
         <Button
           {...held.button}
@@ -177,6 +177,6 @@ function HoldToStop({ selector }: { selector: Selector }) {
         </Button>
       </Tooltip>
       <HoldNote above text={held.early ? t.stopEarly(selector.ids?.length) : ''} />
-    </Box>
+    </>
   );
 }
