@@ -6,7 +6,8 @@ import { Link } from 'react-router';
 import type { Robot } from '../api/client';
 import { texts } from '../text/language';
 import { useReasonTexts } from '../text/reasons';
-import { performing, type Performing, type Tone } from './performing';
+import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
+import { performing, type Performing, type Term, type Tone } from './performing';
 
 export const usePerformingTexts = texts(
   {
@@ -90,10 +91,20 @@ export function useAbout(): (of: Performing['of']) => string {
   return (of) => (typeof of === 'object' ? (reasons[of.reason] ?? of.reason.replaceAll('_', ' ')) : (of ?? ''));
 }
 
+/** A function that says the contract's terms in words, each with the term beside them. */
+export function useTermsText(): (p: Performing) => string {
+  const words: Record<Term[0], Record<string, string>> = {
+    ...useTermWords(),
+    presence: usePresenceWords(),
+    mark: useMarkWords(),
+  };
+  return ({ terms }) => terms.map(([table, code]) => withTerm(words[table], code)).join(', ');
+}
+
 interface Props {
   robot: Robot;
   of?: Performing;
-  /** Shows the contract's term beside it. */
+  /** Shows the contract's terms beside it. */
   terms?: boolean;
   /** Leads to the page of the robot. */
   link?: boolean;
@@ -104,6 +115,7 @@ interface Props {
 export function PerformingBadge({ robot, of: given, terms, link, size }: Props) {
   const t = usePerformingTexts();
   const p = given ?? performing(robot);
+  const term = useTermsText()(p);
   const Icon = icons[p.tone];
   const look: BadgeProps = {
     size,
@@ -114,7 +126,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
     fw: 600,
   };
   return (
-    <Tooltip label={p.term} openDelay={300}>
+    <Tooltip label={term} openDelay={300}>
       <span>
         {link ? (
           <Badge component={Link} to={`/robots/${encodeURIComponent(robot.id)}`} className="badge-link" {...look}>
@@ -125,7 +137,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
         )}
         {terms && (
           <Text span size="xs" c="dimmed" ml={6}>
-            {p.term}
+            {term}
           </Text>
         )}
       </span>

@@ -45,53 +45,57 @@ export const toneOf = (r: Pick<Robot, 'doing' | 'control'>): Tone =>
 export const doingOf = (tone: Tone): Doing[] =>
   allDoing.filter((d) => tones[d] === tone || (d === 'manual' && tone === 'attention'));
 
-/** What a robot does now, as a visitor would say it. The key names a text; the term is the contract's. */
+/** A code of the contract in the table of its words. */
+export type Term = [table: 'ModeID' | 'ModePhase' | 'AutoStatus' | 'SafetyState' | 'presence' | 'mark', code: string];
+
+/** What a robot does now, as a visitor would say it. The key names a text; the terms are the contract's. */
 export interface Performing {
   key: Doing;
   tone: Tone;
-  /** The contract's terms, such as "mode: ato, auto: idle" or "safety: E_STOP". */
-  term: string;
+  /** The contract's terms, each with the table that has words for it. */
+  terms: Term[];
   /** What it is about: the story and act, an activity, a handler, a person, or the code of a reason. */
   of?: string | { reason: string };
 }
 
-/** What a robot does, with the contract's term and what it is about. */
+/** What a robot does, with the contract's terms and what it is about. */
 export function performing(r: Robot): Performing {
-  const as = (term: string, of?: Performing['of']): Performing => ({
+  const as = (terms: Term[], of?: Performing['of']): Performing => ({
     key: r.doing,
     tone: toneOf(r),
-    term,
+    terms,
     of,
   });
-  const safety = `safety: ${r.safety ?? '?'}`;
+  const safety: Term = ['SafetyState', r.safety ?? '?'];
+  const mode: Term = ['ModeID', r.mode ?? '?'];
   switch (r.doing) {
     case 'not_connected':
     case 'asleep':
-      return as(`presence: ${r.presence.view}`);
+      return as([['presence', r.presence.view]]);
     case 'not_adopted':
-      return as('not adopted');
+      return as([['mark', 'not adopted']]);
     case 'waiting_for_release':
-      return as(`${safety}, latched`, stoppedBy(r.latches[0]));
+      return as([safety, ['mark', 'latched']], stoppedBy(r.latches[0]));
     case 'needs_reset':
     case 'disabled':
-      return as(safety, r.cause ? { reason: r.cause } : r.latched_by);
+      return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
     case 'stop_input':
     case 'braking':
     case 'clearing':
-      return as(safety);
+      return as([safety]);
     case 'not_reported':
-      return as('no state');
+      return as([['mark', 'no state']]);
     case 'switching':
-      return as(`mode: ${r.mode ?? '?'} ${r.mode_phase ?? ''}`, r.intended);
+      return as([mode, ['ModePhase', r.mode_phase ?? 'switching']], r.intended);
     case 'manual':
-      return as('mode: mnl', r.control?.by || r.control?.holder);
+      return as([mode], r.control?.by || r.control?.holder);
     case 'start_up':
     case 'safe_mode':
-      return as(`mode: ${r.mode ?? '?'}`);
+      return as([mode]);
     case 'other_mode':
-      return as(`mode: ${r.mode ?? '?'}`, r.mode);
+      return as([mode], r.mode);
     default:
-      return as(`mode: ato, auto: ${r.auto ?? '?'}`, aboutAutomatic(r));
+      return as([mode, ['AutoStatus', r.auto ?? '?']], aboutAutomatic(r));
   }
 }
 

@@ -20,6 +20,7 @@ import { Suspense, useEffect, useRef } from 'react';
 import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
 
 import { useMe } from '../api/me';
+import { useAlertName } from '../live/AlertText';
 import { useRobots, useSites } from '../live/robots';
 import { startStream, useLive } from '../live/stream';
 import { screens } from '../screens/table';
@@ -157,13 +158,19 @@ function ScopeSelect() {
   );
 }
 
+/** At most this many robots with alerts are named at the bell. */
+const named = 5;
+
 function AlertsBell() {
   const t = useShellTexts();
   const navigate = useNavigate();
-  const count = useRobots().reduce((n, r) => n + r.alerts.length, 0);
+  const name = useAlertName();
+  const robots = useRobots().filter((r) => r.alerts.length > 0);
+  const count = robots.reduce((n, r) => n + r.alerts.length, 0);
   const label = count === 0 ? t.noAlerts : t.alerts(count);
+  const lines = robots.slice(0, named).map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`);
   return (
-    <Tooltip label={label}>
+    <Tooltip label={[label, ...lines].join('\n')} multiline maw={360} style={{ whiteSpace: 'pre-line' }}>
       <ActionIcon
         variant="default"
         size={36}

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 
+import { type AlertWords, useAlertWords } from './alerts';
 import { useEventWords } from './events';
 import { useReasonTexts } from './reasons';
 import { useTermWords, withTerm } from './terms';
@@ -30,11 +31,21 @@ const unique = (codes: string[]) => [...new Set(codes)].sort();
 test.each([
   ['reasons', useReasonTexts],
   ['events', useEventWords],
+  ['alerts', useAlertWords],
   ['verbs', useVerbWords],
 ])('each code of the table of %s has words', (name, words) => {
   const codes = unique(table(name));
   expect(codes.length).toBeGreaterThan(20);
   for (const of of Object.values(words as unknown as Both)) expect(Object.keys(of).sort()).toEqual(codes);
+});
+
+test('each alert has a name, what it means and a way out, in both languages', () => {
+  const { en, de } = useAlertWords as unknown as Record<'en' | 'de', Record<string, AlertWords>>;
+  for (const [type, words] of Object.entries(en))
+    for (const part of ['title', 'means', 'wayOut'] as const) {
+      expect(words[part], type).not.toBe('');
+      expect(de[type]![part], type).not.toBe(words[part]);
+    }
 });
 
 test('each value of an enum has words', () => {

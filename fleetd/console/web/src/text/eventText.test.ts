@@ -1,14 +1,64 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
 
-import { detailsText, eventText } from './eventText';
+import { useAlertWords } from './alerts';
+import { useCauseWords } from './causes';
+import { causeText, detailsText, type EventTables, eventText } from './eventText';
 
-const words = { act_ended: 'an act ended', booted: 'the program has started' };
+// The texts of both languages, without a browser that has one of them.
+vi.mock('./language', () => ({ texts: (en: object, de: object) => ({ en, de }) }));
+type Both<T> = Record<'en' | 'de', T>;
+const causes = useCauseWords as unknown as Both<EventTables['causes']>;
+const alerts = useAlertWords as unknown as Both<EventTables['alerts']>;
 
-const ended = { type: 'act_ended', data: { act: 'hello', lane: 'story', outcome: 'completed', ms: 1200, reason: '' } };
+const tables: EventTables = {
+  events: { act_ended: 'an act ended', booted: 'the program has started' },
+  reasons: { stopped: 'it was stopped' },
+  alerts: alerts.en,
+  causes: causes.en,
+  states: { auto: { idle: 'the story runs', paused: 'the story is paused' } },
+};
+
+const ended = {
+  type: 'act_ended',
+  source: 'act',
+  data: { act: 'hello', lane: 'story', outcome: 'completed', ms: 1200, reason: '' },
+};
 
 test('an event of an act names the act, and its details are no JSON', () => {
-  expect(eventText(words, ended)).toBe('an act ended: hello');
-  expect(detailsText(ended)).toBe('act: hello, lane: story, outcome: completed, ms: 1200');
-  expect(eventText(words, { type: 'booted', data: undefined })).toBe('the program has started');
-  expect(detailsText({ type: 'booted', data: undefined })).toBe('');
+  expect(eventText(tables.events, ended)).toBe('an act ended: hello');
+  expect(detailsText(tables, ended)).toBe('act: hello, lane: story, outcome: completed, ms: 1200');
+  expect(eventText(tables.events, { type: 'booted', data: undefined })).toBe('the program has started');
+  expect(detailsText(tables, { source: 'brain', data: undefined })).toBe('');
+});
+
+test('codes in details have words, with the code beside them', () => {
+  const data = { from: 'idle', to: 'paused', reason: 'stopped', ms: [1] };
+  expect(detailsText(tables, { source: 'auto', data })).toBe(
+    'from: the story runs (idle), to: the story is paused (paused), reason: it was stopped (stopped), ms: [1]',
+  );
+  expect(detailsText(tables, { source: 'elsewhere', data: { to: 'idle' } })).toBe('to: idle');
+});
+
+test.each([
+  ['auto_changed', 'auto', 'token-acquired', 'somebody or something paused it (token-acquired)'],
+  ['act_ended', 'act', 'stopped', 'it was stopped (stopped)'],
+  ['alert_raised', 'power', 'battery_low', 'battery low (battery_low)'],
+  ['safety_changed', 'safety', 'operator by nina: a child', 'operator by nina: a child'],
+  ['booted', 'brain', undefined, ''],
+])('the cause of %s of %s, %s, is said in words', (type, source, cause, says) => {
+  expect(causeText(tables, { type, source, cause })).toBe(says);
+});
+
+test.each([
+  ['auto', 'auto/testdata/auto.md'],
+  ['mode', 'mode/testdata/supervisor.md'],
+  ['control', 'control/testdata/control.md'],
+  ['link', 'link/testdata/link.md'],
+])('each event of the machine %s has words', (source, table) => {
+  const text = readFileSync(new URL(`../../../../../robotd/${table}`, import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| [^|]+ \| ([a-z-]+) \| [a-z]+ \|/gm)].map((m) => m[1]!);
+  const codes = [...new Set(rows.filter((c) => c !== 'on' && !c.startsWith('---')))].sort();
+  expect(codes.length).toBeGreaterThan(5);
+  for (const of of [causes.en, causes.de]) expect(Object.keys(of[source]!).sort()).toEqual(codes);
 });

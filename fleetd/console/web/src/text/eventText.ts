@@ -1,19 +1,48 @@
 import type { Schemas } from '../api/client';
+import { type AlertWords, alertTitle } from './alerts';
+import { reasonText } from './reasons';
+import { withTerm } from './terms';
 
-type Event = Pick<Schemas['Event'], 'type' | 'data'>;
+type Event = Pick<Schemas['Event'], 'type' | 'source' | 'cause' | 'data'>;
+type Words = Record<string, string>;
+
+/** The tables of words that describe events. */
+export interface EventTables {
+  events: Words;
+  reasons: Words;
+  alerts: Record<string, AlertWords>;
+  /** What causes a change, by source. */
+  causes: Record<string, Words>;
+  /** The states between which a source changes. */
+  states: Record<string, Words>;
+}
 
 /** What an event means, with the act that it is about. */
-export function eventText(words: Record<string, string>, { type, data }: Event): string {
+export function eventText(words: Words, { type, data }: Pick<Event, 'type' | 'data'>): string {
   const act = type.startsWith('act_') && (data as { act?: unknown } | undefined)?.act;
   return [words[type] ?? type.replaceAll('_', ' '), typeof act === 'string' && act].filter(Boolean).join(': ');
 }
 
-/** The details of an event as "name: value"; only what has parts is JSON. */
-export function detailsText({ data }: Event): string {
+/** Why it happened, in words with the code beside them; a text of a robot or a person as it is. */
+export function causeText(t: EventTables, { type, source, cause }: Pick<Event, 'type' | 'source' | 'cause'>): string {
+  if (!cause) return '';
+  if (type.startsWith('alert_') && Object.hasOwn(t.alerts, cause)) return `${alertTitle(t.alerts, cause)} (${cause})`;
+  const own = t.causes[source];
+  if (own && Object.hasOwn(own, cause)) return withTerm(own, cause);
+  return Object.hasOwn(t.reasons, cause) ? reasonText(t.reasons, cause) : cause;
+}
+
+/** The details of an event as "name: value", codes with their words; only what has parts is JSON. */
+export function detailsText(t: EventTables, { source, data }: Pick<Event, 'source' | 'data'>): string {
   if (data === undefined || data === null) return '';
   if (typeof data !== 'object' || Array.isArray(data)) return JSON.stringify(data);
+  const valueText = (name: string, value: unknown): string => {
+    if (typeof value !== 'string') return JSON.stringify(value);
+    const words = name === 'reason' ? t.reasons : name === 'from' || name === 'to' ? t.states[source] : undefined;
+    return words && Object.hasOwn(words, value) ? withTerm(words, value) : value;
+  };
   return Object.entries(data)
     .filter(([, v]) => v !== '' && v !== null)
-    .map(([k, v]) => `${k.replaceAll('_', ' ')}: ${typeof v === 'string' ? v : JSON.stringify(v)}`)
+    .map(([k, v]) => `${k.replaceAll('_', ' ')}: ${valueText(k, v)}`)
     .join(', ');
 }

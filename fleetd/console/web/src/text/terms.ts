@@ -117,9 +117,35 @@ export const useTermWords = texts(
   },
 );
 
+/** Whether a robot is connected: fleetd's view of its presence. */
+export const usePresenceWords = texts(
+  {
+    online: 'online',
+    degraded: 'poor connection',
+    lost: 'connection lost',
+    offline: 'off',
+    sleeping: 'asleep',
+    unknown: 'unknown',
+  },
+  {
+    online: 'online',
+    degraded: 'schlechte Verbindung',
+    lost: 'Verbindung verloren',
+    offline: 'aus',
+    sleeping: 'schläft',
+    unknown: 'unbekannt',
+  },
+);
+
+/** Marks of a robot beside its states. */
+export const useMarkWords = texts(
+  { latched: 'a stop holds it', 'not adopted': 'not part of the fleet', 'no state': 'nothing reported yet' },
+  { latched: 'ein Stopp hält ihn', 'not adopted': 'gehört nicht zur Flotte', 'no state': 'noch nichts gemeldet' },
+);
+
 /** The words for a code with the code beside them; the code alone, readable, if there are none. */
 export function withTerm(words: Record<string, string>, code?: string): string {
   if (!code) return '';
   const said = words[code];
-  return said ? `${said} (${code})` : code.replaceAll('_', ' ');
+  return said && said !== code ? `${said} (${code})` : code.replaceAll('_', ' ');
 }

@@ -4,10 +4,12 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { dateTime } from '../../text/time';
+import { useVerbWords } from '../../text/verbs';
 import type { Entry } from './Audit';
 import { Author, Outcome } from './EntryTable';
 import { assignments, robotsBy } from './robots';
 import { useAuditTexts } from './text';
+import { whatText } from './what';
 
 /** JSON with a line for each field; text that is none stays as it is. */
 export function pretty(text: string): string {
@@ -21,6 +23,7 @@ export function pretty(text: string): string {
 /** One entry with what it changed, and the entries of how it ended. */
 export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   const t = useAuditTexts();
+  const verbs: Record<string, string> = useVerbWords();
   const related = useQuery({
     queryKey: ['audit', 'of', entry.of || entry.id],
     queryFn: () => data(api.GET('/api/v1/audit', { params: { query: { id: entry.of || entry.id, limit: 20 } } })),
@@ -37,7 +40,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
       <Stack gap="sm">
         <Group justify="space-between">
           <Text fw={600} dir="auto">
-            {entry.what}: {entry.target}
+            {whatText(verbs, entry.what)}: {entry.target}
           </Text>
           <Outcome of={entry.outcome} />
         </Group>

@@ -1,8 +1,10 @@
 import { Badge, Table, Text, UnstyledButton } from '@mantine/core';
 
 import { dateTime } from '../../text/time';
+import { useVerbWords } from '../../text/verbs';
 import type { Entry } from './Audit';
 import { useAuditTexts } from './text';
+import { whatText } from './what';
 
 const color: Record<Entry['outcome'], string> = {
   done: 'green',
@@ -43,6 +45,7 @@ export function Author({ of }: { of: Entry }) {
 /** Entries of the audit, the newest first. */
 export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onOpen: (e: Entry) => void }) {
   const t = useAuditTexts();
+  const verbs: Record<string, string> = useVerbWords();
   return (
     <Table.ScrollContainer minWidth={340} type="native">
       <Table verticalSpacing={6} highlightOnHover>
@@ -75,7 +78,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                 <Author of={e} />
               </Table.Td>
               <Table.Td>
-                <Text size="sm">{e.what}</Text>
+                <Text size="sm">{whatText(verbs, e.what)}</Text>
               </Table.Td>
               <Table.Td visibleFrom="sm" maw={260}>
                 <Text size="sm" dir="auto" lineClamp={2}>

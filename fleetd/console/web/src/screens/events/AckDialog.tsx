@@ -5,6 +5,7 @@ import { useState } from 'react';
 
 import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import { useAlertName } from '../../live/AlertText';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import type { RobotAlert } from './AlertList';
@@ -13,6 +14,7 @@ import { useEventsTexts } from './text';
 /** Asks for the note with which an alert is acknowledged. */
 export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () => void }) {
   const t = useEventsTexts();
+  const name = useAlertName();
   const [note, setNote] = useState('');
   const [asked, setAsked] = useState(false);
   const cache = useQueryClient();
@@ -36,7 +38,7 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
       >
         <Stack>
           <Text dir="auto">
-            {alert.robot}: {alert.detail}
+            {alert.robot}: {name(alert)}, {alert.detail}
           </Text>
           <Text size="sm" c="dimmed">
             {t.ackHelp}

@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 
 import { api, data, type Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
+import { alertColor, AlertText, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { dateTime } from '../../text/time';
 import { Refused } from '../../shell/Refused';
 import { AckDialog } from './AckDialog';
@@ -13,11 +14,10 @@ import { useEventsTexts } from './text';
 
 export type RobotAlert = Schemas['RobotAlert'];
 
-const color: Record<string, string> = { info: 'blue', warn: 'yellow', error: 'orange', critical: 'red' };
-
 /** The alerts of all robots, the worst first, with who has seen each. */
 export function AlertList() {
   const t = useEventsTexts();
+  const [name, title] = [useAlertName(), useAlertTitle()];
   const may = useMay('command');
   const [unseen, setUnseen] = useState(false);
   const [open, setOpen] = useState<RobotAlert>();
@@ -46,7 +46,7 @@ export function AlertList() {
         <Alert
           key={`${a.robot} ${a.id} ${a.first_ts}`}
           variant={a.acknowledged ? 'outline' : 'light'}
-          color={color[a.level] ?? 'gray'}
+          color={alertColor[a.level] ?? 'gray'}
           icon={<IconAlertTriangle aria-hidden />}
           p="xs"
         >
@@ -57,20 +57,9 @@ export function AlertList() {
                   {a.robot}
                 </Text>
                 {': '}
-                {t.levels[a.level as keyof typeof t.levels] ?? a.level}, {a.detail}
+                {name(a)}
               </Text>
-              {a.hint && (
-                <Text size="sm" dir="auto">
-                  {t.hint}: {a.hint}
-                </Text>
-              )}
-              <Text size="xs">
-                {t.since(dateTime(a.first_ts))}
-                <Text span size="xs" c="dimmed">
-                  {' '}
-                  · {a.type} ({a.source})
-                </Text>
-              </Text>
+              <AlertText of={a} />
               {a.acknowledged && (
                 <Text size="sm" dir="auto" data-testid="acknowledged">
                   {t.by(a.acknowledged.by || t.somebody, dateTime(a.acknowledged.at))}: {a.acknowledged.note}
@@ -83,7 +72,7 @@ export function AlertList() {
                 variant="default"
                 data-disabled={!may || undefined}
                 aria-disabled={!may}
-                aria-label={t.acknowledgeOne(a.type.replaceAll('_', ' '), a.robot)}
+                aria-label={t.acknowledgeOne(title(a.type), a.robot)}
                 onClick={() => may && setOpen(a)}
               >
                 {t.acknowledge}

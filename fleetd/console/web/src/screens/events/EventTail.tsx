@@ -1,15 +1,15 @@
 import { Badge, Button, Group, Stack, Table, Text, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
+import { EventDetails, EventFrom, EventWhat } from '../../live/EventWords';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { useFilter } from '../../shell/useFilter';
-import { useEventWords } from '../../text/events';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
 import { useEventsTexts } from './text';
 
@@ -19,8 +19,8 @@ const page = 50;
 /** What happened to robots; new events appear by themselves until it is paused. */
 export function EventTail() {
   const t = useEventsTexts();
-  const words: Record<string, string> = useEventWords();
-  const reasons: Record<string, string> = useReasonTexts();
+  const { EventLevel: levels } = useTermWords();
+  const wide = useMediaQuery('(min-width: 48em)') ?? true;
   const filter = useFilter(['robot', 'type', 'level'] as const);
   const [paused, setPaused] = useState(false);
   const [limit, setLimit] = useState(page);
@@ -39,8 +39,6 @@ export function EventTail() {
     refetchInterval: paused ? false : 1500,
     placeholderData: keepPreviousData,
   });
-  const { info, warn, error, safety } = t.levels;
-  const levels = { info, warn, error, safety };
   const events = list.data?.events ?? [];
   return (
     <Stack component="section" aria-labelledby="events-title" gap="sm">
@@ -68,15 +66,15 @@ export function EventTail() {
       <ListState of={list} rows={events.length} empty={t.empty} />
       {events.length > 0 && (
         <Table.ScrollContainer minWidth={340} type="native">
-          <Table verticalSpacing={4}>
+          <Table verticalSpacing={4} data-testid="events">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{t.at}</Table.Th>
                 <Table.Th>{t.robot}</Table.Th>
                 <Table.Th visibleFrom="sm">{t.level}</Table.Th>
                 <Table.Th>{t.type}</Table.Th>
-                <Table.Th visibleFrom="md">{t.cause}</Table.Th>
-                <Table.Th visibleFrom="sm">{t.data}</Table.Th>
+                <Table.Th visibleFrom="md">{t.from}</Table.Th>
+                {wide && <Table.Th>{t.data}</Table.Th>}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -98,25 +96,21 @@ export function EventTail() {
                   </Table.Td>
                   <Table.Td visibleFrom="sm">
                     <Badge variant="dot" color={color[e.level ?? ''] ?? 'gray'} tt="none">
-                      {t.levels[e.level as keyof typeof t.levels] ?? e.level}
+                      {levels[e.level as keyof typeof levels] ?? e.level}
                     </Badge>
                   </Table.Td>
                   <Table.Td>
-                    <Text size="sm">{words[e.type] ?? e.type.replaceAll('_', ' ')}</Text>
-                    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                      {e.type}
-                    </Text>
+                    <EventWhat of={e} level={!wide} />
+                    {!wide && <EventDetails of={e} />}
                   </Table.Td>
                   <Table.Td visibleFrom="md">
-                    <Text size="sm" dir="auto">
-                      {e.cause && e.cause in reasons ? reasonText(reasons, e.cause) : e.cause}
-                    </Text>
+                    <EventFrom of={e} />
                   </Table.Td>
-                  <Table.Td visibleFrom="sm" maw={420}>
-                    <Text size="xs" ff="monospace" dir="auto" lineClamp={2}>
-                      {e.data === undefined ? '' : JSON.stringify(e.data)}
-                    </Text>
-                  </Table.Td>
+                  {wide && (
+                    <Table.Td maw={420}>
+                      <EventDetails of={e} />
+                    </Table.Td>
+                  )}
                 </Table.Tr>
               ))}
             </Table.Tbody>

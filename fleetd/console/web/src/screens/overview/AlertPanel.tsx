@@ -7,6 +7,7 @@ import { Link } from 'react-router';
 import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { alertColor, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
 import type { RobotAlert } from '../events/AlertList';
@@ -14,12 +15,11 @@ import { useEventsTexts } from '../events/text';
 import { every, most, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
 
-const color: Record<string, string> = { info: 'blue', warn: 'yellow', error: 'orange', critical: 'red' };
-
 /** The alerts of these robots, those first that nobody has acknowledged. Without actions it only shows them. */
 export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
   const t = useOverviewTexts();
   const words = useEventsTexts();
+  const [name, title] = [useAlertName(), useAlertTitle()];
   const may = useMay('command');
   const [open, setOpen] = useState<RobotAlert>();
   const list = useQuery({
@@ -47,17 +47,22 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       <Stack gap={8}>
         {all.slice(0, most).map((a) => (
           <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" wrap="nowrap" align="flex-start">
-            <Text size="sm" fw={600} style={{ flexShrink: 0 }}>
-              <IconAlertTriangle size={13} color={`var(--mantine-color-${color[a.level] ?? 'gray'}-6)`} aria-hidden />{' '}
-              {words.levels[a.level as keyof typeof words.levels] ?? a.level}
-            </Text>
+            <IconAlertTriangle
+              size={14}
+              color={`var(--mantine-color-${alertColor[a.level] ?? 'gray'}-6)`}
+              style={{ flexShrink: 0, marginTop: 3 }}
+              aria-hidden
+            />
             <Stack gap={0} flex={1} miw={0}>
               <Group gap={6}>
                 <RobotLink id={a.robot} />
-                <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-                  {a.detail || a.type.replaceAll('_', ' ')}
+                <Text size="sm" fw={600}>
+                  {name(a)}
                 </Text>
               </Group>
+              <Text size="sm" dir="auto" className="any-text">
+                {a.detail}
+              </Text>
               {a.acknowledged && (
                 <Text size="xs" c="dimmed" dir="auto" data-testid="acknowledged" style={{ overflowWrap: 'anywhere' }}>
                   <IconCheck size={12} aria-hidden />{' '}
@@ -73,7 +78,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
                   style={{ flexShrink: 0 }}
                   data-disabled={!may || undefined}
                   aria-disabled={!may}
-                  aria-label={words.acknowledgeOne(a.type.replaceAll('_', ' '), a.robot)}
+                  aria-label={words.acknowledgeOne(title(a.type), a.robot)}
                   onClick={() => may && setOpen(a)}
                 >
                   {words.acknowledge}

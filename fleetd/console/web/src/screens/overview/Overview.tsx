@@ -8,6 +8,7 @@ import { toneColor } from '../../live/PerformingBadge';
 import { useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
+import { usePresenceWords } from '../../text/terms';
 import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { LookFirst } from './LookFirst';
@@ -18,6 +19,7 @@ import { Wall } from './Wall';
 /** The whole fleet at a glance: each number is a link to the robots that it counts. */
 export default function Overview() {
   const t = useOverviewTexts();
+  const presence: Record<string, string> = usePresenceWords();
   const site = useScope((s) => s.site);
   const all = useRobots();
   const live = useLive((s) => s.connection === 'live');
@@ -51,11 +53,11 @@ export default function Overview() {
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <Panel title={t.presenceTitle}>
-          {Object.keys(t.presence).map((p) => (
+          {Object.keys(presence).map((p) => (
             <Number
               key={p}
               n={c.presence.get(p) ?? 0}
-              name={t.presence[p]!}
+              name={presence[p]!}
               to={`presence=${p}`}
               always={p === 'online'}
             />

@@ -7,10 +7,9 @@ import { Link } from 'react-router';
 import { api, data, type Robot } from '../../api/client';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { useEventTables } from '../../live/EventWords';
 import { useLive } from '../../live/stream';
-import { useEventWords } from '../../text/events';
-import { eventText } from '../../text/eventText';
-import { useReasonTexts } from '../../text/reasons';
+import { causeText, eventText } from '../../text/eventText';
 import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { type Counts, quantile } from './counts';
@@ -68,8 +67,7 @@ const levelShown = new Set(['warn', 'error', 'safety']);
 /** What happened last; notable leaves out what robots do all day. */
 export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; notable?: boolean; limit?: number }) {
   const t = useOverviewTexts();
-  const words: Record<string, string> = useEventWords();
-  const reasons: Record<string, string> = useReasonTexts();
+  const words = useEventTables();
   const levels: Record<string, string> = useTermWords().EventLevel;
   const events = useQuery({
     queryKey: ['overview', 'events', notable, limit],
@@ -104,7 +102,7 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
               <Table.Td>
                 <Group gap={6}>
                   <Text size="sm" title={e.type}>
-                    {eventText(words, e)}
+                    {eventText(words.events, e)}
                   </Text>
                   {e.level && levelShown.has(e.level) && (
                     <Text size="xs" fw={600}>
@@ -115,7 +113,7 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
               </Table.Td>
               <Table.Td>
                 <Text size="xs" c="dimmed" dir="auto" lineClamp={1}>
-                  {e.cause ? (reasons[e.cause] ?? e.cause) : ''}
+                  {causeText(words, e)}
                 </Text>
               </Table.Td>
             </Table.Tr>

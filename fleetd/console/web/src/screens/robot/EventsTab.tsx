@@ -1,13 +1,13 @@
-import { Anchor, Button, Chip, Group, ScrollArea, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Chip, Group, ScrollArea, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
 import type { Schemas } from '../../api/client';
 import { problemOf } from '../../api/problem';
+import { EventDetails, EventFrom, EventWhat, useEventTables } from '../../live/EventWords';
 import { texts } from '../../text/language';
-import { useEventWords } from '../../text/events';
-import { detailsText, eventText } from '../../text/eventText';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { causeText, detailsText, type EventTables, eventText } from '../../text/eventText';
+import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
 import { Nothing, Panel } from './Panel';
 import { useEvents, usePage } from './page';
@@ -18,7 +18,6 @@ const useTexts = texts(
     title: 'Events',
     filter: 'Filter',
     hint: 'type, source, cause or data',
-    levels: { info: 'info', warn: 'not as it should be', error: 'not done', safety: 'permission to move' },
     level: 'Levels',
     live: 'Follow live',
     older: 'Show older ones',
@@ -36,7 +35,6 @@ const useTexts = texts(
     title: 'Ereignisse',
     filter: 'Filter',
     hint: 'Art, Quelle, Ursache oder Einzelheiten',
-    levels: { info: 'Info', warn: 'nicht wie es sein soll', error: 'nicht getan', safety: 'Erlaubnis zur Bewegung' },
     level: 'Stufen',
     live: 'Live folgen',
     older: 'Ältere zeigen',
@@ -53,7 +51,7 @@ const useTexts = texts(
 );
 
 type Event = Schemas['Event'];
-const levels = ['info', 'warn', 'error', 'safety'] as const;
+const shownLevels = ['info', 'warn', 'error', 'safety'] as const;
 /** Types of events that come with every act. */
 const routine = new Set(['act_started', 'act_ended', 'story_round', 'life_suggestion']);
 const step = 200;
@@ -63,7 +61,8 @@ const most = 1000;
 export default function EventsTab() {
   const t = useTexts();
   const common = useRobotTexts();
-  const words: Record<string, string> = useEventWords();
+  const words = useEventTables();
+  const { EventLevel: levels } = useTermWords();
   const { id } = usePage();
   const [chosen, setChosen] = useState<string[]>([]);
   const [text, setText] = useState('');
@@ -73,8 +72,7 @@ export default function EventsTab() {
   const events = useEvents(id, { level: chosen, limit }, live ? 1500 : 0);
   const wanted = text.trim().toLowerCase();
   const shown = (events.data ?? []).filter(
-    (e) =>
-      (acts || !routine.has(e.type)) && (!wanted || `${words[e.type]} ${searchText(e)}`.toLowerCase().includes(wanted)),
+    (e) => (acts || !routine.has(e.type)) && (!wanted || searchText(words, e).includes(wanted)),
   );
   const to = (path: string) => `/${path}?robot=${encodeURIComponent(id)}`;
   return (
@@ -103,9 +101,9 @@ export default function EventsTab() {
         />
         <Chip.Group multiple value={chosen} onChange={setChosen}>
           <Group gap={6} role="group" aria-label={t.level}>
-            {levels.map((l) => (
+            {shownLevels.map((l) => (
               <Chip key={l} value={l} size="sm">
-                {t.levels[l]}
+                {levels[l]}
               </Chip>
             ))}
           </Group>
@@ -149,16 +147,13 @@ export default function EventsTab() {
   );
 }
 
-const dataText = (e: Event) => (e.data === undefined ? '' : JSON.stringify(e.data));
-
-function searchText(e: Event): string {
-  return [e.type, e.source, e.cause, e.req_id, dataText(e)].join(' ').toLowerCase();
+/** Everything of an event that a person may look for: what the page shows, and the codes. */
+function searchText(t: EventTables, e: Event): string {
+  const codes = [e.type, e.source, e.cause, e.req_id, JSON.stringify(e.data)];
+  return [...codes, eventText(t.events, e), causeText(t, e), detailsText(t, e)].join(' ').toLowerCase();
 }
 
 function Row({ event: e }: { event: Event }) {
-  const t = useTexts();
-  const words: Record<string, string> = useEventWords();
-  const reasons: Record<string, string> = useReasonTexts();
   return (
     <Table.Tr>
       <Table.Td>
@@ -167,37 +162,13 @@ function Row({ event: e }: { event: Event }) {
         </Text>
       </Table.Td>
       <Table.Td>
-        <Stack gap={0} align="flex-start">
-          <Text size="sm" fw={600}>
-            {eventText(words, e)}
-          </Text>
-          <Text size="xs" c="dimmed">
-            {e.type}
-            {e.level && e.level !== 'info' && (
-              <Text span size="xs" fw={600}>
-                {' '}
-                {t.levels[e.level as keyof typeof t.levels] ?? e.level}
-              </Text>
-            )}
-          </Text>
-        </Stack>
+        <EventWhat of={e} level />
       </Table.Td>
       <Table.Td>
-        <Text size="sm" dir="auto">
-          {[e.source, e.cause && (e.cause in reasons ? reasonText(reasons, e.cause) : e.cause)]
-            .filter(Boolean)
-            .join(': ')}
-        </Text>
-        {e.req_id && (
-          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {e.req_id}
-          </Text>
-        )}
+        <EventFrom of={e} />
       </Table.Td>
       <Table.Td>
-        <Text size="sm" dir="auto" title={dataText(e)} style={{ overflowWrap: 'anywhere' }}>
-          {detailsText(e)}
-        </Text>
+        <EventDetails of={e} />
       </Table.Td>
     </Table.Tr>
   );

@@ -5,6 +5,7 @@ import { memo, useCallback, useEffect, useRef, useState } from 'react';
 
 import { allDoing, type Doing } from '../../live/performing';
 import { usePerformingTexts } from '../../live/PerformingBadge';
+import { usePresenceWords } from '../../text/terms';
 import { everything, type Filter, isEmpty, presences, type StoryState, storyStates } from './filter';
 import { type Facets, facetsNow } from './list';
 import { useRobotsTexts } from './text';
@@ -89,6 +90,7 @@ const Choices = memo(
   function Choices({ filter, facets, siteIsChosen, wide, set }: ChoicesProps) {
     const t = useRobotsTexts();
     const words = usePerformingTexts();
+    const connection: Record<string, string> = usePresenceWords();
     const site = filter.labels.find((l) => l.key === 'site')?.value ?? null;
     const others = filter.labels.filter((l) => l.key !== 'site');
     const labelOf = (text: string) => {
@@ -131,7 +133,7 @@ const Choices = memo(
         <Many
           label={t.filter.presence}
           width={120}
-          data={presences.map((p) => ({ value: p, label: t.presence[p] ?? p }))}
+          data={presences.map((p) => ({ value: p, label: connection[p] ?? p }))}
           value={filter.presence}
           onChange={(presence) => set({ presence })}
         />

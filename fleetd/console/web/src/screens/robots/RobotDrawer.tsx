@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
+import { useAlertName } from '../../live/AlertText';
 import { performing } from '../../live/performing';
 import { useAbout } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
@@ -88,7 +89,7 @@ function Facts({ r }: { r: Robot }) {
   const t = useRobotsTexts();
   const reasons: Record<string, string> = useReasonTexts();
   const terms = useTermWords();
-  const levels: Record<string, string> = terms.AlertLevel;
+  const name = useAlertName();
   const list = (items: string[]) =>
     items.length === 0
       ? undefined
@@ -120,10 +121,7 @@ function Facts({ r }: { r: Robot }) {
       ),
     ],
     [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
-    [
-      t.facts.alerts,
-      list(r.alerts.map((a) => `${levels[a.level] ?? a.level}: ${a.detail}${a.hint ? ` – ${a.hint}` : ''}`)),
-    ],
+    [t.facts.alerts, list(r.alerts.map((a) => `${name(a)} – ${[a.detail, a.hint].filter(Boolean).join('; ')}`))],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
     [t.facts.life, r.life && [withTerm(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.skew, r.skew],

@@ -10,10 +10,12 @@ import { useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
+import { useAlertName } from '../../live/AlertText';
 import { performing, type Tone } from '../../live/performing';
-import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
+import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fleetdNow } from '../../live/stream';
 import { reasonText, useReasonTexts } from '../../text/reasons';
+import { usePresenceWords, withTerm } from '../../text/terms';
 import { ago } from '../../text/time';
 import classes from './robots.module.css';
 import { useActs } from './stories';
@@ -41,10 +43,11 @@ const pillStyle = Object.fromEntries(
 export function Doing({ r }: { r: Robot }) {
   const words = usePerformingTexts();
   const about = useAbout();
+  const terms = useTermsText();
   const p = performing(r);
   const Icon = r.doing === 'asleep' ? IconMoon : icons[p.tone];
   return (
-    <span className={classes.pill} style={pillStyle[p.tone]} title={[about(p.of), p.term].filter(Boolean).join('\n')}>
+    <span className={classes.pill} style={pillStyle[p.tone]} title={[about(p.of), terms(p)].filter(Boolean).join('\n')}>
       <Icon size={13} aria-hidden style={{ flex: 'none' }} />
       <span>{doesText(words, r)}</span>
     </span>
@@ -70,11 +73,11 @@ export function Age({ at }: { at: string }) {
 }
 
 export function Presence({ r }: { r: Robot }) {
-  const t = useRobotsTexts();
+  const words: Record<string, string> = usePresenceWords();
   const p = r.presence;
   return (
-    <span title={p.why || p.view}>
-      {t.presence[p.view] ?? p.view}
+    <span title={[withTerm(words, p.view), p.why].filter(Boolean).join(': ')}>
+      {words[p.view] ?? p.view}
       {p.view !== 'online' && p.last_seen && (
         <span className={classes.dim}>
           {' '}
@@ -139,11 +142,12 @@ export function Interrupts({ r }: { r: Robot }) {
 }
 
 export function Alerts({ r }: { r: Robot }) {
+  const name = useAlertName();
   if (r.alerts.length === 0) return <>–</>;
   return (
-    <span dir="auto" title={r.alerts.map((a) => a.detail).join('\n')}>
+    <span dir="auto" title={r.alerts.map((a) => `${name(a)}, ${a.detail}`).join('\n')}>
       <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
-      <span className={classes.dim}> {r.alerts[0]!.detail}</span>
+      <span className={classes.dim}> {name(r.alerts[0]!)}</span>
     </span>
   );
 }

@@ -1,0 +1,57 @@
+import { Stack, Text } from '@mantine/core';
+
+import type { Robot } from '../api/client';
+import { alertTitle, type AlertWords, useAlertWords } from '../text/alerts';
+import { texts } from '../text/language';
+import { useTermWords } from '../text/terms';
+import { dateTime } from '../text/time';
+
+const useTexts = texts(
+  { wayOut: 'What to do', says: 'The robot reports', since: (at: string) => `since ${at}` },
+  { wayOut: 'Was zu tun ist', says: 'Der Roboter meldet', since: (at: string) => `seit ${at}` },
+);
+
+type RobotAlert = Robot['alerts'][number];
+
+export const alertColor: Record<string, string> = { info: 'blue', warn: 'yellow', error: 'orange', critical: 'red' };
+
+/** A function that names a type of alerts, such as "battery low". */
+export function useAlertTitle(): (type: string) => string {
+  const words: Record<string, AlertWords> = useAlertWords();
+  return (type) => alertTitle(words, type);
+}
+
+/** A function that names an alert with its level, such as "warning: battery low". */
+export function useAlertName(): (a: Pick<RobotAlert, 'type' | 'level'>) => string {
+  const title = useAlertTitle();
+  const levels: Record<string, string> = useTermWords().AlertLevel;
+  return (a) => `${levels[a.level] ?? a.level}: ${title(a.type)}`;
+}
+
+/** What an alert means, what ends it, and what the robot says of this case. */
+export function AlertText({ of: a }: { of: RobotAlert }) {
+  const t = useTexts();
+  const words = (useAlertWords() as Record<string, AlertWords>)[a.type];
+  return (
+    <Stack gap={2}>
+      {words && <Text size="sm">{words.means}</Text>}
+      {words && (
+        <Text size="sm">
+          <Text span inherit fw={600}>
+            {t.wayOut}:{' '}
+          </Text>
+          {words.wayOut}
+        </Text>
+      )}
+      <Text size="sm" dir="auto" className="any-text">
+        <Text span inherit fw={600}>
+          {t.says}:{' '}
+        </Text>
+        {[a.detail, a.hint].filter(Boolean).join('; ')}
+      </Text>
+      <Text size="xs" c="dimmed" className="any-text">
+        {t.since(dateTime(a.first_ts))} · {a.type} ({a.source})
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,308 @@
+import { texts } from './language';
+
+/** What an alert says to people: its name, what it means, and what ends it. */
+export interface AlertWords {
+  title: string;
+  means: string;
+  wayOut: string;
+}
+
+/** What each type of alert means to people. A test compares the types with topics.md. */
+export const useAlertWords = texts(
+  {
+    story_failing: {
+      title: 'no act of its story succeeds',
+      means: 'In the last round every act of the story failed. The audience sees little or nothing.',
+      wayOut: 'Repair what the last error names, or assign a story that this robot can perform.',
+    },
+    ability_failed: {
+      title: 'a small movement fails',
+      means: 'A part of the robot fails what it does by itself between acts, such as blinking. The story goes on.',
+      wayOut: 'Look at the part and at the log of its adapter. The robot tries again by itself.',
+    },
+    mode_hung: {
+      title: 'a mode hung',
+      means: "A mode did not answer any more, so the robot's program ended and started again.",
+      wayOut: "Read the robot's log. Switching to that mode tries it again.",
+    },
+    link_lost: {
+      title: 'no operator reaches it',
+      means: 'The robot receives no sign of the console or of another operator, so nobody could stop it.',
+      wayOut: "Check the network and whether fleetd runs. The alert ends when an operator's signs arrive again.",
+    },
+    safeguard: {
+      title: 'a safeguard holds it still',
+      means: 'Somebody pushes or lifts the robot, or it falls. Nothing on it moves.',
+      wayOut: 'Look after the robot. It goes on by itself 3 s after that is over.',
+    },
+    unit_error: {
+      title: 'a moving part reports an error',
+      means: 'The error of this part stopped the whole robot.',
+      wayOut: 'Repair the part, then reset the robot and enable it.',
+    },
+    device_critical: {
+      title: 'a part is unsafe',
+      means: 'A part without which the robot must not move has a fault or is critically hot. The robot rests.',
+      wayOut: 'Repair the part and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
+    },
+    device_disabled: {
+      title: 'a part is out of use',
+      means: 'A part has a fault or is hot, so nobody uses it. Actions that need it fail; the rest goes on.',
+      wayOut: 'Look at the part. It is used again when its fault is gone.',
+    },
+    device_hot: {
+      title: 'a part is warm',
+      means: 'A part is warmer than normal and still in use.',
+      wayOut: 'Let it cool: shorter or fewer movements, more air. If it becomes hot, the robot stops using it.',
+    },
+    device_late: {
+      title: 'a part is slow',
+      means: 'A part did not finish its last commands in time.',
+      wayOut: 'Look whether it hangs, or whether the time-outs of the acts are too short for it.',
+    },
+    battery_low: {
+      title: 'battery low',
+      means: 'The battery has less than the setting low_battery.',
+      wayOut: 'Charge the robot, unless it goes to its charger by itself.',
+    },
+    cannot_charge: {
+      title: 'it cannot charge',
+      means: 'The robot does not get to its charger, or does not charge there.',
+      wayOut: 'Bring it to the charger. The interrupt “power” makes it try again.',
+    },
+    calibration_waits: {
+      title: 'calibration waits',
+      means: 'Calibration would move a part, which is not allowed now.',
+      wayOut: 'Make sure that nobody is near, then enable the robot. Calibration goes on by itself.',
+    },
+    calibration_failed: {
+      title: 'calibration failed',
+      means: 'Start-up did not end as it should, so the robot is not ready for its other modes.',
+      wayOut: 'Remove the cause that is named, then switch to start-up (str) again.',
+    },
+    map_pending: {
+      title: 'a new map waits',
+      means: 'The robot was given another map and still goes by the one before.',
+      wayOut: 'When nobody is near, switch to start-up (str): calibration takes the new map.',
+    },
+    memory_lost: {
+      title: 'it lost its memory',
+      means: 'Its disk has nothing of what it did before: which story it had, and who had stopped it.',
+      wayOut: 'Find out whether somebody had stopped it, and why. Then release the stop lost-disk.',
+    },
+    not_persisted: {
+      title: 'its stop is not saved',
+      means: 'A stop holds the robot, but its disk could not save it: a restart would end the stop.',
+      wayOut: 'Do not restart the robot. Make room on its disk, or replace the disk.',
+    },
+    disk_refuses: {
+      title: 'its disk does not write',
+      means: 'The disk is full or broken. The robot begins no command until it can write.',
+      wayOut: "Make room on the robot's disk, or replace it.",
+    },
+    recorder_fails: {
+      title: 'the flight recorder does not write',
+      means: 'What the robot does now is not recorded. It performs as usual.',
+      wayOut: "Make room on the robot's disk; its log says more.",
+    },
+    config_unreadable: {
+      title: 'its settings cannot be read',
+      means: 'The saved settings are damaged, so the strictest ones apply.',
+      wayOut: 'Change or assign a setting: fleetd then publishes all of them again.',
+    },
+    certificate_expiring: {
+      title: 'its certificate ends soon',
+      means: 'The robot proves who it is with a certificate, which was not renewed. Without it, it cannot connect.',
+      wayOut: 'Check that the robot reaches fleetd. On the robot, robotd renew tries at once.',
+    },
+    untrusted_document: {
+      title: 'something assigned is not signed as it must be',
+      means: 'The robot received something assigned whose signature it does not trust.',
+      wayOut: 'Sign with a key that the robot trusts, or find out who else writes to the broker.',
+    },
+    equivocation: {
+      title: 'two signed things carry the same number',
+      means: 'Two different contents were signed under one number. Somebody else may have the key.',
+      wayOut: 'Find out which programs sign, and where the key is. Replace the key if in doubt.',
+    },
+    retained_command: {
+      title: 'the broker keeps a command',
+      means: 'A command was sent so that the broker repeats it at each connection. The robot refuses it.',
+      wayOut: 'fleetd removes it. Find the program that sends commands with the retain flag.',
+    },
+    not_taken: {
+      title: 'the broker drops its messages',
+      means: 'Some messages of the robot do not arrive, so what you see of it may be old.',
+      wayOut: 'Find the program that sends it too many commands; the log of the robot says more.',
+    },
+    clock_differs: {
+      title: 'the clock of a server differs',
+      means: 'A fleetd has another time than the fleet. Its commands may come too late or too early.',
+      wayOut: 'Set the clocks of all servers by the same source.',
+    },
+    duplicate_identity: {
+      title: 'a second robot has its name',
+      means: 'Two clients connect under this name and disconnect each other.',
+      wayOut: 'Look for a second robot of this name, such as one with a copied disk, and give it its own.',
+    },
+    presence_overwritten: {
+      title: 'somebody else writes whether it is there',
+      means: "Another client wrote the robot's presence.",
+      wayOut: 'Look for a second robot of this name.',
+    },
+  } satisfies Record<string, AlertWords>,
+  {
+    story_failing: {
+      title: 'kein Akt seiner Geschichte gelingt',
+      means: 'In der letzten Runde schlug jeder Akt der Geschichte fehl. Das Publikum sieht wenig oder nichts.',
+      wayOut: 'Beheben Sie, was der letzte Fehler nennt, oder weisen Sie eine Geschichte zu, die er kann.',
+    },
+    ability_failed: {
+      title: 'eine kleine Bewegung schlägt fehl',
+      means:
+        'Ein Teil des Roboters kann nicht, was er zwischen Akten von selbst tut, etwa blinzeln. Die Geschichte läuft.',
+      wayOut:
+        'Sehen Sie nach dem Teil und in das Protokoll seines Adapters. Der Roboter versucht es von selbst wieder.',
+    },
+    mode_hung: {
+      title: 'ein Modus hing',
+      means: 'Ein Modus antwortete nicht mehr, deshalb endete das Programm des Roboters und begann neu.',
+      wayOut: 'Lesen Sie das Protokoll des Roboters. Ein Wechsel in diesen Modus versucht ihn wieder.',
+    },
+    link_lost: {
+      title: 'keine Bedienperson erreicht ihn',
+      means:
+        'Der Roboter bekommt kein Lebenszeichen der Konsole oder anderer Bedienpersonen; niemand könnte ihn stoppen.',
+      wayOut: 'Prüfen Sie das Netz und ob fleetd läuft. Der Alarm endet, wenn wieder Lebenszeichen ankommen.',
+    },
+    safeguard: {
+      title: 'eine Schutzfunktion hält ihn fest',
+      means: 'Jemand schiebt oder hebt den Roboter, oder er fällt. Nichts an ihm bewegt sich.',
+      wayOut: 'Sehen Sie nach dem Roboter. Er macht 3 s danach von selbst weiter.',
+    },
+    unit_error: {
+      title: 'ein bewegtes Teil meldet einen Fehler',
+      means: 'Der Fehler dieses Teils hat den ganzen Roboter gestoppt.',
+      wayOut: 'Reparieren Sie das Teil, setzen Sie den Roboter zurück und geben Sie die Bewegung frei.',
+    },
+    device_critical: {
+      title: 'ein Teil ist unsicher',
+      means: 'Ein Teil, ohne das er sich nicht bewegen darf, hat einen Fehler oder ist viel zu heiß. Der Roboter ruht.',
+      wayOut: 'Reparieren Sie das Teil und bestätigen Sie den Fehler, oder lassen Sie es abkühlen. Dann freigeben.',
+    },
+    device_disabled: {
+      title: 'ein Teil ist außer Betrieb',
+      means:
+        'Ein Teil hat einen Fehler oder ist heiß; niemand benutzt es. Aktionen damit schlagen fehl, der Rest läuft.',
+      wayOut: 'Sehen Sie nach dem Teil. Es wird wieder benutzt, wenn sein Fehler weg ist.',
+    },
+    device_hot: {
+      title: 'ein Teil ist warm',
+      means: 'Ein Teil ist wärmer als sonst und noch in Betrieb.',
+      wayOut: 'Lassen Sie es abkühlen: weniger Bewegung, mehr Luft. Wird es heiß, benutzt der Roboter es nicht mehr.',
+    },
+    device_late: {
+      title: 'ein Teil ist langsam',
+      means: 'Ein Teil wurde mit seinen letzten Befehlen nicht rechtzeitig fertig.',
+      wayOut: 'Sehen Sie nach, ob es hängt oder ob die Akte ihm zu wenig Zeit geben.',
+    },
+    battery_low: {
+      title: 'Akku schwach',
+      means: 'Der Akku hat weniger als die Einstellung low_battery.',
+      wayOut: 'Laden Sie den Roboter, wenn er nicht von selbst zum Ladegerät fährt.',
+    },
+    cannot_charge: {
+      title: 'er kann nicht laden',
+      means: 'Der Roboter kommt nicht zu seinem Ladegerät oder lädt dort nicht.',
+      wayOut: 'Bringen Sie ihn zum Ladegerät. Mit der Unterbrechung „power“ versucht er es wieder.',
+    },
+    calibration_waits: {
+      title: 'die Kalibrierung wartet',
+      means: 'Die Kalibrierung würde ein Teil bewegen, was jetzt nicht erlaubt ist.',
+      wayOut: 'Achten Sie darauf, dass niemand nahe ist, und geben Sie die Bewegung frei. Dann geht sie weiter.',
+    },
+    calibration_failed: {
+      title: 'die Kalibrierung schlug fehl',
+      means: 'Das Hochfahren endete nicht, wie es soll; der Roboter ist für andere Modi nicht bereit.',
+      wayOut: 'Beseitigen Sie die genannte Ursache und wechseln Sie noch einmal zum Hochfahren (str).',
+    },
+    map_pending: {
+      title: 'eine neue Karte wartet',
+      means: 'Der Roboter bekam eine andere Karte und fährt noch nach der vorigen.',
+      wayOut: 'Wechseln Sie zum Hochfahren (str), wenn niemand nahe ist: die Kalibrierung nimmt die neue Karte.',
+    },
+    memory_lost: {
+      title: 'sein Gedächtnis ist verloren',
+      means: 'Sein Datenträger weiß nichts mehr: welche Geschichte er hatte und wer ihn gestoppt hatte.',
+      wayOut: 'Finden Sie heraus, ob ihn jemand gestoppt hatte und warum. Geben Sie dann den Stopp lost-disk frei.',
+    },
+    not_persisted: {
+      title: 'sein Stopp ist nicht gespeichert',
+      means: 'Ein Stopp hält den Roboter, doch sein Datenträger konnte ihn nicht speichern: ein Neustart beendet ihn.',
+      wayOut: 'Starten Sie den Roboter nicht neu. Schaffen Sie Platz auf dem Datenträger, oder tauschen Sie ihn.',
+    },
+    disk_refuses: {
+      title: 'sein Datenträger schreibt nicht',
+      means: 'Der Datenträger ist voll oder defekt. Der Roboter beginnt keinen Befehl, bis er schreiben kann.',
+      wayOut: 'Schaffen Sie Platz auf dem Datenträger des Roboters, oder tauschen Sie ihn.',
+    },
+    recorder_fails: {
+      title: 'der Flugschreiber schreibt nicht',
+      means: 'Was der Roboter jetzt tut, wird nicht aufgezeichnet. Er tritt auf wie sonst.',
+      wayOut: 'Schaffen Sie Platz auf dem Datenträger des Roboters; sein Protokoll sagt mehr.',
+    },
+    config_unreadable: {
+      title: 'seine Einstellungen sind nicht lesbar',
+      means: 'Die gespeicherten Einstellungen sind beschädigt; es gelten die strengsten.',
+      wayOut: 'Ändern Sie eine Einstellung oder weisen Sie eine zu: fleetd veröffentlicht dann alle neu.',
+    },
+    certificate_expiring: {
+      title: 'sein Zertifikat endet bald',
+      means: 'Der Roboter weist sich mit einem Zertifikat aus, das nicht erneuert wurde. Ohne es bleibt er getrennt.',
+      wayOut: 'Prüfen Sie, ob der Roboter fleetd erreicht. Auf dem Roboter versucht robotd renew es sofort.',
+    },
+    untrusted_document: {
+      title: 'etwas Zugewiesenes ist nicht richtig signiert',
+      means: 'Der Roboter bekam etwas zugewiesen, dessen Signatur er nicht traut.',
+      wayOut: 'Signieren Sie mit einem Schlüssel, dem er traut, oder suchen Sie, wer sonst zum Broker schreibt.',
+    },
+    equivocation: {
+      title: 'zwei signierte Dinge tragen dieselbe Nummer',
+      means:
+        'Zwei verschiedene Inhalte wurden unter einer Nummer signiert. Jemand anderes hat vielleicht den Schlüssel.',
+      wayOut: 'Klären Sie, welche Programme signieren und wo der Schlüssel liegt. Im Zweifel ersetzen Sie ihn.',
+    },
+    retained_command: {
+      title: 'der Broker behält einen Befehl',
+      means:
+        'Ein Befehl wurde so gesendet, dass der Broker ihn bei jeder Verbindung wiederholt. Der Roboter lehnt ihn ab.',
+      wayOut: 'fleetd entfernt ihn. Suchen Sie das Programm, das Befehle mit „retain“ sendet.',
+    },
+    not_taken: {
+      title: 'der Broker verwirft seine Nachrichten',
+      means: 'Manche Nachrichten des Roboters kommen nicht an; was Sie von ihm sehen, kann veraltet sein.',
+      wayOut: 'Suchen Sie das Programm, das ihm zu viele Befehle sendet; das Protokoll des Roboters sagt mehr.',
+    },
+    clock_differs: {
+      title: 'die Uhr eines Servers weicht ab',
+      means: 'Ein fleetd hat eine andere Zeit als die Flotte. Seine Befehle kommen vielleicht zu spät oder zu früh.',
+      wayOut: 'Stellen Sie die Uhren aller Server nach derselben Quelle.',
+    },
+    duplicate_identity: {
+      title: 'ein zweiter Roboter trägt seinen Namen',
+      means: 'Zwei Clients verbinden sich unter diesem Namen und trennen einander.',
+      wayOut:
+        'Suchen Sie einen zweiten Roboter dieses Namens, etwa mit kopiertem Datenträger, und benennen Sie ihn um.',
+    },
+    presence_overwritten: {
+      title: 'jemand anderes schreibt, ob er da ist',
+      means: 'Ein anderer Client schrieb die Anwesenheit des Roboters.',
+      wayOut: 'Suchen Sie einen zweiten Roboter dieses Namens.',
+    },
+  },
+);
+
+/** The name of an alert for people; one that is new is readable. */
+export function alertTitle(words: Record<string, AlertWords>, type: string): string {
+  return words[type]?.title ?? type.replaceAll('_', ' ');
+}
