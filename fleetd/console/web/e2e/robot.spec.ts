@@ -157,8 +157,113 @@ test('the timeline of the story has a cursor that moves, and events are shown as
   await expect(page.getByTestId('events')).toBeHidden();
   await page.getByLabel('Filter').fill('auto_changed');
   await world.cli('auto', 'pause', 'r3', '--wait', '--why', 'a speech');
-  await expect(page.getByTestId('events')).toContainText('to: paused');
+  const paused = 'to: the story is paused (paused)';
+  await expect(page.getByTestId('events')).toContainText(paused);
   await world.cli('auto', 'continue', 'r3', '--wait');
+
+  // The page of all events says the same, and has the document behind its words.
+  await page.goto('/events?robot=r3&type=auto_changed');
+  const row = page.getByTestId('events').getByRole('row').filter({ hasText: paused }).first();
+  await expect(row).toContainText('somebody or something paused it (token-acquired)');
+  const document = row.getByText('"to": "paused"');
+  await expect(document).toBeHidden();
+  await row.getByText('as JSON').click();
+  await expect(document).toBeVisible();
+});
+
+test('each part with buttons for the robot has their lines of the command line, away from the buttons', async ({
+  page,
+}) => {
+  await page.goto('/robots/r1');
+  await live(page);
+  const lines = async (part: string) => {
+    await page.getByRole('region', { name: part }).getByRole('button', { name: 'Command lines' }).click();
+    const text = await page.getByTestId('command-line').innerText();
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('command-line')).toBeHidden();
+    return text;
+  };
+  expect(await lines('Interrupts')).toContain(
+    '# interrupter touch off\nfleetd interrupter stop r1 --interrupter=touch',
+  );
+  const life = await lines('Autonomous life');
+  expect(life).toContain('fleetd life set r1 --state=disabled');
+  expect(life).toContain('fleetd life launchpad r1 --on=');
+  expect(await lines('Performance')).toContain('# Pause\nfleetd auto pause r1');
+  expect(await lines('Safety')).toContain('fleetd stop r1');
+  await page.getByRole('tab', { name: 'Setup' }).click();
+  expect(await lines('Parameters of modes')).toContain('fleetd mode param r1 --mode=');
+  // A button shows no line by itself, where it would cover another one.
+  await page.getByRole('tab', { name: 'Now' }).click();
+  await page.getByRole('button', { name: 'Pause' }).first().focus();
+  await page.clock.install();
+  await page.clock.runFor(3000);
+  await expect(page.getByRole('tooltip')).toHaveCount(0);
+});
+
+test('the dialog of the flight record says what it saves and how far it is', async ({ page, world }) => {
+  const record = (more: object) => ({
+    id: '20260102t030405-abcd',
+    robot: 'r2',
+    last_ms: 600_000,
+    asked_at: '2026-01-02T03:04:05Z',
+    bytes: 0,
+    ...more,
+  });
+  let now = record({ state: 'asked' });
+  let refusal: object | undefined;
+  await page.route('**/api/v1/robots/r2/records', (route) =>
+    refusal
+      ? route.fulfill({ status: 409, json: refusal })
+      : route.fulfill({ status: 202, json: record({ state: 'asked' }) }),
+  );
+  await page.route('**/api/v1/robots/r2/records/*', (route) => route.fulfill({ json: now }));
+  await page.route('**/records/*/file', (route) =>
+    route.fulfill({ body: 'MCAP', headers: { 'Content-Disposition': 'attachment; filename="r2.mcap"' } }),
+  );
+  await page.goto('/robots/r2');
+  await live(page);
+  await page.getByRole('button', { name: 'Save flight record…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Flight record of r2' });
+  await expect(dialog).toContainText('10 minutes');
+  await expect(dialog).toContainText(/about \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
+  await expect(dialog).toContainText('Foxglove (foxglove.dev) opens it');
+  await accessible(page);
+  await dialog.getByRole('button', { name: 'Save the record' }).click();
+  await expect(dialog.getByRole('status')).toContainText('Waiting for r2: it collects the record');
+  now = record({ state: 'sending', bytes: 2048, size: 8192 });
+  await expect(dialog.getByRole('status')).toContainText('Arriving: fleetd has 2 of 8 KiB');
+  const saved = page.waitForEvent('download');
+  now = record({
+    state: 'done',
+    bytes: 8192,
+    size: 8192,
+    records: 312,
+    from: '2026-01-02T02:54:05Z',
+    to: '2026-01-02T03:04:05Z',
+  });
+  await expect(dialog.getByRole('status')).toContainText(
+    'Ready: your browser saves it as r2-20260102t030405-abcd.mcap',
+  );
+  await saved;
+  await accessible(page);
+  // A robot that cannot, and a fleetd that refuses, say why and what to do.
+  now = record({ state: 'failed', why: 'its recorder is off; start robotd with --recorder-mib' });
+  await dialog.getByRole('button', { name: 'Save the record' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('its recorder is off');
+  refusal = {
+    type: '/problems/busy',
+    detail: 'a record of robot r2 is on its way already, for anna',
+    hint: 'wait for it',
+  };
+  await dialog.getByRole('button', { name: 'Save the record' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('on its way already, for anna');
+  await expect(dialog.getByRole('alert')).toContainText('wait for it');
+  // Away, the robot cannot send it.
+  await world.control('robot/cut?robot=r2');
+  await expect(dialog).toContainText('r2 is not connected');
+  await expect(dialog.getByRole('button', { name: 'Save the record' })).toHaveAttribute('aria-disabled', 'true');
+  await world.control('robot/join?robot=r2');
 });
 
 for (const scheme of ['light', 'dark'] as const) {

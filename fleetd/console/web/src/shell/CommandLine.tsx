@@ -1,6 +1,6 @@
-import { Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
+import { ActionIcon, Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
 import { IconTerminal2 } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 
 import { texts } from '../text/language';
 
@@ -19,11 +19,26 @@ const useTexts = texts(
   },
 );
 
+interface Props {
+  /** The lines, or what reads them when they are asked for. */
+  lines: string[] | (() => string[]);
+  compact?: boolean;
+  /** Only a symbol, with this name. */
+  symbol?: string;
+}
+
 /** Shows the line of the command line that does the same. It can also be selected: browsers copy over HTTPS only. */
-export function CommandLine({ lines, compact }: { lines: string[]; compact?: boolean }) {
+export function CommandLine({ lines, compact, symbol }: Props) {
   const t = useTexts();
   const [opened, setOpened] = useState(false);
-  const text = lines.join('\n');
+  const text = (typeof lines === 'function' ? (opened ? lines() : []) : lines).join('\n');
+  const target = {
+    'data-mantine-stop-propagation': opened || undefined,
+    onClick: () => setOpened(!opened),
+    onKeyDown: (e: KeyboardEvent) => {
+      if (opened && e.key === 'Escape') setOpened(false);
+    },
+  };
   // Escape closes this line and not the dialog around it, also before the focus is in the line.
   return (
     <Popover
@@ -37,19 +52,21 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
       returnFocus
     >
       <Popover.Target>
-        <Button
-          type="button"
-          variant="subtle"
-          size={compact ? 'compact-sm' : 'sm'}
-          leftSection={<IconTerminal2 size={16} aria-hidden />}
-          data-mantine-stop-propagation={opened || undefined}
-          onClick={() => setOpened(!opened)}
-          onKeyDown={(e) => {
-            if (opened && e.key === 'Escape') setOpened(false);
-          }}
-        >
-          {t.open}
-        </Button>
+        {symbol ? (
+          <ActionIcon type="button" variant="subtle" size="md" aria-label={symbol} title={symbol} {...target}>
+            <IconTerminal2 size={18} aria-hidden />
+          </ActionIcon>
+        ) : (
+          <Button
+            type="button"
+            variant="subtle"
+            size={compact ? 'compact-sm' : 'sm'}
+            leftSection={<IconTerminal2 size={16} aria-hidden />}
+            {...target}
+          >
+            {t.open}
+          </Button>
+        )}
       </Popover.Target>
       <Popover.Dropdown maw="95vw" aria-label={t.open}>
         <Stack gap="xs">
@@ -74,23 +91,5 @@ export function CommandLine({ lines, compact }: { lines: string[]; compact?: boo
         </Stack>
       </Popover.Dropdown>
     </Popover>
-  );
-}
-
-/** ms of hovering after which a line is shown. */
-export const hintDelay = 1000;
-/** A finger on a control presses it: the line would cover what comes next. */
-export const hintEvents = { hover: true, focus: true, touch: false };
-
-/** The line alone, for the tooltip of a control that asks for nothing more. */
-export function CommandHint({ line }: { line: string }) {
-  const t = useTexts();
-  return (
-    <Text span size="xs">
-      {t.help}{' '}
-      <Text span size="xs" ff="monospace" dir="ltr" style={{ overflowWrap: 'anywhere' }}>
-        {line}
-      </Text>
-    </Text>
   );
 }

@@ -2,17 +2,19 @@ import { Button, RemoveScroll, Text, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import { type SyntheticEvent, useEffect, useRef } from 'react';
 
-import { lineOf } from '../api/lines';
 import { useMay } from '../api/me';
 import { problemOf } from '../api/problem';
 import { useRobots } from '../live/robots';
-import { CommandHint, hintDelay, hintEvents } from './CommandLine';
 import { HoldNote, useHold } from './holding';
-import { useRobotOfPage, useScope } from './scope';
-import { stop, stopRequest, type Whom } from './stopping';
+import { useRobotOfPage, useScope, useWhomToStop } from './scope';
+import { stop } from './stopping';
 import { useTabToStop } from './tabToStop';
 import { useShellTexts } from './text';
 import { toast } from './toast';
+
+/** ms of hovering after which the help is shown, and what shows it: a finger presses instead. */
+const hintDelay = 1000;
+const hintEvents = { hover: true, focus: true, touch: false };
 
 /** Pressing the stop is no click outside of an open menu or dialog. */
 const keep = (e: SyntheticEvent) => e.stopPropagation();
@@ -40,7 +42,7 @@ export function StopButton() {
     return () => observer.disconnect();
   }, []);
 
-  const whom: Whom = robot ? { robot } : site ? { site } : 'all';
+  const whom = useWhomToStop();
   const meant = robot ? [robot] : fleet.filter((r) => !site || r.labels.site === site).map((r) => r.id);
   const label = robot ? t.stopOne(robot) : site ? t.stopSite(site, meant.length) : t.stopAll(meant.length);
 
@@ -66,19 +68,9 @@ export function StopButton() {
       <Tooltip
         multiline
         maw={420}
-        openDelay={hintDelay}
+        openDelay={allowed ? hintDelay : 0}
         events={allowed ? hintEvents : undefined}
-        label={
-          allowed ? (
-            <>
-              {t.stopHelp}
-              <br />
-              <CommandHint line={lineOf('stop', stopRequest(whom))} />
-            </>
-          ) : (
-            t.stopForbidden
-          )
-        }
+        label={allowed ? t.stopHelp : t.stopForbidden}
       >
         <Button
           ref={button}

@@ -1,6 +1,8 @@
 import { useMatch } from 'react-router';
 import { create } from 'zustand';
 
+import type { Whom } from './stopping';
+
 interface Scope {
   /** The site whose robots the console shows and stops; empty = all. */
   site: string;
@@ -19,4 +21,11 @@ export const useScope = create<Scope>()((set) => ({
 /** The robot whose page is open; undefined on other pages. */
 export function useRobotOfPage(): string | undefined {
   return useMatch('/robots/:id/*')?.params.id;
+}
+
+/** Whom the stop of the header means: the robot of the page, else the chosen site, else all. */
+export function useWhomToStop(): Whom {
+  const robot = useRobotOfPage();
+  const site = useScope((s) => s.site);
+  return robot ? { robot } : site ? { site } : 'all';
 }

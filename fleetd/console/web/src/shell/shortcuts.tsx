@@ -1,8 +1,11 @@
-import { Kbd, Modal, Table, Text } from '@mantine/core';
+import { Code, Kbd, Modal, Table, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { lineOf } from '../api/lines';
 import { screens } from '../screens/table';
+import { useWhomToStop } from './scope';
+import { stopRequest } from './stopping';
 import { useShellTexts } from './text';
 
 /** ms within which the second key of "g r" follows. */
@@ -15,6 +18,7 @@ const typing = (e: KeyboardEvent) =>
 export function Shortcuts() {
   const t = useShellTexts();
   const navigate = useNavigate();
+  const whom = useWhomToStop();
   const [open, setOpen] = useState(false);
   useEffect(() => {
     let goUntil = 0;
@@ -68,6 +72,12 @@ export function Shortcuts() {
           <Row keys={['?']} text={t.shortcuts} />
         </Table.Tbody>
       </Table>
+      <Text size="sm" mt="md" mb={4}>
+        {t.stopLine}
+      </Text>
+      <Code block dir="ltr">
+        {lineOf('stop', stopRequest(whom))}
+      </Code>
     </Modal>
   );
 }

@@ -3,7 +3,7 @@ import { Badge, Group, Progress, Table, Text } from '@mantine/core';
 import { texts } from '../../text/language';
 import { ago, clock } from '../../text/time';
 import { batteryOf } from './battery';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { Facts, Nothing, Panel } from './Panel';
 import { type State, useFleetdNow, usePage } from './page';
 
@@ -120,7 +120,6 @@ export function Body() {
 
 function Units({ state }: { state: State }) {
   const t = useTexts();
-  const send = useSend();
   const whyNot = useWhyNot();
   return (
     <Table verticalSpacing={4} horizontalSpacing={6}>
@@ -165,7 +164,7 @@ function Units({ state }: { state: State }) {
                       <Do
                         size="compact-sm"
                         whyNot={whyNot}
-                        onClick={() => send('sys/ack-fault', { source: d.id }, t.acknowledge(d.id))}
+                        sends={['sys/ack-fault', { source: d.id }, t.acknowledge(d.id)]}
                       >
                         {t.repaired}
                       </Do>

@@ -1,8 +1,8 @@
 import { Button, type ButtonProps, Stack, Text, Tooltip } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
+import { verbLine } from '../../api/commandline';
 import { useMay } from '../../api/me';
-import { CommandHint, hintDelay, hintEvents } from '../../shell/CommandLine';
 import { usePage } from './page';
 import { send } from './sending';
 import { useRobotTexts } from './text';
@@ -13,41 +13,39 @@ interface Props extends ButtonProps {
   whyNot?: string;
   /** Also shows why not below the button, not only on touch and hover. */
   explain?: boolean;
-  onClick: () => unknown;
+  onClick?: () => unknown;
+  /** The command that it sends to the robot of the page, and what people call that. */
+  sends?: [verb: string, args: Record<string, unknown>, what: string];
   children: ReactNode;
   label?: string;
-  /** The line of the command line that does the same: shown on hover and focus while it is possible. */
+  /** The line of the command line that does the same, if it is no command; PartLines shows it. */
   line?: string;
   /** It is chosen already: pressing it again does nothing. */
   chosen?: boolean;
 }
 
 /** A button for something that may not be possible: then it says why, and stays in the order of the keyboard. */
-export function Do({ whyNot, explain, onClick, children, label, chosen, line, ...rest }: Props) {
+export function Do({ whyNot, explain, onClick, sends, children, label, chosen, line, ...rest }: Props) {
+  const { id } = usePage();
   const [busy, setBusy] = useState(false);
   const click = async () => {
     if (whyNot || busy) return;
     setBusy(true);
     try {
-      await onClick();
+      await (onClick ? onClick() : sends && send(id, ...sends));
     } finally {
       setBusy(false);
     }
   };
   const button = (
-    <Tooltip
-      label={whyNot || <CommandHint line={line ?? ''} />}
-      disabled={!whyNot && !line}
-      openDelay={whyNot ? 0 : hintDelay}
-      events={whyNot ? undefined : hintEvents}
-      multiline
-      maw="90vw"
-    >
+    <Tooltip label={whyNot} disabled={!whyNot} multiline maw="90vw">
       <Button
         aria-disabled={!!whyNot || undefined}
         data-disabled={(!!whyNot && !chosen) || undefined}
         aria-pressed={chosen}
         aria-label={label}
+        data-line={line ?? (sends && verbLine(sends[0], sends[1], [id]))}
+        data-what={label}
         loading={busy}
         onClick={() => void click()}
         variant="default"

@@ -1,8 +1,10 @@
 import { Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
+import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { Do, useSend, useWhyNot } from './Do';
+import { usePage } from './page';
 
 const useTexts = texts(
   {
@@ -26,6 +28,7 @@ const useTexts = texts(
 /** Asks the robot to explain a condition (life/explain). */
 export function Explain() {
   const t = useTexts();
+  const { id } = usePage();
   const send = useSend();
   const whyNot = useWhyNot();
   const [condition, setCondition] = useState('');
@@ -50,7 +53,11 @@ export function Explain() {
             if (e.key === 'Enter' && condition && !whyNot) void ask();
           }}
         />
-        <Do whyNot={whyNot || (condition ? '' : t.first)} onClick={ask}>
+        <Do
+          whyNot={whyNot || (condition ? '' : t.first)}
+          line={condition ? verbLine('life/explain', { condition }, [id]) : undefined}
+          onClick={ask}
+        >
           {t.ask}
         </Do>
       </Group>

@@ -1,11 +1,12 @@
 import { Alert, Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { IconDeviceGamepad2, IconHandStop, IconMovie, IconTag } from '@tabler/icons-react';
+import { IconDeviceGamepad2, IconFileDownload, IconHandStop, IconTag } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { texts } from '../../text/language';
+import { usePresenceWords } from '../../text/terms';
 import { ago, dateTime } from '../../text/time';
 import { Do, useWhyNot } from './Do';
 import { Labels } from './Labels';
@@ -17,19 +18,11 @@ import { WayOut } from './WayOut';
 
 const useTexts = texts(
   {
-    views: {
-      online: 'connected',
-      degraded: 'connected, badly',
-      lost: 'connection lost',
-      offline: 'off',
-      sleeping: 'asleep',
-      unknown: 'not known',
-    },
     seen: (since: string) => `last seen ${since}`,
     neverSeen: 'never seen',
     noSite: 'no site',
     labels: 'Labels…',
-    record: 'Record…',
+    record: 'Save flight record…',
     control: (who: string, scope: string) => `${who} has control (${scope})`,
     left: (s: number) => `${s} s left`,
     free: 'nobody has control',
@@ -39,19 +32,11 @@ const useTexts = texts(
     disputed: 'Two clients connect under the name of this robot.',
   },
   {
-    views: {
-      online: 'verbunden',
-      degraded: 'schlecht verbunden',
-      lost: 'Verbindung verloren',
-      offline: 'aus',
-      sleeping: 'schläft',
-      unknown: 'nicht bekannt',
-    },
     seen: (since: string) => `zuletzt gesehen ${since}`,
     neverSeen: 'nie gesehen',
     noSite: 'kein Standort',
     labels: 'Labels…',
-    record: 'Aufzeichnung…',
+    record: 'Flugschreiber sichern…',
     control: (who: string, scope: string) => `${who} hat die Kontrolle (${scope})`,
     left: (s: number) => `noch ${s} s`,
     free: 'niemand hat die Kontrolle',
@@ -99,17 +84,20 @@ export function Header() {
 
 function Connectivity() {
   const t = useTexts();
+  const words: Record<string, string> = usePresenceWords();
   const { robot } = usePage();
   const now = useFleetdNow();
   const { view, why, last_seen } = robot.presence;
   return (
     <Text size="sm" data-testid="connectivity" title={why}>
       <Text span fw={600}>
-        {t.views[view as keyof typeof t.views] ?? view}
+        {words[view] ?? view}
       </Text>{' '}
-      <Text span c="dimmed">
-        ({view})
-      </Text>{' '}
+      {view in words && words[view] !== view && (
+        <Text span c="dimmed">
+          ({view}){' '}
+        </Text>
+      )}
       {!last_seen
         ? t.neverSeen
         : unheard(robot.presence, now) && (
@@ -151,14 +139,14 @@ function LabelsLine() {
 
 function FlightRecord() {
   const t = useTexts();
-  const whyNot = useWhyNot('records');
+  const whyNot = useWhyNot('records', true);
   const [open, setOpen] = useState(false);
   return (
     <>
       <Do
         size="compact-sm"
         variant="subtle"
-        leftSection={<IconMovie size={14} aria-hidden />}
+        leftSection={<IconFileDownload size={14} aria-hidden />}
         whyNot={whyNot}
         onClick={() => setOpen(true)}
       >

@@ -1,6 +1,7 @@
 import { Group, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 
+import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
@@ -59,7 +60,6 @@ const useTexts = texts(
 export function Interrupts() {
   const t = useTexts();
   const { robot } = usePage();
-  const send = useSend();
   const whyNot = useWhyNot();
   return (
     <Panel title={t.title}>
@@ -75,11 +75,7 @@ export function Interrupts() {
               {i.id}
             </Text>
           </Stack>
-          <Do
-            size="compact-md"
-            whyNot={whyNot}
-            onClick={() => send('interrupt/cancel', { id: i.id }, t.endLabel(i.handler))}
-          >
+          <Do size="compact-md" whyNot={whyNot} sends={['interrupt/cancel', { id: i.id }, t.endLabel(i.handler)]}>
             {t.end}
           </Do>
         </Group>
@@ -124,7 +120,6 @@ function Refused() {
 function Raise() {
   const t = useTexts();
   const { robot, detail } = usePage();
-  const send = useSend();
   const whyNot = useWhyNot();
   const [handler, setHandler] = useState<string | null>(null);
   const [interrupter, setInterrupter] = useState<string | null>('operator');
@@ -154,8 +149,10 @@ function Raise() {
         />
         <Do
           whyNot={why}
-          onClick={() =>
-            send('interrupt/request', { handler, interrupter: interrupter ?? undefined }, t.raiseLabel(handler ?? ''))
+          sends={
+            handler
+              ? ['interrupt/request', { handler, interrupter: interrupter ?? undefined }, t.raiseLabel(handler)]
+              : undefined
           }
         >
           {t.raise}
@@ -199,6 +196,7 @@ export function Toggle(p: {
   what: string;
   whyNot?: string;
 }) {
+  const { id } = usePage();
   const send = useSend();
   const common = useWhyNot();
   const [busy, setBusy] = useState(false);
@@ -207,6 +205,8 @@ export function Toggle(p: {
     <Tooltip label={why} disabled={!why}>
       <Switch
         label={p.label}
+        data-line={verbLine(p.verb, p.args, [id])}
+        data-what={p.what}
         checked={p.on}
         aria-disabled={!!why || undefined}
         styles={why ? { track: { opacity: 0.6 } } : undefined}

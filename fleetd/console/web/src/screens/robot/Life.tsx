@@ -2,8 +2,9 @@ import { Accordion, Badge, Group, Stack, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Explain } from './Explain';
 import { Toggle } from './Interrupts';
@@ -16,12 +17,6 @@ const useTexts = texts(
   {
     title: 'Autonomous life',
     none: 'This robot reports no autonomous life; its release may be too old.',
-    states: {
-      disabled: 'it only performs its story',
-      solitary: 'it lives by itself',
-      interactive: 'it is with somebody',
-      safeguard: 'it protects itself',
-    },
     why: 'Why',
     focused: 'In focus',
     stack: 'Afterwards again',
@@ -49,12 +44,6 @@ const useTexts = texts(
   {
     title: 'Eigenleben',
     none: 'Dieser Roboter meldet kein Eigenleben; seine Version ist vielleicht zu alt.',
-    states: {
-      disabled: 'er führt nur seine Geschichte auf',
-      solitary: 'er lebt für sich',
-      interactive: 'er ist mit jemandem',
-      safeguard: 'er schützt sich',
-    },
     why: 'Warum',
     focused: 'Im Mittelpunkt',
     stack: 'Danach wieder',
@@ -86,7 +75,7 @@ export function Life() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
-  const send = useSend();
+  const terms = useTermWords();
   const whyNot = useWhyNot();
   const life = usePage().detail?.state?.life;
   if (!life)
@@ -101,7 +90,7 @@ export function Life() {
       title={t.title}
       aside={
         <Badge variant="light" tt="none" color={life.state === 'safeguard' ? 'red' : 'blue'}>
-          {t.states[life.state as keyof typeof t.states] ?? life.state} ({life.state})
+          {withTerm(terms.LifeState, life.state)}
         </Badge>
       }
     >
@@ -117,22 +106,22 @@ export function Life() {
       <Group gap="xs">
         <Do
           whyNot={whyNot || (life.state !== 'disabled' ? t.already : '')}
-          onClick={() => send('life/set', { state: 'solitary' }, t.lifeIs('solitary'))}
+          sends={['life/set', { state: 'solitary' }, t.lifeIs('solitary')]}
         >
           {t.let}
         </Do>
         <Do
           whyNot={whyNot || (life.state === 'disabled' ? t.already : '')}
-          onClick={() => send('life/set', { state: 'disabled' }, t.lifeIs('disabled'))}
+          sends={['life/set', { state: 'disabled' }, t.lifeIs('disabled')]}
         >
           {t.stopLife}
         </Do>
-        <Do whyNot={whyNot || focus} onClick={() => send('life/stop-focus', {}, t.endFocus)}>
+        <Do whyNot={whyNot || focus} sends={['life/stop-focus', {}, t.endFocus]}>
           {t.endFocus}
         </Do>
         <Do
           whyNot={whyNot || (life.focused || life.stack?.length ? '' : t.noFocus)}
-          onClick={() => send('life/stop-all', {}, t.endAll)}
+          sends={['life/stop-all', {}, t.endAll]}
         >
           {t.endAll}
         </Do>
@@ -209,7 +198,7 @@ export function Life() {
             ))}
             {(life.state_history ?? []).map((s) => (
               <Text key={s.since} size="sm" c="dimmed">
-                {clock(s.since)} {s.state}
+                {clock(s.since)} {withTerm(terms.LifeState, s.state)}
               </Text>
             ))}
           </Accordion.Panel>

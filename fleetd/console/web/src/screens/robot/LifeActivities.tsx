@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { Nothing } from './Panel';
 import { usePage } from './page';
 import { useRobotTexts } from './text';
@@ -39,7 +39,6 @@ export function LifeActivities() {
   const t = useTexts();
   const common = useRobotTexts();
   const { id } = usePage();
-  const send = useSend();
   const whyNot = useWhyNot();
   const list = useQuery({
     queryKey: ['activities of', id],
@@ -83,7 +82,7 @@ export function LifeActivities() {
             size="compact-md"
             whyNot={whyNot || (a.focused ? t.isFocused : '')}
             label={`${t.start}: ${a.id}`}
-            onClick={() => send('life/focus', { activity: a.id }, t.startLabel(a.id))}
+            sends={['life/focus', { activity: a.id }, t.startLabel(a.id)]}
           >
             {t.start}
           </Do>

@@ -2,6 +2,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Schemas } from '../../api/client';
+import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { Do, useSend, useWhyNot } from './Do';
 import { useModeName } from './Modes';
@@ -65,6 +66,7 @@ export function ModeParams() {
 
 function One({ mode, param }: { mode: string; param: Param }) {
   const t = useTexts();
+  const { id } = usePage();
   const send = useSend();
   const whyNot = useWhyNot();
   const [value, setValue] = useState<unknown>(param.value);
@@ -91,12 +93,15 @@ function One({ mode, param }: { mode: string; param: Param }) {
       <SettingField name={name} schema={schema} value={value} onChange={setValue} />
       <Do
         whyNot={whyNot || why}
-        onClick={() => send('mode/param', { mode, name: param.name, value }, t.label(name, valueText(value)))}
+        label={`${t.set}: ${name}`}
+        sends={['mode/param', { mode, name: param.name, value }, t.label(name, valueText(value))]}
       >
         {t.set}
       </Do>
       <Do
         whyNot={whyNot || (same(param.value, param.default) ? t.isDefault : '')}
+        line={verbLine('mode/param', { mode, name: param.name }, [id])}
+        label={`${t.reset}: ${name}`}
         onClick={async () => {
           await send('mode/param', { mode, name: param.name }, t.toDefault(name));
           setValue(param.default);

@@ -6,10 +6,10 @@ import { useMay } from '../../api/me';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
-import { verbLine } from '../../api/commandline';
 import { useTermWords, withTerm } from '../../text/terms';
-import { Do, useSend } from './Do';
+import { Do } from './Do';
 import { useEvents, usePage } from './page';
+import { PartLines } from './PartLines';
 import { useRobotTexts } from './text';
 
 const useTexts = texts(
@@ -50,7 +50,7 @@ export function Modes() {
   const name = useModeName();
   const modes = detail?.modes?.modes.filter((m) => m.id !== 'safe' || m.id === robot.mode) ?? [];
   return (
-    <Stack gap="xs" role="group" aria-label={t.title} className={stale ? 'old' : undefined}>
+    <Stack gap="xs" role="group" aria-label={t.title} data-part className={stale ? 'old' : undefined}>
       <Group gap="xs" data-testid="mode">
         <Text size="sm" c="dimmed">
           {common.requested}:
@@ -66,6 +66,7 @@ export function Modes() {
           {name(robot.mode)}
           {robot.mode_phase && robot.mode_phase !== 'running' ? `, ${withTerm(terms.ModePhase, robot.mode_phase)}` : ''}
         </Text>
+        <PartLines />
       </Group>
       <FellBack />
       {modes.length === 0 ? (
@@ -99,7 +100,6 @@ function One({ mode }: { mode: Mode }) {
   const common = useRobotTexts();
   const reasons = useReasonTexts();
   const name = useModeName();
-  const send = useSend();
   const { robot, stale } = usePage();
   const may = useMay('command');
   const active = robot.mode === mode.id;
@@ -120,8 +120,7 @@ function One({ mode }: { mode: Mode }) {
         px={6}
         chosen={active}
         label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
-        line={active ? undefined : verbLine('mode/set', { mode: mode.id }, [robot.id])}
-        onClick={() => send('mode/set', { mode: mode.id }, t.label(name(mode.id)))}
+        sends={['mode/set', { mode: mode.id }, t.label(name(mode.id))]}
       >
         {name(mode.id)}
       </Do>

@@ -2,18 +2,22 @@ import { Card, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 import { usePage } from './page';
+import { PartLines } from './PartLines';
 
 /** A titled part of a tab. It is greyed while what it shows may be old. */
 export function Panel({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
   const { stale } = usePage();
   return (
-    <Card withBorder padding="md" component="section" aria-label={title}>
+    <Card withBorder padding="md" component="section" aria-label={title} data-part>
       <Stack gap="sm">
         <Group justify="space-between" wrap="wrap" gap="xs">
           <Title order={2} size="h4">
             {title}
           </Title>
-          {aside}
+          <Group gap="xs">
+            {aside}
+            <PartLines />
+          </Group>
         </Group>
         <Stack gap="sm" className={stale ? 'old' : undefined}>
           {children}

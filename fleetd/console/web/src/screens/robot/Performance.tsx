@@ -1,6 +1,5 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 
-import { verbLine } from '../../api/commandline';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { useTermWords, withTerm } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
@@ -8,7 +7,7 @@ import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { useActing } from './acting';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
@@ -146,9 +145,7 @@ export function Performance() {
 function Pauses() {
   const t = useTexts();
   const reasons: Record<string, string> = useReasonTexts();
-  const { id } = usePage();
   const { robot } = usePage();
-  const send = useSend();
   const whyNot = useWhyNot();
   return (
     <Stack gap={4}>
@@ -176,8 +173,7 @@ function Pauses() {
             <Do
               size="compact-md"
               whyNot={whyNot || (own ? t.ownEnd : '')}
-              line={verbLine('auto/continue', { token: p.token }, [id])}
-              onClick={() => send('auto/continue', { token: p.token }, t.continueLabel(p.token))}
+              sends={['auto/continue', { token: p.token }, t.continueLabel(p.token)]}
             >
               {t.continueOne}
             </Do>

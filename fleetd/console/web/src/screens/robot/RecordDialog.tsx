@@ -1,4 +1,17 @@
-import { Alert, Anchor, Button, Group, Modal, Progress, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  Loader,
+  Modal,
+  Progress,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconCheck, IconPlugConnectedX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
@@ -6,55 +19,79 @@ import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
+import { Refused } from '../../shell/Refused';
 import { texts } from '../../text/language';
-import { dateTime } from '../../text/time';
-import { usePage } from './page';
+import { clock, dateTime } from '../../text/time';
+import { Do, useWhyNot } from './Do';
+import { useFleetdNow, usePage } from './page';
 import { useRobotTexts } from './text';
 
 type FlightRecord = Schemas['RecordsRecord'];
 
 const useTexts = texts(
   {
-    title: (robot: string) => `What ${robot} did`,
-    help: 'The robot sends its flight recording to fleetd: its state, what was demanded of it and what it did, commands, events and signals. Foxglove opens the file. It has what people said to the robot; the audit says who got it.',
-    last: 'The last',
+    title: (robot: string) => `Flight record of ${robot}`,
+    help: 'The robot always records what it does, like the flight recorder of an airplane. This saves the last minutes of that recording as a file on your computer. Nothing at the robot starts or changes.',
+    last: 'Span: the last',
     minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
+    span: (from: string, to: string) => `about ${from} to ${to}`,
+    file: 'The file',
+    what: 'A file .mcap is a recording for engineers: what was demanded of the robot and what it did, its state, commands, events and signals, each with its time. Foxglove (foxglove.dev) opens it and draws it as curves.',
+    people: 'It may have what people said to the robot. The audit keeps who got it.',
     why: 'Reason, for the audit',
-    get: 'Get the record',
-    asked: 'The robot collects it …',
-    sending: (kib: number, of: number) => `${kib} of ${of} KiB have arrived at fleetd`,
-    done: (n: number, from: string, to: string) => `${n} records, ${from} to ${to}`,
+    get: 'Save the record',
+    asked: (robot: string) => `Waiting for ${robot}: it collects the record. This takes seconds, at most 2 minutes.`,
+    sending: (kib: number, of: number) => `Arriving: fleetd has ${kib} of ${of} KiB`,
+    done: (file: string) => `Ready: your browser saves it as ${file}`,
+    content: (n: number, kib: number, from: string, to: string) => `${n} records, ${kib} KiB, ${from} to ${to}`,
     download: 'Download again',
     until: (at: string) => `fleetd keeps it until ${at}.`,
+    refused: 'There is no record',
+    away: (robot: string) => `${robot} is not connected`,
+    awayHelp:
+      'It can send its record when it is back; what it recorded until then is not lost. On the robot itself, robotd record export writes the same file.',
   },
   {
-    title: (robot: string) => `Was ${robot} getan hat`,
-    help: 'Der Roboter schickt fleetd seine Flugschreiber-Aufzeichnung: seinen Zustand, was von ihm verlangt wurde und was er tat, Befehle, Ereignisse und Signale. Foxglove öffnet die Datei. Sie enthält, was Menschen zum Roboter sagten; das Audit sagt, wer sie bekam.',
-    last: 'Die letzten',
+    title: (robot: string) => `Flugschreiber von ${robot}`,
+    help: 'Der Roboter zeichnet immer auf, was er tut, wie der Flugschreiber eines Flugzeugs. Hier sichern Sie die letzten Minuten davon als Datei auf Ihrem Rechner. Am Roboter beginnt oder ändert sich nichts.',
+    last: 'Spanne: die letzten',
     minutes: (n: number) => (n === 1 ? '1 Minute' : `${n} Minuten`),
-    why: 'Grund, für das Audit',
-    get: 'Aufzeichnung holen',
-    asked: 'Der Roboter stellt sie zusammen …',
-    sending: (kib: number, of: number) => `${kib} von ${of} KiB sind bei fleetd angekommen`,
-    done: (n: number, from: string, to: string) => `${n} Einträge, ${from} bis ${to}`,
+    span: (from: string, to: string) => `etwa ${from} bis ${to}`,
+    file: 'Die Datei',
+    what: 'Eine Datei .mcap ist eine Aufzeichnung für Techniker: was vom Roboter verlangt wurde und was er tat, sein Zustand, Befehle, Ereignisse und Signale, jeweils mit der Zeit. Foxglove (foxglove.dev) öffnet sie und zeichnet sie als Kurven.',
+    people: 'Sie enthält vielleicht, was Menschen zum Roboter sagten. Das Protokoll hält fest, wer sie bekam.',
+    why: 'Grund, für das Protokoll',
+    get: 'Aufzeichnung sichern',
+    asked: (robot: string) =>
+      `Warten auf ${robot}: er stellt die Aufzeichnung zusammen. Das dauert Sekunden, höchstens 2 Minuten.`,
+    sending: (kib: number, of: number) => `Kommt an: fleetd hat ${kib} von ${of} KiB`,
+    done: (file: string) => `Fertig: Ihr Browser speichert sie als ${file}`,
+    content: (n: number, kib: number, from: string, to: string) => `${n} Einträge, ${kib} KiB, ${from} bis ${to}`,
     download: 'Noch einmal herunterladen',
     until: (at: string) => `fleetd bewahrt sie bis ${at} auf.`,
+    refused: 'Es gibt keine Aufzeichnung',
+    away: (robot: string) => `${robot} ist nicht verbunden`,
+    awayHelp:
+      'Er kann seine Aufzeichnung senden, wenn er zurück ist; was er bis dahin aufzeichnet, geht nicht verloren. Auf dem Roboter selbst schreibt robotd record export dieselbe Datei.',
   },
 );
 
 const spans = [1, 10, 60];
 const kib = (bytes: number) => Math.ceil(bytes / 1024);
+const nameOf = (r: FlightRecord) => `${r.robot}-${r.id}.mcap`;
 const fileOf = (r: FlightRecord) => `/api/v1/robots/${encodeURIComponent(r.robot)}/records/${r.id}/file`;
 
-/** Gets what the robot recorded in the last minutes, and downloads it once it has arrived. */
+/** Saves what the robot recorded in the last minutes: asks the robot for it, and downloads it once it has arrived. */
 export function RecordDialog({ onClose }: { onClose: () => void }) {
   const t = useTexts();
   const common = useRobotTexts();
-  const { id } = usePage();
+  const { id, stale } = usePage();
+  const now = useFleetdNow(10_000);
   const [minutes, setMinutes] = useState(10);
   const [why, setWhy] = useState('');
   const [asked, setAsked] = useState<FlightRecord>();
-  const [refused, setRefused] = useState('');
+  const [refused, setRefused] = useState<unknown>();
+  const whyNot = useWhyNot('records');
   const body = { last_ms: minutes * 60_000, why: why.trim() || undefined };
   const record = useFlightRecord(id, asked);
   const open = record?.state === 'asked' || record?.state === 'sending';
@@ -62,17 +99,16 @@ export function RecordDialog({ onClose }: { onClose: () => void }) {
     if (record?.state === 'done') window.location.assign(fileOf(record)); // an attachment: the page stays
   }, [record?.id, record?.state]);
   const get = async () => {
-    setRefused('');
+    setRefused(undefined);
     setAsked(undefined);
     try {
       setAsked(await data(api.POST('/api/v1/robots/{id}/records', { params: { path: { id } }, body })));
     } catch (thrown) {
-      const p = problemOf(thrown);
-      setRefused([p.message, p.hint].filter(Boolean).join('; '));
+      setRefused(thrown);
     }
   };
   return (
-    <Modal opened onClose={onClose} title={t.title(id)} closeButtonProps={{ 'aria-label': common.close }}>
+    <Modal opened onClose={onClose} title={t.title(id)} size="lg" closeButtonProps={{ 'aria-label': common.close }}>
       <Stack>
         <Text size="sm">{t.help}</Text>
         <Stack gap={4}>
@@ -86,7 +122,16 @@ export function RecordDialog({ onClose }: { onClose: () => void }) {
             onChange={(v) => setMinutes(Number(v))}
             data={spans.map((n) => ({ value: `${n}`, label: t.minutes(n) }))}
           />
+          <Text size="sm" c="dimmed">
+            {t.span(clock(now - minutes * 60_000), clock(now))}
+          </Text>
         </Stack>
+        <Text size="sm">
+          <Text span inherit fw={500}>
+            {t.file}:{' '}
+          </Text>
+          {t.what} {t.people}
+        </Text>
         <TextInput
           label={t.why}
           value={why}
@@ -95,16 +140,25 @@ export function RecordDialog({ onClose }: { onClose: () => void }) {
           onChange={(e) => setWhy(e.currentTarget.value)}
         />
         <div role="status">{record && <HowFar record={record} />}</div>
-        {(refused || record?.state === 'failed') && (
-          <Alert color="red" role="alert">
-            {refused || record?.why}
+        {refused !== undefined && <Refused error={refused} />}
+        {record?.state === 'failed' && (
+          <Alert color="red" role="alert" title={t.refused}>
+            <span dir="auto">{record.why}</span>
           </Alert>
         )}
-        <Group justify="space-between">
+        {stale === 'robot' && !open && (
+          <Alert color="gray" icon={<IconPlugConnectedX aria-hidden />} title={t.away(id)}>
+            {t.awayHelp}
+          </Alert>
+        )}
+        <Group justify="flex-end">
           <CommandLine lines={[lineOf('ask-record', { path: { id }, body })]} />
-          <Button loading={open} onClick={() => void get()} data-autofocus>
-            {t.get}
+          <Button variant="default" onClick={onClose}>
+            {common.close}
           </Button>
+          <Do variant="filled" whyNot={open ? '' : whyNot} {...(open && { loading: true })} onClick={get}>
+            {t.get}
+          </Do>
         </Group>
       </Stack>
     </Modal>
@@ -126,7 +180,13 @@ function useFlightRecord(id: string, asked?: FlightRecord): FlightRecord | undef
 
 function HowFar({ record: r }: { record: FlightRecord }) {
   const t = useTexts();
-  if (r.state === 'asked') return <Text size="sm">{t.asked}</Text>;
+  if (r.state === 'asked')
+    return (
+      <Group gap="xs" wrap="nowrap">
+        <Loader size="xs" aria-hidden />
+        <Text size="sm">{t.asked(r.robot)}</Text>
+      </Group>
+    );
   if (r.state === 'sending')
     return (
       <Stack gap={4}>
@@ -136,12 +196,14 @@ function HowFar({ record: r }: { record: FlightRecord }) {
     );
   if (r.state !== 'done') return null;
   return (
-    <Text size="sm">
-      {t.done(r.records ?? 0, dateTime(r.from ?? ''), dateTime(r.to ?? ''))}.{' '}
-      {r.expires_at && t.until(dateTime(r.expires_at))}{' '}
-      <Anchor href={fileOf(r)} download>
-        {t.download}
-      </Anchor>
-    </Text>
+    <Alert color="green" icon={<IconCheck aria-hidden />} title={t.done(nameOf(r))}>
+      <Text size="sm">
+        {t.content(r.records ?? 0, kib(r.bytes), dateTime(r.from ?? ''), dateTime(r.to ?? ''))}.{' '}
+        {r.expires_at && t.until(dateTime(r.expires_at))}{' '}
+        <Anchor href={fileOf(r)} download inherit>
+          {t.download}
+        </Anchor>
+      </Text>
+    </Alert>
   );
 }

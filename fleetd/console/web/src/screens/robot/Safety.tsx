@@ -2,13 +2,15 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Robot } from '../../api/client';
+import { lineOf } from '../../api/lines';
 import { ReleaseDialog } from '../../shell/ReleaseDialog';
+import { stopRequest } from '../../shell/stopping';
+import { useShellTexts } from '../../shell/text';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
-import { verbLine } from '../../api/commandline';
 import { useWayOutTexts } from './wayOutText';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
 import { noteRelease } from './sending';
@@ -87,10 +89,10 @@ const useTexts = texts(
 export function Safety() {
   const t = useTexts();
   const common = useRobotTexts();
+  const shell = useShellTexts();
   const reasons = useReasonTexts();
   const { causes } = useWayOutTexts();
   const { robot, detail } = usePage();
-  const send = useSend();
   const command = useWhyNot();
   const active = new Set(robot.alerts.filter((a) => a.type.startsWith('safeguard')).map((a) => a.source));
   const state = robot.safety ?? '';
@@ -128,26 +130,15 @@ export function Safety() {
       {robot.latches.map((l) => (
         <Latch key={l.id} latch={l} />
       ))}
+      <span hidden data-line={lineOf('stop', stopRequest({ robot: robot.id }))} data-what={shell.stop} />
       <Group align="flex-start">
         {state !== 'ENABLED' && (
-          <Do
-            explain
-            mih={44}
-            whyNot={command || enable}
-            line={verbLine('safety/enable', {}, [robot.id])}
-            onClick={() => send('safety/enable', {}, t.enable)}
-          >
+          <Do explain mih={44} whyNot={command || enable} sends={['safety/enable', {}, t.enable]}>
             {t.enable}
           </Do>
         )}
         {state === 'E_STOP' && (
-          <Do
-            explain
-            mih={44}
-            whyNot={command || reset}
-            line={verbLine('safety/reset', {}, [robot.id])}
-            onClick={() => send('safety/reset', {}, t.reset)}
-          >
+          <Do explain mih={44} whyNot={command || reset} sends={['safety/reset', {}, t.reset]}>
             {t.reset}
           </Do>
         )}

@@ -159,7 +159,11 @@ export function StoryAssign() {
           onChange={(v) => setApply(v as Apply)}
           data={(['next_act', 'now', 'next_start'] as const).map((v) => ({ value: v, label: t.applies[v] }))}
         />
-        <Do whyNot={whyNot || (!chosen ? t.first : same ? t.same : '')} onClick={assign}>
+        <Do
+          whyNot={whyNot || (!chosen ? t.first : same ? t.same : '')}
+          line={chosen && lineOf('assign', { body })}
+          onClick={assign}
+        >
           {t.assign}
         </Do>
       </Group>

@@ -7,9 +7,8 @@ import {
   IconPlayerTrackNext,
 } from '@tabler/icons-react';
 
-import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { usePage } from './page';
 
 const useTexts = texts(
@@ -53,7 +52,6 @@ const useTexts = texts(
 export function StoryButtons() {
   const t = useTexts();
   const { robot, detail } = usePage();
-  const send = useSend();
   const common = useWhyNot();
   const ato = robot.mode === 'ato' ? '' : t.notInAto;
   const first = common || ato;
@@ -69,8 +67,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPlay size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? (robot.story ? '' : t.noStory) : t.running)}
-        line={verbLine('auto/start', {}, [robot.id])}
-        onClick={() => send('auto/start', {}, t.story(t.start))}
+        sends={['auto/start', {}, t.story(t.start)]}
       >
         {t.start}
       </Do>
@@ -78,8 +75,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPause size={16} aria-hidden />}
         whyNot={first || plays}
-        line={verbLine('auto/pause', {}, [robot.id])}
-        onClick={() => send('auto/pause', {}, t.story(t.pause))}
+        sends={['auto/pause', {}, t.story(t.pause)]}
       >
         {t.pause}
       </Do>
@@ -87,8 +83,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerPlayFilled size={16} aria-hidden />}
         whyNot={first || (auto !== 'paused' ? t.notPaused : token ? '' : t.otherPause)}
-        line={verbLine('auto/continue', { token }, [robot.id])}
-        onClick={() => send('auto/continue', { token }, t.story(t.resume))}
+        sends={['auto/continue', { token }, t.story(t.resume)]}
       >
         {t.resume}
       </Do>
@@ -97,8 +92,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
         whyNot={first || plays || interrupted || takesSkip}
-        line={verbLine('auto/skip', { act: robot.act }, [robot.id])}
-        onClick={() => send('auto/skip', { act: robot.act }, t.story(t.skipAct(robot.act ?? '')))}
+        sends={['auto/skip', { act: robot.act }, t.story(t.skipAct(robot.act ?? ''))]}
       >
         {t.skip}
       </Do>
@@ -106,8 +100,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerStop size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? t.notRunning : '')}
-        line={verbLine('auto/stop', {}, [robot.id])}
-        onClick={() => send('auto/stop', {}, t.story(t.stop))}
+        sends={['auto/stop', {}, t.story(t.stop)]}
       >
         {t.stop}
       </Do>

@@ -4,17 +4,16 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
-import { verbLine } from '../../api/commandline';
 import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { ReleaseDialog } from '../../shell/ReleaseDialog';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { ago, clock } from '../../text/time';
-import { Do, useSend, useWhyNot } from './Do';
+import { Do, useWhyNot } from './Do';
 import { useFleetdNow, usePage } from './page';
+import { PartLines } from './PartLines';
 import { change, noteRelease } from './sending';
-
 import { blocker, type Step, wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
 
@@ -45,11 +44,15 @@ export function WayOut() {
       role="region"
       aria-label={t.title(doesText(words, robot))}
       data-testid="way-out"
+      data-part
     >
       <Stack gap="sm">
-        <Title order={2} size="h4" aria-live="polite">
-          {t.title(doesText(words, robot))}
-        </Title>
+        <Group justify="space-between" align="flex-start" wrap="nowrap">
+          <Title order={2} size="h4" aria-live="polite">
+            {t.title(doesText(words, robot))}
+          </Title>
+          <PartLines />
+        </Group>
         <Cause />
         <Next key={JSON.stringify(first)} step={first!} />
         {rest.length > 0 && (
@@ -170,7 +173,6 @@ function Doing({ step, later }: { step: Step; later?: string }) {
   const reasons = useReasonTexts();
   const { id } = usePage();
   const navigate = useNavigate();
-  const send = useSend();
   const command = useWhyNot();
   const release = useWhyNot('release', true);
   const edit = useWhyNot('edit');
@@ -180,12 +182,7 @@ function Doing({ step, later }: { step: Step; later?: string }) {
       ? ({ h: 48, explain: true, variant: 'filled' } as const)
       : ({ mih: 44, explain: true, variant: 'default' } as const);
   const verb = (name: string, args: Record<string, unknown>, label: string, whyNot = '') => (
-    <Do
-      {...look}
-      whyNot={command || later || whyNot}
-      line={verbLine(name, args, [id])}
-      onClick={() => send(name, args, label)}
-    >
+    <Do {...look} whyNot={command || later || whyNot} sends={[name, args, label]}>
       {label}
     </Do>
   );
