@@ -174,6 +174,13 @@ test('the timeline of the story has a cursor that moves, and events are shown as
 test('each part with buttons for the robot has their lines of the command line, away from the buttons', async ({
   page,
 }) => {
+  await page.route(/\/api\/v1\/robots\/r1(\?|$)/, async (route) => {
+    const answer = await route.fetch();
+    const robot = await answer.json();
+    const param = { name: 'pace', type: 'number', min: 0, max: 2, value: 1, default: 1, purpose: 'how fast' };
+    robot.modes.modes.find((m: { id: string }) => m.id === 'ato').params = [param];
+    await route.fulfill({ response: answer, json: robot });
+  });
   await page.goto('/robots/r1');
   await live(page);
   const lines = async (part: string) => {
@@ -192,12 +199,10 @@ test('each part with buttons for the robot has their lines of the command line, 
   expect(await lines('Performance')).toContain('# Pause\nfleetd auto pause r1');
   expect(await lines('Safety')).toContain('fleetd stop r1');
   await page.getByRole('tab', { name: 'Setup' }).click();
-  expect(await lines('Parameters of modes')).toContain('fleetd mode param r1 --mode=');
+  expect(await lines('Parameters of modes')).toContain('fleetd mode param r1 --mode=ato --name=pace');
   // A button shows no line by itself, where it would cover another one.
   await page.getByRole('tab', { name: 'Now' }).click();
   await page.getByRole('button', { name: 'Pause' }).first().focus();
-  await page.clock.install();
-  await page.clock.runFor(3000);
   await expect(page.getByRole('tooltip')).toHaveCount(0);
 });
 

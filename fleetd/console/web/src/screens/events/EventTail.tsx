@@ -95,7 +95,7 @@ export function EventTail() {
                     </Text>
                   </Table.Td>
                   <Table.Td visibleFrom="sm">
-                    <Badge variant="dot" color={color[e.level ?? ''] ?? 'gray'} tt="none">
+                    <Badge variant="dot" color={color[e.level ?? ''] ?? 'gray'} tt="none" miw="max-content">
                       {levels[e.level as keyof typeof levels] ?? e.level}
                     </Badge>
                   </Table.Td>
