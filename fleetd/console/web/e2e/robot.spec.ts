@@ -207,8 +207,9 @@ test('each part with buttons for the robot has their lines of the command line, 
 });
 
 test('the dialog of the flight record says what it saves and how far it is', async ({ page, world }) => {
+  let id = '20260102t030405-abcd';
   const record = (more: object) => ({
-    id: '20260102t030405-abcd',
+    id,
     robot: 'r2',
     last_ms: 600_000,
     asked_at: '2026-01-02T03:04:05Z',
@@ -253,6 +254,7 @@ test('the dialog of the flight record says what it saves and how far it is', asy
   await saved;
   await accessible(page);
   // A robot that cannot, and a fleetd that refuses, say why and what to do.
+  id = '20260102t030500-ef01';
   now = record({ state: 'failed', why: 'its recorder is off; start robotd with --recorder-mib' });
   await dialog.getByRole('button', { name: 'Save the record' }).click();
   await expect(dialog.getByRole('alert')).toContainText('its recorder is off');
