@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/store"
@@ -66,13 +67,15 @@ func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
 	u, _ := k.User("anna")
 	var cookies [2]*http.Cookie
 	for i := range cookies {
+		ctx, mark := audit.WithMark(t.Context())
 		var err error
-		if cookies[i], _, err = k.Open(t.Context(), u, "in a test", ""); err != nil {
-			t.Fatal(err)
+		if cookies[i], _, err = k.Open(ctx, u, "in a test", ""); err != nil || !mark.IsSet() {
+			t.Fatalf("signed in: %v, leaves an entry in the audit: %v", err, mark.IsSet())
 		}
 	}
-	if _, err := k.SignOut(t.Context(), u.Principal(auth.KindSession), cookies[1].Value); err != nil {
-		t.Fatal(err)
+	ctx, mark := audit.WithMark(t.Context())
+	if _, err := k.SignOut(ctx, u.Principal(auth.KindSession), cookies[1].Value); err != nil || !mark.IsSet() {
+		t.Fatalf("signed out: %v, leaves an entry in the audit: %v", err, mark.IsSet())
 	}
 	k = newKeeper(path, &log)
 	k.Restore()

@@ -84,6 +84,7 @@ func (k *Keeper) end(ctx context.Context, digest string, one *ended) {
 	}
 	k.mu.Unlock()
 	if known {
+		audit.Written(ctx) // when the end is saved, here or by the loop
 		k.saveCopy()
 		k.saveEnded(ctx, digest, one)
 	}

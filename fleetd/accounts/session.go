@@ -149,6 +149,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 	s.k.mu.Lock()
 	s.k.open[digest], s.k.opened[digest] = one.Session, one
 	s.k.mu.Unlock()
+	audit.Written(ctx) // when the session is saved, here or by the loop
 	s.k.saveCopy()
 	s.k.saveOpened(ctx, one)
 	return nil
