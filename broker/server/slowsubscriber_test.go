@@ -128,11 +128,21 @@ func connectSlowReader(t *testing.T, b *brokertest.Broker, bytes int, pause time
 	if _, err := io.ReadFull(conn, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		conn.Close()
+		<-ended
+	})
 	go func() {
+		defer close(ended)
 		sip := time.NewTicker(pause)
 		defer sip.Stop()
 		for buf := make([]byte, bytes); err == nil; _, err = io.ReadFull(conn, buf) {
-			<-sip.C
+			select {
+			case <-sip.C:
+			case <-t.Context().Done():
+				return
+			}
 		}
 	}()
 }
