@@ -123,7 +123,7 @@ func (w *world) startRobot() {
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
 			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: body,
-			Tick: 100 * time.Millisecond, LatchTime: 1700 * time.Microsecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
+			Tick: 100 * time.Millisecond, WriteTime: 1700 * time.Microsecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
 	<-ready

@@ -17,7 +17,7 @@ type latchWriter struct {
 	disk    store
 	loop    *loop
 	log     *slog.Logger
-	takes   time.Duration           // Config.LatchTime
+	takes   time.Duration           // Config.WriteTime
 	waiting chan effect.SaveLatches // 1
 	done    chan struct{}
 }

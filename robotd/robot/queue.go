@@ -3,6 +3,7 @@ package robot
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
@@ -41,6 +42,7 @@ type saveQueue struct {
 	batches []batch
 	closed  bool
 	wake    chan struct{} // capacity 1: a batch was added, or the queue was closed
+	takes   time.Duration // half of Config.WriteTime
 }
 
 func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
@@ -111,9 +113,15 @@ func (l *saveQueue) full() bool {
 // take waits for batches and returns the oldest ones, at most so many. It returns none after
 // the end.
 func (l *saveQueue) take(most int) []batch {
-	for {
+	for waited := l.takes == 0; ; {
 		l.mu.Lock()
 		if n := min(most, len(l.batches)); n > 0 {
+			if !waited {
+				l.mu.Unlock()
+				time.Sleep(l.takes)
+				waited = true
+				continue
+			}
 			taken := slices.Clone(l.batches[:n])
 			l.batches = slices.Delete(l.batches, 0, n)
 			l.mu.Unlock()

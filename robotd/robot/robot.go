@@ -46,7 +46,7 @@ type Config struct {
 	Others     []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
 	Dial       func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
 	Random     func() float64                              // random source of the pauses between connection attempts; nil: math/rand
-	LatchTime  time.Duration                               // for tests in fake time: added to each write of latches, so that its end has a distinct time
+	WriteTime  time.Duration                               // for tests in fake time: added to each write of latches, half of it to each other one, so that their ends have distinct times
 	BrokerCA   string                                      // file with CA certificates; empty: that of the identity, or those of the system
 	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: that of the identity
 	DialFleetd func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
@@ -229,7 +229,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	record := recorder.New(cfg.dir(), cfg.RecorderBytes, recorder.About{Robot: cfg.ID, Boot: boot, Version: decide.Version}, log)
 	h.loop.flight = newFlight(record, body.Body())
 	h.latches = newLatchWriter(running, disk, h.loop, log)
-	h.latches.takes = cfg.LatchTime
+	h.writer.in.takes, h.latches.takes = cfg.WriteTime/2, cfg.WriteTime
 	h.local = newLocal(running, h.loop)
 	h.local.remember(disk.events)
 	h.loop.begin = guard.begin
