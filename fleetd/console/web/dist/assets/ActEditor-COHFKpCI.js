@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-8j8LdZUS.js";import{X as t}from"./language-CjBIcpfQ.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

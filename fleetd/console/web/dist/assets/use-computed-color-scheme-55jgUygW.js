@@ -1,1 +1,0 @@
-import{Et as e,bt as t}from"./index-PN16EN0E.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
