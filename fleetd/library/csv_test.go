@@ -94,6 +94,9 @@ func TestProblemsOfAListHaveTheirCell(t *testing.T) {
 		{"begins again", "story,act\ns,a\nt,a\ns,b\n", nil, []string{"4 story: s begins again"}},
 		{"no id", "story,act\n,a\n", nil, []string{"2 story: the first row"}},
 		{"a quote", "story,act\n\"s,a\n", nil, []string{"2 : "}},
+		{"empty lines", "act,type,end_ms\n\nx,wait,5\n\n\n,wait,zero\n", nil, []string{`6 end_ms: "zero"`}},
+		{"lines in a cell", "act,type,text.en,end_ms\nx,say,\"a\n\nb\",5\n,wait,,zero\n", nil, []string{`3 end_ms: "zero"`}},
+		{"a quote after an empty line", "story,act\n\ns,a\n\"s,a\n", nil, []string{"4 : "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, found := ReadCSV([]byte(c.list), c.mapped)
@@ -156,5 +159,28 @@ func TestImportSavesAllOrNothing(t *testing.T) {
 	}
 	if !slices.Equal(w.entries[Ref{KindAct, "x"}].Draft, done.Saved[0].Entry.Draft) {
 		t.Error("the draft is not the one that was imported")
+	}
+}
+
+// A cell that is missing has a place too: that of the column in which it belongs.
+func TestProblemOfMissingCellNamesItsColumn(t *testing.T) {
+	for list, want := range map[string]string{
+		"act,type,start_ms,text.en,end_ms,timeout_ms\nx,say,0,Hello,,\n":      "3 timeout_ms",
+		"act,type,start_ms,text.en,end_ms\nx,say,0,Hello,\n":                  "3 end_ms",
+		"act,type,start_ms,name.en,text.de,text.en,end_ms\nx,say,0,X,,,500\n": "3 text.de",
+		"act,type,start_ms,end_ms\nx,say,0,500\n":                             "3 ",
+	} {
+		sheet, found := ReadCSV([]byte(strings.Replace(list, "\n", "\n\n", 1)), nil)
+		if len(found) > 0 {
+			t.Fatal(found)
+		}
+		checked, _ := Validate(newWorld().rows(), []Text{{sheet.Kind, sheet.Entries[0].Text}}, nil)
+		errs := schema.Errors(checked[0].Problems)
+		if len(errs) != 1 {
+			t.Fatalf("%q: %v", list, errs)
+		}
+		if at := sheet.At(sheet.Entries[0], errs[0]); fmt.Sprint(at.Row, " ", at.Header) != want {
+			t.Errorf("%q: the place of %s is row %d, %s; want %s", list, errs[0], at.Row, at.Header, want)
+		}
 	}
 }

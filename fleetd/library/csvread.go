@@ -81,14 +81,19 @@ func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 		return out, found
 	}
 	var all []record
+	line, read := 1, int64(0) // where the reader is, to count empty lines, which it leaves out
 	for row := 2; ; row++ {
+		line += bytes.Count(text[read:r.InputOffset()], []byte("\n"))
+		read = r.InputOffset()
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			return out, append(found, cellFault(row, "", CodeNoList, err.Error(), "write \"\" for a quote inside quotes"))
+		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
+			return out, append(found, cellFault(row+bad.StartLine-line, "", CodeNoList, bad.Err.Error(), "write \"\" for a quote inside quotes"))
 		}
+		began, _ := r.FieldPos(0)
+		row += began - line
 		if strings.TrimSpace(strings.Join(cells, "")) != "" {
 			all = append(all, record{row, cells})
 		}
@@ -249,10 +254,10 @@ func valueOf(cell string, t reflect.Type, name string) (json.RawMessage, error) 
 		case "false", "no", "nein", "0":
 			return json.RawMessage("false"), nil
 		}
-		return nil, fmt.Errorf("%q is neither true nor false", cell)
+		return nil, fmt.Errorf("%q is neither true nor false; write one of these, yes or no", cell)
 	case reflect.Int64, reflect.Float64:
 		if !number.MatchString(cell) {
-			return nil, fmt.Errorf("%q is not a number", cell)
+			return nil, fmt.Errorf("%q is not a number; write one such as 1500 or 0.5", cell)
 		}
 		return json.RawMessage(strings.Replace(cell, ",", ".", 1)), nil
 	case reflect.Slice:

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -191,12 +192,32 @@ func (sh Sheet) At(e SheetEntry, p schema.Problem) Cell {
 		}
 	}
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(p.Pointer, longest), "/"), "/")
+	if p.Code == score.CodeNeedsEnd && parts[0] == "" {
+		if c.Header = sh.header(longest != "", []string{"timeout_ms"}); c.Header != "" {
+			return c
+		}
+		parts = []string{"end_ms"}
+	}
+	c.Header = sh.header(longest != "", parts)
+	return c
+}
+
+// header returns the header of the column of a field, or of the first part of one that is
+// missing; empty if the list has none.
+func (sh Sheet) header(ofRow bool, field []string) (found string) {
 	s := sheetOf(sh.Kind)
 	for _, column := range sh.Columns {
-		path, ofRow, ok := s.field(column.Field)
-		if ok && len(path) > 0 && ofRow == (longest != "") && len(parts) >= len(path) && slices.Equal(parts[:len(path)], path) {
-			c.Header = column.Header
+		path, inRow, ok := s.field(column.Field)
+		if !ok || len(path) == 0 || inRow != ofRow || field[0] == "" {
+			continue
 		}
+		if n := min(len(path), len(field)); !slices.Equal(field[:n], path[:n]) {
+			continue
+		}
+		if len(field) >= len(path) {
+			return column.Header
+		}
+		found = cmp.Or(found, column.Header)
 	}
-	return c
+	return found
 }

@@ -59,6 +59,8 @@ test('a list with bad rows names each cell and imports nothing, unless asked to 
     `;1;face;500;100;smile`,
     `${of};1;wait;0;500;`,
     `;2;wait;900;200;`,
+    '',
+    `${of}-2;1;say;0;;`,
   ].join('\n');
   await openImport(page, '/acts');
   await choose(page, 'list.csv', list);
@@ -66,11 +68,13 @@ test('a list with bad rows names each cell and imports nothing, unless asked to 
   await expect(dialog.getByRole('row', { name: /row 3, end_ms/ })).toContainText('"later" is not a number');
   await expect(dialog.getByRole('row', { name: /row 4, order/ })).toContainText('row 3 has this place, too');
   await expect(dialog.getByRole('row', { name: /row 6, end_ms/ })).toContainText('is not after start_ms');
+  // A cell that is missing has its column, too, and an empty line is a row.
+  await expect(dialog.getByRole('row', { name: /row 8, end_ms/ })).toContainText('neither when it ends');
   const go = dialog.getByRole('button', { name: 'Import', exact: true });
   await expect(go).toBeDisabled();
   for (const id of [good, bad, of]) expect((await request.get(`/api/v1/acts/${id}`)).status()).toBe(404);
 
-  await dialog.getByLabel('Leave out what is wrong (2), and import the rest (1)').check();
+  await dialog.getByLabel('Leave out what is wrong (3), and import the rest (1)').check();
   await expect(dialog.getByRole('row', { name: new RegExp(`act ${good}`) })).toContainText('new');
   await go.click();
   await expect(page.getByText('1 draft is saved')).toBeVisible();
