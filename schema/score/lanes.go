@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,19 +221,27 @@ func (x *Action) shownOnScreen(langs []string) string {
 	return text
 }
 
-// numbers lists the numbers of x that say where or how fast it moves.
+// numbers lists the numbers of x that say where or how fast it moves, with angles in degrees.
 func numbers(x *Action) string {
+	const degree = math.Pi / 180
 	var words []string
 	for _, axis := range []struct {
-		name  string
-		value *float64
+		name, unit string
+		size       float64 // of the unit
+		value      *float64
 	}{
-		{"yaw", x.YawRad}, {"pitch", x.PitchRad}, {"roll", x.RollRad}, {"height", x.HeightM},
-		{"x", x.XM}, {"y", x.YM}, {"theta", x.ThetaRad}, {"vx", x.VXMPS}, {"vy", x.VYMPS}, {"wz", x.WZRadPS},
+		{"yaw", "°", degree, x.YawRad}, {"pitch", "°", degree, x.PitchRad}, {"roll", "°", degree, x.RollRad}, {"height", " m", 1, x.HeightM},
+		{"x", " m", 1, x.XM}, {"y", " m", 1, x.YM}, {"theta", "°", degree, x.ThetaRad},
+		{"vx", " m/s", 1, x.VXMPS}, {"vy", " m/s", 1, x.VYMPS}, {"wz", "°/s", degree, x.WZRadPS},
 	} {
-		if axis.value != nil {
-			words = append(words, fmt.Sprintf("%s %v", axis.name, *axis.value))
+		if axis.value == nil {
+			continue
 		}
+		v := *axis.value
+		if axis.size != 1 {
+			v = math.Round(v/axis.size*10) / 10
+		}
+		words = append(words, fmt.Sprintf("%s %v%s", axis.name, v, axis.unit))
 	}
 	return strings.Join(words, ", ")
 }
