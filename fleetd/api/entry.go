@@ -109,6 +109,18 @@ type Published struct {
 	StaleActivities []string `json:"stale_activities" doc:"activities whose newest revision uses an earlier revision of this act"`
 }
 
+// ToPublish is a draft to publish.
+type ToPublish struct {
+	Signed
+	Acts []string `json:"acts,omitempty" maxItems:"1000" doc:"acts whose drafts are published before it, such as those that it names and that are only drafts"`
+}
+
+// PublishedWith is what was published, and the acts that were published before it.
+type PublishedWith struct {
+	Published
+	Acts []Published `json:"acts,omitempty" doc:"the acts that were published before it, in their order"`
+}
+
 // Deletion is what a deletion does, or would do.
 type Deletion struct {
 	DryRun     bool             `json:"dry_run,omitempty"`

@@ -20,7 +20,7 @@ import (
 // Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
 	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
-	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by change.Person) (library.Published, []schema.Problem, error)
+	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by change.Person) (library.Published, []schema.Problem, error)
 	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.PublishedAll, []schema.Problem, error)
 	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by change.Person) (library.Removal, []schema.Problem, error)
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
@@ -79,12 +79,12 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		}{"application/json", v.Body}, nil
 	})
 	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
-		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read."), auth.Edit,
+		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
 			IfMatch string `header:"If-Match"`
-			Body    Signed
-		}) (*answer[Published], error) {
+			Body    ToPublish
+		}) (*answer[PublishedWith], error) {
 			over, err := draftOf(in.IfMatch)
 			if err != nil {
 				return nil, err
@@ -273,15 +273,19 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 	return &answer[Validities]{out}, nil
 }
 
-func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Signed) (*answer[Published], error) {
-	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, by.person(p))
+func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, in ToPublish) (*answer[PublishedWith], error) {
+	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, in.Acts, in.person(p))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	return &answer[Published]{publishedOf(done)}, nil
+	out := PublishedWith{Published: publishedOf(done)}
+	for _, act := range done.Acts {
+		out.Acts = append(out.Acts, publishedOf(act))
+	}
+	return &answer[PublishedWith]{out}, nil
 }
 
 func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publication) (*answer[Publications], error) {

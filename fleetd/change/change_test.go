@@ -226,7 +226,7 @@ func TestChangeWithoutDatabaseSaysWhy(t *testing.T) {
 	w := newWorld(t)
 	away := errors.New("the database is not open")
 	w.deps.Store = func() (*store.Store, error) { return nil, away }
-	if _, _, err := (&change.Library{Deps: w.deps}).Publish(t.Context(), anna, library.KindAct, "hello", nil, who); !errors.Is(err, away) {
+	if _, _, err := (&change.Library{Deps: w.deps}).Publish(t.Context(), anna, library.KindAct, "hello", nil, nil, who); !errors.Is(err, away) {
 		t.Errorf("publish: %v", err)
 	}
 	if err := (&change.Labels{Deps: w.deps}).Set(t.Context(), anna, "r1", nil, who); !errors.Is(err, away) {

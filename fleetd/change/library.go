@@ -54,11 +54,11 @@ func (l *Library) Validate(ctx context.Context, texts []library.Text, assets []l
 	return checked, found, err
 }
 
-// Publish publishes the draft as the next revision.
-func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, by Person) (done library.Published, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForPublish(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+// Publish publishes the draft as the next revision, and before it the drafts of these acts.
+func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by Person) (done library.Published, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		done, found = library.Publish(rows, kind, id, over, by.at(now))
+		done, found = library.Publish(rows, kind, id, over, by.at(now), acts...)
 		return done.Changes, found
 	})
 	return done, found, err

@@ -107,15 +107,16 @@ func fileFlag(c *cobra.Command, paths *[]string) {
 // publishCommand makes the command that publishes a kind, or with an empty kind whatever is
 // in the files.
 func (sh *shell) publishCommand(kind string) *cobra.Command {
-	var paths []string
+	var paths, acts []string
 	var why string
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "publish (-f FILE... | NAME...)", Short: "publish files or drafts, each as its next revision",
 		Long: `Save files as drafts and publish each as its next revision, all or none of them; or publish the
-named drafts, one after the other. From a folder, sounds and images are uploaded first, then acts
-are published, then stories, or activities; act publish publishes only the acts. Robots keep the
-revision that they have until it is assigned to them again. --dry-run shows what would change.`,
+named drafts, one after the other, or one draft and the acts of --with-act in one transaction. From
+a folder, sounds and images are uploaded first, then acts are published, then stories, or
+activities; act publish publishes only the acts. Robots keep the revision that they have until it is
+assigned to them again. --dry-run shows what would change.`,
 		Example: "  fleetd " + kind + " publish -f museum/ --dry-run\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -123,10 +124,12 @@ revision that they have until it is assigned to them again. --dry-run shows what
 				return usage("%s publish needs either -f FILE or names of drafts", kind)
 			case dryRun && len(paths) == 0:
 				return usage("--dry-run needs -f FILE")
+			case len(acts) > 0 && len(args) != 1:
+				return usage("--with-act needs the name of one draft")
 			case len(paths) > 0:
 				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Signed: api.Signed{By: sh.by, Why: why}, DryRun: dryRun})
 			}
-			return sh.publishDrafts(cmd.Context(), kind, args, why)
+			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Signed: api.Signed{By: sh.by, Why: why}, Acts: acts})
 		}),
 	}
 	if kind == "" {
@@ -140,6 +143,9 @@ would change.`
 	c.Flags().StringArrayVarP(&paths, "file", "f", nil, "file or folder, - for the standard input; may be repeated")
 	c.Flags().StringVar(&why, "why", "", "what changed, for the audit")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	if kind != "" {
+		c.Flags().StringArrayVar(&acts, "with-act", nil, "publish the draft of this act too, before it and in one transaction; may be repeated")
+	}
 	return c
 }
 
@@ -205,18 +211,18 @@ func (sh *shell) newAssetLines(ctx context.Context, assets []api.NewAsset) error
 }
 
 // publishDrafts publishes the drafts with these names, until one is refused.
-func (sh *shell) publishDrafts(ctx context.Context, kind string, ids []string, why string) error {
+func (sh *shell) publishDrafts(ctx context.Context, kind string, ids []string, request api.ToPublish) error {
 	var done []api.Published
 	for _, id := range ids {
-		var p api.Published
-		err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: api.Signed{By: sh.by, Why: why}, file: id}, &p)
+		var p api.PublishedWith
+		err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: request, file: id}, &p)
 		if err != nil && len(done) > 0 {
 			err = errors.Join(sh.show(done, func(w io.Writer) { publishedLines(w, done, false) }), err)
 		}
 		if err != nil {
 			return err
 		}
-		done = append(done, p)
+		done = append(append(done, p.Acts...), p.Published)
 	}
 	return sh.show(done, func(w io.Writer) { publishedLines(w, done, false) })
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,11 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 	for i, s := range all {
 		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
-		for _, p := range problems {
+		for j, p := range problems {
+			if first, _, ok := strings.Cut(p.Hint, "; or both together"); ok && p.Code == library.CodeActDraft {
+				p.Hint = first + "; or give its file too with -f" // a file is published, not the draft of its name
+				problems[j] = p
+			}
 			if sh.forPeople() {
 				fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
 			}

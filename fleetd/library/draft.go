@@ -74,23 +74,67 @@ func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By)
 // Published is the result of publishing: the new revision, or the newest if nothing changed.
 type Published struct {
 	Revision  Revision
-	Unchanged bool  // the newest revision has the same contents as the draft
-	Stale     []Ref // stories and activities whose newest revision uses another revision of this act
+	Unchanged bool        // the newest revision has the same contents as the draft
+	Stale     []Ref       // stories and activities whose newest revision uses another revision of this act
+	Acts      []Published // published before it
 	Changes   Changes
 }
 
 // Publish plans to publish a draft as the next revision. A draft with errors is refused. The
 // revision of a story or an activity bundles the newest published revision of every act that
-// it names.
+// it names. The drafts of acts are published before it, all or none.
 //
 // Robots keep the revision that is assigned to them until another one is assigned. over is
 // the draft revision that the caller read; nil publishes any.
-func Publish(rows Rows, kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
+func Publish(rows Rows, kind Kind, id string, over *int64, by By, acts ...string) (Published, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Published{}, problems
 	}
-	return s.publishDraft(kind, id, over, by)
+	before, problems := s.publishActs(acts, by)
+	if problems != nil {
+		return Published{}, problems
+	}
+	done, problems := s.publishDraft(kind, id, over, by)
+	if problems != nil {
+		return Published{}, problems
+	}
+	for i, one := range before { // what is stale now that all are published
+		before[i].Stale = s.stale(s.entries[Ref{KindAct, one.Revision.ID}])
+	}
+	done.Acts, done.Changes = before, s.changes
+	return done, nil
+}
+
+// publishActs publishes the drafts of acts, each after those that it performs.
+func (s *snapshot) publishActs(ids []string, by By) ([]Published, []schema.Problem) {
+	texts := make([]Text, len(ids))
+	for i, id := range ids {
+		e, problems := s.find(KindAct, id)
+		if problems != nil {
+			return nil, problems
+		}
+		texts[i] = Text{KindAct, e.Draft}
+	}
+	var all []Published
+	for _, i := range inOrder(texts) {
+		done, problems := s.publishDraft(KindAct, ids[i], nil, by)
+		if problems != nil {
+			return nil, inAct(ids[i], problems)
+		}
+		all = append(all, done)
+	}
+	return all, nil
+}
+
+// inAct names the act in problems of its draft, because the caller publishes another one.
+func inAct(id string, problems []schema.Problem) []schema.Problem {
+	out := slices.Clone(problems)
+	for i, p := range out {
+		out[i].Detail = strings.TrimSuffix(fmt.Sprintf("act %s, %s", id, p.Pointer), ", ") + ": " + p.Detail
+		out[i].Pointer, out[i].Line, out[i].Column = "", 0, 0
+	}
+	return out
 }
 
 func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
@@ -123,7 +167,7 @@ func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by By) (Publi
 		s.acts[id], _ = score.ParseAct(body)
 		s.revalidateDrafts(id)
 	}
-	return Published{Revision: v, Stale: s.stale(e), Changes: s.changes}, nil
+	return Published{Revision: v, Stale: s.stale(e)}, nil
 }
 
 // encodeNext encodes the next revision of a draft without errors, and reports whether the

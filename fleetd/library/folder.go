@@ -53,7 +53,7 @@ func PublishAll(rows Rows, texts []Text, assets []Asset, by By) (PublishedAll, [
 		}
 	}
 	for i := range texts { // what is stale now that all are published
-		all.Results[i].Changes, all.Results[i].Stale = Changes{}, s.stale(s.entries[Ref{texts[i].Kind, checked[i].ID}])
+		all.Results[i].Stale = s.stale(s.entries[Ref{texts[i].Kind, checked[i].ID}])
 	}
 	all.Changes = s.changes
 	return all, nil

@@ -86,16 +86,31 @@ func textsNeed(texts []Text) Need {
 
 // ForPublish is what Publish looks at. Another revision of an act makes published
 // stories and activities stale, and drafts right or wrong.
-func ForPublish(kind Kind, id string) Need {
+func ForPublish(kind Kind, id string, acts ...string) Need {
+	n := Need{}
 	if kind == KindAct {
-		return nesting(Need{
-			Assets: true, Acts: []string{id}, ActsWith: []Ref{{KindAct, id}}, SequencesWith: []Ref{{KindAct, id}},
-			Then: func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, id)} },
-		})
+		acts = append(slices.Clip(acts), id)
+	} else {
+		n = named(kind, id)
 	}
-	n := named(kind, id)
-	named := func(rows Rows) []string { return actsOfDrafts(rows, "") }
-	n.Assets, n.Then = true, func(rows Rows) Need { return Need{Acts: named(rows)} }
+	n.Assets, n.Acts = true, acts
+	for _, act := range acts {
+		n.ActsWith = append(n.ActsWith, Ref{KindAct, act})
+	}
+	n.SequencesWith = n.ActsWith
+	named := func(rows Rows) (found []string) {
+		if kind != KindAct {
+			return actsOfDrafts(rows, "")
+		}
+		for _, act := range acts {
+			found = append(found, actsOfDrafts(rows, act)...)
+		}
+		return found
+	}
+	n.Then = func(rows Rows) Need { return Need{Acts: named(rows)} }
+	if kind == KindAct {
+		return nesting(n)
+	}
 	return suggesting(nesting(n), named)
 }
 

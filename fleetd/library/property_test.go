@@ -41,10 +41,10 @@ func (w *world) save(rt *rapid.T, kind Kind, text []byte) {
 	w.decided(rt, saved.Changes, problems)
 }
 
-func (w *world) publish(rt *rapid.T, kind Kind, id string) {
+func (w *world) publish(rt *rapid.T, kind Kind, id string, acts ...string) {
 	by := w.by("ready")
-	p, problems := Publish(w.rows(), kind, id, nil, by)
-	needed, found := Publish(w.need(ForPublish(kind, id)), kind, id, nil, by)
+	p, problems := Publish(w.rows(), kind, id, nil, by, acts...)
+	needed, found := Publish(w.need(ForPublish(kind, id, acts...)), kind, id, nil, by, acts...)
 	alike(rt, "publish", p, needed, problems, found)
 	w.decided(rt, p.Changes, problems)
 	if p.Changes.robots() > 0 {
@@ -53,7 +53,7 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string) {
 	if len(problems) > 0 {
 		return
 	}
-	again, problems := Publish(w.rows(), kind, id, nil, w.by("ready"))
+	again, problems := Publish(w.rows(), kind, id, nil, w.by("ready"), acts...)
 	if len(problems) > 0 || !again.Unchanged || !again.Changes.Empty() || again.Revision.Rev != p.Revision.Rev {
 		rt.Fatalf("publishing %s %s twice: %+v, %v", kind, id, again, problems)
 	}
@@ -156,7 +156,7 @@ func (w *world) request(rt *rapid.T) {
 		robots := rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3"}), 0, 2).Draw(rt, "robots")
 		w.assignSet(rt, SetAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
-		w.publish(rt, kind, id)
+		w.publish(rt, kind, id, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 2).Draw(rt, "with acts")...)
 	case "folder":
 		w.publishAll(rt, []Text{
 			{KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(rt, "acts"))},

@@ -27,6 +27,7 @@ const (
 	CodeConflict     = "conflict"           // changed since the caller read it
 	CodeNotPublished = "not_published"      // there is only a draft
 	CodeActGone      = "act_gone"           // a published revision contains an act that was deleted since
+	CodeActDraft     = "act_not_published"  // a draft names an act that is only a draft itself
 	CodeActRemoved   = "act_removed"        // warning on a draft: a deleted act was removed from it
 	CodeActDiffers   = "act_differs"        // two activities contain different revisions of an act
 	CodeCountChanged = "count_changed"      // another number of stories, activities or robots than the caller expects

@@ -53,8 +53,8 @@ func (d *director) play(line string) string {
 		if saved.Unchanged {
 			d.say("unchanged at draft %d", saved.Entry.DraftRev)
 		}
-	case "publish": // publish KIND ID
-		p, problems := Publish(d.w.rows(), Kind(words[1]), words[2], nil, d.w.by("ready"))
+	case "publish": // publish KIND ID [with ACT ...]
+		p, problems := Publish(d.w.rows(), Kind(words[1]), words[2], nil, d.w.by("ready"), words[min(4, len(words)):]...)
 		d.decided(p.Changes, problems)
 		if p.Unchanged {
 			d.say("unchanged at revision %d", p.Revision.Rev)

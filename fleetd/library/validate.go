@@ -95,7 +95,7 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 		if a, readable, problems = score.CheckAct(text, s.nested); readable {
 			problems = append(problems, s.unknownNames(a, func(n score.Named) string { return n.Pointer })...)
 		}
-		id, problems = a.ID, s.addHints(a.ActsAt(), problems)
+		id, problems = a.ID, s.addHints(Ref{kind, a.ID}, a.ActsAt(), problems)
 	case KindStory, KindActivity:
 		var story score.Story
 		if kind == KindStory {
@@ -111,7 +111,7 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 			}
 			problems = append(problems, s.unknownNames(s.acts[story.Shutdown], func(score.Named) string { return "/shutdown" })...)
 		}
-		id, problems = story.ID, s.addHints(story.ActsAt(), problems)
+		id, problems = story.ID, s.addHints(Ref{kind, story.ID}, story.ActsAt(), problems)
 	default:
 		return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
 	}
@@ -133,10 +133,10 @@ func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (strin
 	return "", problems
 }
 
-// addHints adds hints to problems of unknown acts, which are named at these pointers: acts
+// addHints says more about unknown acts, which by names at these pointers: acts
 // with errors in the same request, acts that are only drafts, deleted ones, and acts with a
 // similar name.
-func (s *snapshot) addHints(named map[string]string, problems []schema.Problem) []schema.Problem {
+func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		id, ok := named[p.Pointer]
 		if !ok || p.Code != score.CodeUnknownAct {
@@ -149,7 +149,9 @@ func (s *snapshot) addHints(named map[string]string, problems []schema.Problem) 
 		case ok && e.Deleted():
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
 		case ok && e.Rev == 0:
-			problems[i].Hint = "it is only a draft: publish the act first"
+			problems[i].Code = CodeActDraft
+			problems[i].Detail = fmt.Sprintf("act %s is only a draft", id)
+			problems[i].Hint = fmt.Sprintf("publish it first: fleetd act publish %s; or both together: fleetd %s publish %s --with-act %[1]s", id, by.Kind, by.ID)
 		default:
 			if near := score.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near != "" {
 				problems[i].Hint = "did you mean " + near + "?"

@@ -169,7 +169,7 @@ func newShow(t testing.TB, robots, stored int) *show {
 	} {
 		saved, found, err := l.Save(ctx, local, e.kind, e.id, []byte(e.text), nil, anna)
 		check(saved, found, err)
-		published, found, err := l.Publish(ctx, local, e.kind, e.id, nil, anna)
+		published, found, err := l.Publish(ctx, local, e.kind, e.id, nil, nil, anna)
 		check(published, found, err)
 	}
 	check(nil, nil, s.Reload(ctx, s))

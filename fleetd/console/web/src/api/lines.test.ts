@@ -127,6 +127,7 @@ row('desired', {
 // The library.
 for (const kind of ['act', 'story', 'activity'] as const) {
   row(`publish-${kind}`, { path: id, body: { why } });
+  row(`publish-${kind}`, { path: id, body: { acts: ['bow', 'nod'], why } });
   row(`restore-${kind}`, { path: { ...id, rev: 2 }, body: {} });
   row(`duplicate-${kind}`, { path: id, body: { id: 'hello' } });
   row(`recover-${kind}`, { path: id, body: {} });

@@ -59,7 +59,13 @@ function desired({ body: b }: Request<'desired'>): Words {
 /** The operations on acts, stories and activities, which differ by their first word only. */
 function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
   return {
-    [`publish-${kind}`]: (r: Request<'publish-act'>) => [kind, 'publish', r.path.id, ...why(r.body.why)],
+    [`publish-${kind}`]: (r: Request<'publish-act'>) => [
+      kind,
+      'publish',
+      r.path.id,
+      ...(r.body.acts ?? []).map((a) => `--with-act=${a}`),
+      ...why(r.body.why),
+    ],
     [`restore-${kind}`]: (r: Request<'restore-act'>) => [
       kind,
       'restore',

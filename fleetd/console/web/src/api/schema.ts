@@ -97,7 +97,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft as the next revision
-         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read.
+         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none.
          */
         post: operations["publish-activity"];
         delete?: never;
@@ -273,7 +273,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft as the next revision
-         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read.
+         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none.
          */
         post: operations["publish-act"];
         delete?: never;
@@ -1678,7 +1678,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft as the next revision
-         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read.
+         * @description Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none.
          */
         post: operations["publish-story"];
         delete?: never;
@@ -3102,6 +3102,19 @@ export interface components {
             /** @description the newest revision has the same contents */
             unchanged: boolean;
         };
+        PublishedWith: {
+            /** @description the acts that were published before it, in their order */
+            acts?: components["schemas"]["Published"][];
+            id: string;
+            kind: string;
+            revision: components["schemas"]["Revision"];
+            /** @description stories whose newest revision uses an earlier revision of this act; publish them again to update them */
+            stale: string[];
+            /** @description activities whose newest revision uses an earlier revision of this act */
+            stale_activities: string[];
+            /** @description the newest revision has the same contents */
+            unchanged: boolean;
+        };
         RecordList: {
             records: components["schemas"]["RecordsRecord"][];
         };
@@ -4254,6 +4267,13 @@ export interface components {
             /** @description YAML, or JSON if it starts with { */
             text: string;
         };
+        ToPublish: {
+            /** @description acts whose drafts are published before it, such as those that it names and that are only drafts */
+            acts?: string[];
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            why?: string;
+        };
         Token: {
             expires: string;
             /** @description command to type on the robot */
@@ -4648,7 +4668,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["ToPublish"];
             };
         };
         responses: {
@@ -4658,7 +4678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Published"];
+                    "application/json": components["schemas"]["PublishedWith"];
                 };
             };
             /** @description Error */
@@ -5046,7 +5066,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["ToPublish"];
             };
         };
         responses: {
@@ -5056,7 +5076,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Published"];
+                    "application/json": components["schemas"]["PublishedWith"];
                 };
             };
             /** @description Error */
@@ -7942,7 +7962,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["ToPublish"];
             };
         };
         responses: {
@@ -7952,7 +7972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Published"];
+                    "application/json": components["schemas"]["PublishedWith"];
                 };
             };
             /** @description Error */
