@@ -3,8 +3,11 @@ import { IconTrash } from '@tabler/icons-react';
 
 import { useEditorTexts } from '../text';
 
-/** An object, or nothing if it is empty: an empty field is left out of the draft. */
-export const orNothing = <T extends object>(v: T) => (Object.keys(v).length > 0 ? v : undefined);
+/** An object without one of its entries, or nothing if that was the last: an empty field is left out of the draft. */
+export const without = <T,>(v: Record<string, T>, key: string) => {
+  const { [key]: _, ...rest } = v;
+  return Object.keys(rest).length > 0 ? rest : undefined;
+};
 
 /** Removes one entry of a field. */
 export function Remove({ what, disabled, onClick }: { what: string; disabled: boolean; onClick: () => void }) {

@@ -1,14 +1,14 @@
-import { Fieldset, Group, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Group, Select, Textarea } from '@mantine/core';
 
 import { useLanguage } from '../../../text/language';
 import { languageName } from '../../../text/multilingual';
 import { useEditorTexts } from '../text';
 import type { FieldProps } from './Field';
-import { FieldLabel } from './FieldLabel';
-import { orNothing, Remove } from './Remove';
+import { FieldGroup } from './FieldGroup';
+import { Remove, without } from './Remove';
 import { useFieldWord } from './words';
 
-type Map = Record<string, string>;
+const usual = ['fr', 'it', 'es', 'nl', 'pl', 'pt', 'tr', 'ar', 'he', 'ja', 'zh'];
 
 /** A text in several languages. */
 export function Texts({
@@ -25,63 +25,38 @@ export function Texts({
   const word = useFieldWord();
   const title = given ?? word(name);
   const languageLabel = (l: string) => `${languageName(l, reader)} (${l})`;
-  const texts = (value ?? {}) as Map;
-  const known = [
-    'en',
-    'de',
-    ...(names.languages ?? []),
-    'fr',
-    'it',
-    'es',
-    'nl',
-    'pl',
-    'pt',
-    'tr',
-    'ar',
-    'he',
-    'ja',
-    'zh',
-  ];
-  const free = [...new Set(known)].filter((l) => !(l in texts));
+  const texts = (value ?? {}) as Record<string, string>;
+  const free = [...new Set(['en', 'de', ...(names.languages ?? []), ...usual])].filter((l) => !(l in texts));
   return (
-    <Fieldset legend={given ?? <FieldLabel name={name} />}>
-      <Stack gap="xs">
-        <Text size="xs" c="dimmed">
-          {schema.description}
-        </Text>
-        {Object.entries(texts).map(([lang, text]) => (
-          <Group key={lang} gap={4} align="flex-end" wrap="nowrap">
-            <Textarea
-              label={languageLabel(lang)}
-              aria-label={`${title}: ${languageLabel(lang)}`}
-              lang={lang}
-              dir="auto"
-              autosize
-              minRows={1}
-              maxRows={6}
-              flex={1}
-              disabled={disabled}
-              value={text}
-              onChange={(e) => onChange({ ...texts, [lang]: e.currentTarget.value })}
-            />
-            <Remove
-              what={languageLabel(lang)}
-              disabled={disabled}
-              onClick={() => onChange(orNothing(Object.fromEntries(Object.entries(texts).filter(([l]) => l !== lang))))}
-            />
-          </Group>
-        ))}
-        <Select
-          size="xs"
-          aria-label={`${title}: ${t.addLanguage}`}
-          placeholder={t.addLanguage}
-          data={free.map((l) => ({ value: l, label: languageLabel(l) }))}
-          value={null}
-          searchable
-          disabled={disabled}
-          onChange={(lang) => lang && onChange({ ...texts, [lang]: '' })}
-        />
-      </Stack>
-    </Fieldset>
+    <FieldGroup name={name} title={given} description={schema.description}>
+      {Object.entries(texts).map(([lang, text]) => (
+        <Group key={lang} gap={4} align="flex-end" wrap="nowrap">
+          <Textarea
+            label={languageLabel(lang)}
+            aria-label={`${title}: ${languageLabel(lang)}`}
+            lang={lang}
+            dir="auto"
+            autosize
+            minRows={1}
+            maxRows={6}
+            flex={1}
+            disabled={disabled}
+            value={text}
+            onChange={(e) => onChange({ ...texts, [lang]: e.currentTarget.value })}
+          />
+          <Remove what={languageLabel(lang)} disabled={disabled} onClick={() => onChange(without(texts, lang))} />
+        </Group>
+      ))}
+      <Select
+        size="xs"
+        aria-label={`${title}: ${t.addLanguage}`}
+        placeholder={t.addLanguage}
+        data={free.map((l) => ({ value: l, label: languageLabel(l) }))}
+        value={null}
+        searchable
+        disabled={disabled}
+        onChange={(lang) => lang && onChange({ ...texts, [lang]: '' })}
+      />
+    </FieldGroup>
   );
 }
