@@ -6,11 +6,11 @@ import { useNavigate } from 'react-router';
 import { api, data } from '../../api/client';
 import { useLanguage } from '../../text/language';
 import { clock } from '../../text/time';
-import { type Entry, nameOf, plural, save, useRefresh } from '../library/api';
+import { type Entry, nameOf, save, useRefresh } from '../library/api';
 import { Refused } from '../../shell/Refused';
 import { useConflictTexts } from './conflictText';
 import { DiffView } from './DiffView';
-import { write } from './model';
+import { plural, write } from './model';
 import type { Editor } from './useEditor';
 
 /** Somebody else saved the draft: keeps both, mine or theirs, as the author chooses. */

@@ -9,24 +9,26 @@ import {
   IconUpload,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { useLanguage } from '../../text/language';
 import { type Multilingual, textIn } from '../../text/multilingual';
-import { type Entry, plural, useEntry } from '../library/api';
+import { type Entry, useEntry } from '../library/api';
 import { DeleteDialog } from '../library/DeleteDialog';
 import { DraftBadge } from '../library/EntryTable';
 import { exportLine } from '../library/exportLines';
 import { exportURL } from '../library/files';
 import { LinesDialog } from '../library/LinesDialog';
 import { DuplicateDialog } from '../library/NewDialog';
+import { BackLink } from './BackLink';
+import { plural } from './model';
 import { jump } from './Problems';
 import { PublishDialog } from './PublishDialog';
 import { Revisions, UsesDrawer } from './Revisions';
 import { TextDialog } from './TextDialog';
 import { useEditorTexts } from './text';
-import { useTodo } from './todo';
+import { useProblemText } from './problemText';
 import { isUnfinished, isWrong } from './unfinished';
 import { TryDialog } from './TryDialog';
 import type { Editor } from './useEditor';
@@ -44,7 +46,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const newest = stored.data ?? entry;
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const todo = useTodo();
+  const say = useProblemText(editor);
   const missing = editor.check.problems.filter(isUnfinished);
   const wrong = editor.check.problems.filter((p) => isWrong(p) || (editor.strict && isUnfinished(p)));
   const errors = wrong.length;
@@ -68,9 +70,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   return (
     <Group justify="space-between" align="flex-start">
       <Stack gap={2}>
-        <Anchor component={Link} to={`/${plural[kind]}`} size="sm">
-          ‹ {t.back[kind]}
-        </Anchor>
+        <BackLink editor={editor} />
         <Group gap="xs">
           <Title order={1} size="h3" dir="auto">
             {shownName}
@@ -94,7 +94,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             c="red"
             onClick={() => jump(editor, wrong[0]!.pointer)}
           >
-            {t.publishBlocked(errors)}: {isUnfinished(wrong[0]!) ? todo(kind, doc, wrong[0]!) : wrong[0]!.detail}
+            {t.publishBlocked(errors)}: {say(wrong[0]!).text}
           </Anchor>
         )}
         {errors === 0 && missing.length > 0 && (
@@ -106,7 +106,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             c="dimmed"
             onClick={() => jump(editor, missing[0]!.pointer)}
           >
-            {t.unfinished}: {todo(kind, doc, missing[0]!)}
+            {t.unfinished}: {say(missing[0]!).text}
           </Anchor>
         )}
       </Stack>

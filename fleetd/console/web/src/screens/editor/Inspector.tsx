@@ -1,9 +1,10 @@
 import { Accordion, Anchor, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'react-router';
 
 import { find, flat, type Item, type Kind, move, placeOf, setField, setHead } from './model';
 import { useNames } from './names';
+import { pathFrom } from './origin';
+import { SavedLink } from './SavedLink';
 import { type Schema, schemaOf } from './schemas';
 import { Field } from './fields/Field';
 import { useEditorTexts } from './text';
@@ -100,7 +101,7 @@ function ItemForm({ editor, schema, item }: { editor: Editor; schema: Schema; it
       />
       {kind === 'act' && <InGroup editor={editor} item={item} />}
       {act && (
-        <Anchor component={Link} to={`/acts/${act}`} size="sm">
+        <Anchor component={SavedLink} editor={editor} to={pathFrom(act, editor)} size="sm">
           {t.openAct}
         </Anchor>
       )}

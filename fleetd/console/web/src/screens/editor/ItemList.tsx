@@ -30,11 +30,13 @@ import {
 import type { KeyboardEvent, MouseEvent } from 'react';
 
 import { summary } from './defaults';
+import { useFieldWord } from './fields/words';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
 import { useActNames } from './names';
 import { icons } from './Palette';
 import { useEditorTexts } from './text';
-import { isUnfinished } from './unfinished';
+import { tick } from './selection';
+import { isDraftAct, isUnfinished } from './unfinished';
 import type { Editor } from './useEditor';
 
 /** The list of actions or acts: chosen by click, ordered by drag, by buttons and by keys. */
@@ -49,7 +51,7 @@ export function ItemList({ editor }: { editor: Editor }) {
   const worst = new Map<string, string>();
   for (const p of editor.check.problems) {
     const { key } = locate(kind, doc, p.pointer);
-    const how = isUnfinished(p) && !editor.strict ? 'missing' : p.severity;
+    const how = isDraftAct(p) || (isUnfinished(p) && !editor.strict) ? 'missing' : p.severity;
     if (key && worst.get(key) !== 'error') worst.set(key, how);
   }
 
@@ -60,7 +62,8 @@ export function ItemList({ editor }: { editor: Editor }) {
     if (to && !keys.includes(String(over.id))) editor.change(move(kind, doc, keys, to));
   };
   const choose = (key: string, e: MouseEvent) => {
-    if (e.ctrlKey || e.metaKey) return toggle(key);
+    if (e.ctrlKey || e.metaKey)
+      return editor.select(selected.includes(key) ? selected.filter((k) => k !== key) : [...selected, key], true);
     const last = selected[selected.length - 1];
     if (e.shiftKey && last) {
       const [a, b] = [rows.findIndex((r) => r.item.key === last), rows.findIndex((r) => r.item.key === key)].sort(
@@ -70,8 +73,6 @@ export function ItemList({ editor }: { editor: Editor }) {
     }
     return editor.select([key]);
   };
-  const toggle = (key: string) =>
-    editor.select(selected.includes(key) ? selected.filter((k) => k !== key) : [...selected, key]);
   const drop = () => {
     editor.change(remove(doc, selected));
     editor.select([]);
@@ -143,7 +144,7 @@ export function ItemList({ editor }: { editor: Editor }) {
           {t.delete}
         </Button>
         <Text size="xs" c="dimmed" role="status">
-          {selected.length > 1 ? t.chosen(selected.length) : ''}
+          {editor.ticked ? t.chosen(selected.length) : ''}
         </Text>
       </Group>
       {rows.length === 0 && (
@@ -162,7 +163,10 @@ export function ItemList({ editor }: { editor: Editor }) {
                 depth={r.depth}
                 worst={worst.get(r.item.key)}
                 onChoose={choose}
-                onToggle={toggle}
+                onTick={(key) => {
+                  const next = tick({ keys: selected, ticked: editor.ticked }, key);
+                  editor.select(next.keys, next.ticked);
+                }}
               />
             ))}
           </ol>
@@ -178,12 +182,12 @@ interface RowProps {
   depth: number;
   worst?: string;
   onChoose: (key: string, e: MouseEvent) => void;
-  onToggle: (key: string) => void;
+  onTick: (key: string) => void;
 }
 
 const seconds = (ms: unknown) => (Number(ms ?? 0) / 1000).toFixed(1);
 
-function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
+function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
   const t = useEditorTexts();
   const { kind, doc, selected, mayEdit } = editor;
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
@@ -192,7 +196,8 @@ function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
   });
   const actName = useActNames();
   const act = typeof item.fields.act === 'string' ? item.fields.act : '';
-  const what = summary(act ? { ...item.fields, act: actName(act) } : item.fields, editor.lang);
+  const word = useFieldWord();
+  const what = summary(act ? { ...item.fields, act: actName(act) } : item.fields, editor.lang, word);
   const isChosen = selected.includes(item.key);
   const Icon = icons[kind === 'act' ? String(item.fields.type) : 'act'];
   return (
@@ -221,7 +226,12 @@ function Row({ editor, item, depth, worst, onChoose, onToggle }: RowProps) {
       >
         <IconGripVertical size={16} aria-hidden />
       </ActionIcon>
-      <Checkbox size="xs" aria-label={t.choose(what)} checked={isChosen} onChange={() => onToggle(item.key)} />
+      <Checkbox
+        size="xs"
+        aria-label={t.choose(what)}
+        checked={isChosen && editor.ticked}
+        onChange={() => onTick(item.key)}
+      />
       <button
         type="button"
         className="item-text"

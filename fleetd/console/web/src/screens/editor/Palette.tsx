@@ -1,4 +1,4 @@
-import { ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Button, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import {
   IconArrowsMove,
   IconBulb,
@@ -8,6 +8,7 @@ import {
   IconMasksTheater,
   IconMessage,
   IconMoodSmile,
+  IconPlus,
   IconRoute,
   IconSearch,
   IconSteeringWheel,
@@ -16,11 +17,14 @@ import {
   IconVolume,
 } from '@tabler/icons-react';
 import { type ComponentType, useState } from 'react';
+import { useNavigate } from 'react-router';
 
 import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
+import { NewDialog } from '../library/NewDialog';
 import { newAction } from './defaults';
 import { insert, itemOf, placeAfter } from './model';
+import { pathFrom } from './origin';
 import { actionTypes, type Schema } from './schemas';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
@@ -46,7 +50,9 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
   const t = useEditorTexts();
   const language = useLanguage((s) => s.language);
   const acts = useEntries('act').data ?? [];
+  const navigate = useNavigate();
   const [filter, setFilter] = useState('');
+  const [beginning, setBeginning] = useState(false);
   const { kind, doc, selected, mayEdit } = editor;
   const does = t.does as Record<string, string>;
   const has = (...texts: (string | undefined)[]) => texts.join(' ').toLowerCase().includes(filter.trim().toLowerCase());
@@ -55,7 +61,13 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
     const item = itemOf(fields);
     editor.change(insert(kind, doc, placeAfter(doc, selected), [item]));
     editor.select([item.key]);
-    onAdded?.();
+  };
+  const addAct = (act: string) => add(kind === 'act' ? { type: 'act', start_ms: 0, act } : { act });
+  /** Adds an act that was just made, and opens it: its editor leads back to this draft. */
+  const begin = async (act: string) => {
+    addAct(act);
+    if (await editor.flush()) await navigate(pathFrom(act, editor));
+    else setBeginning(false);
   };
   const types = kind === 'act' ? actionTypes(schema).filter((type) => type !== 'act' && has(type, does[type])) : [];
   const library = acts.filter(
@@ -73,6 +85,15 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
         value={filter}
         onChange={(e) => setFilter(e.currentTarget.value)}
       />
+      <Button
+        size="xs"
+        variant="default"
+        disabled={!mayEdit}
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => setBeginning(true)}
+      >
+        {t.newAct}
+      </Button>
       <ScrollArea.Autosize mah={{ base: '70vh', lg: '42vh' }} type="auto" tabIndex={0}>
         <Stack gap={2} pe="xs">
           {types.length > 0 && (
@@ -87,7 +108,10 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               name={type}
               about={does[type]}
               disabled={!mayEdit}
-              onClick={() => add(newAction(type, language))}
+              onClick={() => {
+                add(newAction(type, language));
+                onAdded?.();
+              }}
             />
           ))}
           {library.length > 0 && (
@@ -102,12 +126,18 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               name={nameOf(a, language)}
               about={nameOf(a, language) === a.id ? undefined : a.id}
               disabled={!mayEdit}
-              onClick={() => add(kind === 'act' ? { type: 'act', start_ms: 0, act: a.id } : { act: a.id })}
+              onClick={() => {
+                addAct(a.id);
+                onAdded?.();
+              }}
             />
           ))}
           {types.length + library.length === 0 && <Text size="sm">{t.paletteEmpty}</Text>}
         </Stack>
       </ScrollArea.Autosize>
+      {beginning && (
+        <NewDialog kind="act" taken={acts.map((a) => a.id)} onClose={() => setBeginning(false)} onMade={begin} />
+      )}
     </Stack>
   );
 }

@@ -5,8 +5,8 @@ import { summary } from './defaults';
 import { find, listField, locate } from './model';
 import { useFieldWord } from './fields/words';
 import { useEditorTexts } from './text';
-import { useTodo } from './todo';
-import { isUnfinished, isWrong } from './unfinished';
+import { useProblemText } from './problemText';
+import { isTodo, isUnfinished, isWrong } from './unfinished';
 import type { Editor } from './useEditor';
 
 /** Goes to the field that a problem is about. */
@@ -30,7 +30,7 @@ export function jump(editor: Editor, pointer: string): void {
 export function Problems({ editor }: { editor: Editor }) {
   const t = useEditorTexts();
   const word = useFieldWord();
-  const todo = useTodo();
+  const say = useProblemText(editor);
   const { problems, state } = editor.check;
   const isError = (p: (typeof problems)[number]) => isWrong(p) || (editor.strict && isUnfinished(p));
   return (
@@ -41,7 +41,7 @@ export function Problems({ editor }: { editor: Editor }) {
         </Text>
         {problems.length > 0 && (
           <Badge
-            color={problems.some(isError) ? 'red' : problems.some((p) => !isUnfinished(p)) ? 'yellow' : 'gray'}
+            color={problems.some(isError) ? 'red' : problems.some((p) => !isTodo(p)) ? 'yellow' : 'gray'}
             variant="light"
           >
             {problems.length}
@@ -61,7 +61,8 @@ export function Problems({ editor }: { editor: Editor }) {
         const { key, field } = locate(editor.kind, editor.doc, p.pointer);
         const item = find(editor.doc, key);
         const error = isError(p);
-        const missing = isUnfinished(p);
+        const missing = isTodo(p);
+        const said = say(p);
         const Icon = error ? IconX : missing ? IconCircleDashed : IconAlertTriangle;
         return (
           <UnstyledButton key={n} className="problem" onClick={() => jump(editor, p.pointer)}>
@@ -78,17 +79,17 @@ export function Problems({ editor }: { editor: Editor }) {
             />
             <span>
               <Text span size="sm" fw={600} dir="auto">
-                {[item && summary(item.fields, editor.lang), !missing && field && word(field)]
+                {[item && summary(item.fields, editor.lang, word), !missing && field && word(field)]
                   .filter(Boolean)
                   .join(', ')}{' '}
               </Text>
               <Text span size="sm">
-                {missing ? todo(editor.kind, editor.doc, p) : p.detail}
+                {said.text}
               </Text>
-              {p.hint && !missing && (
+              {said.hint && (
                 <Text span size="sm" c="dimmed">
                   {'. '}
-                  {p.hint}
+                  {said.hint}
                 </Text>
               )}
             </span>

@@ -6,20 +6,25 @@ import { useNavigate } from 'react-router';
 
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
-import { contentOf, type Entry, publish, useRefresh } from '../library/api';
+import { contentOf, entriesOf, type Entry, entryOf, publish, useRefresh } from '../library/api';
 import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
-import { write } from './model';
+import { DraftActList } from './DraftActList';
+import { draftActsOf, errorsIn } from './draftActs';
+import { actsOf, write } from './model';
+import { usePublishTexts } from './publishText';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 
-/** Shows what is published now and what would be, asks for a note, and publishes. */
+/** Shows what is published now and what would be, also of acts that are only drafts, asks for a note, and publishes. */
 export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entry: Entry; onClose: () => void }) {
   const t = useEditorTexts();
+  const own = usePublishTexts();
   const refresh = useRefresh();
   const navigate = useNavigate();
   const { kind, id } = editor;
   const [why, setWhy] = useState('');
+  const [ticked, setTicked] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const published = useQuery({
@@ -28,16 +33,28 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
     queryFn: () => contentOf(kind, id, entry.rev),
     staleTime: Infinity,
   });
+  const named = actsOf(kind, editor.doc);
+  const drafts = useQuery({
+    queryKey: ['library', 'act', 'drafts', named],
+    enabled: named.length > 0,
+    queryFn: async () => draftActsOf(named, await entriesOf('act'), (act) => entryOf('act', act)),
+    gcTime: 0,
+  });
+  const { unpublished = [], changed = [] } = drafts.data ?? {};
+  const together = [...unpublished, ...changed.filter((a) => ticked.includes(a.id))];
+  const faulty = together.some((a) => errorsIn(a) > 0);
+  const body = { why, ...(together.length > 0 && { acts: together.map((a) => a.id) }) };
   const send = async () => {
     setBusy(true);
     try {
-      const done = await publish(kind, id, editor.draftRev, why);
+      const done = await publish(kind, id, editor.draftRev, body);
       const stale = [...(done.stale ?? []), ...(done.stale_activities ?? [])];
       notifications.show({
         color: 'green',
         title: t.publishedAs(id, done.revision.rev),
         message: (
           <>
+            {done.acts && <Text size="sm">{own.publishedActs(done.acts.map((a) => a.id).join(', '))}</Text>}
             {stale.length > 0 && <Text size="sm">{t.stale(stale.join(', '))}</Text>}
             {kind !== 'act' && (
               <Anchor
@@ -85,13 +102,20 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
           </Text>
           {published.isError && <Refused error={published.error} onRetry={() => void published.refetch()} />}
           {(entry.rev === 0 || published.data) && <DiffView from={published.data} to={write(kind, editor.doc)} />}
+          {drafts.isError && <Refused error={drafts.error} onRetry={() => void drafts.refetch()} />}
+          {drafts.data && <DraftActList editor={editor} drafts={drafts.data} ticked={ticked} onTick={setTicked} />}
+          {faulty && (
+            <Text size="sm" c="red">
+              {own.correctFirst}
+            </Text>
+          )}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
-            <CommandLine lines={[lineOf(`publish-${kind}`, { path: { id }, body: { why } })]} />
+            <CommandLine lines={[lineOf(`publish-${kind}`, { path: { id }, body })]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>
-            <Button type="submit" loading={busy}>
+            <Button type="submit" loading={busy || drafts.isLoading} disabled={faulty}>
               {t.publishNow}
             </Button>
           </Group>

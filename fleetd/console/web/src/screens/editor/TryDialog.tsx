@@ -16,6 +16,7 @@ import { useEditorTexts } from './text';
 import { TryRobotSelect } from './TryRobotSelect';
 import { fitness, onlyReady } from './tryRobots';
 import { useTryTexts } from './tryText';
+import { isDraftAct } from './unfinished';
 import type { Editor } from './useEditor';
 
 const send = (robot: string, verb: string) =>
@@ -125,7 +126,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   const fit = robot && fitness(robot);
   const why = !may
     ? own.forbidden
-    : editor.check.problems.some((p) => p.severity === 'error')
+    : editor.check.problems.some((p) => p.severity === 'error' && !isDraftAct(p))
       ? own.faulty
       : !robot
         ? own.noRobot

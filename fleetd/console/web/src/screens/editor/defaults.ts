@@ -37,11 +37,10 @@ export function newAction(type: string, language: string): Fields {
   }
 }
 
-/** One action or step in a line. */
-export function summary(f: Fields, language: string): string {
+/** One action or step in a line, with the names of its fields for people. */
+export function summary(f: Fields, language: string, word: (field: string) => string): string {
   const text = textIn(f.text as Multilingual | undefined, language)?.text;
-  const n = (name: string) =>
-    typeof f[name] === 'number' ? `${name.replace(/_(rad|mps|radps|m)$/, '')} ${withUnit(name, f[name])}` : '';
+  const n = (name: string) => (typeof f[name] === 'number' ? `${word(name)} ${withUnit(name, f[name])}` : '');
   const detail =
     text ??
     [
@@ -65,6 +64,6 @@ export function summary(f: Fields, language: string): string {
       n('wz_radps'),
     ]
       .filter(Boolean)
-      .join(' ');
+      .join(', ');
   return [f.type, detail].filter(Boolean).join(': ') || '–';
 }

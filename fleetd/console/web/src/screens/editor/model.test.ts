@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { begin, commit, redo, undo } from './history';
 import {
+  actsOf,
   duplicate,
   flat,
   group,
@@ -52,6 +53,16 @@ describe('a draft', () => {
   it('is written as it was read', () => {
     expect(write('act', read('act', act))).toEqual(act);
     expect(write('story', read('story', story))).toEqual(story);
+  });
+
+  it('names acts: those of its steps, of its groups, and the one of a soft stop', () => {
+    expect(actsOf('story', read('story', { ...story, acts: [{ act: 'b' }, { act: 'a' }, { act: 'b' }] }))).toEqual([
+      'b',
+      'a',
+    ]);
+    expect(actsOf('story', read('story', { ...story, shutdown: 'bow', acts: [] }))).toEqual(['bow']);
+    const nested = { act: 'x', actions: [{ type: 'group', actions: [{ type: 'act', act: 'nod' }] }, { type: 'act' }] };
+    expect(actsOf('act', read('act', nested))).toEqual(['nod']);
   });
 
   it('lists actions by their times', () => {

@@ -5,6 +5,9 @@
 
 export type Kind = 'act' | 'story' | 'activity';
 
+/** The plural of a kind in paths. */
+export const plural = { act: 'acts', story: 'stories', activity: 'activities' } as const;
+
 export type Fields = Record<string, unknown>;
 
 /** One entry of the list. A group has children. The key stays while the item is moved. */
@@ -73,6 +76,12 @@ export function flat(kind: Kind, doc: Doc): { item: Item; pointer: string; depth
   const out: { item: Item; pointer: string; depth: number }[] = [];
   walk(kind, doc.items, (item, pointer, depth) => out.push({ item, pointer, depth }));
   return out;
+}
+
+/** The acts that a draft names, each once. */
+export function actsOf(kind: Kind, doc: Doc): string[] {
+  const found = [doc.head.shutdown, ...flat(kind, doc).map((r) => r.item.fields.act)];
+  return [...new Set(found.filter((a): a is string => typeof a === 'string' && a !== ''))];
 }
 
 /** Where a problem is: the item and the field in it, or a field of the head. */

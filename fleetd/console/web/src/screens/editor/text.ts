@@ -3,6 +3,11 @@ import { texts } from '../../text/language';
 export const useEditorTexts = texts(
   {
     back: { act: 'Acts', story: 'Stories', activity: 'Activities' },
+    backTo: {
+      act: (name: string) => `Back to act ${name}`,
+      story: (name: string) => `Back to story ${name}`,
+      activity: (name: string) => `Back to activity ${name}`,
+    },
     state: {
       saved: 'Draft saved',
       dirty: 'Not saved yet',
@@ -51,12 +56,13 @@ export const useEditorTexts = texts(
     paletteAct: 'Acts of the library',
     paletteActions: 'Actions',
     paletteEmpty: 'Nothing found',
+    newAct: 'New act…',
     addWord: 'Add',
     list: { act: 'Actions by time', story: 'Acts in order', activity: 'Acts in order' },
     emptyList: {
       act: 'No action yet. Add one, such as say.',
-      story: 'No act yet. Add one from the library.',
-      activity: 'No act yet. Add one from the library.',
+      story: 'No act yet. Add one from the library, or begin a new one.',
+      activity: 'No act yet. Add one from the library, or begin a new one.',
     },
     moveUp: (what: string) => `Move ${what} up`,
     moveDown: (what: string) => `Move ${what} down`,
@@ -145,6 +151,11 @@ export const useEditorTexts = texts(
   },
   {
     back: { act: 'Akte', story: 'Geschichten', activity: 'Aktivitäten' },
+    backTo: {
+      act: (name) => `Zurück zum Akt ${name}`,
+      story: (name) => `Zurück zur Geschichte ${name}`,
+      activity: (name) => `Zurück zur Aktivität ${name}`,
+    },
     state: {
       saved: 'Entwurf gespeichert',
       dirty: 'Noch nicht gespeichert',
@@ -193,12 +204,13 @@ export const useEditorTexts = texts(
     paletteAct: 'Akte der Bibliothek',
     paletteActions: 'Aktionen',
     paletteEmpty: 'Nichts gefunden',
+    newAct: 'Neuer Akt…',
     addWord: 'Hinzufügen:',
     list: { act: 'Aktionen nach der Zeit', story: 'Akte der Reihe nach', activity: 'Akte der Reihe nach' },
     emptyList: {
       act: 'Noch keine Aktion. Fügen Sie eine hinzu, etwa say.',
-      story: 'Noch kein Akt. Fügen Sie einen aus der Bibliothek hinzu.',
-      activity: 'Noch kein Akt. Fügen Sie einen aus der Bibliothek hinzu.',
+      story: 'Noch kein Akt. Fügen Sie einen aus der Bibliothek hinzu, oder beginnen Sie einen neuen.',
+      activity: 'Noch kein Akt. Fügen Sie einen aus der Bibliothek hinzu, oder beginnen Sie einen neuen.',
     },
     moveUp: (what) => `${what} nach oben`,
     moveDown: (what) => `${what} nach unten`,

@@ -5,6 +5,7 @@ import { problemOf } from '../../api/problem';
 import { useLanguage } from '../../text/language';
 import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
 import { begin, commit, type History, redo, undo } from './history';
+import { nothing } from './selection';
 import { isUnfinished } from './unfinished';
 import { type Doc, type Fields, type Kind, read, write } from './model';
 
@@ -27,7 +28,9 @@ export interface Editor {
   id: string;
   doc: Doc;
   selected: readonly string[];
-  select: (keys: readonly string[]) => void;
+  /** The boxes of what is selected are ticked; otherwise it is only open. */
+  ticked: boolean;
+  select: (keys: readonly string[], ticked?: boolean) => void;
   /** Changes the draft. Changes with one tag that follow each other closely are undone as one. */
   change: (next: Doc, tag?: string) => void;
   undo?: () => void;
@@ -56,7 +59,9 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
   const mayEdit = useMay('edit');
   const refresh = useRefresh();
   const [history, setHistory] = useState<History<Doc>>(() => begin(read(kind, (entry.content ?? {}) as Fields)));
-  const [selected, select] = useState<readonly string[]>([]);
+  const [selection, setSelection] = useState(nothing);
+  const select = (keys: readonly string[], ticked = keys.length > 1) =>
+    setSelection({ keys, ticked: ticked && keys.length > 0 });
   const [check, setCheck] = useState<Check>({ problems: entry.problems ?? [], state: 'checking' });
   const [saving, setSaving] = useState<SaveState>('saved');
   const [strict, setStrict] = useState(false);
@@ -139,12 +144,17 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     };
   }, [flush]);
 
-  const change = (next: Doc, tag?: string) => mayEdit && setHistory((h) => commit(h, next, Date.now(), tag));
+  const change = (next: Doc, tag?: string) => {
+    if (!mayEdit) return;
+    newest.current = next; // for a flush before this change is drawn
+    setHistory((h) => commit(h, next, Date.now(), tag));
+  };
   return {
     kind,
     id: entry.id,
     doc,
-    selected,
+    selected: selection.keys,
+    ticked: selection.ticked,
     select,
     change,
     undo: history.past.length > 0 && mayEdit ? () => setHistory(undo) : undefined,

@@ -20,8 +20,9 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useLanguage } from '../../text/language';
 import { dateTime } from '../../text/time';
-import { type Entry, type Kind, isDeleted, nameOf, plural, recover, useRefresh } from './api';
-import { isUnfinished, isWrong } from '../editor/unfinished';
+import { type Entry, type Kind, isDeleted, nameOf, recover, useRefresh } from './api';
+import { plural } from '../editor/model';
+import { isTodo, isWrong } from '../editor/unfinished';
 import { exportURL } from './files';
 import { useLibraryTexts } from './text';
 
@@ -78,7 +79,7 @@ export function length(ms: number): string {
 export function Validity({ problems }: { problems: Entry['problems'] }) {
   const t = useLibraryTexts();
   const errors = (problems ?? []).filter(isWrong).length;
-  const missing = (problems ?? []).filter(isUnfinished).length;
+  const missing = (problems ?? []).filter(isTodo).length;
   const warnings = (problems ?? []).length - errors - missing;
   const [color, icon, label] =
     errors > 0

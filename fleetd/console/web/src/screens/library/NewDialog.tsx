@@ -5,8 +5,8 @@ import { useNavigate } from 'react-router';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { useLanguage } from '../../text/language';
-import type { Fields } from '../editor/model';
-import { duplicate, type Kind, plural, save, useRefresh } from './api';
+import { type Fields, plural } from '../editor/model';
+import { duplicate, type Kind, save, useRefresh } from './api';
 import { Refused } from '../../shell/Refused';
 import { useLibraryTexts } from './text';
 
@@ -40,10 +40,12 @@ interface Props {
   kind: Kind;
   taken: readonly string[];
   onClose: () => void;
+  /** Goes on with what was made; otherwise its editor is opened. */
+  onMade?: (id: string) => Promise<void>;
 }
 
 /** Asks for the name of a new entry, makes its draft and opens it. */
-export function NewDialog({ kind, taken, onClose }: Props) {
+export function NewDialog({ kind, taken, onClose, onMade }: Props) {
   const t = useLibraryTexts();
   const language = useLanguage((s) => s.language);
   const [name, setName] = useState('');
@@ -57,6 +59,7 @@ export function NewDialog({ kind, taken, onClose }: Props) {
       id={id}
       taken={taken}
       onClose={onClose}
+      onMade={onMade}
       send={() => save(kind, id, content(kind, id, { [language]: name.trim() || id }), 0)}
     >
       <TextInput
@@ -129,7 +132,7 @@ interface FormProps extends Props {
   children: ReactNode;
 }
 
-function Form({ kind, title, submit, line, id, taken, onClose, send, children }: FormProps) {
+function Form({ kind, title, submit, line, id, taken, onClose, onMade, send, children }: FormProps) {
   const t = useLibraryTexts();
   const navigate = useNavigate();
   const refresh = useRefresh();
@@ -141,7 +144,8 @@ function Form({ kind, title, submit, line, id, taken, onClose, send, children }:
     try {
       await send();
       await refresh();
-      void navigate(`/${plural[kind]}/${id}`);
+      if (onMade) await onMade(id);
+      else void navigate(`/${plural[kind]}/${id}`);
     } catch (thrown) {
       setError(thrown);
       setBusy(false);

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { api, data, type Schemas } from '../../api/client';
 import { textIn } from '../../text/multilingual';
-import type { Fields, Kind } from '../editor/model';
+import { type Fields, type Kind, plural } from '../editor/model';
 import type { Format } from './files';
 
 export type { Kind };
@@ -10,14 +10,9 @@ export type Entry = Schemas['Entry'];
 export type Saved = Schemas['Saved'];
 export type Deletion = Schemas['Deletion'];
 export type Uses = Schemas['Uses'];
-export type Published = Schemas['Published'];
 export type Timeline = Schemas['Timeline'];
 export type Validity = Schemas['Validity'];
 export type Finding = Schemas['Validity']['problems'][number];
-
-export const kinds: readonly Kind[] = ['act', 'story', 'activity'];
-/** The plural of a kind in paths. */
-export const plural = { act: 'acts', story: 'stories', activity: 'activities' } as const;
 
 /** The name of an entry for a reader of a language, or else its id. */
 export const nameOf = (e: Pick<Entry, 'id' | 'name' | 'names'>, language: string) =>
@@ -29,17 +24,22 @@ export const isDeleted = (e: Pick<Entry, 'deleted_at'>) => !!e.deleted_at && Dat
 const at = (kind: Kind) => `/api/v1/${plural[kind]}` as '/api/v1/acts';
 const one = (kind: Kind) => `/api/v1/${plural[kind]}/{id}` as '/api/v1/acts/{id}';
 
+export const entriesOf = async (kind: Kind, deleted = false) =>
+  (await data(api.GET(at(kind), { params: { query: { deleted } } }))).entries ?? [];
+
+export const entryOf = (kind: Kind, id: string) => data(api.GET(one(kind), { params: { path: { id } } }));
+
 export function useEntries(kind: Kind, deleted = false) {
   return useQuery({
     queryKey: ['library', kind, { deleted }],
-    queryFn: async () => (await data(api.GET(at(kind), { params: { query: { deleted } } }))).entries ?? [],
+    queryFn: () => entriesOf(kind, deleted),
   });
 }
 
 export function useEntry(kind: Kind, id: string) {
   return useQuery({
     queryKey: ['library', kind, id],
-    queryFn: () => data(api.GET(one(kind), { params: { path: { id } } })),
+    queryFn: () => entryOf(kind, id),
     refetchOnWindowFocus: false,
   });
 }
@@ -48,7 +48,7 @@ export function useEntry(kind: Kind, id: string) {
 export function useEntryAtOnce(kind: Kind, id: string) {
   return useQuery({
     queryKey: ['edit', kind, id],
-    queryFn: () => data(api.GET(one(kind), { params: { path: { id } } })),
+    queryFn: () => entryOf(kind, id),
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -84,11 +84,17 @@ export async function saveText(kind: Kind, id: string, text: string, over: numbe
   );
 }
 
-export const publish = (kind: Kind, id: string, over: number, why: string): Promise<Published> =>
+/** Publishes a draft, and before it the drafts of these acts, all or none. */
+export const publish = (
+  kind: Kind,
+  id: string,
+  over: number,
+  body: Schemas['ToPublish'],
+): Promise<Schemas['PublishedWith']> =>
   data(
     api.POST(`${one(kind)}/publish` as '/api/v1/acts/{id}/publish', {
       params: { path: { id }, header: { 'If-Match': `"${over}"` } },
-      body: { why },
+      body,
     }),
   );
 

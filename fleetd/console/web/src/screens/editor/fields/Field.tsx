@@ -131,7 +131,15 @@ function Input(p: FieldProps) {
   if (schema.type === 'number' || schema.type === 'integer')
     return <NumberField {...common} name={name} schema={schema} value={value} onChange={onChange} />;
   if (schema.pattern?.startsWith('^#'))
-    return <ColorInput {...common} value={text} format="hex" onChange={(v) => onChange(v === '' ? undefined : v)} />;
+    return (
+      <ColorInput
+        {...common}
+        value={text}
+        format="hex"
+        placeholder="#20c0ff"
+        onChange={(v) => onChange(v === '' ? undefined : v)}
+      />
+    );
   if (name === 'act' || name === 'shutdown')
     return (
       <Select

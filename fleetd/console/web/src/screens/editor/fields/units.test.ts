@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { shown, stored, withoutUnit, withUnit } from './units';
+import { beyond, shown, stored, withoutUnit, withUnit } from './units';
 
 describe('a number with a unit', () => {
   it.each([
@@ -31,6 +31,14 @@ describe('a number with a unit', () => {
     expect(withoutUnit('Its end, after start_ms. In milliseconds.')).toBe('Its end, after start_ms.');
     expect(withoutUnit('Up. In radians. Default: as it is.')).toBe('Up. Default: as it is.');
     expect(withoutUnit('Forward. In metres per second. Default: 0.')).toBe('Forward. Default: 0.');
+    expect(withoutUnit('#rrggbb, in quotes; every pattern needs it.')).toBe('#rrggbb; every pattern needs it.');
     expect(withoutUnit('An asset.')).toBe('An asset.');
+  });
+
+  it('is outside of its limits in the unit that people read', () => {
+    const limits = { minimum: -3.2, maximum: 3.2 };
+    expect(beyond('yaw_rad', 3.4907, limits)).toEqual(['200°', '-183.3°', '183.3°']);
+    expect(beyond('yaw_rad', 0.4, limits)).toBeUndefined();
+    expect(beyond('volume', 3, { minimum: 0, maximum: 1 })).toBeUndefined();
   });
 });

@@ -38,6 +38,19 @@ export function stored(field: string, value: number): number {
 /** A number of the file with its unit, such as 0.5 s for 500 of start_ms. */
 export const withUnit = (field: string, value: number) => `${shown(field, value)}${unitOf(field)?.suffix ?? ''}`;
 
-/** The description of a field without the unit of the file, since the input has another. */
+/** The description of a field without what is true of the file only: its unit, and quotes. */
 export const withoutUnit = (description = '') =>
-  description.replace(/ ?In (milliseconds|radians|radians per second|metres|metres per second)\./, '');
+  description
+    .replace(/ ?In (milliseconds|radians|radians per second|metres|metres per second)\./, '')
+    .replace(', in quotes', '');
+
+/** A number of the file that is outside of its limits, and these, each with its unit; nothing if the file's number is what people read. */
+export function beyond(
+  field: string,
+  value: unknown,
+  { minimum, maximum }: { minimum?: number; maximum?: number },
+): [value: string, from: string, to: string] | undefined {
+  if (!unitOf(field) || typeof value !== 'number' || minimum === undefined || maximum === undefined) return undefined;
+  if (value >= minimum && value <= maximum) return undefined;
+  return [withUnit(field, value), withUnit(field, minimum), withUnit(field, maximum)];
+}

@@ -1,0 +1,78 @@
+import { languageName } from '../../text/multilingual';
+import { texts, useLanguage } from '../../text/language';
+import type { Finding } from '../library/api';
+import { beyond } from './fields/units';
+import { useFieldWord } from './fields/words';
+import { find, locate } from './model';
+import { useActNames } from './names';
+import { resolve, schemaOf, useSchema } from './schemas';
+import { isDraftAct, isTodo } from './unfinished';
+import type { Editor } from './useEditor';
+
+const useTodoTexts = texts(
+  {
+    first: { act: 'Add a first action', story: 'Add a first act', activity: 'Add a first act' },
+    fill: (field: string) => `Fill in: ${field}`,
+    write: (field: string, language: string) => `Write it in ${language}: ${field}`,
+    oneOf: {
+      goto: 'Say where it drives: a point, or x and y',
+      head: 'Say how the head turns: at least one angle',
+      pose: 'Say how it leans: at least one angle, or a height',
+      drive: 'Say how fast it drives: forward, to the left, or turning',
+      screen: 'Say what the screen shows: a view, a text, an image, or answers to choose from',
+    } as Record<string, string>,
+    draft: (act: string) => `${act} is only a draft: it is published together with this`,
+    beyond: (value: string, from: string, to: string) => `${value} is not between ${from} and ${to}`,
+  },
+  {
+    first: {
+      act: 'Fügen Sie eine erste Aktion hinzu',
+      story: 'Fügen Sie einen ersten Akt hinzu',
+      activity: 'Fügen Sie einen ersten Akt hinzu',
+    },
+    fill: (field) => `Noch auszufüllen: ${field}`,
+    write: (field, language) => `Noch zu schreiben auf ${language}: ${field}`,
+    oneOf: {
+      goto: 'Sagen Sie, wohin er fährt: ein Punkt, oder x und y',
+      head: 'Sagen Sie, wie der Kopf sich dreht: mindestens ein Winkel',
+      pose: 'Sagen Sie, wie er sich neigt: mindestens ein Winkel oder eine Höhe',
+      drive: 'Sagen Sie, wie schnell er fährt: vorwärts, nach links oder in einer Drehung',
+      screen: 'Sagen Sie, was der Bildschirm zeigt: eine Ansicht, einen Text, ein Bild oder Antworten zur Auswahl',
+    },
+    draft: (act) => `${act} ist nur ein Entwurf: er wird mit diesem veröffentlicht`,
+    beyond: (value, from, to) => `${value} liegt nicht zwischen ${from} und ${to}`,
+  },
+);
+
+/** A problem in the words and units of the form, and what to do about it if that is not clear from the text. */
+interface ProblemText {
+  text: string;
+  hint?: string;
+}
+
+/** Says what the author of a draft still has to do about its problems, or what is wrong. */
+export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p: Finding) => ProblemText {
+  const t = useTodoTexts();
+  const word = useFieldWord();
+  const reader = useLanguage((s) => s.language);
+  const actName = useActNames();
+  const schema = useSchema(kind);
+  const todo = (p: Finding, key: string | undefined, field: string): string => {
+    const item = find(doc, key);
+    if (isDraftAct(p)) return t.draft(actName(String(item ? item.fields.act : doc.head.shutdown)));
+    if (p.code !== 'missing') return t.first[kind];
+    const last = p.pointer.split('/').at(-1)!;
+    if ((field === 'text' || field === 'name') && last !== field)
+      return t.write(word(field), languageName(last, reader));
+    if (field !== '') return t.fill(word(field));
+    return t.oneOf[String(item?.fields.type)] ?? [p.detail, p.hint].filter(Boolean).join('; ');
+  };
+  return (p) => {
+    const { key, field } = locate(kind, doc, p.pointer);
+    if (isTodo(p)) return { text: todo(p, key, field) };
+    const item = find(doc, key);
+    const of = item && schema && schemaOf(schema, kind, item)?.properties?.[field];
+    const limits = p.code === 'out_of_range' && of && beyond(field, item.fields[field], resolve(schema, of));
+    return limits ? { text: t.beyond(...limits) } : { text: p.detail, hint: p.hint };
+  };
+}
