@@ -3,11 +3,11 @@
 
     laptop.py --bus mqtt://127.0.0.1:1884 --page 127.0.0.1:8091
 
-The page shows face, led and screen, moves the eyes as a head, and writes what is said. Without
-espeak-ng, aplay or a sound device it shows the text for as long as it would take to say it.
-A click on the face is a touch of the head.
+The page shows face, led and screen, moves the eyes as a head, and writes what is said. Without espeak-ng, aplay or a
+sound device it shows the text for as long as it would take to say it. A click on the face is a touch of the head.
 """
 
+import argparse
 import array
 import math
 import os
@@ -185,14 +185,15 @@ class PageHead(Head):
         self.page.show(yaw_rad=yaw_rad, pitch_rad=pitch_rad, roll_rad=roll_rad)
 
 
-def options(parser):
-    parser.add_argument("--page", default="127.0.0.1:8091", help="the page's address, of this machine only; port 0 takes a free one (%(default)s)")
-
-
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="a laptop as the body of a robot: it speaks, and shows a face in a browser")
+    parser.add_argument("--bus", default="mqtt://127.0.0.1:1884", help="the robot's bus (%(default)s)")
+    parser.add_argument("--page", default="127.0.0.1:8091", help="the page's address, of this machine only; port 0 takes a free one (%(default)s)")
+    args = parser.parse_args()
     page = Page(os.path.dirname(os.path.abspath(__file__)))
     screen = PageScreen(page)
     adapter = Adapter("laptop", "laptop", [Voice(page), PageFace(page), PageLED(page), screen, PageHead(page)], languages=["en", "de", "fr", "es"])
     page.choose = lambda id: adapter.call(lambda: screen.choose(id))
     page.touch = lambda on: adapter.call(lambda: adapter.event("sensed", signal="touch", name="head", on=on))
-    serve(adapter, options=options, begin=lambda args: page.serve(args.page))
+    page.serve(args.page)
+    serve(adapter, args.bus)

@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import troupe_unit
 from troupe_motion import Drive, Head
@@ -67,7 +68,6 @@ class Robotd(unittest.TestCase):
         a = self.adapter = Adapter("body", "test", [self.voice, self.eyes, self.screen, self.wheels, self.neck])
         a.clock = lambda: self.now
         a.publish = lambda what, m, qos=0: self.out.append((what, json.loads(json.dumps(m))))
-        a.connected = True
         self.send("robotd/presence", present=True, session="s1", assets="/assets")
 
     def send(self, topic, **m):
@@ -173,13 +173,30 @@ class Robotd(unittest.TestCase):
     def test_gone_robotd_is_an_error_at_once(self):
         for gone in (lambda: self.send("robotd/presence", present=False, session="s1"),
                      lambda: self.send("robotd/presence", present=True, session="s2"),
-                     lambda: self.adapter.set_connected(False)):
+                     lambda: self.adapter.robotd_gone()):
             self.setUp()
             self.order("run")
             self.drive(vx_mps=0.5)
             self.order("run", 1)
             gone()
             self.assertEqual((self.wheels.state, self.wheels.vx, self.neck.state), ("error", 0, "error"))
+
+    def test_commands_end_with_robotd(self):
+        keys = [self.start("speaker", type="say", text="hello"), self.start("speaker", type="sound", sound="chime")]
+        self.start("face", holds=False, type="face", face="smile"), self.start("face", type="face", face="sad")
+        self.send("robotd/presence", present=False, session="s1")
+        self.assertEqual((self.eyes.shown, self.voice.running, [self.answer(k) for k in keys]), ("smile", {}, [None] * 2))
+
+    def test_motors_stop_when_a_method_hangs(self):
+        self.order("run")
+        self.drive(vx_mps=0.5)
+        self.order("run", 1)
+        with unittest.mock.patch("troupe_motion.time.sleep", side_effect=[None, None, SystemExit]):
+            self.wheels.apply = lambda vx, wz: self.applied.append(vx)
+            self.applied = []
+            self.now += 1
+            self.assertRaises(SystemExit, self.wheels.watch)
+        self.assertEqual(self.applied, [0.0])
 
     # Faults.
 
@@ -216,6 +233,13 @@ class Robotd(unittest.TestCase):
         key = self.start("head", type="motion", motion="nod")
         self.order("run", 3)
         self.assertEqual(self.answer(key), ("done", None))
+
+    def test_command_whose_poll_refuses_fails_and_not_the_unit(self):
+        for error, want in [(Refused("the voice broke", "obstructed"), "obstructed"), (OSError("no sound"), "unit_error")]:
+            self.voice.poll = unittest.mock.Mock(side_effect=error)
+            key = self.start("speaker", type="say", text="hello")
+            self.order("idle")
+            self.assertEqual((self.answer(key), self.state("speaker")["state"]), (("failed", want), "idle"))
 
     def test_repeated_command_runs_once(self):
         for _ in range(2):
@@ -259,7 +283,7 @@ class Robotd(unittest.TestCase):
                                ("velocity", b'{"v":1,"unit":"drive","vx_mps":NaN,"wz_radps":0,"ttl_ms":100}'), ("velocity", b'{"v":1,"unit":"face","vx_mps":1,"wz_radps":0,"ttl_ms":1}'),
                                ("dance", b'{"v":1}')]:
             self.adapter.receive("bus/body/in/" + topic, payload)
-        self.assertEqual((len(self.out), self.wheels.velocity, self.adapter.order), (before, None, "run"))
+        self.assertEqual((len(self.out), self.wheels.velocity, self.wheels.order), (before, None, "run"))
 
     # Displays.
 
@@ -301,7 +325,7 @@ class Robotd(unittest.TestCase):
 
     def test_adapter_without_movers_sends_changes_at_once_and_else_less(self):
         self.adapter = Adapter("body", "test", [self.voice])
-        self.adapter.clock, self.adapter.publish, self.adapter.connected = lambda: self.now, lambda what, m, qos=0: self.out.append((what, m)), True
+        self.adapter.clock, self.adapter.publish = lambda: self.now, lambda what, m, qos=0: self.out.append((what, m))
         self.silence(1)
         self.assertAlmostEqual(len(self.out), 10, delta=1)
         before = len(self.out)
@@ -321,12 +345,11 @@ class Robotd(unittest.TestCase):
         self.assertEqual(other["map"]["reason"], "bad_map")
 
     def test_name_that_is_free_again_is_taken(self):
-        taken = []
-        self.adapter.announce = lambda: taken.append(1)
+        taken = lambda: [m["present"] for what, m in self.out if what == "presence"]
         self.send("body/out/presence", present=True, session="other")
-        self.assertEqual(taken, [])
+        self.assertEqual(taken(), [])
         self.send("body/out/presence", present=False, session="other")
-        self.assertEqual(taken, [1])
+        self.assertEqual(taken(), [True])
 
     def test_missing_paho_is_one_sentence(self):
         p = subprocess.run([sys.executable, "-B", "-c", "import sys; sys.modules['paho'] = None; import troupe_unit"], capture_output=True, text=True)

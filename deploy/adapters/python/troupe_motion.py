@@ -4,8 +4,7 @@ They move only while robotd's safety core says run, ramp their speeds, and brake
 gone, when it sends no tick while they move, or when a method of the adapter hangs.
 """
 
-import math
-import time
+import math, threading, time
 
 from troupe_unit import Refused, Unit, log
 
@@ -15,23 +14,15 @@ VELOCITY_TTL = 0.400  # s; the longest time for which a velocity is valid
 
 
 class Mover(Unit):
-    """A unit that moves. It is idle, in run, in halt or in error, and moves in run only."""
+    """A unit that moves. It is idle, in run, in halt or in error, and moves in run only. Subclasses have brake(), which
+    stops the motors at once, at_rest(), move(dt, may), which takes one step of the motion, and limits(c), the range of
+    each number of a command."""
 
-    moves, rested, unfed = True, 0.0, False  # rested: how long it has stood still in this state, in s; unfed: robotd was gone while it moved
-
-    # Subclasses have brake(), which stops the motors at once, at_rest(), move(dt, may), which takes one step of the motion, and
-    # limits(c), the range of each number of a command.
-
-    def guard(self):
-        """Stops the motors from a thread of its own when a method of the adapter hangs."""
-        while not self.adapter.ending:
-            time.sleep(DEAD_MAN / 4)
-            if self.adapter.clock() - self.adapter.passed > DEAD_MAN and not self.at_rest():
-                log.error("the adapter hangs while the %s moves; a method of a unit has to return at once", self.id)
-                self.guarded(self.brake)
+    moves, order, fed_at, ticked_at, watcher = True, "idle", -math.inf, math.inf, None
+    rested, unfed = 0.0, False  # how long it has stood still in this state, in s; robotd was gone while it moved
 
     def enabled(self):
-        return self.state == "run" and self.adapter.order == "run"
+        return self.state == "run" and self.order == "run"
 
     def refuse(self, c):
         super().refuse(c)
@@ -41,50 +32,63 @@ class Mover(Unit):
             if (v := c.do.get(axis)) is not None and not least <= v <= most:
                 raise Refused(f"{axis} is {v}; the {self.id} does {least} to {most}", "out_of_range")
 
-    def go(self, state, detail="ordered to stand still", reason="safety_disabled"):
-        self.state, self.rested = state, 0.0
-        if state != "run":
-            self.abort(detail, reason)
-        if state == "error":
-            self.guarded(self.brake)
+    def in_tick(self, m):  # robotd feeds the unit, and repeats its order
+        if not isinstance(m["order"], str):
+            raise ValueError(f"the order is {m['order']!r}")
+        before, self.order, self.fed_at = (self.order, self.state), m["order"], self.adapter.clock()
+        self.follow()
+        if before != (self.order, self.state):
+            self.adapter.step(0.0)  # a change is reported at once
 
-    def obey(self, order):
-        if order in ("idle", "stop") and self.state == "run":
-            self.abort("ordered to stand still", "safety_disabled")
-        elif order == "run" and self.state == "idle" and not self.fault:
-            self.go("run")
-        elif order == "halt" and self.state == "run":
-            self.go("halt")
-        elif order not in ("idle", "stop", "run", "halt", "reset") and self.state != "error":
-            self.go("error")  # also when the order is unknown
+    def follow(self):  # takes the state that follows from the order, as the table in topics.md has it
+        stopped = "idle" if self.at_rest() else "run"
+        state = {
+            ("idle", "run"): "run", ("run", "idle"): stopped, ("run", "stop"): stopped, ("run", "halt"): "halt",
+            ("error", "reset"): "error" if self.fault or self.rested < SETTLE else "idle",
+        }.get((self.state, self.order), self.state)
+        if self.order not in ("idle", "stop", "run", "halt", "reset") or state == "halt" and self.rested >= HOLD:
+            state = "error"  # also when the order is unknown
+        if state != self.state:
+            self.enter(state)
+        if self.order != "run":
+            self.fail("safety_disabled", "ordered to stand still")
+
+    def enter(self, state):
+        self.state, self.rested = state, 0.0
+        if state == "error":
+            self.attempt(self.brake)
+        if state == "run" and not self.watcher:
+            self.watcher = threading.Thread(target=self.watch, daemon=True)
+            self.watcher.start()
+
+    def watch(self):  # stops the motors from a thread of its own when a method of the adapter hangs
+        while True:
+            time.sleep(DEAD_MAN / 4)
+            if self.adapter.clock() - self.ticked_at > DEAD_MAN and not self.at_rest():
+                log.error("the adapter hangs while the %s moves; a method of a unit has to return at once", self.id)
+                self.attempt(self.brake)
 
     def set_fault(self, fault):
         self.fault = fault or ("robotd was gone while it moved" if self.unfed else "")
         if self.fault and self.state != "error":
-            self.go("error", self.fault, "unit_error")
+            self.enter("error")
+            self.fail("unit_error", self.fault)
 
-    def lost(self):
-        """robotd is gone."""
+    def robotd_gone(self):
         if self.state in ("run", "halt"):
             self.unfed = True
             self.set_fault(self.fault)
 
     def tick(self, dt):
-        if not self.at_rest() and self.adapter.clock() - self.adapter.fed_at > DEAD_MAN:
-            self.lost()
-        elif self.at_rest() and self.rested >= SETTLE:
+        self.ticked_at = self.adapter.clock()
+        if not self.at_rest() and self.ticked_at - self.fed_at > DEAD_MAN:
+            self.unfed = True
+        elif self.rested >= SETTLE:
             self.unfed = False
-        super().tick(dt)
-        if no := self.guarded(self.move, dt, self.enabled()):
-            self.set_fault(no["detail"])
+        self.move(dt, self.enabled())
         self.rested = self.rested + dt if self.at_rest() else 0.0
-        order = self.adapter.order
-        if self.state == "run" and order in ("idle", "stop") and self.at_rest():
-            self.go("idle")
-        elif self.state == "halt" and self.rested >= HOLD:
-            self.go("error")
-        elif self.state == "error" and order == "reset" and not self.fault and self.rested >= SETTLE:
-            self.go("idle")
+        self.follow()
+        super().tick(dt)
 
 
 def ramp(v, want, up, down):
@@ -94,16 +98,17 @@ def ramp(v, want, up, down):
 
 
 class Drive(Mover):
-    """A drive. apply(vx_mps, wz_radps) gets its set-points 50 times a second, ramped and within the limits."""
+    """A drive. Authors write apply(vx_mps, wz_radps), which gets the set-points 50 times a second, ramped and within
+    the limits. A drive with the type goto has steer(c): it returns the speeds of the next step, or None when it has
+    arrived, and raises Refused if there is no way."""
 
-    kind, types, vx, wz, velocity = "drive", ("drive",), 0.0, 0.0, None  # vx, wz: set-points; velocity: (vx, wz, valid until)
+    kind, types, vx, wz = "drive", ("drive",), 0.0, 0.0  # vx, wz: the set-points
+    velocity = way = None  # of a person who drives: vx, wz, valid until; of a goto: the speeds of the next step
 
     def __init__(self, id=None, max_speed_mps=0.3, max_turn_radps=0.5, braking_mps2=1.0, accel_mps2=0.5, **fields):
-        super().__init__(id, max_speed_mps=max_speed_mps, max_turn_radps=max_turn_radps, braking_mps2=braking_mps2, **fields)
+        fields.update(max_speed_mps=max_speed_mps, max_turn_radps=max_turn_radps, braking_mps2=braking_mps2)
+        super().__init__(id, **fields)
         self.most, self.down, self.up = (max_speed_mps, max_turn_radps), braking_mps2, accel_mps2
-
-    # What authors write, beside apply. A drive with the type goto has steer(c): it returns the speeds of the next step,
-    # or None when it has arrived, and raises Refused if there is no way.
 
     def measured(self):
         """Returns the measured speeds."""
@@ -111,8 +116,6 @@ class Drive(Mover):
 
     def position(self):
         """Returns x and y in m and theta in rad on the map; None if the drive does not know."""
-
-    # What the adapter uses.
 
     def brake(self):
         self.vx = self.wz = 0.0
@@ -129,58 +132,61 @@ class Drive(Mover):
     def refuse(self, c):
         super().refuse(c)
         if c.type == "goto" and (point := c.do.get("point")) not in (None, *self.adapter.points):
-            raise Refused(f"there is no point {point}; the map has {', '.join(self.adapter.points) or 'none'}", "out_of_range")
-
-    def drive(self, vx, wz, ttl):
-        """A person drives."""
-        if self.enabled() and not self.fault:
-            self.abort("a person drives", "superseded")
-            v, w = self.most
-            self.velocity = max(-v, min(v, vx)), max(-w, min(w, wz)), self.adapter.clock() + min(ttl, VELOCITY_TTL)
+            known = ", ".join(self.adapter.points) or "none"
+            raise Refused(f"there is no point {point}; the map has {known}", "out_of_range")
 
     def begin(self, c):
-        self.velocity = None if self.enabled() else self.velocity
+        self.velocity = self.way = None
         super().begin(c)
 
-    def abort(self, detail, reason):
-        self.velocity = None
-        super().abort(detail, reason)
+    def poll(self, c):
+        self.way = self.steer(c) if c.type == "goto" else None
+        return c.type == "goto" and not self.way
+
+    def in_velocity(self, m):  # a person drives
+        wanted, until = (m["vx_mps"], m["wz_radps"]), self.adapter.clock() + min(m["ttl_ms"] / 1000, VELOCITY_TTL)
+        if m["unit"] == self.id and self.enabled() and all(map(math.isfinite, wanted)):
+            self.fail("superseded", "a person drives")
+            self.velocity = *(max(-most, min(most, v)) for v, most in zip(wanted, self.most)), until
+
+    def in_calibrate(self, m):  # the body has its own map and no other, and its units need no homing
+        if self is next(u for u in self.adapter.units.values() if u.kind == "drive"):  # one drive answers
+            result = {"points": self.adapter.points}
+            if m.get("map"):
+                detail = f"map {m['map']['name']}: this body has only its own"
+                result = {"points": [], "reason": "bad_map", "detail": detail}
+            units = [{"unit": id} for id in self.adapter.units]
+            self.adapter.event("calibrated", key=m["key"], units=units, map=result)
 
     def move(self, dt, may):
         if self.state == "error":
             return self.brake()
-        if self.velocity and self.adapter.clock() >= self.velocity[2]:
+        if not may or self.velocity and self.adapter.clock() >= self.velocity[2]:
             self.velocity = None
-        want = self.velocity[:2] if self.velocity and may else (0.0, 0.0)
-        for c in list(self.running.values()) if may else ():
-            want = self.next_step(c) if c.type == "goto" else (c.do.get("vx_mps", 0.0), c.do.get("wz_radps", 0.0))
+        want = self.velocity[:2] if self.velocity else (0.0, 0.0)
+        for c in self.running.values():
+            want = self.way or (c.do.get("vx_mps", 0.0), c.do.get("wz_radps", 0.0))
         self.vx = ramp(self.vx, want[0], self.up * dt, self.down * dt)
         self.wz = ramp(self.wz, want[1], 6 * self.up * dt, 6 * self.down * dt)
         self.apply(self.vx, self.wz)
 
-    def next_step(self, c):
-        try:
-            if step := self.steer(c):
-                return step
-            self.end(c, "done")
-        except Refused as no:
-            self.end(c, "failed", reason=no.reason, detail=no.detail)
-        return 0.0, 0.0
-
     def report(self):
         at = dict(zip(("x_m", "y_m", "theta_rad"), self.position() or ()))
-        return {**super().report(), **dict(zip(("vx_mps", "wz_radps"), self.measured())), "set_vx_mps": self.vx, "set_wz_radps": self.wz, **at}
+        speeds = dict(zip(("vx_mps", "wz_radps", "set_vx_mps", "set_wz_radps"), (*self.measured(), self.vx, self.wz)))
+        return {**super().report(), **speeds, **at}
 
 
 class Head(Mover):
-    """A head. apply(yaw_rad, pitch_rad, roll_rad) sets its servos, 50 times a second on the way to the wanted angles."""
+    """A head. apply(yaw_rad, pitch_rad, roll_rad) sets its servos, 50 times a second, on the way to the angles."""
 
     kind, types, axes = "head", ("head",), ("yaw_rad", "pitch_rad", "roll_rad")
 
     def __init__(self, id=None, speed_radps=1.0, motions=None, **fields):
         """motions: by name, the directions through which the head goes, as lists of three angles."""
-        super().__init__(id, **fields, **({"motions": sorted(motions)} if motions else {}))
-        self.speed, self.motions, self.now, self.path = speed_radps, motions or {}, [0.0] * 3, []
+        if motions:
+            self.types, fields["motions"] = ("head", "motion"), sorted(motions)
+        super().__init__(id, **fields)
+        self.speed, self.motions, self.now, self.path = speed_radps, motions, [0.0] * 3, []
 
     def brake(self):
         self.path = []
@@ -190,8 +196,8 @@ class Head(Mover):
         return not self.path
 
     def limits(self, c):
-        reach = {a: self.fields.get(a, {"min": 0, "max": 0}) for a in self.axes}
-        return {a: (r["min"], r["max"]) for a, r in reach.items()}
+        fixed = {"min": 0, "max": 0}
+        return {a: tuple(self.fields.get(a, fixed)[end] for end in ("min", "max")) for a in self.axes}
 
     def start(self, c):
         look = [now if c.do.get(a) is None else float(c.do[a]) for a, now in zip(self.axes, self.now)]
