@@ -17,17 +17,6 @@ import (
 	"troupe/schema"
 )
 
-// ordered is a body that reports the orders that its adapter gives it.
-type ordered struct {
-	*sim.Sim
-	orders chan driver.Order
-}
-
-func (o ordered) Order(to driver.Order) {
-	o.Sim.Order(to)
-	o.orders <- to
-}
-
 // BenchmarkStopAtTheAdapter measures a stop from a client's publication, over the broker of the
 // fleet, the robot's loop and the bus, until the adapter gives the order to its motors. Beside it
 // is the bare delivery of that message over the same broker. The robot's own steps are counted in
@@ -66,7 +55,7 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 	})
 	b.Run("stop-to-adapter", func(b *testing.B) {
 		onRobot := brokertest.Start(b, brokertest.AsBus)
-		body := ordered{sim.New(sim.Config{}), make(chan driver.Order, 64)}
+		body := bustest.ReportOrders(sim.New(sim.Config{}))
 		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: onRobot.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
@@ -91,7 +80,7 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 				send("r1", "enable")
 				for waits := true; waits; {
 					select {
-					case o := <-body.orders:
+					case o := <-body.Orders:
 						if o == driver.ToRun {
 							again.Stop()
 							return
@@ -104,7 +93,7 @@ func BenchmarkStopAtTheAdapter(b *testing.B) {
 		}
 		measure(b, func() {
 			send("r1", "stop")
-			for o := range body.orders {
+			for o := range body.Orders {
 				if o == driver.ToStop {
 					return
 				}

@@ -60,17 +60,6 @@ func TestStopIsOneDeliveryToTheAdapter(t *testing.T) {
 	})
 }
 
-// ordered is a body that reports the orders that its adapter gives it.
-type ordered struct {
-	*sim.Sim
-	orders chan driver.Order
-}
-
-func (o ordered) Order(to driver.Order) {
-	o.Sim.Order(to)
-	o.orders <- to
-}
-
 // BenchmarkStop measures, over the same broker on the loopback, the bare delivery of a message
 // of this size, and a stop from the driver's method until the adapter gives the order to its
 // motors. It also reports the median and the time of 99 %. BenchmarkStopAtTheAdapter of robotd/robot has
@@ -103,7 +92,7 @@ func BenchmarkStop(b *testing.B) {
 		})
 	})
 	b.Run("order-to-adapter", func(b *testing.B) {
-		body := ordered{sim.New(sim.Config{}), make(chan driver.Order, 64)}
+		body := bustest.ReportOrders(sim.New(sim.Config{}))
 		adapters, err := bustest.Serve(b.Context(), bustest.Config{URL: broker.URL(), Body: body, Parts: map[string][]schema.UnitKind{"base": schema.UnitKinds}})
 		if err != nil {
 			b.Fatal(err)
@@ -120,7 +109,7 @@ func BenchmarkStop(b *testing.B) {
 		}()
 		order := func(o driver.Order) {
 			d.Order(o)
-			for o != <-body.orders {
+			for o != <-body.Orders {
 			}
 		}
 		measure(b, func() { order(driver.ToStop) }, func() { order(driver.ToRun) })
