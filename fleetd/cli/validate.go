@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -91,8 +90,8 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
 		for j, p := range problems {
-			if first, _, ok := strings.Cut(p.Hint, "; or both together"); ok && p.Code == library.CodeActDraft {
-				p.Hint = first + "; or give its file too with -f" // a file is published, not the draft of its name
+			if p.Code == library.CodeActDraft {
+				p.Hint = "publish it first with fleetd act publish, or give its file too with -f" // a file is published, not the draft of its name
 				problems[j] = p
 			}
 			if sh.forPeople() {
