@@ -161,7 +161,7 @@ func (d *device) wayOut() string {
 			return "check it, then send sys/ack-fault " + d.unit.ID
 		}
 		if d.fault() != "" {
-			return "see to the cause; the robot uses the unit again when the fault is over"
+			return "correct the cause; the robot uses the unit again when the fault is over"
 		}
 		return "the unit is used again when it has cooled"
 	}

@@ -195,7 +195,7 @@ func (t Step) Calibrated(ev event.Calibrated) {
 	}
 	m := string(t.cfg.Mode.Calibration)
 	if why.Reason != "" {
-		hint := "see to the cause, then send mode/set " + m
+		hint := "correct the cause, then send mode/set " + m
 		if why.Reason == schema.ReasonBadMap {
 			hint = "assign places with a map that this body can read, or without one, then send mode/set " + m
 		}

@@ -314,7 +314,7 @@ func TestHungModeHasAnAlertUntilItIsActiveAgain(t *testing.T) {
 
 func TestFailedCalibrationSaysWhatToDo(t *testing.T) {
 	for reason, hint := range map[schema.Reason]string{
-		schema.ReasonUnitError: "see to the cause, then send mode/set str",
+		schema.ReasonUnitError: "correct the cause, then send mode/set str",
 		schema.ReasonBadMap:    "assign places with a map that this body can read, or without one, then send mode/set str",
 	} {
 		r := newRig(t)
