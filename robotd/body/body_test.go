@@ -3,6 +3,7 @@ package body
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"troupe/robotd/act"
@@ -15,6 +16,8 @@ import (
 	"troupe/schema/score"
 	"troupe/schema/verb"
 )
+
+var enabled = safety.Standstill{At: schema.SafetyEnabled}
 
 func newBody() State {
 	return New(driver.Body{Points: []string{"dock"}, Units: []schema.Unit{
@@ -32,9 +35,12 @@ func TestGateHoldsForEachUnit(t *testing.T) {
 		"face":    {schema.SafetyEnabled: true, schema.SafetyDisabled: true, schema.SafetyEStop: true},
 	} {
 		for at, passes := range want {
-			c, shut, _ := b.Command(at, safety.Act, &act.Effect{Unit: unit, Do: &score.Action{}}, &effect.List{})
+			c, shut, detail := b.Command(safety.Standstill{At: at}, safety.Act, &act.Effect{Unit: unit, Do: &score.Action{}}, &effect.List{})
 			if (shut == "") != passes || passes && c.Unit != unit {
 				t.Errorf("%s in %s: %+v, %q", unit, at, c, shut)
+			}
+			if !passes && (!strings.Contains(detail, unit) || !strings.HasSuffix(detail, "safety/enable")) {
+				t.Errorf("%s in %s is refused with %q, want its name and the way out", unit, at, detail)
 			}
 		}
 	}
@@ -44,12 +50,12 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
 	b.SetVolume(verb.Number{Value: 0.5, Said: true})
 	half := 0.5
-	c, _, _ := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}}, &effect.List{})
+	c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}}, &effect.List{})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
 		t.Errorf("the speaker is sent %v", c.Do.Volume)
 	}
 	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
-	c, _, _ = b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}}, &effect.List{})
+	c, _, _ = b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}}, &effect.List{})
 	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
 		t.Errorf("the drive is sent %+v", c.Do)
 	}
@@ -69,7 +75,7 @@ func TestTaughtPointHoldsOnlyOnItsMap(t *testing.T) {
 			t.Errorf("%s: caps list %v and the points %v, want %s", when, list, b.Points(), offered)
 		}
 		do := &score.Action{Type: score.TypeGoto, Point: elsewhere}
-		if _, why, detail := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" || detail != b.Elsewhere(elsewhere) {
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" || detail != b.Elsewhere(elsewhere) {
 			t.Errorf("%s: goto %s is refused with %q %q", when, elsewhere, why, detail)
 		}
 	}

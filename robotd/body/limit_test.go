@@ -47,7 +47,7 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 		p := setPoints[indexOf(t, c.name)]
 		wanted, do := c.wanted, score.Action{}
 		*p.of(&do) = &wanted
-		got, why, _ := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: c.unit, Do: &do}, &out)
+		got, why, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: c.unit, Do: &do}, &out)
 		if why != "" || got.Do == nil || **p.of(got.Do) != c.got || wanted != c.wanted {
 			t.Errorf("%s %v: %+v, %q", c.name, c.wanted, got, why)
 		}
@@ -59,7 +59,7 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 			b, out, do := limitedBody(), effect.List{}, score.Action{}
 			*p.of(&do) = &bad
-			if _, why, detail := b.Command(schema.SafetyEnabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange || !strings.Contains(detail, p.name) {
+			if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange || !strings.Contains(detail, p.name) {
 				t.Errorf("%s %v: %q, %q", p.name, bad, why, detail)
 			}
 		}

@@ -152,7 +152,7 @@ func (t *step) manuals() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
 		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
-		Manual:    t.modes.Manual(),
+		Standstill: t.standstill(), Manual: t.modes.Manual(), Modes: &t.modes,
 		Reachable: !lost && (t.report.Session() != "" || t.beats.AtRobot(t.now)),
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()

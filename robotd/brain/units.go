@@ -115,7 +115,7 @@ func (t *step) toUnit(o *act.Effect) {
 
 // command asks the body whether a unit may do what o demands, within its limits.
 func (t *step) command(by safety.Issuer, o *act.Effect) (c driver.Command, refused schema.Reason, detail string) {
-	t.collect(func() { c, refused, detail = t.body.Command(t.safety.At, by, o, &t.list) })
+	t.collect(func() { c, refused, detail = t.body.Command(t.standstill(), by, o, &t.list) })
 	return c, refused, detail
 }
 

@@ -305,10 +305,10 @@ func (s *State) listCauses() {
 // Causes are why the robot has to be at rest, for the safety core.
 func (s *State) Causes() []safety.Cause { return s.causes }
 
-// Unusable returns why nobody may use a unit; empty = it may be used.
+// Unusable returns why nobody may use a unit, and the way out; empty = it may be used.
 func (s *State) Unusable(unit string) string {
 	if d := s.device(unit); d != nil && d.disabled() {
-		return d.why()
+		return d.why() + "; " + d.wayOut()
 	}
 	return ""
 }
@@ -326,6 +326,16 @@ func (s *State) Motion() schema.Reason {
 	for i := range s.guards {
 		if s.guards[i].active {
 			return schema.ReasonSafeguard
+		}
+	}
+	return ""
+}
+
+// Safeguard explains Motion, with the way out.
+func (s *State) Safeguard() string {
+	for i := range s.guards {
+		if s.guards[i].active {
+			return guards[i].detail + "; motion is allowed again a while after that is over"
 		}
 	}
 	return ""

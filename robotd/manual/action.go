@@ -94,7 +94,7 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 	if moves {
 		units := t.Body.Units()
 		for _, u := range units {
-			if u.Kind.Moves() && e.Act.UsesUnit(u, units) && t.refuseManual(o, u.Kind, u.ID) {
+			if u.Kind.Moves() && e.Act.UsesUnit(u, units) && t.refuseManual(o, u) {
 				return
 			}
 		}

@@ -101,13 +101,17 @@ func (t Step) teleopFacts() teleop.Facts {
 	}
 	drive, ok := t.Body.First(schema.UnitDrive)
 	if !ok {
-		f.Forbid = schema.ReasonUnknownVerb
+		f.Forbid, f.ForbidDetail = schema.ReasonUnknownVerb, "this robot has no drive"
 		return f
 	}
 	f.MaxMPS, f.MaxRadPS = drive.Speeds()
 	f.Forbid = t.forbids(schema.UnitDrive)
-	if f.Forbid == "" && t.Health.Unusable(drive.ID) != "" {
-		f.Forbid = schema.ReasonDeviceDisabled
+	why := t.Health.Unusable(drive.ID)
+	switch {
+	case f.Forbid != "" && len(t.frames) > 0:
+		f.ForbidDetail = t.explain(f.Forbid, drive)
+	case f.Forbid == "" && why != "":
+		f.Forbid, f.ForbidDetail = schema.ReasonDeviceDisabled, "the "+drive.ID+" is switched off: "+why
 	}
 	return f
 }
@@ -126,6 +130,20 @@ func (t Step) forbids(k schema.UnitKind) schema.Reason {
 		return t.Health.Motion()
 	}
 	return ""
+}
+
+// explain says for people why a unit cannot be used manually now, and the way out.
+func (t Step) explain(why schema.Reason, unit schema.Unit) string {
+	name := cmp.Or(unit.ID, string(unit.Kind))
+	switch why {
+	case schema.ReasonNotInMnl:
+		return t.Modes.NotManual()
+	case schema.ReasonLinkLost:
+		return "the " + name + " may not move: no heartbeat of an operator reaches the robot; it may when one does"
+	case schema.ReasonSafeguard:
+		return "the " + name + " may not move: " + t.Health.Safeguard()
+	}
+	return t.Standstill.Refusal(name, safety.ClassOf(unit.Kind))
 }
 
 // driveFigures is the data of telemetry/drive.

@@ -114,6 +114,7 @@ func (t Step) Hands() {
 	if single {
 		do = asked.Action(t.cfg.Languages)
 		unit, _ = t.performer(o, &do)
+		unit.Kind = kind // also if none can
 	}
 	switch {
 	case t.unmet(o) || t.Uncontrolled(o) || t.takeDeletion(o):
@@ -121,7 +122,7 @@ func (t Step) Hands() {
 	case kind != "" && !has:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
 		return
-	case t.refuseManual(o, kind, unit.ID):
+	case t.refuseManual(o, unit):
 		return
 	}
 	switch a := o.Args.(type) {
@@ -165,18 +166,23 @@ func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail strin
 	t.Out.Refuse(o.Key, why, pointer, detail)
 }
 
-// refuseManual refuses a command for a unit of a kind that is not possible now.
-func (t Step) refuseManual(o request.Perform, k schema.UnitKind, unit string) bool {
-	if why := t.forbids(k); why != "" {
-		t.refuse(o, why, "", why.Describe().Text)
+// refuseManual refuses a command for a unit that cannot be used now. A command without a unit
+// has an empty one.
+func (t Step) refuseManual(o request.Perform, unit schema.Unit) bool {
+	if why := t.forbids(unit.Kind); why != "" {
+		t.refuse(o, why, "", t.explain(why, unit))
 		return true
 	}
-	if why := t.Health.Unusable(unit); why != "" {
-		t.refuse(o, schema.ReasonDeviceDisabled, "", "the "+unit+" is switched off: "+why)
+	if why := t.Health.Unusable(unit.ID); why != "" {
+		t.refuse(o, schema.ReasonDeviceDisabled, "", "the "+unit.ID+" is switched off: "+why)
 		return true
 	}
-	if why := t.Body.Broken(unit); why != "" {
-		t.refuse(o, schema.ReasonUnitError, "", "the "+unit+" is out of order: "+why)
+	if why := t.Body.Broken(unit.ID); why != "" {
+		wayOut := "; the robot uses it again when the fault is over"
+		if unit.Kind.Moves() {
+			wayOut = "; check what caused it, then send safety/reset and safety/enable"
+		}
+		t.refuse(o, schema.ReasonUnitError, "", "the "+unit.ID+" is out of order: "+why+wayOut)
 		return true
 	}
 	return false

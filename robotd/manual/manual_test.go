@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/robotd/taught"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -68,11 +69,17 @@ type health struct {
 	motion schema.Reason
 }
 
+// inAto are the modes of a robot that is in ato.
+type inAto struct{}
+
+func (inAto) NotManual() string { return "the robot is in ato; mode/set mnl starts mnl" }
+
 func (h *health) Motion() schema.Reason { return h.motion }
+func (h *health) Safeguard() string     { return "somebody pushes the robot; it moves again later" }
 
 func (h *health) Unusable(unit string) string {
 	if unit == h.unit && unit != "" {
-		return "it is hot"
+		return "it is hot; the unit is used again when it has cooled"
 	}
 	return ""
 }
@@ -86,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	}}}
 	w.lanes.Executor = act.New(act.Config{Units: w.body.units, Lanes: Lanes(w.body.units), Limits: act.Defaults()})
 	w.lanes.Gate(act.Gate{})
-	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Reachable: true, Session: "s1", Body: w.body, Health: &w.health}
+	w.facts = Facts{Safety: schema.SafetyEnabled, Manual: true, Modes: inAto{}, Reachable: true, Session: "s1", Body: w.body, Health: &w.health}
 	w.control("op1", "acquire", verb.Acquire{TTLMS: 60_000})
 	return w
 }
@@ -189,6 +196,30 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 				t.Errorf("answered %+v, want %q at %q", r.Verdict, c.want, c.at)
 			}
 		})
+	}
+}
+
+func TestRefusalNamesTheUnitAndTheWayOut(t *testing.T) {
+	rests := func(at schema.SafetyState, latches ...safety.Latch) func(*world) {
+		return func(w *world) {
+			w.facts.Safety, w.facts.Standstill = at, safety.Standstill{At: at, Latches: latches}
+		}
+	}
+	for want, change := range map[string]func(*world){
+		"the robot is in ato; mode/set mnl starts mnl": func(w *world) { w.facts.Manual = false },
+
+		"the head-2 may not move: the safety core is DISABLED; safety/enable":                               rests(schema.SafetyDisabled),
+		"the head-2 may not move: a stop is latched; release the latched stop s-1, then safety/enable":      rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
+		"the head-2 may not move: no heartbeat of an operator reaches the robot; it may when one does":      func(w *world) { w.facts.Reachable = false },
+		"the head-2 may not move: somebody pushes the robot; it moves again later":                          func(w *world) { w.health = health{motion: schema.ReasonSafeguard} },
+		"the head-2 is switched off: it is hot; the unit is used again when it has cooled":                  func(w *world) { w.health = health{unit: "head-2"} },
+		"the head-2 is out of order: stuck; check what caused it, then send safety/reset and safety/enable": func(w *world) { w.body.broken["head-2"] = "stuck" },
+	} {
+		w := newWorld(t)
+		change(w)
+		if r := w.ask("head", head("head-2", 0.5)); r.Detail != want {
+			t.Errorf("got  %q\nwant %q", r.Detail, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/robotd/taught"
 	"troupe/robotd/teleop"
 	"troupe/schema"
@@ -64,14 +65,16 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing  schema.Precondition
-	Safety    schema.SafetyState
-	Manual    bool   // the active mode accepts manual commands, and is not paused
-	Reachable bool   // an operator can reach the robot
-	Session   string // with the broker; empty without a session
-	Body      Body
-	Health    Health
-	Story     Story
+	Standing   schema.Precondition
+	Safety     schema.SafetyState
+	Standstill safety.Standstill // what keeps the robot at rest, and its way out
+	Manual     bool              // the active mode accepts manual commands, and is not paused
+	Modes      Modes
+	Reachable  bool   // an operator can reach the robot
+	Session    string // with the broker; empty without a session
+	Body       Body
+	Health     Health
+	Story      Story
 }
 
 // Body is what the package asks of the body.
@@ -90,12 +93,19 @@ type Body interface {
 	Elsewhere(point string) (why string)
 }
 
+// Modes is what the package asks of the modes.
+type Modes interface {
+	// NotManual returns why manual commands are not accepted, and the way out.
+	NotManual() string
+}
+
 // Health is what the package asks of the diagnosis.
 type Health interface {
 	// Unusable returns why nobody may use a unit, and Motion why nothing may move; empty = it
-	// may.
+	// may. Unusable and Safeguard, which explains Motion, say the way out too.
 	Unusable(unit string) string
 	Motion() schema.Reason
+	Safeguard() string
 }
 
 // Story is what can be performed by its id.

@@ -34,6 +34,14 @@ func (s *State) CauseDetail() string {
 // String says why the robot is at rest, and the whole way out.
 func (h Standstill) String() string { return h.why() + "; " + h.WayOut() }
 
+// Refusal says why a unit may not do now what was asked of it, and the whole way out.
+func (h Standstill) Refusal(unit string, c Class) string {
+	if c == Sounds {
+		return "the " + unit + " may not make sounds: " + h.String()
+	}
+	return "the " + unit + " may not move: " + h.String()
+}
+
 func (h Standstill) why() string {
 	switch {
 	case Halts(h.At):

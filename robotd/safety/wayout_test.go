@@ -22,5 +22,10 @@ func TestStandstillLeadsTheWholeWay(t *testing.T) {
 		if got := h.String(); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
+		for class, start := range map[Class]string{Moves: "the head may not move: ", Sounds: "the head may not make sounds: "} {
+			if got := h.Refusal("head", class); got != start+want {
+				t.Errorf("got  %q\nwant %q", got, start+want)
+			}
+		}
 	}
 }

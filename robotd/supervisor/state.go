@@ -158,6 +158,19 @@ func (s *State) Manual() bool {
 	return s.InCharge().Manual && s.mode.Phase == mode.Ready && !s.mode.Paused(&s.cfg.Mode)
 }
 
+// NotManual returns why manual verbs are not accepted, and the way out; empty = they are.
+func (s *State) NotManual() string {
+	switch active := string(s.Active()); {
+	case s.mode.Phase != mode.Ready:
+		return "the robot is in " + active + " (" + string(s.mode.Phase) + "); ask again when mnl is ready, which mode/set mnl starts"
+	case !s.InCharge().Manual:
+		return "the robot is in " + active + "; mode/set mnl starts mnl"
+	case s.mode.Paused(&s.cfg.Mode):
+		return active + " is paused; mode/resume resumes it"
+	}
+	return ""
+}
+
 // Active is the mode in charge. Between two modes it is the requested one, so that the field
 // of documents is never empty while phase is "switching".
 func (s *State) Active() schema.ModeID {

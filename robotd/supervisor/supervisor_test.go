@@ -336,16 +336,16 @@ func TestFailedCalibrationSaysWhatToDo(t *testing.T) {
 
 func TestOnlyTheManualModeTakesManualVerbs(t *testing.T) {
 	r := newRig(t)
-	for m, want := range map[schema.ModeID]bool{"mnl": true, "dance": false} {
-		if r.set(m); r.s.Manual() != want {
-			t.Errorf("in %s manual verbs are taken: %v", m, r.s.Manual())
+	for m, want := range map[schema.ModeID]string{"mnl": "", "dance": "the robot is in dance; mode/set mnl starts mnl"} {
+		if r.set(m); r.s.NotManual() != want || r.s.Manual() != (want == "") {
+			t.Errorf("in %s manual verbs are taken: %v, because %q, want %q", m, r.s.Manual(), r.s.NotManual(), want)
 		}
 		if got := r.s.InForce(); got != (verb.SetMode{Mode: m}) {
 			t.Errorf("in %s the order in force is %v", m, got)
 		}
 	}
 	r.set("mnl")
-	if r.asks("p", verb.PauseMode{}, schema.Precondition{}); r.s.Manual() {
-		t.Error("manual verbs are taken while mnl is paused")
+	if r.asks("p", verb.PauseMode{}, schema.Precondition{}); r.s.Manual() || r.s.NotManual() != "mnl is paused; mode/resume resumes it" {
+		t.Errorf("while mnl is paused manual verbs are not taken because %q", r.s.NotManual())
 	}
 }

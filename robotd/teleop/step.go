@@ -1,6 +1,7 @@
 package teleop
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -21,7 +22,8 @@ type Facts struct {
 	Client string // the holder of control; empty = none
 	Lease  string
 	// Forbid is why the robot may not be driven now; empty if it may.
-	Forbid schema.Reason
+	Forbid       schema.Reason
+	ForbidDetail string // why, and the way out
 	// The drive's limits in m/s and rad/s.
 	MaxMPS, MaxRadPS float64
 	// Period is the longest time until the next call of Look.
@@ -153,7 +155,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 	case now-seen > MaxViewAge:
 		return schema.ReasonPrecondition, fmt.Sprintf("the sender's view of the robot was %d ms old", (now - seen).Milliseconds())
 	case f.Forbid != "":
-		return f.Forbid, f.Forbid.Describe().Text
+		return f.Forbid, cmp.Or(f.ForbidDetail, f.Forbid.Describe().Text)
 	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
 		return schema.ReasonPrecondition, "release the stick first: send a frame with vx 0 and wz 0"
 	}

@@ -27,7 +27,7 @@ class Mover(Unit):
     def refuse(self, c):
         super().refuse(c)
         if not self.enabled():
-            raise Refused(f"the {self.id} is not enabled", "safety_disabled")
+            raise Refused(f"the {self.id} is not enabled; safety/enable lets it move", "safety_disabled")
         for axis, (least, most) in self.limits(c).items():
             if (v := c.do.get(axis)) is not None and not least <= v <= most:
                 raise Refused(f"{axis} is {v}; the {self.id} does {least} to {most}", "out_of_range")

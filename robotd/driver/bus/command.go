@@ -44,7 +44,7 @@ func (b *Bus) start(c driver.Command) {
 	case a.watch.health != good:
 		b.failed(c.Key, schema.ReasonUnitError, a.watch.detail)
 	case u.about.Kind.Moves() && a.sent != driver.ToRun:
-		b.failed(c.Key, schema.ReasonSafetyDisabled, "the "+c.Unit+" is not enabled")
+		b.failed(c.Key, schema.ReasonSafetyDisabled, "the "+c.Unit+" is not enabled; safety/enable lets it move")
 	case !b.publish(bus.In(a.name, bus.InStart), 1, bus.Start{
 		V: bus.Version, Key: c.Key, Unit: c.Unit, Holds: c.Holds, Text: c.Text, Choices: c.Choices, FromMS: c.From.Milliseconds(), Asset: c.Asset, Do: c.Do,
 	}):

@@ -210,7 +210,7 @@ func (s *Sim) motionRefusal(m *mover) (schema.Reason, string) {
 	case m.state == driver.Error && m.fault != "":
 		return schema.ReasonUnitError, m.fault
 	case m.state != driver.Run || s.order != driver.ToRun:
-		return schema.ReasonSafetyDisabled, "the " + m.id + " is not enabled"
+		return schema.ReasonSafetyDisabled, "the " + m.id + " is not enabled; safety/enable lets it move"
 	case !m.homed:
 		return schema.ReasonNotCalibrated, "the " + m.id + " has not been homed"
 	}
