@@ -38,13 +38,13 @@ func (t *step) stopDocument(ev event.StopDocument) {
 	case "":
 		t.toDesired(func(d desired.Step) { d.NoteStops(v) })
 	case schema.ReasonStaleRevision:
-		doc.Weight = latch.Repeated
+		doc.Verification = latch.Replayed
 	default:
-		doc.Weight = latch.Claimed
+		doc.Verification = latch.Unverified
 	}
 	d := t.latching(doc, ev.N)
 	t.endOutdated(d)
-	if d.Ignored == "" && doc.Weight == latch.Claimed {
+	if d.Ignored == "" && doc.Verification == latch.Unverified {
 		d.Ignored, d.Detail = v.Refused, v.Detail
 	}
 	if d.Ignored != "" {

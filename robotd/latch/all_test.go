@@ -31,7 +31,7 @@ func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 			Document{From: Robot, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}},
 			Document{From: Fleet, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}, true},
 		{"by an unverified document for all robots", []Input{
-			Document{From: Fleet, Rev: 7, FleetID: "one", Weight: Claimed, Stops: []schema.StopLatch{stop("k", true)}}}, false},
+			Document{From: Fleet, Rev: 7, FleetID: "one", Verification: Unverified, Stops: []schema.StopLatch{stop("k", true)}}}, false},
 		{"by another fleet's document of all", []Input{
 			Document{From: Robot, Rev: 7, FleetID: "one"},
 			Document{From: Fleet, Rev: 7, FleetID: "two", Stops: []schema.StopLatch{stop("k", true)}}}, false},

@@ -135,26 +135,26 @@ type Facts struct {
 // Input is something that may add or release latches.
 type Input interface{ input() }
 
-// Weight says what a document may do.
-type Weight int
+// Verification is how far a document satisfies the policy of signatures, and so what it may do.
+type Verification int
 
-// The weights.
+// The verifications.
 const (
-	Word     Weight = iota // verified: it latches and releases
-	Repeated               // verified earlier: it latches what was not released since, and releases nothing
-	Claimed                // not verified: it latches like any client's stop, and releases nothing
+	Verified   Verification = iota // it does: it latches and releases
+	Replayed                       // an earlier document, sent again: it latches what was not released since, and releases nothing
+	Unverified                     // it does not: it latches like any client's stop, and releases nothing
 )
 
 // The inputs.
 type (
 	// Document is desired/stop or fleet/stop as it was received.
 	Document struct {
-		From    Source
-		Problem string // why it cannot be decoded; then the other fields are empty
-		Rev     int64
-		FleetID string
-		Stops   []schema.StopLatch // at most one in fleet/stop
-		Weight  Weight
+		From         Source
+		Problem      string // why it cannot be decoded; then the other fields are empty
+		Rev          int64
+		FleetID      string
+		Stops        []schema.StopLatch // at most one in fleet/stop
+		Verification Verification
 	}
 	// Asked is a live stop or a stop command.
 	Asked struct {

@@ -28,7 +28,7 @@ func drawDocument(t *rapid.T) Document {
 	d := Document{
 		From: rapid.SampledFrom([]Source{Robot, Fleet}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
 		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t),
-		Weight: rapid.SampledFrom([]Weight{Word, Word, Word, Repeated, Claimed}).Draw(t, "weight"),
+		Verification: rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed, Unverified}).Draw(t, "verification"),
 	}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
 		return Document{From: d.From, Problem: "syntax"}
@@ -79,7 +79,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 				switch {
 				case !own:
 					t.Fatalf("%s was released by %+v", l.ID, doc)
-				case doc.Weight != Word:
+				case doc.Verification != Verified:
 					t.Fatalf("%s was released by an unverified document: %+v", l.ID, doc)
 				case l.ID == unreadableID(doc.From):
 					if doc.Rev <= newest[doc.From] {
@@ -110,7 +110,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 				delete(wrote, a.ID)
 				past[a.ID] = maps.Clone(newest)
 			}
-			if own && doc.Weight != Claimed {
+			if own && doc.Verification != Unverified {
 				named := map[string]bool{}
 				for _, stop := range doc.Stops {
 					named[stop.ID] = true
@@ -124,7 +124,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 					wrote[stop.ID][doc.From] = max(wrote[stop.ID][doc.From], doc.Rev)
 				}
 				for id, by := range wrote {
-					if doc.Weight == Word && !named[id] && by[doc.From] > 0 && by[doc.From] < doc.Rev {
+					if doc.Verification == Verified && !named[id] && by[doc.From] > 0 && by[doc.From] < doc.Rev {
 						delete(by, doc.From)
 						if released[id] == nil {
 							released[id] = map[Source]int64{}
@@ -132,7 +132,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 						released[id][doc.From] = doc.Rev
 					}
 				}
-				if doc.Weight == Word {
+				if doc.Verification == Verified {
 					newest[doc.From] = max(newest[doc.From], doc.Rev)
 				}
 			}
@@ -174,9 +174,9 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 		left := map[string]int64{} // the newest revision that this robot saw release it
 		for range rapid.IntRange(1, 30).Draw(t, "deliveries") {
 			doc := rapid.SampledFrom(published).Draw(t, "document")
-			doc.Weight = rapid.SampledFrom([]Weight{Word, Word, Word, Repeated}).Draw(t, "weight")
+			doc.Verification = rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed}).Draw(t, "verification")
 			if doc.Rev >= newest.Rev {
-				doc.Weight = Word // the newest one was never published before
+				doc.Verification = Verified // the newest one was never published before
 			}
 			before := s.Latches
 			s.Latches = slices.Clone(before)
@@ -199,7 +199,7 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 				if has(&s, l.ID) {
 					continue
 				}
-				if names(doc, l.ID) || doc.Weight != Word || l.ByRobot >= doc.Rev {
+				if names(doc, l.ID) || doc.Verification != Verified || l.ByRobot >= doc.Rev {
 					t.Fatalf("%s, which revision %d held, was lost to revision %d", l.ID, l.ByRobot, doc.Rev)
 				}
 				left[l.ID] = max(left[l.ID], doc.Rev)
@@ -297,18 +297,18 @@ func TestUnverifiedDocumentNeitherAddsNorReleases(t *testing.T) {
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
 	Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a")})
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x"), Weight: Claimed})
+	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x"), Verification: Unverified})
 	if !has(&s, "a") || !has(&s, "x") {
 		t.Fatalf("held are %+v", s.Latches)
 	}
 	if Step(&s, 0, f, Document{From: Robot, Rev: 6, FleetID: "fleetd"}); has(&s, "a") || !has(&s, "x") {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a"), Weight: Claimed}); has(&s, "a") {
+	if Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a"), Verification: Unverified}); has(&s, "a") {
 		t.Error("an old copy that is not signed holds again")
 	}
 	var fresh State
-	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Weight: Claimed}); fresh.FleetID != "" {
+	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Verification: Unverified}); fresh.FleetID != "" {
 		t.Error("the robot obeys the first fleet that sent an unsigned document")
 	}
 }

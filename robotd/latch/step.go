@@ -94,7 +94,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	if foreign {
 		d.Ignored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+", not to "+doc.FleetID
 	}
-	if foreign || doc.Weight == Claimed {
+	if foreign || doc.Verification == Unverified {
 		for _, stop := range doc.Stops {
 			stop.All = false // not verified by this fleet, so it does not concern other robots
 			if foreign || !s.overtaken(stop.ID, doc) {
@@ -113,7 +113,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	for _, stop := range doc.Stops {
 		s.latchNamed(doc, stop, d)
 	}
-	if doc.Weight != Word {
+	if doc.Verification != Verified {
 		return
 	}
 	for i := range s.Latches {

@@ -41,9 +41,9 @@ func (w *world) play(t *testing.T, line string) string {
 		case a == "anew":
 			anew = true
 		case a == "unsigned":
-			doc.Weight = Claimed
+			doc.Verification = Unverified
 		case a == "replayed":
-			doc.Weight = Repeated
+			doc.Verification = Replayed
 		case !named:
 			id, level, _ := strings.Cut(a, ":")
 			if level == "" {
