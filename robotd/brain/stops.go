@@ -73,7 +73,7 @@ func (t *step) stopCalled(ev event.LiveStop) {
 // endOutdated ends commands that wait for the disk: they were sent before the stop, or
 // before its release. A document that only records a latched stop ends none.
 func (t *step) endOutdated(d latch.Decision) {
-	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Latched() || m.Released() }) {
+	if slices.ContainsFunc(d.Transitions, func(t latch.Transition) bool { return t.Latched() || t.Released() }) {
 		t.stepRequests(request.Stopped{Detail: "a stop was held or released before it was begun"})
 	}
 }
@@ -102,7 +102,7 @@ func (t *step) latching(in latch.Input, n uint64) latch.Decision {
 	from := t.list.Len()
 	d := stops.Step(&t.stops, t.now, t.latchFactsNow(), in, &t.list)
 	t.settle(from)
-	if slices.ContainsFunc(d.Moves, func(m latch.Move) bool { return m.Latched() || m.Released() }) {
+	if slices.ContainsFunc(d.Transitions, func(t latch.Transition) bool { return t.Latched() || t.Released() }) {
 		t.stopped = max(t.stopped, n)
 	}
 	return d

@@ -73,16 +73,16 @@ type Latch struct {
 	PastFleet int64 `json:"past_fleet,omitzero"`
 }
 
-// by returns the newest revision of the document that names the latch.
-func (l *Latch) by(s Source) *int64 {
+// namedBy returns the newest revision in which that document names the stop; 0 = none does.
+func (l *Latch) namedBy(s Source) *int64 {
 	if s == Robot {
 		return &l.ByRobot
 	}
 	return &l.ByFleet
 }
 
-// past returns the newest revision that is older than the latch.
-func (l *Latch) past(s Source) int64 {
+// before returns the newest revision of that document when the stop was requested.
+func (l *Latch) before(s Source) int64 {
 	if s == Robot {
 		return l.PastRobot
 	}
@@ -171,30 +171,30 @@ func (Document) input() {}
 func (Asked) input()    {}
 func (Reset) input()    {}
 
-// Move is one transition of a latch.
-type Move struct {
+// Transition is a change of the phase of one latch.
+type Transition struct {
 	Latch Latch
 	From  Phase
 	To    Phase
 	Why   string
 }
 
-// Latched reports whether the move latches the stop.
-func (m Move) Latched() bool { return m.From == Free }
+// Latched reports whether the transition latches the stop.
+func (t Transition) Latched() bool { return t.From == Free }
 
-// Released reports whether the move releases the stop.
-func (m Move) Released() bool { return m.To == Free }
+// Released reports whether the transition releases the stop.
+func (t Transition) Released() bool { return t.To == Free }
 
 // Alteration is a change of a latch's level, person, client or reason.
 type Alteration struct{ From, To schema.StopLatch }
 
 // Decision is the result of an input.
 type Decision struct {
-	Moves   []Move
-	Altered []Alteration
-	Changed bool          // the state to store has changed
-	Ignored schema.Reason // stale_revision or wrong_fleet: why the document is not the newest one
-	Detail  string
+	Transitions []Transition
+	Altered     []Alteration
+	Changed     bool          // the state to store has changed
+	Ignored     schema.Reason // stale_revision or wrong_fleet: why the document is not the newest one
+	Detail      string
 }
 
 // Applies reports whether a live stop applies to this robot: the stop names it, or its

@@ -26,7 +26,7 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 	}
 	s.Latches = slices.DeleteFunc(s.Latches, func(l Latch) bool { return l.Phase == Free })
 	d.Altered = s.altered(before)
-	d.Changed = d.Changed || len(d.Moves)+len(d.Altered) > 0
+	d.Changed = d.Changed || len(d.Transitions)+len(d.Altered) > 0
 	return d
 }
 
@@ -124,8 +124,8 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 		if l.ID == unreadableID(doc.From) && doc.Rev > *newest {
 			s.transition(l, OnReadable, d)
 		}
-		if by := l.by(doc.From); *by > 0 && *by < doc.Rev { // the same revision again, even with fewer stops, releases nothing
-			*by, d.Changed = 0, true
+		if named := l.namedBy(doc.From); *named > 0 && *named < doc.Rev { // the same revision again, even with fewer stops, releases nothing
+			*named, d.Changed = 0, true
 			s.recordRelease(Release{l.ID, doc.From, doc.Rev})
 			if l.Phase == Recorded && l.ByRobot == 0 && l.ByFleet == 0 {
 				s.transition(l, OnReleased, d)
@@ -143,7 +143,7 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	switch {
 	case s.overtaken(stop.ID, doc):
 		return
-	case known != nil && known.Phase == Unrecorded && doc.Rev <= known.past(doc.From):
+	case known != nil && known.Phase == Unrecorded && doc.Rev <= known.before(doc.From):
 		return // the document is older than the request
 	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxUnrecorded:
 		stop.ID = MoreID
@@ -152,8 +152,8 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	}
 	l := s.findOrAdd(stop)
 	all := l.All || stop.All // desired/stop does not say
-	if by := l.by(doc.From); doc.Rev > *by {
-		*by, d.Changed = doc.Rev, true
+	if named := l.namedBy(doc.From); doc.Rev > *named {
+		*named, d.Changed = doc.Rev, true
 		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
 			l.StopLatch = stop
 		}
@@ -199,7 +199,7 @@ func (s *State) transition(l *Latch, on Event, d *Decision) bool {
 	}
 	from := l.Phase
 	l.Phase = row.To
-	d.Moves = append(d.Moves, Move{Latch: *l, From: from, To: row.To, Why: row.Why})
+	d.Transitions = append(d.Transitions, Transition{Latch: *l, From: from, To: row.To, Why: row.Why})
 	return true
 }
 

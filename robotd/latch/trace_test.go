@@ -76,7 +76,7 @@ func (w *world) play(t *testing.T, line string) string {
 	}
 	d := Step(&w.s, now, w.f, in)
 	var b strings.Builder
-	for _, m := range d.Moves {
+	for _, m := range d.Transitions {
 		fmt.Fprintf(&b, "  %s: %s -> %s (%s)\n", m.Latch.ID, m.From, m.To, m.Why)
 	}
 	if d.Ignored != "" {

@@ -63,17 +63,17 @@ func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.Li
 		out.Changed(effect.FlushNow)
 		out.Event("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
 	}
-	for _, m := range d.Moves {
+	for _, change := range d.Transitions {
 		out.Changed(effect.FlushNow)
-		out.Note("latch", string(m.From), string(m.To), m.Why, m.Latch.ID)
-		switch l := m.Latch; {
-		case m.Latched():
+		out.Note("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
+		switch l := change.Latch; {
+		case change.Latched():
 			out.Event("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		case m.Released():
+		case change.Released():
 			if l.ID == LostLatch {
 				out.Clear(memoryLost, "disk")
 			}
-			out.Event("stop_released", "safety", m.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+			out.Event("stop_released", "safety", change.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
 		}
 	}
 	return d
@@ -140,7 +140,7 @@ func (s *State) Refs() (refs []schema.Ref) {
 
 // Called notes a live stop that led to d, so that it is answered.
 func (s *State) Called(client, id string, d latch.Decision) {
-	s.calls = append(s.calls, called{client: client, id: id, unchanged: len(d.Moves)+len(d.Altered) == 0})
+	s.calls = append(s.calls, called{client: client, id: id, unchanged: len(d.Transitions)+len(d.Altered) == 0})
 }
 
 // Answer holds what answers to live stops say about the robot.
