@@ -29,14 +29,37 @@ type Phase string
 
 // The phases.
 const (
-	Free       Phase = "free"      // not latched
-	Unrecorded Phase = "loose"     // latched, but by no document that could release it
-	Recorded   Phase = "written"   // latched by a document of the robot's fleet
-	Unreadable Phase = "illegible" // latched because a document cannot be decoded
+	Free       Phase = "free"       // not latched
+	Unrecorded Phase = "unrecorded" // latched, but by no document that could release it
+	Recorded   Phase = "recorded"   // latched by a document of the robot's fleet
+	Unreadable Phase = "unreadable" // latched because a document cannot be decoded
 )
 
 // Phases lists every phase.
 var Phases = []Phase{Free, Unrecorded, Recorded, Unreadable}
+
+// storedPhases are the words of the phases on the robot's disk. They stay as the first
+// release wrote them, because robots of every release read what the others wrote.
+var storedPhases = map[Phase]string{Unrecorded: "loose", Recorded: "written", Unreadable: "illegible"}
+
+// MarshalText returns the word on the disk.
+func (p Phase) MarshalText() ([]byte, error) {
+	if word, ok := storedPhases[p]; ok {
+		return []byte(word), nil
+	}
+	return []byte(p), nil
+}
+
+// UnmarshalText reads the word on the disk.
+func (p *Phase) UnmarshalText(b []byte) error {
+	*p = Phase(b)
+	for phase, word := range storedPhases {
+		if word == string(b) {
+			*p = phase
+		}
+	}
+	return nil
+}
 
 // Source is a document that contains latches.
 type Source string
@@ -103,7 +126,7 @@ type State struct {
 	RobotRev int64     `json:"robot_rev,omitzero"` // newest revision accepted from that fleet
 	FleetRev int64     `json:"fleet_rev,omitzero"`
 	Latches  []Latch   `json:"latches"`       // in order of arrival
-	Releases []Release `json:"let,omitempty"` // at most MaxReleases of each document
+	Releases []Release `json:"let,omitempty"` // at most MaxReleases of each document; the name on the disk stays, as storedPhases do
 	// Documents below these revisions latch nothing new: which stops were released in
 	// their time is forgotten.
 	RobotFloor int64 `json:"robot_floor,omitzero"`

@@ -9,8 +9,8 @@ type Event string
 const (
 	OnAsked      Event = "asked"       // a stop with this id was requested
 	OnNewStop    Event = "asked-anew"  // a stop was requested under an id that is used for one stop after the other
-	OnRecorded   Event = "written"     // a document of the robot's fleet names it
-	OnReleased   Event = "left-out"    // no document of the robot's fleet names it any more
+	OnRecorded   Event = "recorded"    // a document of the robot's fleet names it
+	OnReleased   Event = "released"    // no document of the robot's fleet names it any more
 	OnForeign    Event = "other-fleet" // the robot belongs to another fleet now
 	OnUnreadable Event = "unreadable"  // its document cannot be decoded
 	OnReadable   Event = "readable"    // a newer revision of that document can be decoded
