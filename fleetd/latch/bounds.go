@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	// maxNames bounds the ids that one client's live stops have at a time, since a person
+	// maxStopIDs bounds the ids that one client's live stops have at a time, since a person
 	// who releases them has to read them all. Further stops are held under one more id, as
 	// robots do.
-	maxNames = 16
-	// maxCalls bounds the live stops of one client that wait to be persisted. Further ones
+	maxStopIDs = 16
+	// maxWaiting bounds the live stops of one client that wait to be persisted. Further ones
 	// become one stop of all robots, which any live stop may be anyway.
-	maxCalls = 256
+	maxWaiting = 256
 )
 
-// gather gives a live stop the id under which it is held. fresh are those that arrived with
+// assignID gives a live stop the id under which it is held. fresh are those that arrived with
 // it and do not wait yet.
-func (s *Stops) gather(o stop.Order, fresh []stop.Order) stop.Order {
-	names := s.names[o.Client]
-	if names == nil {
-		names = map[string]bool{}
-		s.names[o.Client] = names
+func (s *Stops) assignID(o stop.Order, fresh []stop.Order) stop.Order {
+	ids := s.stopIDs[o.Client]
+	if ids == nil {
+		ids = map[string]bool{}
+		s.stopIDs[o.Client] = ids
 	}
 	switch {
-	case s.calls(o.Client, fresh) >= maxCalls:
+	case s.countWaiting(o.Client, fresh) >= maxWaiting:
 		o.All, o.Robots, o.Labels = true, nil, nil
-	case names[o.ID]:
+	case ids[o.ID]:
 		return o
-	case len(names) < maxNames:
-		names[o.ID] = true
+	case len(ids) < maxStopIDs:
+		ids[o.ID] = true
 		return o
 	}
-	if !names[schema.MoreStops] {
-		names[schema.MoreStops] = true
+	if !ids[schema.MoreStops] {
+		ids[schema.MoreStops] = true
 		s.deps.Log.Warn("client uses too many stop ids; its further stops are held under one id", "client", o.Client, "stop", schema.MoreStops)
 	}
 	o.ID, o.Anew = schema.MoreStops, true
@@ -62,8 +62,8 @@ func same(a, b *stop.Order) bool {
 		slices.Equal(a.Robots, b.Robots) && maps.Equal(a.Labels, b.Labels)
 }
 
-// calls counts the stops of a client that wait to be persisted.
-func (s *Stops) calls(client string, fresh []stop.Order) (n int) {
+// countWaiting counts the stops of a client that wait to be persisted.
+func (s *Stops) countWaiting(client string, fresh []stop.Order) (n int) {
 	for i := range fresh {
 		if fresh[i].Client == client {
 			n++
@@ -77,17 +77,17 @@ func (s *Stops) calls(client string, fresh []stop.Order) (n int) {
 	return n
 }
 
-// recount finds the ids that are still in use.
-func (s *Stops) recount() {
-	s.names = map[string]map[string]bool{}
+// recountStopIDs finds the ids that are still in use.
+func (s *Stops) recountStopIDs() {
+	s.stopIDs = map[string]map[string]bool{}
 	add := func(client, id string) {
 		if client == "" {
 			return
 		}
-		if s.names[client] == nil {
-			s.names[client] = map[string]bool{}
+		if s.stopIDs[client] == nil {
+			s.stopIDs[client] = map[string]bool{}
 		}
-		s.names[client][id] = true
+		s.stopIDs[client][id] = true
 	}
 	for i := range s.waiting {
 		add(s.waiting[i].Order.Client, s.waiting[i].Order.ID)

@@ -48,22 +48,22 @@ func (m *mailbox) post(do func()) {
 	signal(m.wake)
 }
 
-// recordLive puts in a live stop. If it repeats the client's last one it replaces that one, and
-// beyond maxCalls those of a client become one stop of all robots.
+// putLive puts in a live stop. If it repeats the client's last one it replaces that one, and
+// beyond maxWaiting those of a client become one stop of all robots.
 func (m *mailbox) putLive(l live) {
 	m.mu.Lock()
 	defer signal(m.wake)
 	defer m.mu.Unlock()
 	client := l.order.Client
 	if i, waits := m.last[client]; waits {
-		if last := &m.live[i]; m.many[client] > maxCalls || same(&last.order, &l.order) {
+		if last := &m.live[i]; m.many[client] > maxWaiting || same(&last.order, &l.order) {
 			last.order.At, last.empty = l.order.At, last.empty || l.empty
 			return
 		}
 	}
 	m.many[client]++
 	m.last[client] = len(m.live)
-	if m.many[client] > maxCalls {
+	if m.many[client] > maxWaiting {
 		l.order.All, l.order.Robots, l.order.Labels = true, nil, nil
 	}
 	m.live = append(m.live, l)

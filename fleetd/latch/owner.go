@@ -41,7 +41,7 @@ func (s *Stops) Run(ctx context.Context) {
 				s.finish(<-s.done)
 			}
 			s.take()
-			s.recordAllLive()
+			s.spoolAllLive()
 			s.publish()
 			return
 		case <-s.mail.wake:
@@ -61,25 +61,25 @@ func (s *Stops) take() {
 	for robot, shows := range s.mail.takeShows() {
 		s.show(robot, shows)
 	}
-	if len(s.unrecordedLive) == 0 {
-		s.unrecordedLive = s.mail.takeLive()
+	if len(s.unspooledLive) == 0 {
+		s.unspooledLive = s.mail.takeLive()
 	}
-	some := s.unrecordedLive[:min(len(s.unrecordedLive), recordAtOnce)]
-	s.unrecordedLive = s.unrecordedLive[len(some):]
-	s.recordLive(some)
-	if len(s.unrecordedLive) > 0 {
+	some := s.unspooledLive[:min(len(s.unspooledLive), spoolAtOnce)]
+	s.unspooledLive = s.unspooledLive[len(some):]
+	s.spoolLive(some)
+	if len(s.unspooledLive) > 0 {
 		signal(s.mail.wake)
 	}
 }
 
-// recordAllLive handles all live stops that have arrived.
-func (s *Stops) recordAllLive() {
-	s.recordLive(s.unrecordedLive)
-	s.unrecordedLive = nil
-	s.recordLive(s.mail.takeLive())
+// spoolAllLive handles all live stops that have arrived.
+func (s *Stops) spoolAllLive() {
+	s.spoolLive(s.unspooledLive)
+	s.unspooledLive = nil
+	s.spoolLive(s.mail.takeLive())
 }
 
-// request is a release or a removal that waits for the recorder. The owner claims it to run
+// request is a release or a removal that waits for the worker. The owner claims it to run
 // it; the caller claims it to give up. Only one of them succeeds.
 type request struct {
 	claimed atomic.Bool
@@ -91,7 +91,7 @@ func (r *request) claim() bool { return r.claimed.CompareAndSwap(false, true) }
 // ask queues a request.
 func (s *Stops) ask(r *request) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
 
-// next gives an idle recorder its next job: a request, or else what waits to be persisted.
+// next gives an idle worker its next job: a request, or else what waits to be persisted.
 func (s *Stops) next(ctx context.Context) {
 	for !s.busy && len(s.requests) > 0 {
 		r := s.requests[0]
@@ -106,7 +106,7 @@ func (s *Stops) next(ctx context.Context) {
 	}
 }
 
-// start gives the recorder a job. The owner calls the function that the job returns.
+// start gives the worker a job. The owner calls the function that the job returns.
 func (s *Stops) start(do func() (after func())) {
 	s.busy = true
 	s.work <- do
@@ -121,14 +121,14 @@ func (s *Stops) finish(after func()) {
 // reply calls do when the snapshot includes the present state.
 func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
-// recordLive writes live stops of other clients to this machine's disk, and answers them.
-func (s *Stops) recordLive(lives []live) {
+// spoolLive writes live stops of other clients to this machine's disk, and answers them.
+func (s *Stops) spoolLive(lives []live) {
 	var fresh, again []stop.Order
 	for _, l := range lives {
 		if l.empty && l.order.Client == s.awaited {
 			signal(s.awaiting)
 		}
-		o := s.gather(l.order, fresh)
+		o := s.assignID(l.order, fresh)
 		if i := slices.IndexFunc(fresh, func(f stop.Order) bool { return same(&f, &o) }); i >= 0 {
 			fresh[i].At = o.At
 		} else if !s.repeatsWaiting(o) {
@@ -184,13 +184,13 @@ func (s *Stops) show(robot string, shows showing) {
 	}
 	for _, l := range shows.latches {
 		o, named := stop.OrderFromRobot(robot, l, shows.ahead, shows.at)
-		if !named || s.holds(robot, l.ID) || s.awaitsRecord(o) {
+		if !named || s.holds(robot, l.ID) || s.awaitsPersisting(o) {
 			continue
 		}
 		since, before := was[l.ID]
 		if !before {
 			since = shows.at
-			if len(shows.latches) <= maxNames { // more come from a flood of stops; those are persisted after shownFor only
+			if len(shows.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after shownFor only
 				s.learned = append(s.learned, o)
 				time.AfterFunc(learnAfter, s.Wake)
 			}
@@ -200,30 +200,30 @@ func (s *Stops) show(robot string, shows showing) {
 		}
 		s.shown[robot][l.ID] = since
 		if before && shows.at.Sub(since) >= shownFor {
-			s.writeDown(o)
+			s.awaitShown(o)
 		}
 	}
 }
 
 // holds reports whether the database has the stop for that robot, by its name or as a stop
 // of all robots: a robot that joins later shows those too.
-func (s *Stops) holds(robot, id string) bool { return s.on[robot][id] || s.on[""][id] }
+func (s *Stops) holds(robot, id string) bool { return s.latchedOn[robot][id] || s.latchedOn[""][id] }
 
-// awaitsRecord reports whether a stop that a robot shows waits to be persisted already.
-func (s *Stops) awaitsRecord(o stop.Order) bool {
+// awaitsPersisting reports whether a stop that a robot shows waits to be persisted already.
+func (s *Stops) awaitsPersisting(o stop.Order) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
 		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
 	})
 }
 
-// writeDown has a stop persisted that a robot shows.
-func (s *Stops) writeDown(o stop.Order) {
+// awaitShown has a stop persisted that a robot shows.
+func (s *Stops) awaitShown(o stop.Order) {
 	s.await(spool.Entry{Order: o})
 	s.deps.Log.Warn("robot holds a stop that is not persisted; persisting it", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
-// settled removes entries that are persisted.
-func (s *Stops) settled(done []spool.Entry) {
+// removePersisted removes entries that are persisted.
+func (s *Stops) removePersisted(done []spool.Entry) {
 	if err := s.spool.Done(done...); err != nil {
 		s.deps.Log.Error("persisted stops not removed from the spool", "error", err)
 	}
@@ -244,16 +244,16 @@ type entryKey struct {
 
 func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
 
-// hold replaces the latched stops by those of the database.
-func (s *Stops) hold(latched []stop.Latch) {
-	s.latched, s.loaded, s.dirty, s.on = latched, true, true, map[string]map[string]bool{}
+// setLatched replaces the latched stops by those of the database.
+func (s *Stops) setLatched(latched []stop.Latch) {
+	s.latched, s.loaded, s.dirty, s.latchedOn = latched, true, true, map[string]map[string]bool{}
 	for _, l := range latched {
-		if s.on[l.Robot] == nil {
-			s.on[l.Robot] = map[string]bool{}
+		if s.latchedOn[l.Robot] == nil {
+			s.latchedOn[l.Robot] = map[string]bool{}
 		}
-		s.on[l.Robot][l.ID] = true
+		s.latchedOn[l.Robot][l.ID] = true
 	}
-	s.recount()
+	s.recountStopIDs()
 }
 
 // repeat sends the waiting stops to a robot that became reachable.
@@ -264,7 +264,7 @@ func (s *Stops) repeat(robot string) {
 	s.publish() // sendTo reads the snapshot
 	labels := s.deps.Robots.Labels(robot)
 	for _, e := range s.waiting {
-		if o := e.Order; !o.FromRobot && o.Means(robot, labels) {
+		if o := e.Order; !o.FromRobot && o.Includes(robot, labels) {
 			s.out.post(func(ctx context.Context) { s.sendTo(ctx, robot, e) })
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"troupe/schema"
 )
 
-// releaseWait is how long a release waits for the recorder, which a hanging database may keep
+// releaseWait is how long a release waits for the worker, which a hanging database may keep
 // busy.
 const releaseWait = time.Second
 
@@ -50,13 +50,13 @@ func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by,
 	return problems, err
 }
 
-// release has the recorder release stops, and calls over with the result.
+// release has the worker release stops, and calls over with the result.
 func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []string, by, why string, over func([]schema.Problem, error)) {
-	s.recordAllLive() // a stop that was received before the release is part of it
+	s.spoolAllLive() // a stop that was received before the release is part of it
 	leads, waiting := s.deps.Leads(), slices.Clone(s.waiting)
 	released := s.deps.Releases.begin(ids, s.deps.Now())
 	s.start(func() func() {
-		problems, err := s.writeRelease(ctx, db, p, ids, waiting, leads, by, why)
+		problems, err := s.persistRelease(ctx, db, p, ids, waiting, leads, by, why)
 		return func() {
 			if err != nil || len(problems) > 0 {
 				for _, c := range s.deps.Releases.end(released) { // no more are added from here on
@@ -66,12 +66,12 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 				return
 			}
 			ended := slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) })
-			s.settled(ended)
+			s.removePersisted(ended)
 			for _, e := range ended {
 				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
 			}
 			s.publish() // sendTo reads the snapshot
-			s.deps.Dispatcher.EndReleased(released.means, func() { s.deps.Releases.end(released) })
+			s.deps.Dispatcher.EndReleased(released.concerns, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 			s.shown = map[string]map[string]time.Time{}
 			s.readAgain(ctx, db, func() {
@@ -82,8 +82,8 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 	})
 }
 
-// writeRelease persists a release in one transaction. The recorder calls it.
-func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
+// persistRelease persists a release in one transaction. The worker calls it.
+func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, ids []string, waiting []spool.Entry, leads bool, by, why string) (problems []schema.Problem, err error) {
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
 		now := s.deps.Now()
@@ -105,7 +105,7 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 			}
 		}
 		for _, o := range ours {
-			if writesFirst(rows.Latches, o.ID, now) {
+			if persistsFirst(rows.Latches, o.ID, now) {
 				orders = append(orders, o)
 			}
 		}
@@ -130,10 +130,10 @@ func (s *Stops) writeRelease(ctx context.Context, db Store, p auth.Principal, id
 	return problems, err
 }
 
-// writesFirst reports whether a stop that robots show has to be persisted for them before it
+// persistsFirst reports whether a stop that robots show has to be persisted for them before it
 // is released. It need not if it is held on all robots: their common document releases it on
 // each. Nor if it was released a moment ago, since robots show it for a moment longer.
-func writesFirst(latches []stop.Latch, id string, now time.Time) bool {
+func persistsFirst(latches []stop.Latch, id string, now time.Time) bool {
 	some, released := false, false
 	for _, l := range latches {
 		switch {

@@ -26,8 +26,8 @@ type release struct {
 	deferred []command.Command
 }
 
-// means reports whether a command would hold what is released.
-func (l *release) means(c command.Command) bool {
+// concerns reports whether a command would hold what is released.
+func (l *release) concerns(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
@@ -41,7 +41,7 @@ func (r *Releases) Defers(c command.Command) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.under {
-		if l.means(c) {
+		if l.concerns(c) {
 			l.deferred = append(l.deferred, c)
 			return true
 		}

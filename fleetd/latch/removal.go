@@ -28,16 +28,16 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 		s.awaited = client
 		o := stop.OrderOf(client, payload, s.deps.Now())
 		s.start(func() func() {
-			held, failed := db.LatchedStops(ctx)
+			latched, failed := db.LatchedStops(ctx)
 			if err = failed; err == nil {
-				if why = mayRemove(held, o); why == "" {
+				if why = mayRemove(latched, o); why == "" {
 					err = s.removeNow(ctx, remove)
 				}
 			}
 			return func() {
 				s.awaited = ""
 				if failed == nil {
-					s.hold(held)
+					s.setLatched(latched)
 				}
 				s.reply(func() { close(over) })
 			}
@@ -57,7 +57,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 	return why, err
 }
 
-// removeNow removes the message and waits until it has arrived here. The recorder calls it.
+// removeNow removes the message and waits until it has arrived here. The worker calls it.
 func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
 	select {
 	case <-s.awaiting: // of a press of the button a moment ago

@@ -22,9 +22,9 @@ const (
 	retryEvery = time.Second
 	// persistWithin bounds one attempt to persist stops.
 	persistWithin = 10 * time.Second
-	// recordAtOnce bounds the live stops that are written to the disk before the owner turns
+	// spoolAtOnce bounds the live stops that are written to the disk before the owner turns
 	// to other events: a stop that a person gives here waits for them.
-	recordAtOnce = 32
+	spoolAtOnce = 32
 	// learnAfter is how long a robot shows an unknown stop before it is persisted: the live
 	// stop or the order behind it may be about to be.
 	learnAfter = 300 * time.Millisecond
@@ -43,14 +43,14 @@ const (
 // because there may be no leader.
 //
 // One goroutine owns the state (owner.go). It waits for neither the database nor the broker:
-// a recorder does one database job at a time and returns the result, and a sender sends
+// a worker does one database job at a time and returns the result, and a sender sends
 // messages in order.
 type Stops struct {
 	deps  Deps
 	spool *spool.Spool
 	mail  mailbox
 	out   sender
-	work  chan func() (after func()) // jobs for the recorder
+	work  chan func() (after func()) // jobs for the worker
 	done  chan func()                // their results
 	ended chan struct{}              // closed when Run has ended
 
@@ -58,22 +58,22 @@ type Stops struct {
 	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
 
 	// Owned by Run.
-	waiting        []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
-	names          map[string]map[string]bool      // ids of a client's stops, by client
-	latched        []stop.Latch                    // persisted
-	on             map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
-	loaded         bool                            // latched was read from the database
-	renewed        bool                            // latched was checked for documents to be signed again
-	shown          map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
-	learned        []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
-	unrecordedLive []live                          // taken out of the mailbox, not handled yet
-	requests       []*request                      // wait for the recorder
-	due            bool                            // persist when the recorder is idle
-	busy           bool                            // the recorder has a job
-	awaited        string                          // client whose empty message a removal awaits
-	awaiting       chan struct{}                   // capacity 1: it arrived
-	dirty          bool                            // the snapshot is outdated
-	replies        []func()                        // called after the next snapshot
+	waiting       []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
+	stopIDs       map[string]map[string]bool      // ids of a client's stops, by client
+	latched       []stop.Latch                    // persisted
+	latchedOn     map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
+	loaded        bool                            // latched was read from the database
+	renewed       bool                            // latched was checked for documents to be signed again
+	shown         map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
+	learned       []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
+	unspooledLive []live                          // taken out of the mailbox, not handled yet
+	requests      []*request                      // wait for the worker
+	due           bool                            // persist when the worker is idle
+	busy          bool                            // the worker has a job
+	awaited       string                          // client whose empty message a removal awaits
+	awaiting      chan struct{}                   // capacity 1: it arrived
+	dirty         bool                            // the snapshot is outdated
+	replies       []func()                        // called after the next snapshot
 }
 
 // errEnded is the reason why a request is refused during shutdown.
@@ -130,7 +130,7 @@ func New(d Deps) (*Stops, error) {
 	s := &Stops{
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
-		awaiting: make(chan struct{}, 1), names: map[string]map[string]bool{}, on: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{},
+		awaiting: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{},
 		due: true, dirty: true,
 	}
 	var err error
@@ -159,7 +159,7 @@ func New(d Deps) (*Stops, error) {
 // all the same.
 func (s *Stops) Hold(ctx context.Context, o stop.Order, send func()) error {
 	if o.All || len(o.Labels) > 0 {
-		s.call(ctx, o)
+		s.publishLive(ctx, o)
 	}
 	send()
 	e, err := s.append(o)
@@ -184,8 +184,8 @@ func (s *Stops) Close() error { return s.spool.Close() }
 // Wake has waiting stops persisted now.
 func (s *Stops) Wake() { s.mail.post(func() { s.due = true }) }
 
-// call publishes a live stop, which every robot latches that receives it.
-func (s *Stops) call(ctx context.Context, o stop.Order) {
+// publishLive publishes a live stop, which every robot latches that receives it.
+func (s *Stops) publishLive(ctx context.Context, o stop.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r := schema.StopRequest{ID: o.ID, Level: o.Level, Labels: o.Labels, By: o.By, Why: o.Why}

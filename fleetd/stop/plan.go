@@ -45,7 +45,7 @@ func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
 			latched++
 		}
 		for _, r := range rows.Robots {
-			if o.Means(r.ID, r.Labels) && p.hold(o, r.ID) {
+			if o.Includes(r.ID, r.Labels) && p.hold(o, r.ID) {
 				latched++
 			}
 		}

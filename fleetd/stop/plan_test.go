@@ -246,7 +246,7 @@ func TestStopHeldByRobotIsLatchedAgain(t *testing.T) {
 
 func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
 	o, ok := OrderFromRobot("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
-	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Means("r1", nil) {
+	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Includes("r1", nil) {
 		t.Errorf("an unknown level: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {

@@ -55,8 +55,8 @@ type Order struct {
 // robot holds it. Every instance observes it, and one persists it.
 func (o *Order) Observed() bool { return o.Client != "" || o.FromRobot }
 
-// Means reports whether the order selects the robot.
-func (o *Order) Means(robot string, labels map[string]string) bool {
+// Includes reports whether the order selects the robot.
+func (o *Order) Includes(robot string, labels map[string]string) bool {
 	if o.All || slices.Contains(o.Robots, robot) {
 		return true
 	}

@@ -11,37 +11,37 @@ import (
 	"troupe/schema"
 )
 
-// batch is what the recorder is to persist.
+// batch is what the worker is to persist.
 type batch struct {
-	write   []spool.Entry // to be persisted by this instance
-	watch   []spool.Entry // to be persisted by the leader
+	own     []spool.Entry // to be persisted by this instance
+	leaders []spool.Entry // to be persisted by the leader
 	learned []stop.Order  // shown by robots, to be persisted unless they were released
 	renew   bool          // publish the latched stops again if they would be signed differently today
-	read    bool          // read the latched stops even if nothing was written
+	read    bool          // read the latched stops even if nothing was persisted
 }
 
 // persisted is the result of a batch.
 type persisted struct {
 	done     []spool.Entry
-	means    []bool // of each of write: whether it selects any robot
-	held     []stop.Latch
-	read     bool // held was read
+	selects  []bool // of each of own: whether it selects any robot
+	latched  []stop.Latch
+	read     bool // latched was read
 	renewed  bool
 	released func(stop.Order) bool // of learned; nil if it could not be read
 }
 
-// persist gives the recorder what waits to be persisted.
+// persist gives the worker what waits to be persisted.
 func (s *Stops) persist(ctx context.Context) {
 	b := batch{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
 	leads := s.deps.Leads()
 	for _, e := range s.waiting {
 		if leads || !e.Order.Observed() {
-			b.write = append(b.write, e)
+			b.own = append(b.own, e)
 		} else {
-			b.watch = append(b.watch, e)
+			b.leaders = append(b.leaders, e)
 		}
 	}
-	if len(b.write)+len(b.watch)+len(b.learned) == 0 && !b.renew && !b.read {
+	if len(b.own)+len(b.leaders)+len(b.learned) == 0 && !b.renew && !b.read {
 		return
 	}
 	db, err := s.deps.Store()
@@ -51,16 +51,16 @@ func (s *Stops) persist(ctx context.Context) {
 	s.start(func() func() {
 		var p persisted
 		s.learn(ctx, db, b, &p)
-		s.record(ctx, db, b, &p)
-		return func() { s.recorded(b, p) }
+		s.persistBatch(ctx, db, b, &p)
+		return func() { s.applyBatch(b, p) }
 	})
 }
 
-// record persists a batch. After a failure the rest is tried again with the next batch.
-func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
+// persistBatch persists a batch. After a failure the rest is tried again with the next batch.
+func (s *Stops) persistBatch(ctx context.Context, db Store, b batch, p *persisted) {
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
-	means, err := s.write(ctx, db, b.write)
+	selects, err := s.persistEntries(ctx, db, b.own)
 	if err != nil {
 		s.deps.Failed("stops not persisted", err)
 		return
@@ -72,35 +72,35 @@ func (s *Stops) record(ctx context.Context, db Store, b batch, p *persisted) {
 		}
 		p.renewed = true
 	}
-	watched, err := s.watched(ctx, db, b.watch)
+	ofLeader, err := s.persistedByLeader(ctx, db, b.leaders)
 	if err != nil {
 		s.deps.Failed("stops not read", err)
 	}
-	done := append(slices.Clone(b.write), watched...)
+	done := append(slices.Clone(b.own), ofLeader...)
 	if len(done) > 0 || b.read {
-		if p.held, err = db.LatchedStops(ctx); err != nil { // before they stop waiting, so that every stop is always listed
+		if p.latched, err = db.LatchedStops(ctx); err != nil { // before they stop waiting, so that every stop is always listed
 			s.deps.Failed("stops not read", err)
 			return
 		}
 		p.read = true
 	}
-	p.done, p.means = done, means
+	p.done, p.selects = done, selects
 }
 
-// recorded applies the result of a batch.
-func (s *Stops) recorded(b batch, p persisted) {
+// applyBatch applies the result of a batch.
+func (s *Stops) applyBatch(b batch, p persisted) {
 	s.renewed = s.renewed || p.renewed
 	if p.read {
-		s.hold(p.held)
+		s.setLatched(p.latched)
 		s.Unchanged()
 	}
 	if len(p.done) > 0 {
-		s.settled(p.done)
+		s.removePersisted(p.done)
 	}
-	for i := range p.means {
-		e := b.write[i]
+	for i := range p.selects {
+		e := b.own[i]
 		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
-		if !p.means[i] {
+		if !p.selects[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
 				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
 		}
@@ -111,8 +111,8 @@ func (s *Stops) recorded(b batch, p persisted) {
 	}
 	for _, o := range b.learned {
 		_, shown := s.shown[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if shown && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.awaitsRecord(o) {
-			s.writeDown(o)
+		if shown && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.awaitsPersisting(o) {
+			s.awaitShown(o)
 		}
 	}
 }
@@ -152,8 +152,8 @@ func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 	p.released = func(o stop.Order) bool { return stop.Released(rows, o) }
 }
 
-// write persists entries, and reports of each whether it selects a robot.
-func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (means []bool, err error) {
+// persistEntries persists entries, and reports of each whether it selects a robot.
+func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.Entry) (selects []bool, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
 	}
@@ -166,9 +166,9 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 		if err != nil {
 			return err
 		}
-		means = nil
+		selects = nil
 		for _, o := range orders {
-			means = append(means, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Means(r.ID, r.Labels) }))
+			selects = append(selects, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }))
 		}
 		now := s.deps.Now()
 		c, err := stop.Hold(rows, orders, now)
@@ -181,22 +181,22 @@ func (s *Stops) write(ctx context.Context, db Store, waiting []spool.Entry) (mea
 		return nil, err
 	}
 	s.deps.Wake()
-	return means, nil
+	return selects, nil
 }
 
-// watched are the entries that another instance has persisted.
-func (s *Stops) watched(ctx context.Context, db Store, watch []spool.Entry) (out []spool.Entry, err error) {
-	if len(watch) == 0 {
+// persistedByLeader are the entries that another instance has persisted.
+func (s *Stops) persistedByLeader(ctx context.Context, db Store, entries []spool.Entry) (out []spool.Entry, err error) {
+	if len(entries) == 0 {
 		return nil, nil
 	}
 	var orders []stop.Order
-	for _, e := range watch {
+	for _, e := range entries {
 		orders = append(orders, e.Order)
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		out = nil
 		rows, err := tx.StopsFor(ctx, stop.Need{Orders: orders})
-		for _, e := range watch {
+		for _, e := range entries {
 			if err == nil && stop.AlreadyPersisted(rows, e.Order) {
 				out = append(out, e)
 			}
@@ -235,26 +235,26 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 
 // Read reads the latched stops after another instance has changed them.
 func (s *Stops) Read(ctx context.Context, db Store) error {
-	held, err := db.LatchedStops(ctx)
+	latched, err := db.LatchedStops(ctx)
 	if err != nil {
 		return err
 	}
 	s.Unchanged()
-	s.mail.post(func() { s.hold(held) })
+	s.mail.post(func() { s.setLatched(latched) })
 	return nil
 }
 
 // readAgainWithin bounds how long a persisted release waits for the list.
 const readAgainWithin = 2500 * time.Millisecond
 
-// readAgain has the recorder read the latched stops after a release, even if its caller has
+// readAgain has the worker read the latched stops after a release, even if its caller has
 // disconnected, and then calls do. If that fails, the list is incomplete until the next batch
 // has read it.
 func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 	s.start(func() func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
 		defer cancel()
-		held, err := db.LatchedStops(ctx)
+		latched, err := db.LatchedStops(ctx)
 		if err != nil {
 			s.deps.Failed("stops not read", err)
 		}
@@ -262,7 +262,7 @@ func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 			if err != nil {
 				s.loaded, s.due, s.dirty = false, true, true
 			} else {
-				s.hold(held)
+				s.setLatched(latched)
 				s.Unchanged()
 			}
 			do()
