@@ -54,7 +54,7 @@ With -f the timeline is that of files, and no server is asked.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(timeline.files) > 0 && !timeline.on:
-				return usage("-f needs --timeline")
+				return usage("-f needs --timeline: it draws a file; without -f, %s NAME shows what fleetd has", asTyped(cmd))
 			case len(timeline.files) == 0 && len(args) != 1:
 				return exactlyOne(cmd, args)
 			}

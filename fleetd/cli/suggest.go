@@ -42,6 +42,9 @@ func unknownCommand(c *cobra.Command, word string) error {
 	if near := c.SuggestionsFor(word); len(near) > 0 {
 		return usage("%s has no command %q; did you mean %s?", c.CommandPath(), word, anyOf(near))
 	}
+	if c.HasParent() && slices.ContainsFunc(c.Root().Commands(), func(other *cobra.Command) bool { return other.Name() == word }) {
+		return usage("%s has no command %q; did you mean %s %s?", c.CommandPath(), word, c.Root().Name(), word)
+	}
 	var all []string
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
@@ -58,17 +61,41 @@ func flagError(c *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return &failure{code: exitUsage, err: err}
 	}
-	var own, all []string
+	if words := c.Flags().Args(); isGroup(c) && len(words) > 0 {
+		return unknownCommand(c, words[0]) // the flag is one of the command that was meant
+	}
+	var own, inherited, all []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if all = append(all, f.Name); c.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help" {
+		switch all = append(all, f.Name); {
+		case c.InheritedFlags().Lookup(f.Name) != nil:
+			inherited = append(inherited, "--"+f.Name)
+		case f.Name != "help":
 			own = append(own, "--"+f.Name)
 		}
 	})
+	has := strings.Join(own, ", ")
+	if has == "" {
+		has = "only those of every command: " + strings.Join(inherited, ", ")
+	}
+	if unknown.GetSpecifiedShortnames() != "" { // a single letter is similar to no name
+		return usage("%s has no flag -%s; it has %s", asTyped(c), unknown.GetSpecifiedName(), has)
+	}
 	name := "--" + unknown.GetSpecifiedName()
 	if near := closest(unknown.GetSpecifiedName(), all); len(near) > 0 {
-		return usage("%s has no flag %s; did you mean --%s?", c.CommandPath(), name, strings.Join(near, " or --"))
+		return usage("%s has no flag %s; did you mean --%s?", asTyped(c), name, strings.Join(near, " or --"))
 	}
-	return usage("%s has no flag %s; it has %s", c.CommandPath(), name, orElse(strings.Join(own, ", "), "none of its own"))
+	return usage("%s has no flag %s; it has %s", asTyped(c), name, has)
+}
+
+// isGroup reports whether a command only contains others and takes no arguments.
+func isGroup(c *cobra.Command) bool { return c.HasAvailableSubCommands() && c.Use == c.Name() }
+
+// asTyped is the path of a command with the alias that the person typed.
+func asTyped(c *cobra.Command) string {
+	if c.CalledAs() == "" || !c.HasParent() {
+		return c.CommandPath()
+	}
+	return c.Parent().CommandPath() + " " + c.CalledAs()
 }
 
 // suggestNames adds to an error what the arguments that do not exist may mean, of what the
