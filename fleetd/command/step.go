@@ -259,11 +259,12 @@ func reasonText(a schema.Ack) string {
 		if head, _, hint := strings.Cut(text, "; "); hint && strings.Contains(a.Detail, "; ") {
 			text = head // the detail has a way out of its own, for this case
 		}
-		if a.Detail == "" || !pointsToDetail { // a text that points to the detail would only repeat it
+		// A text that points to the detail, or begins it, would only repeat it.
+		if a.Detail == "" || !pointsToDetail && !strings.HasPrefix(a.Detail, text) {
 			parts = append(parts, text)
 		}
 	}
-	if a.Detail != "" && !slices.Contains(parts, a.Detail) { // robots may repeat the reason as detail
+	if a.Detail != "" {
 		parts = append(parts, a.Detail)
 	}
 	return strings.Join(parts, ": ")
