@@ -19,7 +19,7 @@ var (
 	ErrUnknown  = store.ErrUnknown  // it is unknown whether the change was committed
 )
 
-// WithQueryTimeout returns a context that bounds how long each answer of the database takes.
+// WithPatience returns a context that bounds how long each answer of the database takes.
 func WithPatience(ctx context.Context, d time.Duration) context.Context {
 	return store.WithQueryTimeout(ctx, d)
 }

@@ -49,7 +49,7 @@ func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommissi
 	return all, err
 }
 
-// EnqueueDeletions deletes the retained documents of an unknown robot.
+// Empty deletes the retained documents of an unknown robot.
 func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by Person) error {
 	now := d.Now()
 	err := d.transact(ctx, p, func(tx *store.Tx) error {

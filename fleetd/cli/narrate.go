@@ -121,7 +121,7 @@ func (n *narrator) setClock(e schema.Event) {
 	n.clock, n.scenario, n.speed = e, at, d.Speed
 }
 
-// eventData has the fields of the data of all types of events that are printed.
+// eventFields has the fields of the data of all types of events that are printed.
 type eventFields struct {
 	From, To, Reason, Detail, ID, By, Why   string
 	Act, Entry, Lane, Outcome, Story        string
@@ -160,7 +160,7 @@ type narrated struct {
 	happening
 }
 
-// tell returns the lines that an event makes, with those that were held for it.
+// narrate returns the lines that an event makes, with those that were held for it.
 func (n *narrator) narrate(e schema.Event) (lines []narrated) {
 	d := dataOf(e)
 	if h := n.held; h != nil && !n.completes(h, e, d) {

@@ -85,7 +85,7 @@ type lane struct {
 	lag       time.Duration
 }
 
-// unit is one device and the lane that owns it.
+// unit is one unit of the body and the lane that owns it.
 type unit struct {
 	id       string
 	kind     schema.UnitKind

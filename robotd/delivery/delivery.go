@@ -255,7 +255,7 @@ type (
 	}
 	StopFetch struct{ SHA256 string }
 	// Save persists what a restart needs. The writer answers a Save with Blobs and
-	// one that the disk refused. Files that Kept names without a blob are those
+	// one that the disk refused. Files that Persisted names without a blob are those
 	// that were Stored.
 	Save struct {
 		Kind      sign.Kind

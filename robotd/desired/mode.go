@@ -114,7 +114,7 @@ func (t Step) modeFacts() desiredmode.Facts {
 // Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// BootEnded notes that start-up has ended; why is empty if it ended in the desired mode.
+// Landed notes that start-up has ended; why is empty if it ended in the desired mode.
 func (t Step) Landed(why schema.Reason) {
 	t.mode.starting = false
 	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})

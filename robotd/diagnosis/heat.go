@@ -23,7 +23,7 @@ type heat struct {
 	celsius float64 // as reported last
 	level   int     // index of heats; that of before the restart until a temperature is known
 	began   float64 // the temperature with which the level began
-	cools   bool    // below its level, with the hysteresis, since coolsFrom
+	cools   bool    // below its level, with the hysteresis, since from
 	from    time.Duration
 }
 

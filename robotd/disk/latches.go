@@ -81,7 +81,7 @@ func (l *latches) reserve() error {
 	return l.file.Sync()
 }
 
-// readPage finds the newest value. Both slots were written when the file was created.
+// read finds the newest value. Both slots were written when the file was created.
 func (l *latches) read(expected bool) (newest []byte, lost bool) {
 	whole, blank := 0, 0
 	for slot := range int64(latchSlots) {

@@ -20,7 +20,7 @@ type sender struct{ client, session string }
 // Senders are those whose heartbeats came last, the newest first.
 type Senders [maxSenders]sender
 
-// Heartbeat notes that a heartbeat came.
+// Note records that a heartbeat came.
 func (d *Senders) Note(client, session string) {
 	at := maxSenders - 1
 	for i := range d {

@@ -30,7 +30,7 @@ const notPersisted = string(schema.ReasonNotPersisted) // alert, while it is so
 // Settings on the robot's disk.
 const (
 	// Before format 2 of the disk; now in Memory.Kept.
-	SafetySetting  = "safety"  // a safety.Held
+	SafetySetting  = "safety"  // a safety.LatchedStop
 	LatchesSetting = "latches" // a latch.State
 
 	// LostSetting is on the disk from the start that found the robot's memory lost until
