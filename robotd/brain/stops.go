@@ -135,7 +135,7 @@ func (t *step) restoreStops(m Memory) {
 		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}, &t.list)
 	if ok {
-		t.safety = safety.BootLatched(t.now.Mono, held)
+		t.safety = safety.BootPending(t.now.Mono, held)
 	}
 	t.settle(from)
 }

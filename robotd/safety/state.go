@@ -75,35 +75,35 @@ type State struct {
 	usedIDs [8]string // ids of the last granted enables and resets, newest first
 }
 
-// Boot returns the state of a robot that has just started and was not latched before.
+// Boot returns the state of a robot that has just started and waited for no reset before.
 // It stands still until an enable.
 func Boot(now time.Duration) State {
 	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: "boot"}}
 }
 
-// LatchedStop is the part of a latched stop that survives a restart. The zero value means no
-// latched stop.
-type LatchedStop struct {
+// PendingReset is the HALT or E_STOP that only a reset ends, as it survives a restart. The zero
+// value means that none is pending. A latched stop of a person is a Latch.
+type PendingReset struct {
 	State    schema.SafetyState `json:"state"`
 	Cause    Cause              `json:"cause"`
 	Physical bool               `json:"physical"`
 }
 
-// LatchedStopOf returns the latched stop to persist for s. before is the persisted one: it stays
-// during a reset, because only the end of a reset releases a stop.
-func LatchedStopOf(s State, before LatchedStop) LatchedStop {
+// PendingResetOf returns what to persist for s. before is the persisted one: it stays during a
+// reset, because only the end of a reset ends it.
+func PendingResetOf(s State, before PendingReset) PendingReset {
 	switch s.At {
 	case schema.SafetyHalt, schema.SafetyEStop:
-		return LatchedStop{State: s.At, Cause: s.Cause, Physical: s.Physical}
+		return PendingReset{State: s.At, Cause: s.Cause, Physical: s.Physical}
 	case schema.SafetyReset:
 		return before
 	}
-	return LatchedStop{}
+	return PendingReset{}
 }
 
-// BootLatched returns the state of a robot that has just started and was latched before: a
-// restart does not replace a reset.
-func BootLatched(now time.Duration, h LatchedStop) State {
+// BootPending returns the state of a robot that has just started and waited for a reset before:
+// a restart does not replace a reset.
+func BootPending(now time.Duration, h PendingReset) State {
 	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, Worse: now, Physical: h.Physical, Troubled: now}
 }
 

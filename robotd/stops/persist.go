@@ -30,7 +30,7 @@ const notPersisted = string(schema.ReasonNotPersisted) // alert, while it is so
 // Settings on the robot's disk.
 const (
 	// Before format 2 of the disk; now in Memory.Kept.
-	SafetySetting  = "safety"  // a safety.LatchedStop
+	SafetySetting  = "safety"  // a safety.PendingReset
 	LatchesSetting = "latches" // a latch.State
 
 	// LostSetting is on the disk from the start that found the robot's memory lost until
@@ -40,8 +40,8 @@ const (
 
 // persisted is what is saved on the disk.
 type persisted struct {
-	Safety  *safety.LatchedStop `json:"safety,omitempty"`
-	Latches latch.State         `json:"latches"`
+	Safety  *safety.PendingReset `json:"safety,omitempty"`
+	Latches latch.State          `json:"latches"`
 }
 
 // persistence is how far the disk is.
@@ -89,7 +89,7 @@ func (s *State) Persist(now clock.Now, out *effect.List) {
 	p.dirty, p.again = false, 0
 	p.wanted++
 	v := persisted{Latches: s.latches}
-	if s.held != (safety.LatchedStop{}) {
+	if s.held != (safety.PendingReset{}) {
 		v.Safety = &s.held
 	}
 	out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})

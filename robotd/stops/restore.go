@@ -23,7 +23,7 @@ type Memory struct {
 
 // Restore latches again what was latched, and returns the stop of the safety core, or false
 // if there was none. A robot that cannot know this is latched until a person releases it.
-func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.LatchedStop, bool) {
+func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.PendingReset, bool) {
 	held, latches := m.Old[0], m.Old[1]
 	if len(m.Kept) > 0 {
 		var v struct {
@@ -62,9 +62,9 @@ func (s *State) restoreHeld(kept string) {
 	if kept == "" {
 		return
 	}
-	s.held = safety.LatchedStop{}
+	s.held = safety.PendingReset{}
 	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // a stop was latched, but who requested it is unknown
-		s.held = safety.LatchedStop{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+		s.held = safety.PendingReset{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package stops keeps the latched stops of people, and the stop that the safety core
-// latched by itself, on the disk, and answers live stops.
+// Package stops keeps the latched stops of people, and the HALT or E_STOP that waits for a
+// reset, on the disk, and answers live stops.
 //
 // The safety core decides that the robot stops and that it cannot be enabled; package latch
 // decides which stop is latched and which is released.
@@ -32,10 +32,10 @@ const (
 // State is the latched stops, and which of them are on the disk.
 type State struct {
 	latches latch.State
-	facts   []safety.Latch     // the same, for the safety core
-	held    safety.LatchedStop // the safety core's stop, as it is or shall be on the disk
-	calls   []called           // live stops that have to be answered
-	persist persistence        // of held and latches
+	facts   []safety.Latch      // the same, for the safety core
+	held    safety.PendingReset // as it is or shall be on the disk
+	calls   []called            // live stops that have to be answered
+	persist persistence         // of held and latches
 }
 
 // called is a live stop that has to be answered.
@@ -108,9 +108,9 @@ func (s *State) setFacts() {
 	}
 }
 
-// Hold saves which stop the safety core has latched, or that there is none.
+// Hold saves the HALT or E_STOP that waits for a reset, or that there is none.
 func (s *State) Hold(at safety.State) {
-	if h := safety.LatchedStopOf(at, s.held); h != s.held {
+	if h := safety.PendingResetOf(at, s.held); h != s.held {
 		s.held, s.persist.dirty = h, true
 	}
 }
