@@ -38,7 +38,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 // settleBootMode notes that start-up has ended, and how.
 func (t *step) settleBootMode() {
 	if t.desired.Starting() && t.modes.StartupEnded() {
-		t.toDesired(func(d desired.Step) { d.Landed(t.modes.Mode().Reason) })
+		t.toDesired(func(d desired.Step) { d.BootEnded(t.modes.Mode().Reason) })
 		t.toModes(supervisor.Step.EndStartup)
 	}
 }

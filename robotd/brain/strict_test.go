@@ -47,23 +47,23 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		if c.Signing != sign.Require || !c.Safety.RequireSight || c.ContinueOnReturn || c.Mode.Modes[2].LinkLoss != schema.LinkLossSafe {
 			t.Fatalf("%s: signing %s, sight %v, on return %v, link loss %v", lost, c.Signing, c.Safety.RequireSight, c.ContinueOnReturn, c.Mode.Modes)
 		}
-		if !r.alerted(desired.ConfigUnread) {
+		if !r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: there is no alert", lost)
 		}
 		r.configured(7, sign.Seal{})
-		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(desired.ConfigUnread) {
+		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(desired.ConfigUnreadable) {
 			t.Fatalf("%s: what nobody signed was taken", lost)
 		}
 		r.boot()
-		if !r.alerted(desired.ConfigUnread) {
+		if !r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: after a restart there is no alert", lost)
 		}
 		r.configured(7, sign.Seal{Key: fleetdKey})
-		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(desired.ConfigUnread) {
+		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: published again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
 		}
 		r.boot()
-		if r.alerted(desired.ConfigUnread) || r.s.cfg.Signing != sign.Off {
+		if r.alerted(desired.ConfigUnreadable) || r.s.cfg.Signing != sign.Off {
 			t.Errorf("%s: it was published again, and is strict again after a restart", lost)
 		}
 	}
@@ -77,7 +77,7 @@ func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 		t.Errorf("signing %s, sight %v", c.Signing, c.Safety.RequireSight)
 	}
 	r.configured(1, sign.Seal{})
-	if r.alerted(desired.ConfigUnread) || r.s.cfg.Safety.RequireSight {
+	if r.alerted(desired.ConfigUnreadable) || r.s.cfg.Safety.RequireSight {
 		t.Error("the fleet, that never signed, does not get the robot back")
 	}
 	r = newRig(t)
@@ -85,7 +85,7 @@ func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	r.cfg.Pinned = []string{"signing", "require_sight"} // configured on the robot
 	r.memory.Settings[desired.ConfigSetting] = "{{{"
 	r.boot()
-	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnread) {
+	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnreadable) {
 		t.Errorf("what was set at the robot: signing %s, sight %v", c.Signing, c.Safety.RequireSight)
 	}
 }

@@ -33,11 +33,11 @@ type keptConfig struct {
 type configState struct {
 	intake
 	config.Judged
-	kept    keptConfig
-	booted  map[string]jsontext.Value // values at the start, of keys that apply at the next start
-	restart []string
-	unread  bool // it was saved, but could not be read
-	dirty   bool
+	kept       keptConfig
+	booted     map[string]jsontext.Value // values at the start, of keys that apply at the next start
+	restart    []string
+	unreadable bool // it was saved, but could not be read
+	dirty      bool
 }
 
 // restoreConfig returns the configuration of a robot that has just started: its own,
@@ -48,7 +48,7 @@ func restoreConfig(own *config.Config, saved map[string]string) (*config.Config,
 	switch text := saved[ConfigSetting]; {
 	case text == "":
 	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
-		w.unread = true
+		w.unreadable = true
 		c.Strictest()
 	default:
 		w.rev, w.kept = kept.Rev, kept
@@ -83,8 +83,8 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 func (t Step) configure(k keptConfig) {
 	next := t.base.Own()
 	w := k.judge(next)
-	t.config.Judged, t.config.kept, t.config.restart, t.config.unread = w, k, []string{}, false
-	t.Out.Clear(ConfigUnread, string(sign.Config))
+	t.config.Judged, t.config.kept, t.config.restart, t.config.unreadable = w, k, []string{}, false
+	t.Out.Clear(ConfigUnreadable, string(sign.Config))
 	t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(k))})
 
 	live := t.base.Own()
@@ -131,13 +131,13 @@ func (t Step) reportConfig() {
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 
-// ConfigUnread is the alert of a robot that cannot read its saved configuration.
-const ConfigUnread = "config_unreadable"
+// ConfigUnreadable is the alert of a robot that cannot read its saved configuration.
+const ConfigUnreadable = "config_unreadable"
 
-// raiseUnread raises an alert if the saved configuration cannot be read, with what to do.
-func (t Step) raiseUnread() {
-	if t.config.unread {
-		t.Out.Raise(ConfigUnread, schema.AlertError, string(sign.Config),
+// raiseUnreadable raises an alert if the saved configuration cannot be read, with what to do.
+func (t Step) raiseUnreadable() {
+	if t.config.unreadable {
+		t.Out.Raise(ConfigUnreadable, schema.AlertError, string(sign.Config),
 			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest applies: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
 			"have fleetd publish it again, signed; or set signing and require_sight on the robot's own command line")
 	}

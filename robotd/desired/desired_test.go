@@ -207,7 +207,7 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(nil)
-			w.part().Landed("") // start-up is over
+			w.part().BootEnded("") // start-up is over
 			w.settle()
 			if c.change != nil {
 				c.change(w)

@@ -114,8 +114,8 @@ func (t Step) modeFacts() desiredmode.Facts {
 // Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// Landed notes that start-up has ended; why is empty if it ended in the desired mode.
-func (t Step) Landed(why schema.Reason) {
+// BootEnded notes that start-up has ended; why is empty if it ended in the desired mode.
+func (t Step) BootEnded(why schema.Reason) {
 	t.mode.starting = false
 	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})
 }

@@ -83,7 +83,7 @@ type Step struct {
 
 // Restore restores what the robot had accepted before it started.
 func (t Step) Restore(m Memory) {
-	t.raiseUnread()
+	t.raiseUnreadable()
 	t.restoreTrust(m)
 	if t.config.kept.FleetID != t.fleetID { // what is in force stays, but another fleet counts its own revisions
 		t.config.rev = 0

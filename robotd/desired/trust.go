@@ -62,7 +62,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin
 			t.Out.Clear("equivocation", source)
 			v.verified = true
 			return v
-		case sign.PlayedBack:
+		case sign.Replayed:
 			reason, err = schema.ReasonStaleRevision, fmt.Errorf("%s", detail)
 		default:
 			reason, err = schema.ReasonEquivocation, fmt.Errorf("%s", detail)

@@ -46,7 +46,7 @@ type Clash string
 // The clashes.
 const (
 	Fresh        Clash = ""             // the counter is accepted
-	PlayedBack   Clash = "played_back"  // replay: a higher counter was accepted before
+	Replayed     Clash = "replayed"     // replay: a higher counter was accepted before
 	Equivocation Clash = "equivocation" // the same counter was accepted for another document
 )
 
@@ -54,7 +54,7 @@ const (
 func (m Marks) Check(w Subject) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
-		return PlayedBack, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)
+		return Replayed, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)
 	case w.Counter == seen.Counter && w.Document != seen.Document:
 		return Equivocation, fmt.Sprintf("two documents were signed under release counter %d", w.Counter)
 	}

@@ -23,7 +23,7 @@ func TestReplayAndEquivocationAreDetected(t *testing.T) {
 			want := Fresh
 			switch {
 			case seen && w.Counter < top.Counter:
-				want = PlayedBack
+				want = Replayed
 			case seen && w.Counter == top.Counter && w.Document != top.Document:
 				want = Equivocation
 			}
