@@ -153,7 +153,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("paused by", pauseText(d.ID, p))
 	}
 	for _, i := range d.Interrupts {
-		line("interrupt", i.Handler+" for "+i.Interrupter+", id "+i.ID)
+		line("interrupt", "handler "+i.Handler+", requested by "+i.Interrupter+", id "+i.ID)
 	}
 	if d.Modes != nil {
 		for _, m := range d.Modes.Modes {
