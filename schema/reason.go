@@ -136,7 +136,7 @@ var Reasons = []ReasonText{
 	{ReasonLocalOnly, RetryNever, "a stop that came from a physical input is reset at the robot"},
 	{ReasonResetSettling, RetryLater, "the units are still settling"},
 	{ReasonUnitError, RetryAfterFix, "a unit reports an error"},
-	{ReasonResourceBusy, RetryLater, "another occupant owns the unit"},
+	{ReasonResourceBusy, RetryLater, "something else uses the unit: another act, a handler, or a person who drives"},
 	{ReasonDeviceDisabled, RetryAfterFix, "the unit is switched off after a diagnosis"},
 	{ReasonWakeForbidden, RetryAfterFix, "a critical unit is damaged or too hot; detail says what ends it"},
 	{ReasonSafeguard, RetryLater, "a safeguard keeps the robot from moving; its alert says which"},

@@ -27,7 +27,7 @@ func (t Step) restoreTrust(m Memory) {
 	if kept := m.Settings[CountersSetting]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
-			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "have the fleet release once more")
+			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
 		}
 	}
 }
