@@ -188,7 +188,7 @@ func (c PresenceChange) Came() bool { return c.after.Reachable() && !c.before.Re
 func (c PresenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
 
 // Tick computes the presence of all robots anew: it depends on the time.
-func (v *View) Tick(now time.Time) (turned []PresenceChange) {
+func (v *View) Tick(now time.Time) (changes []PresenceChange) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
@@ -198,12 +198,12 @@ func (v *View) Tick(now time.Time) (turned []PresenceChange) {
 			continue
 		}
 		if s.View != e.shown.View {
-			turned = append(turned, PresenceChange{id, e.shown.View, s.View})
+			changes = append(changes, PresenceChange{id, e.shown.View, s.View})
 		}
 		e.shown, e.outdated = s, behind
 		v.mark(id, e)
 	}
-	return turned
+	return changes
 }
 
 // Reachable reports whether the robot is reachable.
