@@ -77,7 +77,7 @@ func (f *Fleet) makeTrust() {
 	})
 	f.revocations = trust.NewRevocationPublisher(trust.RevocationDeps{
 		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Whereabouts: f.view.Whereabouts,
-		Send: f.dispatcher.Send, Say: f.publisher.Say, Wake: f.publisher.Wake,
+		Send: f.dispatcher.Send, Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
 			if err != nil {

@@ -98,6 +98,6 @@ func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []st
 			b.deps.Failed("blob not noted", err)
 		}
 		b.deps.Log.Info("blob published again", "sha256", digest, "robots", robots)
-		b.outbox.say(link.Message{Topic: b.deps.Namespace.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
+		b.outbox.enqueue(link.Message{Topic: b.deps.Namespace.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})
 	}
 }

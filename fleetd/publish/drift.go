@@ -102,7 +102,7 @@ func (d *driftChecker) ask(ctx context.Context, db Store, robots []string, now t
 			return
 		}
 		for _, w := range documents {
-			d.outbox.say(d.outbox.message(w))
+			d.outbox.enqueue(d.outbox.message(w))
 		}
 		for _, id := range some {
 			d.deps.Log.Info("robot does not report its desired state; published it again and asked the robot for all its documents", "robot", id)

@@ -173,7 +173,7 @@ func (p *LeaderConn) receive(m link.Message) {
 	}
 	p.repaired = now
 	p.deps.Log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
-	p.publisher.Say(p.presence(schema.PresenceOnline, p.session, now))
+	p.publisher.Enqueue(p.presence(schema.PresenceOnline, p.session, now))
 }
 
 // presence is fleetd's presence document.

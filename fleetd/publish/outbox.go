@@ -33,11 +33,11 @@ const (
 // only after the broker has acknowledged it, so after a crash it may be published twice. That
 // is harmless: robots compare desired documents by revision and blobs by digest.
 type outbox struct {
-	deps   Deps
-	wake   chan struct{}
-	again  chan struct{}     // the leader's connection is new
-	extra  chan link.Message // documents that are not in the outbox
-	landed chan landing
+	deps    Deps
+	wake    chan struct{}
+	again   chan struct{}     // the leader's connection is new
+	extra   chan link.Message // documents that are not in the outbox
+	results chan result
 
 	// Owned by run.
 	window  *window
@@ -51,8 +51,8 @@ type outbox struct {
 	loggedAt  time.Time
 }
 
-// landing is how the flight of a document ended.
-type landing struct {
+// result is how the publication of a document ended.
+type result struct {
 	document document
 	window   *window // to which it belongs
 	err      error
@@ -61,13 +61,13 @@ type landing struct {
 func newOutbox(d Deps) *outbox {
 	return &outbox{
 		deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64),
-		landed: make(chan landing, maxInFlight), window: newWindow(), filler: newFiller(),
+		results: make(chan result, maxInFlight), window: newWindow(), filler: newFiller(),
 	}
 }
 
-// say queues one more document. It drops the document if the queue is full: the reason to
+// enqueue queues one more document. It drops the document if the queue is full: the reason to
 // publish it comes again.
-func (o *outbox) say(m link.Message) {
+func (o *outbox) enqueue(m link.Message) {
 	select {
 	case o.extra <- m:
 	default:
@@ -99,9 +99,9 @@ func (o *outbox) run(ctx context.Context, db Store) {
 			read = true
 		case <-look.C:
 			read = true
-		case l := <-o.landed:
-			o.land(l)
-			o.landAll()
+		case r := <-o.results:
+			o.takeResult(r)
+			o.takeResults()
 		case <-timer.C:
 		}
 		if len(o.confirmed) > 0 && !o.deps.Now().Before(o.markAt) {
@@ -187,36 +187,36 @@ func (o *outbox) send(db Store) {
 		if !ok {
 			return
 		}
-		l := landing{document: d, window: o.window}
+		r := result{document: d, window: o.window}
 		flights := o.ctx
 		ctx, cancel := context.WithTimeout(flights, ackPatience)
 		if d.Unread { // its order among others is the window's: they wait until it is confirmed
 			go func() {
 				defer cancel()
-				o.report(flights, l, o.publishBlob(ctx, db, d.Outgoing))
+				o.report(flights, r, o.publishBlob(ctx, db, d.Outgoing))
 			}()
 			continue
 		}
 		wait, err := p.PublishAsync(ctx, o.message(d.Outgoing))
 		if err != nil {
 			cancel()
-			l.err = err
-			o.land(l)
+			r.err = err
+			o.takeResult(r)
 			continue
 		}
 		go func() {
 			defer cancel()
-			o.report(flights, l, wait(ctx))
+			o.report(flights, r, wait(ctx))
 		}()
-		o.landAll()
+		o.takeResults()
 	}
 }
 
-// report hands the end of a flight to the owner of the window, unless that forgot the flight.
-func (o *outbox) report(flights context.Context, l landing, err error) {
-	l.err = err
+// report hands the result of a publication to the owner of the window, unless that forgot it.
+func (o *outbox) report(flights context.Context, r result, err error) {
+	r.err = err
 	select {
-	case o.landed <- l:
+	case o.results <- r:
 	case <-flights.Done():
 	}
 }
@@ -241,44 +241,44 @@ func (o *outbox) publishBlob(ctx context.Context, db Store, out store.Outgoing) 
 	return wait(ctx)
 }
 
-// landAll takes all landings that have arrived.
-func (o *outbox) landAll() {
+// takeResults takes all results that have arrived.
+func (o *outbox) takeResults() {
 	for {
 		select {
-		case l := <-o.landed:
-			o.land(l)
+		case r := <-o.results:
+			o.takeResult(r)
 		default:
 			return
 		}
 	}
 }
 
-// land records how the flight of a document ended.
-func (o *outbox) land(l landing) {
-	if l.window != o.window {
+// takeResult records how the publication of a document ended.
+func (o *outbox) takeResult(r result) {
+	if r.window != o.window {
 		return // of an earlier connection: published anew
 	}
 	now := o.deps.Now()
-	if l.err != nil {
-		o.window.failed(l.document.id, now)
-		if errors.Is(l.err, link.ErrNotReady) || o.ctx.Err() != nil {
+	if r.err != nil {
+		o.window.failed(r.document.id, now)
+		if errors.Is(r.err, link.ErrNotReady) || o.ctx.Err() != nil {
 			return
 		}
 		if o.unlogged++; now.Sub(o.loggedAt) >= logEvery {
-			o.deps.Log.Warn("document not published", "topic", l.document.Topic, "target", l.document.Target, "error", l.err, "documents", o.unlogged)
+			o.deps.Log.Warn("document not published", "topic", r.document.Topic, "target", r.document.Target, "error", r.err, "documents", o.unlogged)
 			o.unlogged, o.loggedAt = 0, now
 		}
 		return
 	}
-	o.window.confirmed(l.document.id)
-	o.noteRoom(l.document)
-	if l.document.Seq == 0 {
+	o.window.confirmed(r.document.id)
+	o.noteRoom(r.document)
+	if r.document.Seq == 0 {
 		return
 	}
 	if len(o.confirmed) == 0 {
 		o.markAt = now.Add(markEvery)
 	}
-	o.confirmed = append(o.confirmed, l.document.Seq)
+	o.confirmed = append(o.confirmed, r.document.Seq)
 }
 
 func (o *outbox) message(out store.Outgoing) link.Message {

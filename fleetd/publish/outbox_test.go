@@ -262,7 +262,7 @@ func TestMessageOutsideTheOutboxIsSentOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { o.run(ctx, db); close(ended) }()
-		o.say(link.Message{Topic: topic, Payload: []byte("1"), QoS: 1, Retain: true})
+		o.enqueue(link.Message{Topic: topic, Payload: []byte("1"), QoS: 1, Retain: true})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := conn.payloads(topic); !slices.Equal(got, []string{"1"}) {

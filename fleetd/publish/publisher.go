@@ -91,8 +91,8 @@ func (p *Publisher) Wake() { signal(p.outbox.wake) }
 // Again has everything published anew, since the leader's connection is a new one.
 func (p *Publisher) Again() { signal(p.outbox.again) }
 
-// Say queues one more document.
-func (p *Publisher) Say(m link.Message) { p.outbox.say(m) }
+// Enqueue queues one more document.
+func (p *Publisher) Enqueue(m link.Message) { p.outbox.enqueue(m) }
 
 // Reported records how far a robot is with a story or a set, and which blob it fetches.
 func (p *Publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {

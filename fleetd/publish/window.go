@@ -177,14 +177,14 @@ func (w *window) nextClass() (c class, ok bool) {
 
 // confirmed removes a document that the broker has acknowledged.
 func (w *window) confirmed(id int64) {
-	if q := w.land(id); q != nil {
+	if q := w.endFlight(id); q != nil {
 		w.drop(q)
 	}
 }
 
 // failed lets a document be sent again later, or drops it if it is sent only once.
 func (w *window) failed(id int64, now time.Time) {
-	q := w.land(id)
+	q := w.endFlight(id)
 	switch {
 	case q == nil:
 	case q.waits[0].once:
@@ -205,8 +205,8 @@ func (w *window) due() time.Time {
 	return w.waiting.of[0].retryAt
 }
 
-// land ends the flight of a document. It returns nil if the document is not in flight.
-func (w *window) land(id int64) *queue {
+// endFlight ends the flight of a document. It returns nil if the document is not in flight.
+func (w *window) endFlight(id int64) *queue {
 	q := w.inFlight[id]
 	if q == nil {
 		return nil

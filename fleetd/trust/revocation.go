@@ -61,7 +61,7 @@ type RevocationDeps struct {
 	Failed      func(what string, err error) // records a failure of the database
 	Whereabouts func(robot string, now time.Time) decommission.Connection
 	Send        func(ctx context.Context, c command.Command) // to a robot
-	Say         func(m link.Message)                         // queues a document for the broker
+	Enqueue     func(m link.Message)                         // queues a document for the broker
 	Wake        func()                                       // has the outbox published
 	Refresh     func(ctx context.Context) error              // reads the robots from the database again
 }
@@ -192,7 +192,7 @@ func (w *RevocationPublisher) repair(ctx context.Context, db Store, now time.Tim
 		w.deps.Wake()
 	default:
 		w.deps.Log.Warn("the revocation list was overwritten", "by", list.FleetID, "rev", list.Rev)
-		w.deps.Say(link.Message{Topic: w.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
+		w.deps.Enqueue(link.Message{Topic: w.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	w.repaired = now
 }

@@ -64,7 +64,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 			Failed:      func(what string, err error) { t.Errorf("%s: %v", what, err) },
 			Whereabouts: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
 			Send:        func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
-			Say: func(m link.Message) {
+			Enqueue: func(m link.Message) {
 				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
 				w.Observe(m.Payload, time.Now())
 			},
