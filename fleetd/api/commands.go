@@ -18,7 +18,7 @@ type Commands interface {
 	// Issue sends commands. A stop is sent before it is persisted, everything else after.
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
 	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
-	// did. An error says that a cancellation was not noted in the audit.
+	// did. An error says that a cancellation was not written to the audit.
 	Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error)
 
 	Get(ctx context.Context, id string) (command.Command, error)
@@ -154,7 +154,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	}
 	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person(p))
 	if err != nil {
-		s.Log.Error("cancellation not noted", "command", id, "by", by.person(p).Name, "error", err)
+		s.Log.Error("cancellation not written to the audit", "command", id, "by", by.person(p).Name, "error", err)
 	}
 	if cancelled {
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state

@@ -90,12 +90,12 @@ func (b *blobs) repeat(ctx context.Context, db Store, digest string, robots []st
 		if _, err := db.File(ctx, digest); err == nil {
 			return // it is too large for a blob; robots fetch it over HTTP
 		}
-		b.deps.Log.Warn("robots ask for a blob that is not ours", "sha256", digest, "robots", robots)
+		b.deps.Log.Warn("robots wait for a blob that the database does not have", "sha256", digest, "robots", robots)
 	case err != nil:
 		b.deps.Failed("blob not read", err)
 	default:
 		if err := db.RecordPublishedBlob(ctx, digest); err != nil {
-			b.deps.Failed("blob not noted", err)
+			b.deps.Failed("time of publication of a blob not saved", err)
 		}
 		b.deps.Log.Info("blob published again", "sha256", digest, "robots", robots)
 		b.outbox.enqueue(link.Message{Topic: b.deps.Namespace.Topic(schema.TopicBlob, digest), Payload: body, QoS: 1, Retain: true})

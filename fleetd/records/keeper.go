@@ -247,7 +247,7 @@ func (k *Keeper) end(r *kept, why string) {
 	now := k.Now()
 	r.Ended, r.Expires = schema.TimeOf(now), schema.TimeOf(now.Add(KeepFor))
 	if err := k.save(r); err != nil {
-		k.Log.Error("flight record not noted", "record", r.ID, "error", err) // a restart forgets it, or ends it again
+		k.Log.Error("state of a flight record not saved", "record", r.ID, "error", err) // a restart forgets it, or ends it again
 	}
 	k.Note(audit.Note{
 		Source: r.source, Who: audit.Text(r.By, 64), What: "flight record", Target: "robot " + r.Robot, Why: audit.Text(cmp.Or(why, r.why), 512),

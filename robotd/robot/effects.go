@@ -111,7 +111,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 		case effect.Alarm:
 			h.alarm(e)
 		case effect.Exit:
-			h.log.Info("at rest", "why", e.Why)
+			h.log.Info("the robot is at rest; robotd ends", "why", e.Why)
 		default:
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
 		}

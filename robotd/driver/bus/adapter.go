@@ -115,10 +115,10 @@ func (b *Bus) judge(a *adapter, on sign, what string) {
 		return
 	}
 	if a.watch.health == good {
-		b.log.Info("adapter is trusted", "adapter", a.name, "was", string(from))
+		b.log.Info("adapter behaves", "adapter", a.name, "was", string(from))
 		b.checkReady()
 	} else {
-		b.log.Warn("adapter is not trusted", "adapter", a.name, "health", string(a.watch.health), "why", a.watch.detail)
+		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "health", string(a.watch.health), "why", a.watch.detail)
 		for _, u := range a.units {
 			u.latched, u.reported = u.about.Kind.Moves(), ""
 		}
@@ -210,7 +210,7 @@ func (b *Bus) checkReady() {
 	close(b.ready)
 }
 
-// refused returns why these adapters make no body; empty = they do.
+// refused returns why the units of these adapters do not fit together; empty = they do.
 func (b *Bus) refused() string {
 	has := map[string]string{}
 	for _, a := range b.adapters {

@@ -105,7 +105,7 @@ func (b *Bus) reportMissing() {
 		}
 	}
 	if !waits && !b.isReady {
-		log.Warn("the adapters make no body", "why", b.refused())
+		log.Warn("the adapters do not fit together", "why", b.refused())
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"troupe/schema/fsm"
 )
 
-// health is how far an adapter is trusted.
+// health is how an adapter behaves.
 type health string
 
 // The healths of an adapter. In all but good its units are in error.
