@@ -1,4 +1,4 @@
-import type { Browser, Page } from '@playwright/test';
+import type { Browser, Locator, Page } from '@playwright/test';
 
 import { accessible, colors, expect, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
 
@@ -70,9 +70,42 @@ test('somebody without the right to enable sees why', async ({ browser, world })
   await expect(enable).toHaveAttribute('aria-disabled', 'true');
   await enable.hover();
   await expect(page.getByText('You do not have the right to').first()).toBeVisible();
+  await expect(page.getByText('The roles operator and admin have it.').first()).toBeVisible();
   await enable.click({ force: true });
   await page.context().close();
   expect(await world.cli('audit', 'list', '--who', 'ben', '-o', 'json')).not.toContain('safety/enable');
+});
+
+test('an operator sees which roles may label and assign, and a releaser which may release', async ({
+  browser,
+  world,
+}) => {
+  for (const role of ['operator', 'releaser']) {
+    await world.cli('user', 'add', `the-${role}`, '--role', role, '--no-password');
+    await givePassword(world, `the-${role}`, words);
+  }
+  const says = async (button: Locator, text: string) => {
+    await expect(button).toHaveAttribute('aria-disabled', 'true');
+    await button.hover();
+    await expect(button.page().getByText(text).first()).toBeVisible();
+  };
+  const operator = await another(browser, 'the-operator', '/robots/r1');
+  await says(operator.getByRole('button', { name: 'Labels…' }), 'The role admin has it.');
+  await operator.goto('/robots/r1/story');
+  await says(
+    operator.getByRole('button', { name: 'Make it the default story' }),
+    'The roles releaser and admin have it.',
+  );
+  await operator.context().close();
+
+  await world.cli('stop', 'r1', '--why', 'a child on the stage');
+  const releaser = await another(browser, 'the-releaser', '/robots/r1');
+  const release = 'The roles operator and admin have it.';
+  await says(releaser.getByTestId('latched').getByRole('button', { name: 'Release…' }), release);
+  await says(releaser.getByTestId('way-out').getByRole('button', { name: 'Release…' }), release);
+  await releaser.context().close();
+  const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
+  await world.cli('stop', 'release', id, '--why', 'the spec is over');
 });
 
 test('a user whom an administrator disables is out at once', async ({ page, browser, world }) => {

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { LatchedStop } from '../api/client';
 import { useMay } from '../api/me';
 import { useLive } from '../live/stream';
+import { useRightTexts } from '../text/rights';
 import { clock } from '../text/time';
 import { ReleaseDialog, useWhom } from './ReleaseDialog';
 import { stoppedBy, useReleasing } from './stopping';
@@ -47,6 +48,7 @@ export function Latched() {
 
 function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) {
   const t = useShellTexts();
+  const { lacks } = useRightTexts();
   const allowed = useMay('release');
   const whom = useWhom(stop);
   const releasing = useReleasing((s) => s.ids.includes(stop.id));
@@ -63,7 +65,7 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
       {releasing ? (
         <Badge color="blue">{t.releasing}</Badge>
       ) : (
-        <Tooltip label={t.releaseForbidden} disabled={allowed}>
+        <Tooltip label={lacks(t.releaseStops, 'release')} disabled={allowed}>
           <Button
             size="compact-sm"
             variant="default"

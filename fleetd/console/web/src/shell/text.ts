@@ -70,7 +70,7 @@ export const useShellTexts = texts(
     releaseHelp:
       'Nothing moves because of this: robots stay disabled. The next step is to enable each one, when the people around it are clear.',
     releaseNow: 'Release',
-    releaseForbidden: 'You do not have the right to release stops.',
+    releaseStops: 'release stops',
     released: (whom: string) => `Release accepted: ${whom}`,
     releasedHelp: 'Nothing performs yet. Next: the page of a robot says what is left, usually Enable.',
     cancel: 'Cancel',
@@ -188,7 +188,7 @@ export const useShellTexts = texts(
     releaseHelp:
       'Dadurch bewegt sich nichts: die Bewegung bleibt gesperrt. Geben Sie sie danach einzeln frei, wenn niemand im Weg ist.',
     releaseNow: 'Freigeben',
-    releaseForbidden: 'Sie dürfen keine Stopps freigeben.',
+    releaseStops: 'Stopps freizugeben',
     released: (whom: string) => `Freigabe angenommen: ${whom}`,
     releasedHelp:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist die Freigabe der Bewegung.',

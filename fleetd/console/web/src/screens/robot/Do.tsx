@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 
 import { verbLine } from '../../api/commandline';
 import { useMay } from '../../api/me';
+import { useRightTexts } from '../../text/rights';
 import { usePage } from './page';
 import { send } from './sending';
 import { useRobotTexts } from './text';
@@ -69,18 +70,19 @@ export function Do({ whyNot, explain, onClick, sends, children, label, chosen, l
   );
 }
 
+/** Rights that buttons of this page need. */
+type Needed = 'command' | 'release' | 'assign' | 'administer' | 'manual' | 'records';
+
 /**
  * Why a person cannot do something to this robot: they lack the right, or nothing would
  * reach it. What fleetd keeps for a robot that is away is possible `later`.
  */
-export function useWhyNot(
-  right: 'command' | 'release' | 'assign' | 'edit' | 'manual' | 'records' = 'command',
-  later = false,
-): string {
+export function useWhyNot(right: Needed = 'command', later = false): string {
   const t = useRobotTexts();
+  const { lacks } = useRightTexts();
   const { stale } = usePage();
   const may = useMay(right);
-  if (!may) return t.noRight(t.rights[right]);
+  if (!may) return lacks(t.rights[right], right);
   if (stale === 'page') return t.noFleetd;
   if (later) return '';
   if (stale === 'broker') return t.noBroker;

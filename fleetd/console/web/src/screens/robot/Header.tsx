@@ -110,7 +110,7 @@ function Connectivity() {
 function LabelsLine() {
   const t = useTexts();
   const { robot } = usePage();
-  const whyNot = useWhyNot('edit', true);
+  const whyNot = useWhyNot('administer', true);
   const [open, setOpen] = useState(false);
   const { site, ...others } = robot.labels;
   return (

@@ -5,6 +5,7 @@ import type { Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useRightTexts } from '../../text/rights';
 import { clock } from '../../text/time';
 import { useTermWords, withTerm } from '../../text/terms';
 import { Do } from './Do';
@@ -101,6 +102,7 @@ function One({ mode }: { mode: Mode }) {
   const reasons = useReasonTexts();
   const name = useModeName();
   const { robot, stale } = usePage();
+  const { lacks } = useRightTexts();
   const may = useMay('command');
   const active = robot.mode === mode.id;
   const why = mode.why_not[0];
@@ -109,7 +111,7 @@ function One({ mode }: { mode: Mode }) {
   // What a robot that is away said is old: the command may still reach it in time.
   let whyNot = active ? t.active : stale || mode.selectable ? '' : text;
   if (stale === 'robot' && !active) text = t.waitsForRobot;
-  if (!may) whyNot = common.noRight(common.rights.command);
+  if (!may) whyNot = lacks(common.rights.command, 'command');
   else if (stale === 'page') whyNot = common.noFleetd;
   return (
     <Stack gap={2}>

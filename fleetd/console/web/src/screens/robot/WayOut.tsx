@@ -175,7 +175,7 @@ function Doing({ step, later }: { step: Step; later?: string }) {
   const navigate = useNavigate();
   const command = useWhyNot();
   const release = useWhyNot('release', true);
-  const edit = useWhyNot('edit');
+  const administer = useWhyNot('administer');
   const [releasing, setReleasing] = useState(false);
   const look =
     later === undefined
@@ -208,7 +208,7 @@ function Doing({ step, later }: { step: Step; later?: string }) {
       return (
         <Do
           {...look}
-          whyNot={edit}
+          whyNot={administer}
           line={adopting}
           onClick={() => change(id, t.doing.adopt, () => adopt(id), adopting)}
         >
