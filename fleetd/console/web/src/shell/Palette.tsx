@@ -1,5 +1,6 @@
+import { useMantineColorScheme } from '@mantine/core';
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { IconRobot, IconSearch } from '@tabler/icons-react';
+import { IconMapPin, IconRobot, IconSearch, IconSend, IconSun } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
@@ -7,14 +8,18 @@ import type { Robot } from '../api/client';
 import { useMe } from '../api/me';
 import { performing } from '../live/performing';
 import { usePerformingTexts } from '../live/PerformingBadge';
-import { useRobots } from '../live/robots';
+import { robots, useRobots, useSites } from '../live/robots';
 import { screens } from '../screens/table';
+import { useRightTexts } from '../text/rights';
+import { meantRobot, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
+import { useRobotOfPage, useScope } from './scope';
+import { sendStop } from './sendStop';
 import { useShellTexts } from './text';
 
 /** At most this many robots are offered; typing narrows them. */
 const most = 8;
 
-/** Search over pages and robots, opened with Ctrl-K. */
+/** Search over pages, robots and commands, opened with Ctrl-K. */
 export function Palette() {
   const t = useShellTexts();
   const words = usePerformingTexts();
@@ -22,6 +27,8 @@ export function Palette() {
   const me = useMe();
   const [query, setQuery] = useState('');
   const fleet = useRobots();
+  const commands = useRobotCommands(query);
+  const settings = useSettings(query);
   const wanted = query.trim().toLowerCase();
 
   const pages: SpotlightActionData[] = screens
@@ -45,7 +52,7 @@ export function Palette() {
   }));
   return (
     <Spotlight
-      actions={[...pages, ...found]}
+      actions={[...pages, ...found, ...commands, ...settings]}
       filter={(_, actions) => actions}
       query={query}
       onQueryChange={setQuery}
@@ -69,4 +76,58 @@ function firstMatching(fleet: readonly Robot[], wanted: string): Robot[] {
     if (found.length === most) break;
   }
   return found;
+}
+
+const has = (label: string, words: readonly string[]) => words.every((w) => label.toLowerCase().includes(w));
+
+/** The commands for the robot that the query or the page means. Without the right they say which roles have it. */
+function useRobotCommands(query: string): SpotlightActionData[] {
+  const t = useRobotCommandTexts();
+  const { lacks } = useRightTexts();
+  const rights = useMe()?.rights ?? [];
+  const { robot, words } = meantRobot(query, (id) => robots.get(id) !== undefined, useRobotOfPage());
+  if (!robot) return [];
+  return robotCommands
+    .map((c) => ({
+      id: `${c.key} ${robot}`,
+      label: t[c.key](robot),
+      description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
+      disabled: !rights.includes(c.right),
+      leftSection: <IconSend size={18} aria-hidden />,
+      onClick: () => void order(robot, c, t[c.key](robot)),
+    }))
+    .filter((a) => has(a.label, words));
+}
+
+/** Sends a command, which says by itself what became of it. */
+async function order(robot: string, c: RobotCommand, label: string): Promise<void> {
+  if (!c.verb) return sendStop({ robot }, [robot]);
+  const { send } = await import('../screens/robot/sending'); // not for the first load
+  await send(robot, c.verb, c.args ?? {}, label);
+}
+
+/** The site of the console and its colors, for people who write a part of their names. */
+function useSettings(query: string): SpotlightActionData[] {
+  const t = useShellTexts();
+  const sites = useSites();
+  const { choose } = useScope();
+  const { setColorScheme } = useMantineColorScheme();
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const site = (value: string, name: string): SpotlightActionData & { label: string } => ({
+    id: `site ${value}`,
+    label: `${t.scope}: ${name}`,
+    leftSection: <IconMapPin size={18} aria-hidden />,
+    onClick: () => choose(value),
+  });
+  return [
+    ...(sites.length > 0 ? [site('', t.allSites)] : []),
+    ...sites.map((s) => site(s, s)),
+    ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
+      id: `colors ${scheme}`,
+      label: `${t.colors}: ${t[scheme]}`,
+      leftSection: <IconSun size={18} aria-hidden />,
+      onClick: () => setColorScheme(scheme),
+    })),
+  ].filter((a) => has(a.label, words));
 }

@@ -3,14 +3,12 @@ import { IconHandStop } from '@tabler/icons-react';
 import { type SyntheticEvent, useEffect, useRef } from 'react';
 
 import { useMay } from '../api/me';
-import { problemOf } from '../api/problem';
 import { useRobots } from '../live/robots';
 import { HoldNote, useHold } from './holding';
 import { useRobotOfPage, useScope, useWhomToStop } from './scope';
-import { stop } from './stopping';
+import { sendStop } from './sendStop';
 import { useTabToStop } from './tabToStop';
 import { useShellTexts } from './text';
-import { toast } from './toast';
 
 /** ms of hovering after which the help is shown, and what shows it: a finger presses instead. */
 const hintDelay = 1000;
@@ -46,16 +44,7 @@ export function StopButton() {
   const meant = robot ? [robot] : fleet.filter((r) => !site || r.labels.site === site).map((r) => r.id);
   const label = robot ? t.stopOne(robot) : site ? t.stopSite(site, meant.length) : t.stopAll(meant.length);
 
-  const send = async () => {
-    try {
-      const batch = await stop(whom);
-      toast({ color: 'red', title: t.stopSent(batch.total), message: batch.latch }, meant);
-    } catch (thrown) {
-      const p = problemOf(thrown);
-      const message = `${p.message}. ${t.stopFailedHelp}`;
-      toast({ color: 'red', title: t.stopFailed, message, autoClose: false }, meant);
-    }
-  };
+  const send = () => sendStop(whom, meant);
   const held = useHold(allowed && !robot, send);
 
   return (

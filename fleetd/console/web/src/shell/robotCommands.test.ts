@@ -1,0 +1,17 @@
+import { expect, test, vi } from 'vitest';
+
+import { meantRobot } from './robotCommands';
+
+vi.mock('../text/language', () => ({ texts: (en: object) => en }));
+const known = (id: string) => ['r1', 'r2'].includes(id);
+
+test('a query means the robot that it names, before that of the page', () => {
+  expect(meantRobot('pause R2', known, 'r1')).toEqual({ robot: 'r2', words: ['pause'] });
+  expect(meantRobot('r2', known)).toEqual({ robot: 'r2', words: [] });
+  expect(meantRobot('pause', known, 'r1')).toEqual({ robot: 'r1', words: ['pause'] });
+});
+
+test('a query that names no robot means none outside of the page of one', () => {
+  expect(meantRobot('pause r22', known)).toEqual({ robot: undefined, words: ['pause', 'r22'] });
+  expect(meantRobot(' ', known)).toEqual({ robot: undefined, words: [] });
+});

@@ -1,0 +1,54 @@
+import { texts } from '../text/language';
+
+/** A command that the palette offers for one robot. */
+export interface RobotCommand {
+  key: 'stop' | 'pause' | 'continue' | 'enable' | 'manual' | 'automatic';
+  /** Its verb; the stop has none, since it is latched. */
+  verb?: string;
+  args?: Record<string, unknown>;
+  right: 'stop' | 'command';
+}
+
+export const robotCommands: readonly RobotCommand[] = [
+  { key: 'pause', verb: 'auto/pause', right: 'command' },
+  { key: 'continue', verb: 'auto/continue', right: 'command' },
+  { key: 'manual', verb: 'mode/set', args: { mode: 'mnl' }, right: 'command' },
+  { key: 'automatic', verb: 'mode/set', args: { mode: 'ato' }, right: 'command' },
+  { key: 'enable', verb: 'safety/enable', right: 'command' },
+  { key: 'stop', right: 'stop' },
+];
+
+export const useRobotCommandTexts = texts(
+  {
+    pause: (robot: string) => `Pause ${robot}`,
+    continue: (robot: string) => `Continue ${robot}`,
+    manual: (robot: string) => `Switch ${robot} to manual (mnl)`,
+    automatic: (robot: string) => `Switch ${robot} to automatic (ato)`,
+    enable: (robot: string) => `Enable ${robot}`,
+    stop: (robot: string) => `Stop ${robot} (software)`,
+    rights: { command: 'command robots', stop: 'stop robots' },
+  },
+  {
+    pause: (robot: string) => `Pause von ${robot}`,
+    continue: (robot: string) => `${robot} fortsetzen`,
+    manual: (robot: string) => `${robot} in den Handbetrieb (mnl)`,
+    automatic: (robot: string) => `${robot} in die Automatik (ato)`,
+    enable: (robot: string) => `Bewegung von ${robot} freigeben`,
+    stop: (robot: string) => `${robot} stoppen (Software)`,
+    rights: { command: 'Robotern Befehle zu geben', stop: 'Roboter zu stoppen' },
+  },
+);
+
+/**
+ * The robot that the words of a query mean: the one that they name, else the one of the page. The other words are
+ * those that its commands are searched for.
+ */
+export function meantRobot(
+  query: string,
+  known: (id: string) => boolean,
+  ofPage?: string,
+): { robot?: string; words: string[] } {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const named = words.find(known);
+  return { robot: named ?? ofPage, words: words.filter((w) => w !== named) };
+}
