@@ -12,7 +12,7 @@ interface Props {
 /** One part of the screen. */
 export function Part({ title, aside, place, children }: Props) {
   return (
-    <Card withBorder padding="md" component="section" aria-label={title} ref={place} className="manual-part">
+    <Card withBorder padding="md" component="section" aria-label={title} ref={place}>
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <Title order={2} size="h4">
