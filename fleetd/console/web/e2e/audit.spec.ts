@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import { accessible, colors, expect, live, test } from './world';
 
 /** Texts that would run a script if a page took them for HTML, an address or a template. */
@@ -57,6 +59,54 @@ test('the audit says who did what, and that its chain holds', async ({ page, req
   await expect(page.getByText(/The chain holds: \d+ entries/)).toBeVisible();
   await page.goto('/commands');
   await expect(page.getByRole('columnheader', { name: 'Who' })).toBeVisible();
+});
+
+test('what is done in the console is in the audit: who, from where, why and how it ended; and in its file', async ({
+  page,
+  world,
+}) => {
+  await page.goto('/robots');
+  await live(page);
+  await page.getByLabel('Select r2').check();
+  await page.getByTestId('bulk').getByRole('button', { name: 'Pause' }).click();
+  await page.getByLabel('Reason').fill('a class of children');
+  await page.getByRole('button', { name: 'Send to 1 robot' }).click();
+  await expect(page.getByText('Pause: done')).toBeVisible();
+  await page.goto('/audit?via=web&what=pause');
+  const row = page.getByRole('row', { name: /command auto\/pause/ }).first();
+  await expect(row).toContainText('robot r2');
+  await row.getByRole('button').click();
+  const entry = page.getByRole('dialog');
+  for (const text of ['dev', 'console, 127.0.0.1', 'a class of children', 'How it ended', 'SUCCEEDED'])
+    await expect(entry).toContainText(text);
+  await entry.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'Export (CSV)' }).click();
+  const file = await readFile((await (await download).path())!, 'utf8');
+  expect(file).toContain('command auto/pause');
+  expect(file).not.toContain('label');
+  await world.cli('auto', 'continue', 'r2', '--wait');
+});
+
+test('a command that waits for its robot is cancelled, with a reason', async ({ page, world }) => {
+  await world.control('robot/cut?robot=r3');
+  const presence = async () =>
+    ((await (await page.request.get('/api/v1/robots/r3')).json()) as { presence: { view: string } }).presence.view;
+  await expect.poll(presence).not.toBe('online');
+  await page.request.post('/api/v1/commands', {
+    data: { verb: 'mode/set', args: { mode: 'mnl' }, selector: { ids: ['r3'] } },
+  });
+  await page.goto('/commands?robot=r3');
+  await live(page);
+  const row = page.getByRole('row', { name: /mode\/set/ }).first();
+  await expect(row).toContainText('waiting to be sent');
+  await row.getByRole('button', { name: 'Cancel mode/set to r3' }).click();
+  await page.getByRole('dialog').getByLabel('Why').fill('not today');
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click();
+  await expect(row).toContainText('cancelled');
+  await world.control('robot/join?robot=r3');
+  expect(await world.cli('audit', 'list', '--what', 'cancel')).toContain('not today');
 });
 
 for (const scheme of ['light', 'dark'] as const) {

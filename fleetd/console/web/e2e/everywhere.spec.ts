@@ -1,6 +1,6 @@
 import { type Page } from '@playwright/test';
 
-import { expect, live, test } from './world';
+import { accessible, colors, expect, live, test } from './world';
 
 /** Every screen, and every part of those that have parts. */
 const screens = [
@@ -66,6 +66,7 @@ test('no screen asks anybody but fleetd, or breaks the policy of the page', asyn
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).not.toContain('unsafe');
     await visit(page, path);
+    await expect(page.getByTestId('dev'), path).toBeVisible(); // nobody has to sign in here
   }
   expect(foreign).toEqual([]);
   expect(broken).toEqual([]);
@@ -159,6 +160,49 @@ for (const width of [390, 1280]) {
     }
   });
 }
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`in ${scheme} colours axe finds nothing serious on any screen, nor a target below 24 px`, async ({ page }) => {
+    test.setTimeout(300_000);
+    await colors(page, scheme);
+    for (const path of screens) {
+      await visit(page, path);
+      await test.step(path, () => accessible(page, 'target-size'));
+    }
+  });
+
+/** What has the focus, if something covers all of it; empty otherwise. */
+const covered = (page: Page) =>
+  page.evaluate(() => {
+    const focused = document.activeElement;
+    const box = focused?.getBoundingClientRect();
+    if (!focused || !box || focused === document.body || box.width < 2 || box.height < 2) return '';
+    const shares = [0.1, 0.5, 0.9];
+    const seen = shares.some((x) =>
+      shares.some((y) => {
+        const hit = document.elementFromPoint(box.left + box.width * x, box.top + box.height * y);
+        return hit && (focused.contains(hit) || hit.contains(focused));
+      }),
+    );
+    return seen ? '' : focused.outerHTML.slice(0, 160);
+  });
+
+for (const [width, height] of [
+  [1280, 500],
+  [390, 700],
+] as const)
+  test(`nothing covers what has the focus, in a window of ${width} x ${height} px`, async ({ page }) => {
+    test.setTimeout(300_000);
+    await page.setViewportSize({ width, height });
+    for (const path of screens) {
+      await visit(page, path);
+      for (const key of ['Tab', 'Shift+Tab'])
+        for (let n = 0; n < 45; n++) {
+          await page.keyboard.press(key);
+          expect(await covered(page), `${path}, after ${key}`).toBe('');
+        }
+    }
+  });
 
 test('with reduced motion, nothing on any screen moves by itself', async ({ page }) => {
   test.setTimeout(240_000);

@@ -62,6 +62,23 @@ test('points, faces, motions and acts: the robot answers each', async ({ page, w
   await expect(page.getByText('act my-nod: done')).toBeVisible();
 });
 
+test('the floor shows where the robot is, and a tap on it chooses where to go', async ({ page, world }) => {
+  await takeControl(page, world);
+  const floor = page.getByRole('img', { name: /^The robot is at x -?\d+\.\d\d m, y -?\d+\.\d\d m/ });
+  await expect(floor).toBeVisible();
+  const box = (await floor.boundingBox())!;
+  await floor.click({ position: { x: box.width / 2 + 40, y: box.height / 2 - 40 } });
+  const target = async (axis: string) => Number(await page.getByLabel(`${axis} (m)`).inputValue());
+  const [x, y] = [await target('x'), await target('y')];
+  await expect(page.getByRole('button', { name: `Go to ${x.toFixed(2)}, ${y.toFixed(2)}` })).not.toHaveAttribute(
+    'aria-disabled',
+    'true',
+  );
+  await floor.click({ position: { x: box.width / 2 - 40, y: box.height / 2 + 40 } });
+  expect(await target('x')).toBeLessThan(x);
+  expect(await target('y')).toBeLessThan(y);
+});
+
 test('what a person drives with is at least 48 px', async ({ page, world }) => {
   await takeControl(page, world);
   const small = await page.evaluate(() =>

@@ -2,6 +2,80 @@ import type { Page } from '@playwright/test';
 
 import { accessible, colors, expect, live, tabTo, test } from './world';
 
+test('the bell counts alerts and leads to them', async ({ page, world }) => {
+  await page.goto('/');
+  await live(page);
+  await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
+  await world.control('robot/sim?robot=r3&name=break', '{"unit":"speaker","what":"no sound"}');
+  await page.getByRole('button', { name: '1 alert', exact: true }).click();
+  await expect(page).toHaveURL(/\/events$/);
+  await world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}');
+  await world.cli('sys', 'ack-fault', 'r3', '--source', 'speaker', '--wait');
+  await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
+});
+
+test('a site that is chosen narrows the overview, the robots and the stop, until another is', async ({ page }) => {
+  await page.goto('/robots');
+  await live(page);
+  await page.getByRole('combobox', { name: 'Site', exact: true }).click();
+  await page.getByRole('option', { name: 'museum' }).click();
+  const stop = page.getByRole('button', { name: 'Stop (software)' });
+  await expect(stop).toContainText('museum, 2');
+  await expect(page.getByTestId('count')).toHaveText(/^2 of /);
+  await expect(page.locator('[data-robot="r3"]')).toHaveCount(0);
+  await page.goto('/');
+  await live(page);
+  await expect(stop).toContainText('museum, 2');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('site all');
+  await expect(page.getByRole('dialog').getByText('Site: All sites', { exact: true })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(stop).toContainText('all, 3');
+});
+
+test('the colours are those of the system, until a person chooses others', async ({ page }) => {
+  const shown = (scheme: string) => expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', scheme);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.goto('/');
+  await shown('dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await shown('light');
+  await page.getByRole('button', { name: 'User and settings' }).click();
+  await page.getByText('Dark', { exact: true }).click();
+  await shown('dark');
+  await page.reload();
+  await shown('dark');
+});
+
+test('the palette sends commands to a robot by its name, or to that of the page, by keyboard alone', async ({
+  page,
+  world,
+}) => {
+  await page.goto('/');
+  await live(page);
+  const order = async (text: string, command: string) => {
+    await page.keyboard.press('Control+k');
+    await expect(page.getByPlaceholder('Robot, page or command')).toBeFocused();
+    await page.keyboard.type(text);
+    await expect(page.getByRole('dialog').getByText(command, { exact: true })).toBeVisible();
+    await page.keyboard.press('Enter');
+    await expect(page.getByTestId('toasts')).toContainText(`${command}: done`);
+  };
+  await order('pause r2', 'Pause r2');
+  expect(await world.cli('robot', 'get', 'r2')).toContain('paused');
+  await page.goto('/robots/r2');
+  await live(page);
+  await order('contin', 'Continue r2');
+  await expect(page.getByText('performing', { exact: true }).first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('stop r3');
+  await expect(page.getByRole('dialog').getByText('Stop r3 (software)', { exact: true })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('latched')).toContainText('r3');
+  const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
+  await world.cli('stop', 'release', id, '--why', 'the spec is over');
+});
+
 test('a stop from the page of a robot holds it, and a release with a reason frees it', async ({ page }) => {
   await page.goto('/robots/r1');
   await live(page);

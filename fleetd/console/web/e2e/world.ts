@@ -34,9 +34,10 @@ export async function live(page: Page): Promise<void> {
   await expect(page.getByTestId('connection')).toHaveText('Live');
 }
 
-/** Fails if axe finds something serious or critical on the page. */
-export async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/** Fails if axe finds something serious or critical on the page; also by rules that it leaves out by itself. */
+export async function accessible(page: Page, ...more: string[]): Promise<void> {
+  const rules = Object.fromEntries(more.map((rule) => [rule, { enabled: true }]));
+  const { violations } = await new AxeBuilder({ page }).options({ rules }).analyze();
   const bad = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical');
   expect(
     bad.map(

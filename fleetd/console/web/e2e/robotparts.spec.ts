@@ -1,0 +1,129 @@
+import type { Page } from '@playwright/test';
+
+import { expect, live, test } from './world';
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await live(page);
+}
+
+const part = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
+
+test('a mode that is not possible says why', async ({ page, world }) => {
+  await world.cli('mode', 'set', 'mnl', 'r3', '--wait');
+  await open(page, '/robots/r3');
+  const modes = page.getByRole('group', { name: 'Mode', exact: true });
+  await expect(modes).toContainText('possible');
+  await world.cli('story', 'withdraw', 'r3', '--wait');
+  const automatic = modes.getByRole('button', { name: 'Switch to Automatic (ato)' });
+  await expect(automatic).toHaveAttribute('aria-disabled', 'true');
+  await expect(modes).toContainText('the robot has no story; assign one');
+  await world.cli('story', 'assign', 'museum-welcome', 'r3', '--wait');
+  await expect(automatic).not.toHaveAttribute('aria-disabled', 'true');
+  await automatic.click();
+  await expect(modes.getByRole('button', { name: 'Automatic (ato): in charge' })).toBeVisible();
+});
+
+test('every pause names who holds it, and each is continued by itself', async ({ page, world }) => {
+  await world.cli('auto', 'pause', 'r1', '--wait', '--by', 'otto', '--why', 'a speech');
+  await open(page, '/robots/r1');
+  const performance = part(page, 'Performance');
+  await expect(performance).toContainText('Pauses (1)');
+  await expect(performance).toContainText(/a person: otto, since .*: a speech/);
+  await expect(performance).toContainText('operator:');
+  await performance.getByRole('button', { name: 'Continue this one' }).click();
+  await expect(performance).toContainText('Nobody has paused it.');
+});
+
+test('interrupts: what runs and its end, what was refused and why, who may interrupt', async ({ page, world }) => {
+  await open(page, '/robots/r2');
+  const interrupts = part(page, 'Interrupts');
+  await expect(interrupts).toContainText('Nothing interrupts the story.');
+  await interrupts.getByRole('combobox', { name: 'Handler' }).click();
+  await page.getByRole('option', { name: 'service', exact: true }).click();
+  await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
+  await expect(interrupts).toContainText('Running (1)');
+  await expect(interrupts).toContainText('service for operator, since');
+  await expect(part(page, 'Performance')).toContainText('an interrupt');
+  await interrupts.getByRole('button', { name: 'End it' }).click();
+  await expect(interrupts).toContainText('Running (0)');
+
+  // A low battery asks for the handler power, which may not interrupt now.
+  const power = interrupts.getByRole('switch', { name: /^power/ });
+  await expect(power).toBeChecked();
+  await power.click({ force: true });
+  await expect(power).not.toBeChecked();
+  await world.control('robot/sim?robot=r2&name=battery', '{"level":0.12}');
+  await expect(interrupts).toContainText(/power, power: this cause of reactions is switched off/);
+  const body = part(page, 'Body and link');
+  await expect(body).toContainText('Battery: 12 %');
+  await world.control('robot/sim?robot=r2&name=battery', '{"level":0.9}');
+  await expect(body).toContainText('Battery: 90 %');
+  await power.click({ force: true });
+  await expect(power).toBeChecked();
+});
+
+test('life: what has the focus, what would come next, and why each activity does not start', async ({
+  page,
+  world,
+}) => {
+  await world.cli('activity', 'assign', 'greet-visitor,invite-to-tour,answer-touch', 'r1', '--wait');
+  await open(page, '/robots/r1');
+  const life = part(page, 'Autonomous life');
+  await expect(life).toContainText('(solitary)');
+  await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('none');
+  await expect(life).toContainText('Activities, and why each does not start now');
+  await expect(life).toContainText(/greet-visitor.*people/);
+  await life.getByRole('button', { name: 'Start: invite-to-tour' }).click();
+  await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('invite-to-tour');
+  await expect(life).toContainText('(interactive)');
+  await expect(page.getByText('performing an activity').first()).toBeVisible();
+  // Another one comes first, and leaves the focus to the one before.
+  await life.getByRole('button', { name: 'Start: answer-touch' }).click();
+  await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('answer-touch');
+  await expect(life.getByRole('row', { name: /^Afterwards again/ })).toContainText('invite-to-tour');
+  await life.getByRole('button', { name: 'End all activities' }).click();
+  await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('none');
+  await life.getByRole('textbox', { name: 'Ask the robot whether a condition is true now' }).fill('people > 7');
+  await life.getByRole('button', { name: 'Ask', exact: true }).click();
+  await expect(life.getByRole('status')).toContainText('people');
+});
+
+test('an alert says what to do, and a repaired part is acknowledged', async ({ page, world }) => {
+  await open(page, '/robots/r3');
+  await expect(part(page, 'Alerts')).toContainText('It reports no problem');
+  await world.control('robot/sim?robot=r3&name=break', '{"unit":"speaker","what":"no sound"}');
+  const alerts = part(page, /^Alerts/);
+  await expect(alerts).toContainText('no sound');
+  await expect(alerts).toContainText('What to do:');
+  const speaker = part(page, 'Body and link').getByRole('row', { name: /^speaker/ });
+  await expect(speaker).toContainText('no sound');
+  await world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}');
+  await speaker.getByRole('button', { name: 'It is repaired' }).click();
+  await expect(speaker).toContainText('no fault');
+  await expect(alerts).toContainText('It reports no problem');
+});
+
+test('measurements are drawn, and said in words', async ({ page }) => {
+  await open(page, '/robots/r1/telemetry');
+  const battery = part(page, 'Battery');
+  await expect(battery.locator('canvas')).toBeVisible();
+  await expect(battery.getByRole('img')).toHaveAccessibleName(/^Battery: \d+ % now, \d+ % to \d+ %$/);
+  await expect(part(page, 'Round trip of a message').locator('canvas')).toBeVisible();
+  // The line is drawn: the plot has more than one colour.
+  const drawn = await battery.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  expect(drawn).toBeGreaterThan(2);
+});
+
+test('what the robot published and what fleetd publishes for it is shown as it is', async ({ page }) => {
+  await open(page, '/robots/r1/raw');
+  const published = part(page, 'Retained documents that the robot published');
+  await published.getByRole('button', { name: /robots\/r1\/state|^state/ }).click();
+  await expect(published.locator('pre').filter({ visible: true })).toContainText('"state_seq"');
+  const desired = part(page, 'Documents that fleetd publishes for it');
+  await desired.getByRole('button').first().click();
+  await expect(desired.locator('pre').filter({ visible: true }).first()).toContainText('"rev"');
+});
