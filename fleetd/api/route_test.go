@@ -127,3 +127,19 @@ func TestRouteRefusesWithoutGuard(t *testing.T) {
 		}
 	})
 }
+
+// The audit is only appended to: nothing that a request reaches changes it, whoever asks.
+func TestNoRouteChangesTheAudit(t *testing.T) {
+	found := 0
+	everyRoute(t, func(_ *http.ServeMux, path string, o *huma.Operation) {
+		if !strings.Contains(path, "/audit") {
+			return
+		}
+		if found++; o.Method != http.MethodGet {
+			t.Errorf("%s changes the audit: %s %s", o.OperationID, o.Method, path)
+		}
+	})
+	if found < 3 {
+		t.Errorf("only %d routes of the audit were found", found)
+	}
+}

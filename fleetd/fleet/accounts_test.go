@@ -1,8 +1,10 @@
 package fleet_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -105,6 +107,18 @@ func TestFirstStartMakesOneAdmin(t *testing.T) {
 			t.Errorf("after the sign-out: %v", p)
 		}
 	}, guarded(&password))
+}
+
+func TestDevelopmentModeIsLogged(t *testing.T) {
+	for _, dev := range []bool{true, false} {
+		var log bytes.Buffer
+		inWorld(t, func(*world) {}, func(c *fleet.Config) {
+			c.Dev, c.FirstAdmin, c.Logger = dev, func(_, _ string) {}, slog.New(slog.NewTextHandler(&log, nil))
+		})
+		if said := strings.Contains(log.String(), "DEVELOPMENT MODE: a person on this machine who is not signed in has every right"); said != dev {
+			t.Errorf("--dev %v: the log says so: %v\n%s", dev, said, log.String())
+		}
+	}
 }
 
 func TestSessionEndsAfterItsLifetime(t *testing.T) {

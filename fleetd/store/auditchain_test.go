@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -131,5 +136,27 @@ func prunedChainHolds(t *testing.T, address string) {
 	}, at(99), 100)
 	if v := verdict(t, s); !v.Holds || v.Rows == 0 || v.Rows > 3 {
 		t.Errorf("all old: %+v", v)
+	}
+}
+
+// Entries go when they are pruned, and when they move into the chain; nothing else changes one.
+func TestAuditIsOnlyAppendedTo(t *testing.T) {
+	files := must[[]string](t)(filepath.Glob("*.go"))
+	var found []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text := must[[]byte](t)(os.ReadFile(name))
+		for _, s := range regexp.MustCompile("(?i)(?:UPDATE|DELETE FROM|TRUNCATE) audit\\b[^`\"]*").FindAllString(string(text), -1) {
+			found = append(found, name+": "+s)
+		}
+	}
+	want := []string{
+		"auditchain.go: DELETE FROM audit WHERE seq > 0 AND seq <= $1",
+		"auditchain.go: DELETE FROM audit WHERE seq = 0 AND id IN (SELECT id FROM given)",
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("the store changes entries of the audit by\n%s\nwant\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
 	}
 }
