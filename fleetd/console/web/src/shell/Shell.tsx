@@ -77,7 +77,7 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <StopButton />
-      <AppShell.Navbar p="xs" aria-label={t.navigation}>
+      <AppShell.Navbar p="xs" aria-label={t.navigation} data-closed={!menu || undefined}>
         <AppShell.Section hiddenFrom="sm" pb="xs">
           <Group gap="xs" wrap="nowrap">
             <ScopeSelect />

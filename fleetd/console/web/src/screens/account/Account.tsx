@@ -22,7 +22,7 @@ export default function Account() {
       {me.kind === 'dev' ? (
         <Alert color="gray">
           {t.dev}{' '}
-          <Anchor component={Link} to="/sign-in?next=%2Faccount" inherit>
+          <Anchor component={Link} to="/sign-in?next=%2Faccount" inherit underline="always">
             {t.signIn}
           </Anchor>
         </Alert>

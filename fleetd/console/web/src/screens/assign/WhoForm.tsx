@@ -70,7 +70,7 @@ export function WhoForm({ selector, given, robotsAt, onChange }: Props) {
           onChange={(v) => onChange(v ? selectorOfGroup(v, given ?? selector) : undefined)}
         />
         <Text size="sm">
-          <Anchor component={Link} to={robotsAt} inherit>
+          <Anchor component={Link} to={robotsAt} inherit underline="always">
             {t.chooseInRobots}
           </Anchor>
         </Text>

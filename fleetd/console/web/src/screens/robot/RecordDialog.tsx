@@ -200,7 +200,7 @@ function HowFar({ record: r }: { record: FlightRecord }) {
       <Text size="sm">
         {t.content(r.records ?? 0, kib(r.bytes), dateTime(r.from ?? ''), dateTime(r.to ?? ''))}.{' '}
         {r.expires_at && t.until(dateTime(r.expires_at))}{' '}
-        <Anchor href={fileOf(r)} download inherit>
+        <Anchor href={fileOf(r)} download inherit underline="always">
           {t.download}
         </Anchor>
       </Text>

@@ -93,8 +93,11 @@ export default function SignIn() {
               {t.submit}
             </Button>
             {ways.data?.dev ? (
-              <Text size="sm">
-                {t.dev} <Anchor href={next}>{t.goOn}</Anchor>
+              <Text size="sm" data-testid="dev">
+                {t.dev}{' '}
+                <Anchor href={next} underline="always">
+                  {t.goOn}
+                </Anchor>
               </Text>
             ) : (
               <Text size="sm" c="dimmed">
