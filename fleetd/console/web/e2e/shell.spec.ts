@@ -10,14 +10,13 @@ test('the bell counts alerts and leads to them', async ({ page, world }) => {
   await page.getByRole('button', { name: '1 alert', exact: true }).click();
   await expect(page).toHaveURL(/\/events$/);
   await world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}');
-  await world.cli('sys', 'ack-fault', 'r3', '--source', 'speaker', '--wait');
   await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
 });
 
 test('a site that is chosen narrows the overview, the robots and the stop, until another is', async ({ page }) => {
   await page.goto('/robots');
   await live(page);
-  await page.getByRole('combobox', { name: 'Site', exact: true }).click();
+  await page.getByRole('banner').getByRole('combobox', { name: 'Site' }).click();
   await page.getByRole('option', { name: 'museum' }).click();
   const stop = page.getByRole('button', { name: 'Stop (software)' });
   await expect(stop).toContainText('museum, 2');
@@ -27,6 +26,7 @@ test('a site that is chosen narrows the overview, the robots and the stop, until
   await live(page);
   await expect(stop).toContainText('museum, 2');
   await page.keyboard.press('Control+k');
+  await expect(page.getByPlaceholder('Robot, page or command')).toBeFocused();
   await page.keyboard.type('site all');
   await expect(page.getByRole('dialog').getByText('Site: All sites', { exact: true })).toBeVisible();
   await page.keyboard.press('Enter');
@@ -68,12 +68,14 @@ test('the palette sends commands to a robot by its name, or to that of the page,
   await order('contin', 'Continue r2');
   await expect(page.getByText('performing', { exact: true }).first()).toBeVisible();
   await page.keyboard.press('Control+k');
+  await expect(page.getByPlaceholder('Robot, page or command')).toBeFocused();
   await page.keyboard.type('stop r3');
   await expect(page.getByRole('dialog').getByText('Stop r3 (software)', { exact: true })).toBeVisible();
   await page.keyboard.press('Enter');
   await expect(page.getByTestId('latched')).toContainText('r3');
   const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
   await world.cli('stop', 'release', id, '--why', 'the spec is over');
+  await expect(page.getByTestId('latched')).toBeHidden();
 });
 
 test('a stop from the page of a robot holds it, and a release with a reason frees it', async ({ page }) => {
