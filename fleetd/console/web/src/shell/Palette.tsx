@@ -1,5 +1,5 @@
 import { useMantineColorScheme } from '@mantine/core';
-import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { IconMapPin, IconRobot, IconSearch, IconSend, IconSun } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
@@ -11,10 +11,14 @@ import { usePerformingTexts } from '../live/PerformingBadge';
 import { robots, useRobots, useSites } from '../live/robots';
 import { screens } from '../screens/table';
 import { useRightTexts } from '../text/rights';
+import { useEarlyKeys } from './earlyKeys';
 import { meantRobot, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
 import { useRobotOfPage, useScope } from './scope';
 import { sendStop } from './sendStop';
 import { useShellTexts } from './text';
+
+const [store, { open }] = createSpotlight();
+export { open as openPalette };
 
 /** At most this many robots are offered; typing narrows them. */
 const most = 8;
@@ -29,6 +33,7 @@ export function Palette() {
   const fleet = useRobots();
   const commands = useRobotCommands(query);
   const settings = useSettings(query);
+  const onFocus = useEarlyKeys(store);
   const wanted = query.trim().toLowerCase();
 
   const pages: SpotlightActionData[] = screens
@@ -52,6 +57,7 @@ export function Palette() {
   }));
   return (
     <Spotlight
+      store={store}
       actions={[...pages, ...found, ...commands, ...settings]}
       filter={(_, actions) => actions}
       query={query}
@@ -63,6 +69,7 @@ export function Palette() {
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: t.searchHint,
         'aria-label': t.search,
+        onFocus,
       }}
     />
   );

@@ -14,7 +14,6 @@ import {
   Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { spotlight } from '@mantine/spotlight';
 import { IconBell, IconSearch } from '@tabler/icons-react';
 import { Suspense, useEffect, useRef } from 'react';
 import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
@@ -26,7 +25,7 @@ import { startStream, useLive } from '../live/stream';
 import { screens } from '../screens/table';
 import { ConnectionBanners, ConnectionPill } from './Connection';
 import { Latched } from './Latched';
-import { Palette } from './Palette';
+import { openPalette, Palette } from './Palette';
 import { useScope } from './scope';
 import { Shortcuts } from './shortcuts';
 import { StopButton } from './StopButton';
@@ -111,7 +110,7 @@ function SearchButton() {
   const t = useShellTexts();
   return (
     <Tooltip label={`${t.search} (Ctrl K)`}>
-      <ActionIcon variant="default" size={36} aria-label={t.search} onClick={spotlight.open}>
+      <ActionIcon variant="default" size={36} aria-label={t.search} onClick={openPalette}>
         <IconSearch size={20} aria-hidden />
       </ActionIcon>
     </Tooltip>
