@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-rOhm2yRg.js";import{tt as t}from"./language-WE59J3SC.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

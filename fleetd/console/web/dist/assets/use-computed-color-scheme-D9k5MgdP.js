@@ -1,1 +1,0 @@
-import{Lt as e,Wt as t}from"./index-FfpnDo7k.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
