@@ -128,7 +128,11 @@ export function ItemList({ editor }: { editor: Editor }) {
               variant="default"
               disabled={!mayEdit || chosen.length !== 1 || !chosen[0]!.children}
               leftSection={<IconFolderOff size={16} aria-hidden />}
-              onClick={() => editor.change(ungroup(doc, selected[0]!))}
+              onClick={() => {
+                const freed = chosen[0]!.children!.map((c) => c.key);
+                editor.change(ungroup(doc, selected[0]!));
+                editor.select(freed);
+              }}
             >
               {t.ungroup}
             </Button>

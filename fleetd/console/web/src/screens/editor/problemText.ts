@@ -1,6 +1,8 @@
 import { languageName } from '../../text/multilingual';
 import { texts, useLanguage } from '../../text/language';
 import type { Finding } from '../library/api';
+import { asInForm } from './asInForm';
+import { summary } from './defaults';
 import { beyond } from './fields/units';
 import { useFieldWord } from './fields/words';
 import { find, locate } from './model';
@@ -44,6 +46,9 @@ const useTodoTexts = texts(
   },
 );
 
+/** Codes of problems that name another action by its pointer, and a time in ms. */
+const aboutAnother = new Set(['overlap', 'may_wait']);
+
 /** A problem in the words and units of the form, and what to do about it if that is not clear from the text. */
 interface ProblemText {
   text: string;
@@ -73,6 +78,8 @@ export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p:
     const item = find(doc, key);
     const of = item && schema && schemaOf(schema, kind, item)?.properties?.[field];
     const limits = p.code === 'out_of_range' && of && beyond(field, item.fields[field], resolve(schema, of));
-    return limits ? { text: t.beyond(...limits) } : { text: p.detail, hint: p.hint };
+    if (limits) return { text: t.beyond(...limits) };
+    const name = (pointer: string) => summary(find(doc, locate(kind, doc, pointer).key)?.fields ?? {}, reader, word);
+    return { text: aboutAnother.has(p.code) ? asInForm(p.detail, name) : p.detail, hint: p.hint };
   };
 }

@@ -1,0 +1,132 @@
+import type { APIRequestContext, Page } from '@playwright/test';
+
+import { accessible, expect, fresh, live, test } from './world';
+
+const yaml = (over: number) => ({ 'If-Match': `"${over}"`, 'Content-Type': 'application/yaml' });
+
+/** Saves the draft of an act with these actions, a line each. */
+async function draftAct(request: APIRequestContext, act: string, ...actions: string[]): Promise<void> {
+  const data = `act: ${act}\nactions:\n${actions.map((a) => `  - ${a}\n`).join('')}`;
+  expect((await request.put(`/api/v1/acts/${act}`, { headers: yaml(0), data })).status()).toBe(200);
+}
+
+const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' });
+
+test('ticked actions become a group that keeps their times, and the group is dissolved again', async ({
+  page,
+  request,
+}) => {
+  const act = fresh('together');
+  await draftAct(
+    request,
+    act,
+    '{type: wait, start_ms: 0, end_ms: 1000}',
+    '{type: face, start_ms: 1000, end_ms: 3000, face: smile}',
+    '{type: led, start_ms: 1500, end_ms: 3000, colour: "#20c0ff", pattern: solid}',
+  );
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  const rows = page.locator('.item');
+  const actions = page.getByRole('region', { name: 'Actions by time' });
+  const group = actions.getByRole('button', { name: 'Group', exact: true });
+  const ungroup = actions.getByRole('button', { name: 'Ungroup' });
+  await expect(group).toBeDisabled();
+  await page.getByRole('checkbox', { name: /^Choose face: smile/ }).check();
+  await page.getByRole('checkbox', { name: /^Choose led/ }).check();
+  await expect(ungroup).toBeDisabled();
+  await group.click();
+
+  // The group stands where its first action stood, and its actions count from its start.
+  await expect(rows).toHaveText([/^wait.*0\.0 s/, /^group.*1\.0 s/, /smile.*0\.0 s/, /led.*0\.5 s/]);
+  await expect(timeline(page).getByRole('button', { name: 'face smile: 1.0 s to 3.0 s' })).toBeVisible();
+  await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+  const stored = (await (await request.get(`/api/v1/acts/${act}`)).json()).draft as string;
+  expect(stored).toMatch(/type: group/);
+  await accessible(page);
+
+  await ungroup.click();
+  await expect(rows).toHaveText([/^wait.*0\.0 s/, /smile.*1\.0 s/, /led.*1\.5 s/]);
+  await expect(actions.getByText('2 chosen')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(rows).toHaveCount(4);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(rows).toHaveCount(3);
+});
+
+test('actions that collide on one unit are marked on the timeline until one of them moves', async ({
+  page,
+  request,
+}) => {
+  const act = fresh('collide');
+  await draftAct(
+    request,
+    act,
+    '{type: face, start_ms: 0, end_ms: 3000, face: smile}',
+    '{type: face, start_ms: 1000, end_ms: 2000, face: calm}',
+  );
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  // It is drawn where it would be performed: after the one whose unit it needs.
+  const second = timeline(page).getByRole('button', { name: /^face calm: 3\.0 s to 4\.0 s/ });
+  await expect(second).toContainText('⚠');
+  await expect(second).toHaveAccessibleName(/, waits 2\.0 s for its unit, conflict$/);
+  await expect(page.getByRole('region', { name: 'Problems' })).toContainText(
+    'face would perform at the same time as “face: smile”, which lasts until 3 s',
+  );
+  await expect(page.locator('.item').nth(1).getByLabel('Error', { exact: true })).toBeVisible();
+
+  // A click on the mark leads to the action, whose start is corrected there.
+  await second.click();
+  await expect(page.locator('[data-item]').nth(1)).toHaveAttribute('aria-pressed', 'true');
+  await page.locator('[data-field="start_ms"] input').fill('3');
+  await expect(timeline(page).getByRole('button', { name: 'face calm: 3.0 s to 4.0 s', exact: true })).toBeVisible();
+  await expect(timeline(page).getByText('⚠')).toHaveCount(0);
+  await expect(page.locator('.item').nth(1).getByLabel('Error', { exact: true })).toHaveCount(0);
+});
+
+test('the revisions say which robots have which, and an earlier one is restored as the draft', async ({
+  page,
+  request,
+}) => {
+  const story = fresh('seasons');
+  const put = async (over: number, ...acts: string[]) => {
+    const data = `story: ${story}\nname: {en: Seasons}\nrepeat: loop\nacts: [${acts.map((a) => `{act: ${a}}`).join(', ')}]\n`;
+    expect((await request.put(`/api/v1/stories/${story}`, { headers: yaml(over), data })).status()).toBe(200);
+    const done = await request.post(`/api/v1/stories/${story}/publish`, { data: { why: `${acts.length} acts` } });
+    expect(done.status()).toBe(200);
+  };
+  const assign = (robot: string, rev: number) =>
+    request.post('/api/v1/assignments', { data: { story, rev, apply: 'now', selector: { ids: [robot] } } });
+  await put(0, 'welcome');
+  expect((await assign('r1', 1)).ok()).toBe(true);
+  await put(1, 'welcome', 'take-a-bow');
+  expect((await assign('r2', 2)).ok()).toBe(true);
+
+  await page.goto(`/stories/${story}`);
+  await live(page);
+  await expect(page.locator('[data-item]')).toHaveCount(2);
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Revisions…' }).click();
+  const drawer = page.getByRole('dialog');
+  const [newest, first] = [2, 1].map((n) => drawer.getByRole('region', { name: `revision ${n}` }));
+  await expect(newest!).toContainText('2 acts');
+  await expect(newest!).toContainText('on 1 robot: r2');
+  await expect(first!).toContainText('on 1 robot: r1');
+  await first!.getByRole('button', { name: 'Compare with the draft' }).click();
+  await expect(first!).toContainText('+ - act: take-a-bow');
+  await accessible(page);
+  await first!.getByRole('button', { name: 'Restore' }).click();
+
+  // The draft is the old text; what is published and what robots have stays.
+  await expect(page.getByText('Revision 1 is the draft now. Publish it to make it the newest.')).toBeVisible();
+  await expect(drawer).toBeHidden();
+  await expect(page.locator('[data-item]')).toHaveText(['Welcomewelcome']);
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  await expect(drawer).toContainText('take-a-bow');
+  await drawer.getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(page.getByText(`${story} is published as revision 3`)).toBeVisible();
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Where it is used' }).click();
+  await expect(drawer.getByRole('row', { name: /^r1/ })).toContainText('1 (older)');
+  await expect(drawer.getByRole('row', { name: /^r2/ })).toContainText('2 (older)');
+});
