@@ -12,6 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 
+import { useModeName } from '../../text/modes';
 import { useEntries } from '../library/api';
 import { SettingField } from '../robot/SettingField';
 import { useSettingSchemas } from '../robot/settings';
@@ -30,6 +31,7 @@ const empty: Record<What['kind'], What> = {
 /** What is assigned, with the fields of its kind. */
 export function WhatForm({ what, onChange }: { what: What; onChange: (w: What) => void }) {
   const t = useAssignTexts();
+  const modeName = useModeName();
   return (
     <Card withBorder>
       <Stack gap="sm">
@@ -63,7 +65,7 @@ export function WhatForm({ what, onChange }: { what: What; onChange: (w: What) =
               label={t.mode}
               value={what.mode}
               allowDeselect={false}
-              data={Object.entries(t.modes).map(([value, label]) => ({ value, label }))}
+              data={['str', 'mnl', 'ato'].map((value) => ({ value, label: modeName(value) }))}
               onChange={(mode) => mode && onChange({ ...what, mode })}
             />
             <Checkbox

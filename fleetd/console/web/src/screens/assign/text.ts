@@ -24,7 +24,6 @@ export const useAssignTexts = texts(
       'Each robot gets what it had before the newest change of these. Doing it again undoes that. Earlier ones are in the audit.',
     backHelp: 'Each robot gets the story and revision that it had before the present one. Doing it again undoes that.',
     mode: 'Mode',
-    modes: { str: 'Start-up (str)', mnl: 'Manual (mnl)', ato: 'Automatic (ato)' },
     modeNow: 'Change to it now, too',
     noStory: 'No story: take theirs away',
     activities: 'Activities, all that they shall have',
@@ -178,7 +177,6 @@ export const useAssignTexts = texts(
     backHelp:
       'Jeder Roboter bekommt die Geschichte und Fassung, die er vor der jetzigen hatte. Noch einmal macht das rückgängig.',
     mode: 'Modus',
-    modes: { str: 'Start (str)', mnl: 'Manuell (mnl)', ato: 'Automatisch (ato)' },
     modeNow: 'Auch jetzt dorthin wechseln',
     noStory: 'Keine Geschichte: ihre wegnehmen',
     activities: 'Aktivitäten, alle die sie haben sollen',

@@ -8,7 +8,7 @@ import { toneColor } from '../../live/PerformingBadge';
 import { useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
-import { usePresenceWords } from '../../text/terms';
+import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
 import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { LookFirst } from './LookFirst';
@@ -20,6 +20,7 @@ import { Wall } from './Wall';
 export default function Overview() {
   const t = useOverviewTexts();
   const presence: Record<string, string> = usePresenceWords();
+  const modes: Record<string, string> = useTermWords().ModeID;
   const site = useScope((s) => s.site);
   const all = useRobots();
   const live = useLive((s) => s.connection === 'live');
@@ -65,13 +66,7 @@ export default function Overview() {
         </Panel>
         <Panel title={t.modesTitle}>
           {[...new Set(['ato', 'mnl', 'str', ...c.modes.keys()])].map((m) => (
-            <Number
-              key={m}
-              n={c.modes.get(m) ?? 0}
-              name={t.modes[m] ? `${t.modes[m]} (${m})` : m}
-              to={`mode=${m}`}
-              always
-            />
+            <Number key={m} n={c.modes.get(m) ?? 0} name={withTerm(modes, m)} to={`mode=${m}`} always />
           ))}
           <Number n={c.paused} name={t.paused} to="doing=paused&doing=paused_by_safety" always />
         </Panel>

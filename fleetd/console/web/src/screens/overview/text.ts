@@ -13,7 +13,6 @@ export const useOverviewTexts = texts(
     tonesTitle: 'What robots do',
     presenceTitle: 'Connection',
     modesTitle: 'Mode',
-    modes: { ato: 'automatic', mnl: 'manual', str: 'start-up', safe: 'safe mode' } as Record<string, string>,
     storiesTitle: 'Stories',
     paused: 'paused',
     noStory: 'no story assigned',
@@ -84,10 +83,6 @@ export const useOverviewTexts = texts(
     tonesTitle: 'Was Roboter tun',
     presenceTitle: 'Verbindung',
     modesTitle: 'Modus',
-    modes: { ato: 'Automatik', mnl: 'Handbetrieb', str: 'Hochfahren', safe: 'sicherer Modus' } as Record<
-      string,
-      string
-    >,
     storiesTitle: 'Geschichten',
     paused: 'pausiert',
     noStory: 'ohne zugewiesene Geschichte',

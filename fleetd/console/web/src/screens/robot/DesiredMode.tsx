@@ -7,7 +7,7 @@ import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { Do, useWhyNot } from './Do';
-import { useModeName } from './Modes';
+import { useModeOfRobot } from './Modes';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
 import { change } from './sending';
@@ -63,7 +63,7 @@ export function DesiredModePanel() {
   const common = useRobotTexts();
   const reasons = useReasonTexts();
   const terms = useTermWords();
-  const name = useModeName();
+  const name = useModeOfRobot();
   const { id } = usePage();
   const whyNot = useWhyNot('assign', true);
   const all = useDesired();

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { Do, useSend, useWhyNot } from './Do';
-import { useModeName } from './Modes';
+import { useModeOfRobot } from './Modes';
 import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { outside, SettingField } from './SettingField';
@@ -45,7 +45,7 @@ type Param = Schemas['SchemaModeParam'];
 /** The parameters of modes as the robot lists them, each with its field. */
 export function ModeParams() {
   const t = useTexts();
-  const name = useModeName();
+  const name = useModeOfRobot();
   const modes = (usePage().detail?.modes?.modes ?? []).filter((m) => (m.params ?? []).length > 0);
   return (
     <Panel title={t.title}>

@@ -4,6 +4,7 @@ import { IconArrowRight, IconCircleCheckFilled } from '@tabler/icons-react';
 import type { Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
 import { texts } from '../../text/language';
+import { useModeName } from '../../text/modes';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useRightTexts } from '../../text/rights';
 import { clock } from '../../text/time';
@@ -48,7 +49,7 @@ export function Modes() {
   const common = useRobotTexts();
   const { robot, detail, stale } = usePage();
   const terms = useTermWords();
-  const name = useModeName();
+  const name = useModeOfRobot();
   const modes = detail?.modes?.modes.filter((m) => m.id !== 'safe' || m.id === robot.mode) ?? [];
   return (
     <Stack gap="xs" role="group" aria-label={t.title} data-part className={stale ? 'old' : undefined}>
@@ -85,22 +86,18 @@ export function Modes() {
   );
 }
 
-/** The name of a mode, with the term of the contract. */
-export function useModeName(): (id?: string) => string {
-  const common = useRobotTexts();
+/** The name of a mode of the robot, with the term of the contract. */
+export function useModeOfRobot(): (id?: string) => string {
+  const name = useModeName();
   const { detail } = usePage();
-  return (id) => {
-    if (!id) return '?';
-    const long = common.modes[id as keyof typeof common.modes] ?? detail?.modes?.modes.find((m) => m.id === id)?.name;
-    return long ? `${long} (${id})` : id;
-  };
+  return (id) => (id ? name(id, detail?.modes?.modes.find((m) => m.id === id)?.name) : '?');
 }
 
 function One({ mode }: { mode: Mode }) {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
-  const name = useModeName();
+  const name = useModeOfRobot();
   const { robot, stale } = usePage();
   const { lacks } = useRightTexts();
   const may = useMay('command');
@@ -142,7 +139,7 @@ function FellBack() {
 function Fallback({ from }: { from: string }) {
   const t = useTexts();
   const reasons = useReasonTexts();
-  const name = useModeName();
+  const name = useModeOfRobot();
   const { id, robot } = usePage();
   const last = useEvents(id, { type: 'mode_fallback', limit: 1 }, 10_000).data?.[0];
   const data = (last?.data ?? {}) as { reason?: string; detail?: string };

@@ -3,12 +3,6 @@ import { texts } from '../../text/language';
 /** Words that several parts of the page use. */
 export const useRobotTexts = texts(
   {
-    modes: {
-      str: 'Start-up',
-      mnl: 'Manual',
-      ato: 'Automatic',
-      safe: 'Safe',
-    },
     close: 'Close',
     cancel: 'Cancel',
     none: 'none',
@@ -34,12 +28,6 @@ export const useRobotTexts = texts(
     off: 'off',
   },
   {
-    modes: {
-      str: 'Hochfahren',
-      mnl: 'Hand',
-      ato: 'Automatik',
-      safe: 'Sicher',
-    },
     close: 'Schließen',
     cancel: 'Abbrechen',
     none: 'keine',

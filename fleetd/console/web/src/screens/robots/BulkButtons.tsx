@@ -16,10 +16,10 @@ import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
-import { useRobotsTexts } from './text';
 import { CommandLine } from '../../shell/CommandLine';
 import { HoldNote, useHold } from '../../shell/holding';
 import { toast } from '../../shell/toast';
+import { useModeName } from '../../text/modes';
 import type { BulkAction } from './bulkRequest';
 import { BulkDialog } from './BulkDialog';
 import { LabelDialog } from './LabelDialog';
@@ -41,7 +41,7 @@ interface Props {
 /** What can be done to the selection. What is not possible is disabled and says why. */
 export function BulkButtons({ selector, name, filter, assignment, first = {} }: Props) {
   const t = useBulkTexts();
-  const words = useRobotsTexts();
+  const modeName = useModeName();
   const navigate = useNavigate();
   const mayCommand = useMay('command');
   const mayLabel = useMay('administer');
@@ -70,7 +70,7 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
         <Menu.Dropdown>
           {['ato', 'mnl', 'str'].map((mode) => (
             <Menu.Item key={mode} onClick={() => setAction({ kind: 'verb', name: 'mode', mode })}>
-              {words.mode[mode]} ({mode})
+              {modeName(mode)}
             </Menu.Item>
           ))}
         </Menu.Dropdown>

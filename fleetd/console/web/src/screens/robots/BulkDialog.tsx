@@ -7,6 +7,7 @@ import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
 import { toast } from '../../shell/toast';
+import { useModeName } from '../../text/modes';
 import { type Preview, preview, send } from './bulk';
 import { follow } from './follow';
 import { type BulkAction, bulkLine } from './bulkRequest';
@@ -28,6 +29,7 @@ interface Props {
 export function BulkDialog({ action, selector, name, onClose }: Props) {
   const t = useBulkTexts();
   const words = useRobotsTexts();
+  const modeName = useModeName();
   const [why, setWhy] = useState('');
   const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
@@ -44,11 +46,7 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
   const confirmed = total <= typed || number.trim() === String(total);
 
   const what =
-    action.kind === 'label'
-      ? t.label
-      : action.name === 'mode'
-        ? `${t.mode}: ${words.mode[action.mode]} (${action.mode})`
-        : t[action.name];
+    action.kind === 'label' ? t.label : action.name === 'mode' ? `${t.mode}: ${modeName(action.mode)}` : t[action.name];
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);

@@ -5,6 +5,7 @@ import { memo, useCallback, useEffect, useRef, useState } from 'react';
 
 import { allDoing, type Doing } from '../../live/performing';
 import { usePerformingTexts } from '../../live/PerformingBadge';
+import { useModeWord } from '../../text/modes';
 import { usePresenceWords } from '../../text/terms';
 import { everything, type Filter, isEmpty, presences, type StoryState, storyStates } from './filter';
 import { type Facets, facetsNow } from './list';
@@ -91,6 +92,7 @@ const Choices = memo(
     const t = useRobotsTexts();
     const words = usePerformingTexts();
     const connection: Record<string, string> = usePresenceWords();
+    const modeWord = useModeWord();
     const site = filter.labels.find((l) => l.key === 'site')?.value ?? null;
     const others = filter.labels.filter((l) => l.key !== 'site');
     const labelOf = (text: string) => {
@@ -126,7 +128,7 @@ const Choices = memo(
         <Many
           label={t.filter.mode}
           width={110}
-          data={facets.modes.map((m) => ({ value: m, label: t.mode[m] ?? m }))}
+          data={facets.modes.map((m) => ({ value: m, label: modeWord(m) }))}
           value={filter.modes}
           onChange={(modes) => set({ modes })}
         />

@@ -14,6 +14,7 @@ import { useAlertName } from '../../live/AlertText';
 import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fleetdNow } from '../../live/stream';
+import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { usePresenceWords, withTerm } from '../../text/terms';
 import { ago } from '../../text/time';
@@ -91,8 +92,8 @@ export function Presence({ r }: { r: Robot }) {
 /** The mode that is reported, and the requested one beside it while they differ. */
 export function Mode({ r }: { r: Robot }) {
   const t = useRobotsTexts();
+  const name = useModeWord();
   if (!r.mode) return <>–</>;
-  const name = (m: string) => t.mode[m] ?? m;
   return (
     <span title={[r.mode, r.mode_phase].filter(Boolean).join(', ')}>
       {name(r.mode)} <span className={classes.dim}>{r.mode}</span>

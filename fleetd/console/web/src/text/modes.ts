@@ -1,0 +1,16 @@
+import { useTermWords, withTerm } from './terms';
+
+/** A function that names a mode in a sentence, such as "automatic". A mode of a driver has its own name. */
+export function useModeWord(): (id: string) => string {
+  const words: Record<string, string> = useTermWords().ModeID;
+  return (id) => words[id] ?? id;
+}
+
+/** A function that names a mode on a button or in a list, with the term of the contract, such as "Automatic (ato)". */
+export function useModeName(): (id: string, own?: string) => string {
+  const words: Record<string, string> = useTermWords().ModeID;
+  return (id, own) => {
+    const name = withTerm(own ? { [id]: own, ...words } : words, id);
+    return name.charAt(0).toUpperCase() + name.slice(1);
+  };
+}
