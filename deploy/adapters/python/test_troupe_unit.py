@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 import unittest
 import unittest.mock
 
@@ -173,7 +174,7 @@ class Robotd(unittest.TestCase):
     def test_gone_robotd_is_an_error_at_once(self):
         for gone in (lambda: self.send("robotd/presence", present=False, session="s1"),
                      lambda: self.send("robotd/presence", present=True, session="s2"),
-                     lambda: self.adapter.robotd_gone()):
+                     lambda: self.adapter.bus_robotd_presence({})):  # the connection is lost
             self.setUp()
             self.order("run")
             self.drive(vx_mps=0.5)
@@ -350,6 +351,34 @@ class Robotd(unittest.TestCase):
         self.assertEqual(taken(), [])
         self.send("body/out/presence", present=False, session="other")
         self.assertEqual(taken(), [True])
+
+    def test_log_has_what_robotd_thinks_of_the_adapter(self):
+        with unittest.mock.patch.object(troupe_unit.log, "warning") as logged:
+            for health in [{"health": "good"}, {"health": "silent", "why": "no state", "way_out": "restart it"}] * 2:
+                for _ in range(3):  # robotd repeats it every second
+                    self.send("body/in/health", **health)
+        said = [a.args[0] % a.args[1:] for a in logged.call_args_list]
+        bad = "robotd finds this adapter silent; no state; restart it"
+        self.assertEqual(said, [bad, "robotd finds this adapter good", bad])
+
+    def test_wrong_address_of_the_bus_is_one_sentence(self):
+        for bus in ("mqtt://127.0.0.1:99999", "http://127.0.0.1:1884", "127.0.0.1:1884"):
+            with unittest.mock.patch("sys.stderr") as err, self.assertRaises(SystemExit):
+                troupe_unit.serve(self.adapter, bus)
+            said = "".join(a.args[0] for a in err.write.call_args_list)
+            self.assertIn(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884", said)
+
+    def test_methods_of_units_never_run_at_once(self):
+        free = []
+        other = threading.Thread(target=lambda: free.append(self.adapter.lock.acquire(blocking=False)))
+
+        def start(c):  # another thread wants to call a method now
+            other.start()
+            other.join()
+
+        self.voice.start = start
+        self.adapter.call(lambda: self.start("speaker", type="say"))
+        self.assertEqual(free, [False])
 
     def test_missing_paho_is_one_sentence(self):
         p = subprocess.run([sys.executable, "-B", "-c", "import sys; sys.modules['paho'] = None; import troupe_unit"], capture_output=True, text=True)
