@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,6 +30,41 @@ func (w *world) readRecord(file string) map[string][][]byte {
 	return all
 }
 
+// readAsFoxglove reads a flight record with Foxglove's own reader library, which shares no code
+// with ours: it finds the same messages, in the order of their times, and each is described by
+// a schema in the file.
+func (w *world) readAsFoxglove(file string, want map[string][][]byte) {
+	w.t.Helper()
+	if _, err := os.Stat(filepath.Join("..", "mcapjs", "node_modules", "@mcap", "core")); err != nil {
+		w.t.Fatalf("%v: run make setup", err)
+	}
+	out, err := exec.Command("node", filepath.Join("..", "mcapjs", "read.mjs"), file).Output()
+	if err != nil {
+		w.t.Fatalf("node read.mjs: %v: %s", err, out)
+	}
+	var got struct {
+		Messages, Backwards int
+		Topics              map[string]struct {
+			Encoding      string
+			Messages      int
+			WithoutSchema int `json:"without_schema"`
+		}
+	}
+	if err := json.Unmarshal(out, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
+		w.t.Fatal(err)
+	}
+	all := 0
+	for topic, messages := range want {
+		all += len(messages)
+		if t := got.Topics[topic]; t.Messages != len(messages) || t.Encoding != "json jsonschema" || t.WithoutSchema != 0 {
+			w.t.Errorf("Foxglove's library finds %+v of %s, want %d messages", t, topic, len(messages))
+		}
+	}
+	if got.Messages != all || got.Backwards != 0 || len(got.Topics) != len(want) {
+		w.t.Errorf("Foxglove's library finds %s, want %d messages of %d topics", out, all, len(want))
+	}
+}
+
 // A person gets the record of a robot that performed and was stopped: it has the robot's state,
 // each set-point before and after the limits, how long steps took, begin and end of actions,
 // the stop and its answer.
@@ -49,6 +85,7 @@ func TestPersonGetsWhatARobotDid(t *testing.T) {
 			w.t.Errorf("record prints\n%s", out)
 		}
 		has := w.readRecord(file)
+		w.readAsFoxglove(file, has)
 		for topic, part := range map[string]string{
 			"/transition": `"to":"ENABLED"`, "/order": `"order":"stop"`, "/command": `stop`, "/answer": `"client":"fleetd"`, "/event": `"act_started"`,
 		} {
