@@ -46,7 +46,7 @@ var layers = []layer{
 		folders: []string{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
-			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/link", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
+			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/operatorlink", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader", "fleetd/drive",
 		}},
 	{what: "modes of operation", pure: true,
@@ -58,7 +58,7 @@ var layers = []layer{
 	{what: "events and effects of a robot", pure: true,
 		folders: []string{"robotd/event", "robotd/effect"}},
 	{what: "components of the robot", pure: true,
-		folders: []string{"robotd/answer", "robotd/heartbeat", "robotd/settings", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
+		folders: []string{"robotd/answer", "robotd/heartbeat", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
 	{what: "the robot's step function", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "MQTT over WebSocket",

@@ -81,14 +81,14 @@ func run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, s.Close()) }()
 		cfg.Body.Dial = s.Dial
 	}
-	if cfg.Supervisor, err = serviceManager(); err != nil {
+	if cfg.ServiceManager, err = serviceManager(); err != nil {
 		return err
 	}
 	return robot.Run(cmd.Context(), cfg)
 }
 
 // serviceManager is systemd if it has started robotd.
-func serviceManager() (s robot.Supervisor, err error) {
+func serviceManager() (s robot.ServiceManager, err error) {
 	if os.Getenv("NOTIFY_SOCKET") == "" {
 		return s, nil
 	}

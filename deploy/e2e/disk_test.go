@@ -31,7 +31,7 @@ func makeUsedData(t testing.TB, dir string, events int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := []effect.Save{effect.SaveSetting{Name: "volume", Value: "0.5"}, effect.SaveContent{Save: delivery.Save{Kind: sign.Places}}}
+	batch := []effect.Save{effect.SaveValue{Name: "volume", Value: "0.5"}, effect.SaveContent{Save: delivery.Save{Kind: sign.Places}}}
 	for n := range int64(events) {
 		batch = append(batch, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
 	}
@@ -39,7 +39,7 @@ func makeUsedData(t testing.TB, dir string, events int) {
 		r := request.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
 		batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}})
 	}
-	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveSetting{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
+	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveValue{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"troupe/schema"
 )
 
-// Lanes is an executor for several parts of a robot. It gathers what the executor came
-// to, in order, until somebody carries it out.
+// Lanes is an executor for several parts of a robot. It collects the
+// effects of the executor, in order, until the robot's step carries them out.
 type Lanes struct {
 	*Executor
-	Outs    []Effect
+	Effects []Effect
 	entries int64
 }
 
@@ -21,24 +21,25 @@ func (l *Lanes) NextEntry(prefix string) string {
 	return prefix + "-" + strconv.FormatInt(l.entries, 10)
 }
 
-// Push, Tick, Pause, Cancel, Gate and SetUnitDisabled are those of the executor.
+// Push, Tick, Pause, Cancel, Gate and SetUnitDisabled call those of the executor and collect
+// the effects.
 func (l *Lanes) Push(to Lane, e Entry) (refused *Refusal) {
-	l.Outs, refused = l.Executor.Push(to, e, l.Outs)
+	l.Effects, refused = l.Executor.Push(to, e, l.Effects)
 	return refused
 }
 
-func (l *Lanes) Tick(now time.Duration) { l.Outs = l.Executor.Tick(now, l.Outs) }
+func (l *Lanes) Tick(now time.Duration) { l.Effects = l.Executor.Tick(now, l.Effects) }
 
 func (l *Lanes) Pause(of Lane, how Pausing, now time.Duration) {
-	l.Outs = l.Executor.Pause(of, how, now, l.Outs)
+	l.Effects = l.Executor.Pause(of, how, now, l.Effects)
 }
 
 func (l *Lanes) Cancel(of Lane, entry string, why schema.Reason) {
-	l.Outs = l.Executor.Cancel(of, entry, why, l.Outs)
+	l.Effects = l.Executor.Cancel(of, entry, why, l.Effects)
 }
 
-func (l *Lanes) Gate(g Gate) { l.Outs = l.Executor.Gate(g, l.Outs) }
+func (l *Lanes) Gate(g Gate) { l.Effects = l.Executor.Gate(g, l.Effects) }
 
 func (l *Lanes) SetUnitDisabled(unit string, disabled bool) {
-	l.Outs = l.Executor.SetUnitDisabled(unit, disabled, l.Outs)
+	l.Effects = l.Executor.SetUnitDisabled(unit, disabled, l.Effects)
 }

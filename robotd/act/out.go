@@ -7,7 +7,7 @@ import (
 	"troupe/schema/score"
 )
 
-// Kind is the kind of an Out.
+// Kind is the kind of an Effect.
 type Kind string
 
 // The kinds. Start and Stop must reach the unit in this order.

@@ -11,13 +11,13 @@ import (
 	"troupe/schema/verb"
 )
 
-// Resolve finds what an order asks to be performed: one of acts, or what the order says
-// itself. It is refused if it is not well said, there is no such act, or the body
-// cannot perform it. Pointers of a refusal point into the order.
+// Resolve finds the act that a command asks for: one of acts, or the actions in the command
+// itself. It refuses arguments that are not valid, an unknown act, and an act that the body
+// cannot perform. Pointers of a refusal point into the command.
 func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages []string, caps schema.Caps) (Entry, *Refusal) {
 	w, found := a.PerformRequest()
 	if found = schema.Errors(found); len(found) > 0 {
-		return Entry{}, &Refusal{schema.ReasonBadRequest, found[0].Pointer, InWords(found[0])}
+		return Entry{}, &Refusal{schema.ReasonBadRequest, found[0].Pointer, ProblemText(found[0])}
 	}
 	e := Entry{Act: w.Inline, With: w.With, Languages: languages}
 	if w.Inline == nil {
@@ -43,7 +43,7 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 	if p.Pointer = "/args" + p.Pointer; w.Inline == nil { // its sender sees no actions
 		p.Pointer = ""
 	}
-	return e, &Refusal{why, p.Pointer, InWords(p)}
+	return e, &Refusal{why, p.Pointer, ProblemText(p)}
 }
 
 // refusalOf refuses actions that perform other acts.
@@ -52,7 +52,7 @@ func refusalOf(p schema.Problem) *Refusal {
 	if p.Code == score.CodeUnknownAct {
 		why = schema.ReasonUnknownID
 	}
-	return &Refusal{why, "/args" + p.Pointer, InWords(p)}
+	return &Refusal{why, "/args" + p.Pointer, ProblemText(p)}
 }
 
 // byName finds an act by its id.
@@ -63,11 +63,11 @@ func byName(id string, acts map[string]score.Act, e *Entry) *Refusal {
 		return &Refusal{schema.ReasonUnknownID, "/args/act", "this robot has no act " + id + "; it has " + cmp.Or(strings.Join(names, ", "), "none")}
 	}
 	if found := schema.Errors(found.ValidateWith(e.With)); len(found) > 0 {
-		return &Refusal{schema.ReasonBadRequest, "/args/with" + found[0].Pointer, InWords(found[0])}
+		return &Refusal{schema.ReasonBadRequest, "/args/with" + found[0].Pointer, ProblemText(found[0])}
 	}
 	e.Act = &found
 	return nil
 }
 
-// InWords is a problem in one line, without its place.
-func InWords(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }
+// ProblemText is a problem in one line, without its place.
+func ProblemText(p schema.Problem) string { return strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ") }

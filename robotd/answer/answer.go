@@ -50,12 +50,12 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing    schema.Precondition
-	Current     schema.Now
-	FleetOffset time.Duration // the fleet's time minus the robot's
-	ClockKnown  bool
-	Pending     bool // an input waits for a later step of this event
-	Report      Report
+	CurrentState schema.Precondition
+	Current      schema.Now
+	FleetOffset  time.Duration // the fleet's time minus the robot's
+	ClockKnown   bool
+	Pending      bool // an input waits for a later step of this event
+	Report       Report
 }
 
 // Report is what the package asks of the published state.
@@ -74,7 +74,7 @@ func (s *State) Journal() *request.State { return s.journal }
 // Take gives the journal of requests one input. Answers are collected, and published at the
 // end of the step.
 func (t Step) Take(in request.Input) {
-	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.Standing}, in, t.effects[:0])
+	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.CurrentState}, in, t.effects[:0])
 	for _, e := range t.effects {
 		switch e := e.(type) {
 		case request.Perform:
@@ -85,7 +85,7 @@ func (t Step) Take(in request.Input) {
 			t.acks = append(t.acks, e)
 			t.Report.Changed(effect.FlushRequests)
 		case request.Alert:
-			t.Alarm(e)
+			t.NoteAlert(e)
 		}
 	}
 	clear(t.effects)
@@ -139,7 +139,7 @@ func (t Step) Release() {
 			continue
 		}
 		t.Take(request.Outcome{
-			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: &current, StartsMotion: r.Moves,
+			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: &current, StartsMotion: r.StartsMotion,
 		})
 	}
 	t.replies = keep

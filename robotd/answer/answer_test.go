@@ -57,9 +57,9 @@ func (r *rig) do(part func(Step)) {
 				keys = append(keys, put.Key())
 			}
 			step.Take(request.Saved{Keys: keys})
-		case effect.Raise:
+		case effect.RaiseAlert:
 			r.log = append(r.log, "raise "+e.Source)
-		case effect.Clear:
+		case effect.ClearAlert:
 			r.log = append(r.log, "clear "+e.Source)
 		case effect.Event:
 			r.log = append(r.log, "event "+e.Kind)
@@ -242,8 +242,8 @@ func TestAlarmsWaitForTheSafetyCore(t *testing.T) {
 		t.Errorf("raised before the safety core has decided: %q", r.log)
 	}
 	r.log = nil
-	r.do(Step.RaiseAlarms)
+	r.do(Step.RaiseAlerts)
 	r.expect("after it", "raise cmd/op1/auto/pause")
-	r.do(Step.RaiseAlarms)
+	r.do(Step.RaiseAlerts)
 	r.expect("once")
 }

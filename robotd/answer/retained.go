@@ -49,11 +49,11 @@ func (t Step) Removed(ev event.Command) {
 // Disconnected forgets the retained commands of the session.
 func (s *State) Disconnected() { clear(s.retained) }
 
-// Alarm notes an alert, and RaiseAlarms raises those that were noted, after the safety core
+// NoteAlert notes an alert, and RaiseAlerts raises those that were noted, after the safety core
 // has decided.
-func (s *State) Alarm(a request.Alert) { s.alarms = append(s.alarms, a) }
+func (s *State) NoteAlert(a request.Alert) { s.alarms = append(s.alarms, a) }
 
-func (t Step) RaiseAlarms() {
+func (t Step) RaiseAlerts() {
 	for _, a := range t.alarms {
 		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
 	}

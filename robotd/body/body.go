@@ -25,7 +25,7 @@ type State struct {
 	movers  []safety.Unit
 	place   []int    // of a mover among the units
 	inputs  []string // stop inputs that are pressed, sorted
-	battery Charge
+	battery Battery
 	volume  verb.Number // of the speaker; not set = as loud as it is
 	trouble bool        // a unit or a stop input changed: the alerts have to be looked at
 	homing  homing
@@ -55,8 +55,8 @@ func New(d driver.Body) State {
 	return b
 }
 
-// Charge is what the battery says of itself.
-type Charge struct {
+// Battery is what the battery says of itself.
+type Battery struct {
 	Known    bool
 	Share    float64 // of 1
 	Charging bool
@@ -71,7 +71,7 @@ func Step(b *State, ev driver.Event, out *effect.List) {
 			out.Changed(effect.FlushSoon)
 		}
 	case driver.Battery:
-		b.battery = Charge{Known: true, Share: ev.Level, Charging: ev.Charging}
+		b.battery = Battery{Known: true, Share: ev.Level, Charging: ev.Charging}
 	case driver.Sensed:
 		if ev.Signal == driver.EStopInput && b.input(ev.Name, ev.On) {
 			out.Changed(effect.FlushNow)
@@ -98,10 +98,10 @@ func (b *State) input(name string, on bool) bool {
 	return on != held
 }
 
-// Look raises and clears the alerts of the map and of units that move and broke or were mended,
+// UpdateAlerts raises and clears the alerts of the map and of units that move and broke or were mended,
 // after the safety core has decided; wayOut is what to do about such a unit. The diagnosis has
 // those of other units, whose faults stop nothing.
-func (b *State) Look(calibration schema.ModeID, wayOut string, out *effect.List) {
+func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effect.List) {
 	b.lookAtMap(calibration, out)
 	if !b.trouble {
 		return
@@ -134,11 +134,11 @@ func (b *State) Units() []schema.Unit { return b.units }
 // Movers are the units that move, as the safety core takes them.
 func (b *State) Movers() []safety.Unit { return b.movers }
 
-// Inputs are the stop inputs that are pressed.
-func (b *State) Inputs() []string { return b.inputs }
+// PressedInputs are the stop inputs that are pressed.
+func (b *State) PressedInputs() []string { return b.inputs }
 
 // Battery is how full the battery is.
-func (b *State) Battery() Charge { return b.battery }
+func (b *State) Battery() Battery { return b.battery }
 
 // Volume is how loud the speaker is.
 func (b *State) Volume() verb.Number { return b.volume }
@@ -212,9 +212,9 @@ func (b *State) unit(ev driver.Event) bool {
 	return true
 }
 
-// Finite is a driver's figure as documents show it: to the thousandth, and 0 for what is
+// Rounded is a driver's figure as documents show it: to the thousandth, and 0 for what is
 // no number.
-func Finite(v float64) float64 {
+func Rounded(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}

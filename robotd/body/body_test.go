@@ -100,7 +100,7 @@ func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {
 	b := newBody()
 	var out effect.List
 	Step(&b, driver.Event{Kind: driver.Unit, Unit: "lift", State: driver.Error, Detail: "stuck"}, &out)
-	b.Look("str", "mend it", &out)
+	b.UpdateAlerts("str", "mend it", &out)
 	if why := b.Broken("lift"); why != "stuck" {
 		t.Errorf("the lift is broken: %q", why)
 	}
@@ -112,7 +112,7 @@ func TestOneBrokenUnitOfAKindIsTheOneThatIsNamed(t *testing.T) {
 	}
 	raised := 0
 	for i := range out.Len() {
-		if a, ok := out.At(i).(effect.Raise); ok && a.Source == "lift" {
+		if a, ok := out.At(i).(effect.RaiseAlert); ok && a.Source == "lift" {
 			raised++
 		}
 	}
@@ -131,14 +131,14 @@ func TestStopInputsAreKnownByName(t *testing.T) {
 	press("right", true)
 	press("left", true) // again
 	press("left", false)
-	if !slices.Equal(b.Inputs(), []string{"right"}) || out.Len() != 3 {
-		t.Errorf("pressed are %v, %d changes", b.Inputs(), out.Len())
+	if !slices.Equal(b.PressedInputs(), []string{"right"}) || out.Len() != 3 {
+		t.Errorf("pressed are %v, %d changes", b.PressedInputs(), out.Len())
 	}
 }
 
 func TestFiniteLeavesNothingThatIsNoNumber(t *testing.T) {
 	for v, want := range map[float64]float64{0.12345: 0.123, math.Inf(1): 0, math.Inf(-1): 0, math.NaN(): 0} {
-		if got := Finite(v); got != want {
+		if got := Rounded(v); got != want {
 			t.Errorf("%v is shown as %v", v, got)
 		}
 	}

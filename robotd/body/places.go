@@ -88,8 +88,8 @@ func (b *State) move(ev driver.Event) {
 	if math.IsNaN(ev.X+ev.Y+ev.Theta) || math.IsInf(ev.X+ev.Y+ev.Theta, 0) {
 		return
 	}
-	theta := Finite(ev.Theta)
-	b.at = &score.Point{XM: Finite(ev.X), YM: Finite(ev.Y), ThetaRad: &theta}
+	theta := Rounded(ev.Theta)
+	b.at = &score.Point{XM: Rounded(ev.X), YM: Rounded(ev.Y), ThetaRad: &theta}
 }
 
 // Position is where the body is on the map in force, if it has reported that.

@@ -161,7 +161,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			}
 			if e.Unit == "head" || e.Unit == "drive" {
 				switch {
-				case s.health.Motion() != "":
+				case s.health.MotionBarred() != "":
 					a.fail("the %s is started although a safeguard holds", e.Unit)
 				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
@@ -181,8 +181,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if !(math.Abs(e.VX) <= 0.3 && math.Abs(e.WZ) <= 0.5) { // NaN is beyond every limit
 				a.fail("the drive gets %v m/s, %v rad/s", e.VX, e.WZ)
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.health.Unusable("drive") != "" || s.health.Motion() != "") {
-				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.health.Unusable("drive"), s.health.Motion())
+			if (e.VX != 0 || e.WZ != 0) && (s.health.Unusable("drive") != "" || s.health.MotionBarred() != "") {
+				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.health.Unusable("drive"), s.health.MotionBarred())
 			}
 			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
 				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)

@@ -145,7 +145,7 @@ func (d *fakeFleet) holds() {
 	if config >= forged || mode >= forged || s.cfg.Signing != sign.Require {
 		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", config, mode, s.cfg.Signing)
 	}
-	if l, _ := s.desired.Story().Playing(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
+	if l, _ := s.desired.Story().InUse(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
 		d.Fatalf("%s is active and not on the disk", l.Story.ID)
 	}
 }

@@ -183,16 +183,16 @@ func (t *step) cancelledByLinkLoss(o request.Perform) bool {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false
 	}
-	if o.Arrived >= t.report.Ended() || o.Client == schema.LocalClient {
+	if o.Arrived >= t.report.SessionEnded() || o.Client == schema.LocalClient {
 		return false
 	}
 	t.reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
 	return true
 }
 
-// standing returns what the condition of a command can refer to. Between two modes neither
+// currentState returns what the condition of a command can refer to. Between two modes neither
 // is in charge.
-func (t *step) standing() schema.Precondition {
+func (t *step) currentState() schema.Precondition {
 	m := t.modes.Mode()
 	p := schema.Precondition{Mode: m.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if m.Next != "" {
@@ -205,7 +205,7 @@ func (t *step) standing() schema.Precondition {
 // command. It is checked when the command is dispatched and again when a machine takes it,
 // because commands before it in the inbox may have changed the robot.
 func (t *step) met(by request.Key, when schema.Precondition) bool {
-	v, fails := request.Unmet(when, t.standing())
+	v, fails := request.Unmet(when, t.currentState())
 	if fails {
 		t.reply(by, v)
 	}
@@ -243,7 +243,7 @@ func (t *step) askSafety(o request.Perform) {
 
 // uncontrolled refuses a command whose sender lacks the control that it needs.
 func (t *step) uncontrolled(o request.Perform) (refused bool) {
-	t.toManual(func(m manual.Step) { refused = m.Uncontrolled(o) })
+	t.toManual(func(m manual.Step) { refused = m.RefuseWithoutControl(o) })
 	return refused
 }
 

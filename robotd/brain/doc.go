@@ -12,12 +12,12 @@
 // clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
 // The parts of the robot (answer, heartbeat, supervisor, body, stops, manual, perform,
-// desired and report) have a state of their own. They use machines (safety, link, mode,
+// desired and report) have a state of their own. They use machines (safety, operatorlink, mode,
 // request and others) that decide one thing each. None of them knows another: brain passes to each the facts that it needs, and
-// carries out the effects and intents that it returns. The order is the same for every
+// carries out the outputs that it returns. The order is the same for every
 // event:
 //
-//	reports of the body and commands, safety, link, control, mode supervisor, manual,
+//	reports of the body and commands, safety, operator link, control, mode supervisor, manual,
 //	interrupts, desired documents, ato, executor, units, documents
 //
 // So what makes the robot safer comes first, and the documents that a step publishes show

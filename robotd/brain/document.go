@@ -18,7 +18,7 @@ func (t *step) stateDocument() *schema.State {
 			State:        t.safety.At, Cause: t.safety.Cause.Reason,
 			LatchedBy:   safety.LatchedBy(t.safety, t.safetyFacts()),
 			CauseDetail: t.safety.CauseDetail(),
-			EStopInput:  len(t.body.Inputs()) > 0,
+			EStopInput:  len(t.body.PressedInputs()) > 0,
 			Latches:     t.stops.Document(),
 		},
 		Mode: t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
@@ -33,7 +33,7 @@ func (t *step) stateDocument() *schema.State {
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
-		Log:    t.report.Logs(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
+		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
 	}
 	d.Running = t.answers.Journal().Running()
 	if last, ok := t.answers.Journal().Last(); ok {
@@ -87,8 +87,8 @@ func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 }
 
 func (t *step) queueDocument() schema.StateQueue {
-	q := t.report.Acts()
-	q.Queued = append(t.lanes.Acts(manual.Acts), t.perform.Acts(&t.lanes)...)
+	q := t.report.EndedActs()
+	q.Queued = append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)
 	for i, a := range q.Queued {
 		if i == 0 {
 			q.Current = a.Act

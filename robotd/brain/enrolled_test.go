@@ -13,7 +13,7 @@ func TestRobotObeysTheFleetOfItsEnrolment(t *testing.T) {
 	if got := r.s.desired.FleetID(); got != "db-1" {
 		t.Errorf("a new robot obeys %q", got)
 	}
-	r.memory.Settings[desired.FleetIDSetting] = "db-2"
+	r.memory.Values[desired.FleetIDKey] = "db-2"
 	r.boot()
 	if got := r.s.desired.FleetID(); got != "db-2" {
 		t.Errorf("one that was adopted since obeys %q", got)

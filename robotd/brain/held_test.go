@@ -113,7 +113,7 @@ func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
 
 func TestUnreadableLatchHolds(t *testing.T) {
 	r := newRig(t)
-	r.memory.Settings[stops.SafetySetting] = "{"
+	r.memory.Values[stops.SafetyKey] = "{"
 	r.boot()
 	if r.s.safety.At != schema.SafetyEStop || !r.s.safety.Physical {
 		t.Errorf("the robot is %s", r.s.safety.At)

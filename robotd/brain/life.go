@@ -11,9 +11,9 @@ import (
 func (t *step) lives() life.Step {
 	ato, queue := t.perform.Auto(), t.perform.Queue()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
-		Standing: t.standing(),
-		Ato:      t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoHalt,
-		Paused:   ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
+		CurrentState: t.currentState(),
+		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoHalt,
+		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
 		Safety: t.stopReason(), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.health, Signals: &t.signals, Activities: t.desired.Activities(),
@@ -27,7 +27,7 @@ func (t *step) toLife(do func(life.Step)) { t.collect(func() { do(t.lives()) }) 
 // neither activity nor ability begins before auto/start; handlers of interrupts do.
 func (t *step) stopReason() schema.Reason {
 	switch at := t.safety.At; {
-	case safety.Latched(at):
+	case safety.NeedsReset(at):
 		return schema.ReasonSafetyLatched
 	case at != schema.SafetyEnabled && at != schema.SafetyDisabled:
 		return schema.ReasonStopped

@@ -31,7 +31,7 @@ func (p *player) see(_ event.Event, effects []effect.Effect) {
 
 func (p *player) line(e effect.Effect) string {
 	switch e := e.(type) {
-	case effect.Feed, effect.Alarm: // an alert is an event and in the state, too
+	case effect.Feed, effect.LogAlert: // an alert is an event and in the state, too
 		return ""
 	case effect.Move:
 		line := fmt.Sprintf("body: drive at %v m/s, %v rad/s", e.VX, e.WZ)
@@ -78,14 +78,14 @@ func (p *player) line(e effect.Effect) string {
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
 	case effect.SaveLatches:
 		return "save: what holds " + string(e.Value)
-	case effect.SaveSetting:
-		if e.Name == report.BootsSetting || e.Name == desired.FleetIDSetting {
+	case effect.SaveValue:
+		if e.Name == report.BootsKey || e.Name == desired.FleetIDKey {
 			return ""
 		}
 		return "save: " + e.Name + "=" + e.Value
 	case effect.Publish:
 		return p.formatPublish(e)
-	case effect.Renew:
+	case effect.Reconnect:
 		return "mqtt: renew: " + e.Why
 	case effect.Fetch:
 		return "fetch: " + e.SHA256[:8]

@@ -10,7 +10,7 @@ import (
 
 func (t *step) toModes(do func(supervisor.Step)) {
 	lost, lostFor := t.beats.Lost(t.now)
-	f := supervisor.Facts{Standing: t.standing(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.Motion() != ""}
+	f := supervisor.Facts{CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.MotionBarred() != ""}
 	if drive, has := t.body.First(schema.UnitDrive); has {
 		f.NoDrive = t.health.Unusable(drive.ID) != ""
 	}
@@ -38,7 +38,7 @@ func (t *step) calibrated(ev event.Calibrated) {
 // settleBootMode notes that start-up has ended, and how.
 func (t *step) settleBootMode() {
 	if t.desired.Starting() && t.modes.StartupEnded() {
-		t.toDesired(func(d desired.Step) { d.BootEnded(t.modes.Mode().Reason) })
+		t.toDesired(func(d desired.Step) { d.StartupEnded(t.modes.Mode().Reason) })
 		t.toModes(supervisor.Step.EndStartup)
 	}
 }

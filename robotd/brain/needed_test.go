@@ -28,5 +28,5 @@ func TestTracesOfFailedModesNeedEveryTransition(t *testing.T) {
 		return b.String()
 	}
 	fsmtest.CheckEveryRowIsNeeded(t, &mode.Table, replays, mode.OnDied, mode.OnStartFailed, mode.OnSafeFailed)
-	fsmtest.CheckEveryRowIsNeeded(t, &mode.Life, replays, mode.LifeDied, mode.LifeFailed)
+	fsmtest.CheckEveryRowIsNeeded(t, &mode.StatusTable, replays, mode.StatusDied, mode.StatusFailed)
 }

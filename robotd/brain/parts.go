@@ -31,16 +31,16 @@ func (t *step) settle(from int) {
 		switch in := t.list.At(i).(type) {
 		case effect.Move:
 			t.move(in)
-		case effect.SaveSetting:
-			t.settings.Saving(in)
+		case effect.SaveValue:
+			t.values.Saving(in)
 			t.do(in)
 		case effect.Effect:
 			t.do(in)
 		case effect.Event:
 			t.recordEvent(in.Kind, in.Source, in.Cause, in.Req, in.Data)
-		case effect.Raise:
+		case effect.RaiseAlert:
 			t.raise(in.Kind, in.Level, in.Source, in.Detail, in.Hint)
-		case effect.Clear:
+		case effect.ClearAlert:
 			t.clear(in.Kind, in.Source)
 		case effect.Reply:
 			t.answer(in)
@@ -50,18 +50,18 @@ func (t *step) settle(from int) {
 			t.dispatch(in.Perform)
 		case effect.Ask:
 			t.stepRequests(in.Input)
-		case effect.Changed:
+		case effect.StateChanged:
 			t.changed(in.Urgency)
 		case effect.Document:
 			t.publish(in)
-		case effect.Disk:
+		case effect.DiskRefused:
 			t.disk(in.Refused)
-		case effect.Tried:
-			t.toDesired(func(d desired.Step) { d.Tried(in) })
+		case effect.StoryTried:
+			t.toDesired(func(d desired.Step) { d.StoryTried(in) })
 		case effect.SetMode:
 			t.modes.Set(in.Mode, in.By)
-		case effect.Intended:
-			t.desires().Diverged(in.By, in.Mode)
+		case effect.ModeIntended:
+			t.desires().NoteIntendedMode(in.By, in.Mode)
 		case effect.PerformStory:
 			if in.On {
 				t.perform.Enter()
@@ -84,15 +84,15 @@ func (t *step) settle(from int) {
 			t.actFailed(in)
 		case effect.Look:
 			t.look(in)
-		case effect.Caps:
+		case effect.CapsChanged:
 			t.publishCaps()
-		case effect.Taught:
+		case effect.TaughtChanged:
 			t.teach()
 			t.publishCaps()
 			t.publishActs()
 			t.toDesired(desired.Step.RobotChanged)
 		default:
-			panic(fmt.Sprintf("brain: no such intent: %T", in))
+			panic(fmt.Sprintf("brain: no part takes the output %T", in))
 		}
 	}
 	t.list.Cut(from)
@@ -108,8 +108,8 @@ func (t *step) collect(do func()) {
 // reports returns the part report with its facts.
 func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
 
-// toReport and its siblings call a part and carry out its effects and
-// intents.
+// toReport and its siblings call a part and carry out what it
+// returns.
 func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reports()) }) }
 
 // recordEvent adds an event to the history.
@@ -151,7 +151,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 func (t *step) manuals() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
-		Standing: t.standing(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
+		CurrentState: t.currentState(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
 		Standstill: t.standstill(), Manual: t.modes.Manual(), Modes: &t.modes,
 		Reachable: !lost && (t.report.Session() != "" || t.beats.AtRobot(t.now)),
 	}
@@ -166,11 +166,11 @@ func (t *step) performs() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
-		Standing: t.standing(), Safety: t.safety.At, Standstill: t.standstill(),
+		CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(),
 		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		Alone:    lost && t.cfg.Mode.Rule(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
-		Pause:    t.health.Pause(), Barred: t.health.Barred(), Unfit: len(t.health.Causes()) > 0,
+		Pause:    t.health.AtoPaused(), Barred: t.health.AtoBarred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
 	}}
@@ -185,7 +185,7 @@ func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 func (t *step) toIntent(do func(intent.Step)) {
 	from := t.list.Len()
 	m := (*others)(t.State).ModeFacts()
-	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), Others: m.Others, Detail: m.Detail}})
+	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), ModePrevented: m.Prevented, Detail: m.Detail}})
 	t.settle(from)
 }
 
@@ -207,7 +207,7 @@ func (t *step) desires() desired.Step {
 func (t *step) toDesired(do func(desired.Step)) {
 	from := t.list.Len()
 	do(t.desires())
-	l, why := t.desired.Story().Playing()
+	l, why := t.desired.Story().InUse()
 	t.performs().Accept(l, why)
 	t.settle(from)
 }
@@ -236,8 +236,8 @@ func (s *State) teach() {
 // SetPlaces gives the fleet's places to the body.
 func (s *others) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }
 
-// Playing reports whether ato performs.
-func (s *others) Playing() bool { return s.perform.Auto().Status == schema.AutoIdle }
+// AtoPerforms reports whether ato performs the story.
+func (s *others) AtoPerforms() bool { return s.perform.Auto().Status == schema.AutoIdle }
 
 // DeliveryFacts are the facts about the performance for the delivery of stories.
 func (s *others) DeliveryFacts() delivery.Facts {
@@ -245,7 +245,7 @@ func (s *others) DeliveryFacts() delivery.Facts {
 	return delivery.Facts{
 		Performing:  at == schema.AutoIdle || at == schema.AutoPaused,
 		Held:        at == schema.AutoPaused,
-		Boundary:    s.perform.AtBoundary(),
+		BetweenActs: s.perform.BetweenActs(),
 		Interrupted: !s.perform.Idle(),
 	}
 }
@@ -256,15 +256,15 @@ func (s *others) ModeFacts() desiredmode.Facts {
 	f := desiredmode.Facts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
-		f.Others, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
-	case safety.Latched(s.safety.At):
-		f.Others, f.Detail = schema.ReasonSafetyLatched, (*State)(s).standstill().String()
+		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
+	case safety.NeedsReset(s.safety.At):
+		f.Prevented, f.Detail = schema.ReasonSafetyLatched, (*State)(s).standstill().String()
 	case len(s.stops.Latches()) > 0:
-		f.Others, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
+		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
 	case waits != "": // leaving the mode would lose it
-		f.Others, f.Detail = waits, string(m.Active)+" was stopped or lost its link; only auto/continue lets it go on"
+		f.Prevented, f.Detail = waits, string(m.Active)+" was stopped or lost its link; only auto/continue lets it go on"
 	case c.At == control.Held:
-		f.Others, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
+		f.Prevented, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
 	}
 	return f
 }

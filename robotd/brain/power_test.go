@@ -101,7 +101,7 @@ func (c *charging) see(ev event.Event, effects []effect.Effect) {
 			if e.Machine == "interrupt" {
 				c.note("%s, %s", e.From, e.To)
 			}
-		case effect.Alarm:
+		case effect.LogAlert:
 			c.note("alert %s: %s", e.Type, e.Detail)
 		}
 	}

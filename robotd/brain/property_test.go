@@ -208,7 +208,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			m := rapid.SampledFrom(modes).Draw(t, "mode").ID
 			do := rapid.SampledFrom([]mode.Do{mode.DoStart, mode.DoStop, mode.DoKill, mode.DoPause, mode.DoResume, mode.DoReady, mode.DoMayPause, mode.DoStep, mode.DoStep}).Draw(t, "call")
 			w.r.faults = map[string]string{string(do) + " of " + string(m): "failed"}
-			w.r.s.report.LookAtModes() // as the change of a fact does that an entry check depends on
+			w.r.s.report.ModesChanged() // as the change of a fact does that an entry check depends on
 			w.a.history = append(w.a.history, auditedStep{})
 			w.reported(driver.Event{Kind: driver.Sensed, Signal: "nonsense"})
 		},
@@ -478,7 +478,7 @@ func TestSameEventsGiveTheSameEffects(t *testing.T) {
 		}), clock.Now{Wall: epoch})
 		for i, st := range w.a.history {
 			if st.ev == nil {
-				twin.report.LookAtModes()
+				twin.report.ModesChanged()
 				continue
 			}
 			if got := said(Step(twin, st.now, st.ev, nil)); got != st.said {

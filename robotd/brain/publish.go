@@ -30,7 +30,7 @@ func (t *step) publishDue() {
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
-	if seq, due := t.reports().BeatDue(); due {
+	if seq, due := t.reports().HeartbeatDue(); due {
 		// It depends on no save, so it waits for no disk: a robot whose disk hangs must not
 		// look dead.
 		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
@@ -40,7 +40,7 @@ func (t *step) publishDue() {
 // republish publishes documents again that the broker dropped, when they are due.
 func (t *step) republish() {
 	from := t.list.Len()
-	again := t.reports().LeftOut()
+	again := t.reports().RepublishDue()
 	t.settle(from)
 	if again {
 		t.documents()
@@ -61,7 +61,7 @@ func (t *step) publishState() {
 // lost, by time alone, because the modes wait for operators for different times.
 func (t *step) publishModes() {
 	if lost, _ := t.beats.Lost(t.now); lost {
-		t.report.LookAtModes()
+		t.report.ModesChanged()
 	}
 	if t.reports().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}

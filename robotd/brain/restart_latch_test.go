@@ -62,19 +62,19 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 // TestLostDiskIsForgottenOnceItsLatchIsKept ends the robot before its disk has the latch.
 func TestLostDiskIsForgottenOnceItsLatchIsKept(t *testing.T) {
 	r := newRig(t)
-	r.memory.Lost, r.memory.Settings[stops.LostSetting] = true, "yes"
+	r.memory.Lost, r.memory.Values[stops.LostKey] = true, "yes"
 	r.diskStuck = true
 	for range 2 {
 		r.boot()
 		r.until(r.now + time.Second)
-		if r.memory.Settings[stops.LostSetting] == "" {
+		if r.memory.Values[stops.LostKey] == "" {
 			t.Error("the disk does not have the latch, and the next start would not hold the robot")
 		}
 	}
 	r.diskStuck = false
 	r.boot()
 	r.until(r.now + time.Second)
-	if r.memory.Settings[stops.LostSetting] != "" {
+	if r.memory.Values[stops.LostKey] != "" {
 		t.Error("the disk has the latch, and the next start would hold it anew")
 	}
 }

@@ -95,7 +95,7 @@ var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mod
 const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
-	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Settings: map[string]string{}, Kept: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
+	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Values: map[string]string{}, Deliveries: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
 	r.body = newBench(r)
 	return r
 }
@@ -109,7 +109,7 @@ func (r *rig) boot() {
 	r.old, r.over = r.now, false
 	r.diskHangs, r.unanswered = false, nil
 	r.memory.Boots++
-	r.memory.Held.Blobs = r.blobs
+	r.memory.Contents.Blobs = r.blobs
 	r.coming = slices.DeleteFunc(r.coming, func(c coming) bool {
 		_, beat := c.ev.(event.Heartbeat)
 		return !beat // what was under way to the old process is gone
@@ -251,7 +251,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			}
 		case effect.SaveContent:
 			if !r.diskFull {
-				r.memory.Kept[e.Kind] = e.Persisted
+				r.memory.Deliveries[e.Kind] = e.Persisted
 				for _, b := range e.Blobs {
 					r.blobs[b.SHA256] = b.Bytes
 				}
@@ -271,11 +271,11 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			case refused != "":
 				r.soon(0, event.LatchesSaved{N: e.N, Refused: refused})
 			}
-		case effect.SaveSetting:
+		case effect.SaveValue:
 			if !r.diskFull {
-				r.memory.Settings[e.Name] = e.Value
+				r.memory.Values[e.Name] = e.Value
 			}
-			r.soon(0, event.SettingsSaved{Names: []string{e.Name}, Refused: refused})
+			r.soon(0, event.ValuesSaved{Names: []string{e.Name}, Refused: refused})
 		case effect.SaveEvent:
 			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
 				r.events = r.events[1:]
@@ -339,7 +339,7 @@ func binds(save effect.Effect, p effect.Publish) bool {
 
 func isSave(e effect.Effect) bool {
 	switch e.(type) {
-	case effect.SaveRequests, effect.SaveContent, effect.SaveEvent, effect.SaveSetting:
+	case effect.SaveRequests, effect.SaveContent, effect.SaveEvent, effect.SaveValue:
 		return true
 	}
 	return false

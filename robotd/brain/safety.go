@@ -18,7 +18,7 @@ func (t *step) stepSafety() {
 	}
 	d := safety.Step(&t.safety, t.now.Mono, t.cfg.Safety, t.safetyFacts(), in.In)
 	t.toSafety.asked = t.toSafety.asked[:0]
-	t.stops.Hold(t.safety)
+	t.stops.SetPendingReset(t.safety)
 	if d.Changed {
 		t.changed(effect.FlushNow)
 		t.log("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
@@ -55,7 +55,7 @@ func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.modes.Mode().SafetyMode(&t.cfg.Mode)
 	return safety.Facts{
 		Units:    t.body.Movers(),
-		Inputs:   t.body.Inputs(),
+		Inputs:   t.body.PressedInputs(),
 		Latches:  t.stops.Latches(),
 		Asked:    t.toSafety.asked,
 		Critical: t.health.Causes(),
@@ -69,7 +69,7 @@ func (t *step) safetyFacts() safety.Facts {
 
 // standstill is what keeps the robot at rest, for texts that lead people out of it.
 func (t *State) standstill() safety.Standstill {
-	return t.safety.Standstill(t.body.Inputs(), t.stops.Latches(), t.needsContinue())
+	return t.safety.Standstill(t.body.PressedInputs(), t.stops.Latches(), t.needsContinue())
 }
 
 // wayOutOfUnitError is the hint of an alert about a unit in error.

@@ -15,7 +15,7 @@ func (t *step) connected(ev event.Connected) {
 	t.log("mqtt", "down", "up", "the broker granted everything", "")
 	t.toHeartbeat(heartbeat.Step.Connected)
 	t.documents()
-	t.toReport(report.Step.Greet)
+	t.toReport(report.Step.EndGreeting)
 	t.stepRequests(request.Connected{})
 	t.publishAnswers()
 }
@@ -23,11 +23,11 @@ func (t *step) connected(ev event.Connected) {
 // documents publishes every retained document of the robot except its presence.
 func (t *step) documents() {
 	t.publishCaps()
-	t.reports().Renew()
+	t.reports().RepublishAll()
 	t.publishModes()
 	t.publishActs()
 	t.publishState()
-	t.desired.Renew()
+	t.desired.ReportAll()
 	t.toDesired(desired.Step.Report)
 }
 

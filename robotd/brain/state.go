@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
 	"troupe/robotd/diagnosis"
+	"troupe/robotd/diskvalues"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/heartbeat"
@@ -22,7 +23,6 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
-	"troupe/robotd/settings"
 	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
@@ -54,9 +54,9 @@ type State struct {
 	intent  intent.State
 	life    life.State
 	report  report.State
-	list    effect.List // effects and intents of the parts
+	list    effect.List // what the parts returned in this step
 
-	settings settings.State // of the parts, as far as the disk refused them
+	values diskvalues.State // small values that the disk refused
 
 	stopped   uint64      // messages with a lower number arrived before the newest stop
 	resetting request.Key // a granted reset that has not ended
@@ -66,12 +66,12 @@ type State struct {
 
 // Memory is what the disk has of the robot.
 type Memory struct {
-	Boots    int64 // number of starts of robotd, including this one
-	Lost     bool  // the robot ran before, but its disk is empty
-	Requests []request.Record
-	Kept     map[sign.Kind]delivery.Persisted
-	Held     delivery.DiskContents
-	Settings map[string]string // by name: on, off or a value
+	Boots      int64 // number of starts of robotd, including this one
+	Lost       bool  // the robot ran before, but its disk is empty
+	Requests   []request.Record
+	Deliveries map[sign.Kind]delivery.Persisted
+	Contents   delivery.DiskContents
+	Values     map[string]string // by name: on, off or a value
 
 	Latches     []byte        // of SaveLatches; empty before the first
 	LatchesLost bool          // the newest may be missing
@@ -84,7 +84,7 @@ type Memory struct {
 // carried out before Begin.
 func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}
-	s.desired = desired.New(base, (*others)(s), m.Settings)
+	s.desired = desired.New(base, (*others)(s), m.Values)
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
@@ -93,12 +93,12 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		beats:   heartbeat.New(cfg.Link),
 		signals: signal.New(),
 		perform: perform.New(cfg),
-		manual:  manual.New(cfg, id, m.Settings),
+		manual:  manual.New(cfg, id, m.Values),
 		intent:  intent.New(cfg),
 		life:    life.New(cfg),
 		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:    body.New(b),
-		health:  diagnosis.New(cfg, b.Units, now, m.Settings),
+		health:  diagnosis.New(cfg, b.Units, now, m.Values),
 		report:  report.New(cfg, id, now),
 	}
 	s.teach()
@@ -106,14 +106,14 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
 	t.settle(0)
 	t.toDesired(func(d desired.Step) {
-		d.Restore(desired.Memory{Settings: m.Settings, Kept: m.Kept, Held: m.Held})
+		d.Restore(desired.Memory{Values: m.Values, Deliveries: m.Deliveries, Contents: m.Contents})
 	})
-	t.body.SetVolume(manual.RestoredVolume(m.Settings))
-	t.toModes(func(r supervisor.Step) { r.Restore(m.Settings) })
-	t.perform.Restore(now, m.Settings)
+	t.body.SetVolume(manual.RestoredVolume(m.Values))
+	t.toModes(func(r supervisor.Step) { r.Restore(m.Values) })
+	t.perform.Restore(now, m.Values)
 	t.restoreStops(m)
-	t.toReport(func(r report.Step) { r.RememberBoots(m.Settings) })
-	t.toReport(func(r report.Step) { r.RestoreLog(m.Settings) })
+	t.toReport(func(r report.Step) { r.RememberBoots(m.Values) })
+	t.toReport(func(r report.Step) { r.RestoreLog(m.Values) })
 	t.persistStops()
 	return s, t.out
 }

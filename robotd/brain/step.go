@@ -45,12 +45,12 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.setGate()
 	t.react(ev)
 	t.toHeartbeat(heartbeat.Step.CheckLink)
-	t.toReport(report.Step.Undispute)
+	t.toReport(report.Step.ClearContested)
 	t.toHeartbeat(heartbeat.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
 	t.toModes(supervisor.Step.Decide)
-	t.toManual(manual.Step.Stick)
-	t.toManual(manual.Step.Hands)
+	t.toManual(manual.Step.UpdateSetPoint)
+	t.toManual(manual.Step.CarryOut)
 	t.settleBootMode()
 	t.stepSignals()
 	t.toLife(life.Step.Decide)
@@ -60,22 +60,22 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Interrupts)
 	t.toLife(life.Step.Launch)
 	t.toPerform(perform.Step.Activity)
-	t.toDesired(func(d desired.Step) { d.Content(delivery.Tick{}) })
+	t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Tick{}) })
 	t.performAuto()
 	t.toPerform(perform.Step.Abilities)
 	if tick, ok := ev.(event.Tick); ok {
 		t.ticked = now.Mono
 		from := t.list.Len()
-		if t.settings.Retry(t.now.Mono, &t.list) {
+		if t.values.Retry(t.now.Mono, &t.list) {
 			t.desired.ReportAgain() // reports that were held back with the settings
 		}
 		t.settle(from)
 		t.reports().Ticked(tick.Late)
 		t.stops.Tick(t.now, &t.list)
 		t.settle(0)
-		t.toReport(report.Step.DiskCalms)
+		t.toReport(report.Step.ClearDiskAlert)
 		t.lanes.Tick(now.Mono)
-		t.toManual(manual.Step.Push)
+		t.toManual(manual.Step.SendSetPoint)
 		t.notifyMode(mode.TimePassed{})
 		if t.feeding() {
 			t.do(effect.Feed{})
@@ -112,10 +112,10 @@ func (t *step) sense(ev event.Event) {
 
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
-	t.body.Look(t.cfg.Mode.Calibration, t.wayOutOfUnitError(), &t.list)
+	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.wayOutOfUnitError(), &t.list)
 	t.healths().Report()
 	t.settle(0)
-	t.toAnswers(answer.Step.RaiseAlarms)
+	t.toAnswers(answer.Step.RaiseAlerts)
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
 	case event.Reported:
@@ -123,7 +123,7 @@ func (t *step) react(ev event.Event) {
 			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
-			t.modes.SetPeople(int(body.Finite(ev.Level)), body.Finite(ev.Bearing))
+			t.modes.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
 		}
 		if ev.Kind == driver.Heard && ev.Heard != nil {
 			t.toIntent(func(i intent.Step) { i.Heard(*ev.Heard) })
@@ -132,9 +132,9 @@ func (t *step) react(ev event.Event) {
 		t.toAnswers(func(a answer.Step) { a.Removed(ev) })
 	case event.RequestsSaved:
 		t.disk(ev.Refused)
-	case event.SettingsSaved:
+	case event.ValuesSaved:
 		t.disk(ev.Refused)
-		t.settings.Saved(t.now.Mono, ev)
+		t.values.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
 		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
 		t.settle(0)
@@ -152,9 +152,9 @@ func (t *step) react(ev event.Event) {
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:
-		t.toDesired(func(d desired.Step) { d.Content(delivery.Arriving(ev)) })
+		t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Arriving(ev)) })
 	case event.Fetched:
-		t.toDesired(func(d desired.Step) { d.Content(delivery.Fetched(ev)) })
+		t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Fetched(ev)) })
 	case event.Called:
 		t.toPerform(func(p perform.Step) { p.Called(ev) })
 	case event.ContentSaved:
@@ -164,7 +164,7 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
 	case event.FleetdPresence:
 		if client, gone := t.beats.FleetdPresence(t.now, ev.Presence); gone {
-			t.manual.Gone(client)
+			t.manual.ClientGone(client)
 		}
 	case event.Connected:
 		t.connected(ev)
@@ -182,8 +182,8 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.SimInput(ev) })
 	case event.Calibrated:
 		t.calibrated(ev)
-	case event.Credential:
-		t.toReport(func(r report.Step) { r.Credential(ev) })
+	case event.CertificateState:
+		t.toReport(func(r report.Step) { r.CertificateState(ev) })
 	case event.Shutdown:
 		t.modes.Add(mode.Input{Kind: mode.Shutdown})
 		t.recordEvent("ending", "brain", ev.Why, "", nil)
@@ -228,7 +228,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.life.Deadline())
 	sooner(s.stops.Deadline())
 	sooner(s.answers.Journal().Deadline())
-	sooner(s.settings.Deadline())
+	sooner(s.values.Deadline())
 	sooner(s.desired.Deadline())
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))
 	sooner(s.report.Deadline())

@@ -63,9 +63,9 @@ func (t *step) stopCalled(ev event.LiveStop) {
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
 	d := t.latching(l, ev.N)
 	t.stepRequests(request.Stopped{Detail: "a stop came before it was begun"})
-	t.stops.Called(ev.Client, r.ID, d)
+	t.stops.NoteLiveStop(ev.Client, r.ID, d)
 	if ev.Retained {
-		t.answers.Alarm(request.Alert{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: verb.LiveStop,
+		t.answers.NoteAlert(request.Alert{Reason: schema.ReasonRetainedCommand, Client: ev.Client, Verb: verb.LiveStop,
 			Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 	}
 }
@@ -119,11 +119,11 @@ func (t *step) persistStops() {
 
 // answerStops answers live stops.
 func (t *step) answerStops() {
-	if !t.stops.Calls() || t.Pending() {
+	if !t.stops.LiveStopsWait() || t.Pending() {
 		return
 	}
 	from, current := t.list.Len(), t.Current()
-	t.stops.AnswerCalls(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: &current}, &t.list)
+	t.stops.AnswerLiveStops(t.now, stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: &current}, &t.list)
 	t.settle(from)
 }
 
@@ -131,7 +131,7 @@ func (t *step) answerStops() {
 func (t *step) restoreStops(m Memory) {
 	from := t.list.Len()
 	held, ok := t.stops.Restore(t.now, t.latchFactsNow(), stops.Memory{
-		Kept: m.Latches, Old: [2]string{m.Settings[stops.SafetySetting], m.Settings[stops.LatchesSetting]},
+		Kept: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
 		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}, &t.list)
 	if ok {

@@ -39,8 +39,8 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		r := newRig(t)
 		r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		r.cfg.ContinueOnReturn = true
-		r.cfg.LinkLoss(schema.ModeAto, schema.LinkLossContinue)
-		r.memory.Settings[desired.ConfigSetting] = lost
+		r.cfg.SetLinkLoss(schema.ModeAto, schema.LinkLossContinue)
+		r.memory.Values[desired.ConfigKey] = lost
 		r.boot()
 		r.give(event.Connected{Session: "s"})
 		c := r.s.cfg
@@ -71,7 +71,7 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 
 func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	r := newRig(t) // trusts no key: nobody can sign
-	r.memory.Settings[desired.ConfigSetting] = "{{{"
+	r.memory.Values[desired.ConfigKey] = "{{{"
 	r.boot()
 	if c := r.s.cfg; c.Signing != sign.Off || !c.Safety.RequireSight {
 		t.Errorf("signing %s, sight %v", c.Signing, c.Safety.RequireSight)
@@ -83,7 +83,7 @@ func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	r = newRig(t)
 	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 	r.cfg.Pinned = []string{"signing", "require_sight"} // configured on the robot
-	r.memory.Settings[desired.ConfigSetting] = "{{{"
+	r.memory.Values[desired.ConfigKey] = "{{{"
 	r.boot()
 	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnreadable) {
 		t.Errorf("what was set at the robot: signing %s, sight %v", c.Signing, c.Safety.RequireSight)

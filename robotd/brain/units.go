@@ -36,13 +36,13 @@ func (t *step) reported(ev driver.Event) {
 		t.modes.LookEnded(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
-		t.manual.Speed(body.Finite(ev.VX), body.Finite(ev.WZ))
+		t.manual.SpeedReported(body.Rounded(ev.VX), body.Rounded(ev.WZ))
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Asks:
 		t.askStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
-		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Finite(ev.Level)) })
+		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
 		t.inBody(ev)
 	}
@@ -80,7 +80,7 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 func (t *step) orderUnits() {
 	from := t.list.Len()
 	if o := driver.Order(safety.Orders(t.safety.At, t.body.Movers())); t.modes.InCalibration() {
-		t.body.OrderHoming(o, t.health.Motion(), &t.list)
+		t.body.OrderHoming(o, t.health.MotionBarred(), &t.list)
 	} else {
 		t.body.EndHoming()
 		t.body.Order(o, &t.list)
@@ -143,10 +143,10 @@ func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
 // what is not allowed any more.
 func (t *step) setGate() {
 	g := act.Gate{
-		Moves:  cmp.Or(safety.Gate(t.safety.At, safety.Moves, safety.Act), t.health.Motion()),
+		Moves:  cmp.Or(safety.Gate(t.safety.At, safety.Moves, safety.Act), t.health.MotionBarred()),
 		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
 	}
-	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" && t.health.Motion() == "" {
+	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" && t.health.MotionBarred() == "" {
 		g.Mover = perform.SafetyLane
 	}
 	if safety.Gate(t.safety.At, safety.Sounds, safety.Core) == "" {
@@ -164,8 +164,8 @@ func (s *State) performing() bool { return s.manual.Busy() || s.perform.Busy(&s.
 // carryOutActs carries out the executor's decisions: commands go to the units, ends of acts
 // to the part that waits for them.
 func (t *step) carryOutActs() {
-	for i := range t.lanes.Outs {
-		switch o := &t.lanes.Outs[i]; {
+	for i := range t.lanes.Effects {
+		switch o := &t.lanes.Effects[i]; {
 		case o.Kind == act.Start, o.Kind == act.Stop:
 			t.toUnit(o)
 		case perform.IsAbility(o.Lane): // no act
@@ -183,8 +183,8 @@ func (t *step) carryOutActs() {
 			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
 		}
 	}
-	clear(t.lanes.Outs)
-	t.lanes.Outs = t.lanes.Outs[:0]
+	clear(t.lanes.Effects)
+	t.lanes.Effects = t.lanes.Effects[:0]
 }
 
 func (t *step) actEnded(o *act.Effect) {

@@ -10,8 +10,8 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/link"
 	"troupe/robotd/mode"
+	"troupe/robotd/operatorlink"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
@@ -30,7 +30,7 @@ type Config struct {
 	Mode       mode.Config
 	Safety     safety.Limits
 	Auto       auto.Limits
-	Link       link.Config
+	Link       operatorlink.Config
 	Interrupts interrupt.Registry
 	Control    control.Config
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
@@ -48,11 +48,11 @@ type Config struct {
 
 	Languages []string // spoken where a story allows it, the first preferred
 
-	Tick      time.Duration // of the executor, while anything runs
-	Heartbeat time.Duration
-	Gather    time.Duration // changes of the state are gathered so long
-	EventRate float64       // events a second; more are left out and counted
-	AtLatest  time.Duration // the state is published again after so long, changed or not
+	Tick          time.Duration // of the executor, while anything runs
+	Heartbeat     time.Duration
+	Gather        time.Duration // changes of the state are gathered so long
+	EventRate     float64       // events a second; more are left out and counted
+	StateInterval time.Duration // the state is published again after so long, changed or not
 
 	// ContinueOnReturn lets ato go on by itself when a heartbeat of an operator comes again;
 	// otherwise somebody has to send auto/continue.
@@ -90,7 +90,7 @@ func Defaults(id string) Config {
 		Mode:       mode.Defaults(),
 		Safety:     safety.Defaults(),
 		Auto:       auto.Defaults(),
-		Link:       link.Defaults(),
+		Link:       operatorlink.Defaults(),
 		Interrupts: interrupt.Defaults(),
 		Control:    control.Defaults(),
 		Handlers:   DefaultHandlers(),
@@ -100,11 +100,11 @@ func Defaults(id string) Config {
 		Probation:  10 * time.Second,
 		Languages:  []string{"en"},
 
-		Tick:      20 * time.Millisecond,
-		Heartbeat: 2 * time.Second,
-		Gather:    100 * time.Millisecond,
-		EventRate: 20,
-		AtLatest:  10 * time.Second,
+		Tick:          20 * time.Millisecond,
+		Heartbeat:     2 * time.Second,
+		Gather:        100 * time.Millisecond,
+		EventRate:     20,
+		StateInterval: 10 * time.Second,
 
 		LowBattery: 0.20,
 		Charged:    0.80,

@@ -32,8 +32,8 @@ func (c *Config) ThresholdsOf(u schema.Unit) schema.Thresholds {
 	return schema.Thresholds{Warm: 60, Hot: 70, Critical: 80}
 }
 
-// Guards reports whether a safeguard is switched on.
-func (c *Config) Guards(s schema.Safeguard) bool {
+// SafeguardOn reports whether a safeguard is switched on.
+func (c *Config) SafeguardOn(s schema.Safeguard) bool {
 	on, set := c.Safeguards[s]
 	return on || !set
 }

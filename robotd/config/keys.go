@@ -53,8 +53,8 @@ func init() {
 	setters[intents.ConfidenceSetting] = into(func(c *Config, v float64) { c.IntentConfidence = v })
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
-		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.LinkLoss(m, v) })
-		setters["link_timeout_ms."+string(m)] = into(func(c *Config, v int64) { c.LinkTimeout(m, time.Duration(v)*time.Millisecond) })
+		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.SetLinkLoss(m, v) })
+		setters["link_timeout_ms."+string(m)] = into(func(c *Config, v int64) { c.SetLinkTimeout(m, time.Duration(v)*time.Millisecond) })
 	}
 }
 
@@ -72,7 +72,7 @@ func into[T any](set func(*Config, T)) func(*Config, jsontext.Value) error {
 // Set gives a key its value, which Check of its row has passed.
 func (c *Config) Set(key string, v jsontext.Value) error { return setters[key](c, v) }
 
-func (c *Config) LinkLoss(m schema.ModeID, v schema.LinkLoss) {
+func (c *Config) SetLinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {
 			c.Mode.Modes[i].LinkLoss = v
@@ -80,8 +80,8 @@ func (c *Config) LinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	}
 }
 
-// LinkTimeout sets the silence of the operators after which a mode ends.
-func (c *Config) LinkTimeout(m schema.ModeID, v time.Duration) {
+// SetLinkTimeout sets the silence of the operators after which a mode ends.
+func (c *Config) SetLinkTimeout(m schema.ModeID, v time.Duration) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {
 			c.Mode.Modes[i].LostAfter = v
@@ -89,15 +89,15 @@ func (c *Config) LinkTimeout(m schema.ModeID, v time.Duration) {
 	}
 }
 
-// Own is a copy that shares nothing that a setter changes.
-func (c *Config) Own() *Config {
+// Clone is a copy that shares nothing that a setter changes.
+func (c *Config) Clone() *Config {
 	o := *c
 	o.Mode.Modes = slices.Clone(c.Mode.Modes)
 	return &o
 }
 
-// Judged is what became of the values of a desired configuration.
-type Judged struct {
+// Applied is what became of the values of a desired configuration.
+type Applied struct {
 	Taken    map[string]jsontext.Value
 	Rejected []schema.RejectedKey
 }
@@ -105,11 +105,11 @@ type Judged struct {
 // together are keys that can only be judged with another.
 var together = map[string]string{"low_battery": "charged"}
 
-// Judge puts values into c, one key after another in the order of the table,
+// ApplyValues puts values into c, one key after another in the order of the table,
 // and leaves out those that would make the configuration invalid. verified says
 // whether somebody whom the robot trusts signed them.
-func Judge(c *Config, values map[string]jsontext.Value, verified bool) Judged {
-	j := Judged{Taken: map[string]jsontext.Value{}, Rejected: []schema.RejectedKey{}}
+func ApplyValues(c *Config, values map[string]jsontext.Value, verified bool) Applied {
+	j := Applied{Taken: map[string]jsontext.Value{}, Rejected: []schema.RejectedKey{}}
 	reject := func(key string, why schema.Reason, detail string) {
 		j.Rejected = append(j.Rejected, schema.RejectedKey{Key: key, Reason: why, Detail: schema.SanitizeText(detail)})
 	}
@@ -120,7 +120,7 @@ func Judge(c *Config, values map[string]jsontext.Value, verified bool) Judged {
 		if with := together[k.Name]; with != "" {
 			group = append(group, with)
 		}
-		before := c.Own()
+		before := c.Clone()
 		var set []string
 		for _, name := range group {
 			v, given := values[name]

@@ -8,11 +8,11 @@ import (
 	"troupe/schema/sign"
 )
 
-// Strictest makes the robot as strict as its fleet can have wanted it, when the fleet's
+// MakeStrictest makes the robot as strict as its fleet can have wanted it, when the fleet's
 // configuration cannot be read any more. What was set on the robot itself no fleet could
 // change. Where no key is trusted nobody can sign, and to require signatures would shut
 // out the fleet for good.
-func (c *Config) Strictest() {
+func (c *Config) MakeStrictest() {
 	free := func(key string) bool { return !slices.Contains(c.Pinned, key) }
 	if free("signing") && c.Trust.Has(sign.SignsDesired) {
 		c.Signing = sign.Require
@@ -28,7 +28,7 @@ func (c *Config) Strictest() {
 	}
 	for _, m := range c.Mode.Selectable() {
 		if free("link_loss." + string(m)) {
-			c.LinkLoss(m, schema.LinkLossSafe)
+			c.SetLinkLoss(m, schema.LinkLossSafe)
 		}
 	}
 }

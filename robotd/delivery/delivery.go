@@ -10,7 +10,7 @@
 //
 // It does not fetch, write or perform: those are effects, and their results come
 // back as inputs. A Judge parses a content and decides whether this robot can use
-// it; everything else is the same for all kinds. Playing returns the content to
+// it; everything else is the same for all kinds. InUse returns the content to
 // use now.
 package delivery
 
@@ -96,7 +96,7 @@ type Now struct {
 type Facts struct {
 	Performing  bool // a story runs or is paused
 	Held        bool // the story is paused
-	Boundary    bool // no act is running, or one has just ended
+	BetweenActs bool // no act is running, or one has just ended
 	Interrupted bool // an interrupt is running
 }
 

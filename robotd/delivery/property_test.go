@@ -216,7 +216,7 @@ func (f *fleet) pass(d time.Duration) {
 
 func (f *fleet) perform() {
 	f.facts = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
-		Boundary: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
+		BetweenActs: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
 	trial := f.s.ProbationDigest()
 	switch rapid.IntRange(0, 2).Draw(f.t, "trial") {
 	case 0:
@@ -251,7 +251,7 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 					f.restartNow()
 				}
 			}
-			if p, _ := f.s.Playing(); p != nil && len(p.Fit.Names) == 0 {
+			if p, _ := f.s.InUse(); p != nil && len(p.Fit.Names) == 0 {
 				t.Fatal("an empty story is performed")
 			}
 		}

@@ -103,9 +103,9 @@ func restored[C any](c *Config[C], a *Accepted, h DiskContents) *Loaded[C] {
 	return &Loaded[C]{Accepted: *a, Content: content, Fit: c.Judge.Fit(content)}
 }
 
-// Playing returns the content to use now, or the reason why there is none. This
+// InUse returns the content to use now, or the reason why there is none. This
 // package decides when to change it: the user of the content follows at once.
-func (s *State[C]) Playing() (*Loaded[C], schema.Reason) {
+func (s *State[C]) InUse() (*Loaded[C], schema.Reason) {
 	l := s.active
 	if s.phase == schema.DeployActivating {
 		l = s.staged

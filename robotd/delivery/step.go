@@ -116,7 +116,7 @@ func (f Facts) mayApply(apply schema.Apply) bool {
 	case apply == schema.ApplyNow:
 		return true
 	}
-	return apply == schema.ApplyNextAct && f.Boundary
+	return apply == schema.ApplyNextAct && f.BetweenActs
 }
 
 // take makes a transition of the table and reports it. A transition that the table

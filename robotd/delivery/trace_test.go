@@ -97,7 +97,7 @@ func (w *world) play(t *testing.T, line string) string {
 			case "held":
 				w.facts.Held = true
 			case "boundary":
-				w.facts.Boundary = true
+				w.facts.BetweenActs = true
 			case "interrupted":
 				w.facts.Interrupted = true
 			default:
@@ -221,7 +221,7 @@ func (w *world) format(effects []Effect) string {
 			fmt.Fprintf(&b, "  note %s\n", strings.TrimSpace(string(e.Reason)+" "+e.Detail))
 		}
 	}
-	playing, why := w.s.Playing()
+	playing, why := w.s.InUse()
 	if playing != nil {
 		fmt.Fprintf(&b, "  = playing %s\n", playing.Story.ID)
 	} else {

@@ -15,8 +15,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// ConfigSetting is the setting that holds a keptConfig.
-const ConfigSetting = "config"
+// ConfigKey is the key on the disk of the accepted configuration.
+const ConfigKey = "config"
 
 // keptConfig is the last accepted configuration.
 type keptConfig struct {
@@ -32,7 +32,7 @@ type keptConfig struct {
 // configState is the state of the desired configuration.
 type configState struct {
 	intake
-	config.Judged
+	config.Applied
 	kept       keptConfig
 	booted     map[string]jsontext.Value // values at the start, of keys that apply at the next start
 	restart    []string
@@ -43,27 +43,27 @@ type configState struct {
 // restoreConfig returns the configuration of a robot that has just started: its own,
 // overridden by the saved configuration of the fleet.
 func restoreConfig(own *config.Config, saved map[string]string) (*config.Config, configState) {
-	c, w := own.Own(), configState{Judged: config.Judged{Taken: map[string]jsontext.Value{}}, restart: []string{}}
+	c, w := own.Clone(), configState{Applied: config.Applied{Taken: map[string]jsontext.Value{}}, restart: []string{}}
 	var kept keptConfig
-	switch text := saved[ConfigSetting]; {
+	switch text := saved[ConfigKey]; {
 	case text == "":
 	case json.Unmarshal([]byte(text), &kept) != nil || kept.Rev < 1:
 		w.unreadable = true
-		c.Strictest()
+		c.MakeStrictest()
 	default:
 		w.rev, w.kept = kept.Rev, kept
-		w.Judged = kept.judge(c)
+		w.Applied = kept.judge(c)
 	}
 	w.booted = w.Taken
 	return c, w
 }
 
 // judge applies the configuration to c.
-func (k keptConfig) judge(c *config.Config) config.Judged {
+func (k keptConfig) judge(c *config.Config) config.Applied {
 	if k.AtLeast.Stricter(c.Signing) {
 		c.Signing = k.AtLeast
 	}
-	return config.Judge(c, k.Values, k.Verified)
+	return config.ApplyValues(c, k.Values, k.Verified)
 }
 
 // takeConfig takes a desired configuration.
@@ -81,13 +81,13 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 
 // configure applies a configuration: at once where possible, the rest at the next start.
 func (t Step) configure(k keptConfig) {
-	next := t.base.Own()
+	next := t.base.Clone()
 	w := k.judge(next)
-	t.config.Judged, t.config.kept, t.config.restart, t.config.unreadable = w, k, []string{}, false
+	t.config.Applied, t.config.kept, t.config.restart, t.config.unreadable = w, k, []string{}, false
 	t.Out.Clear(ConfigUnreadable, string(sign.Config))
-	t.Out.Do(effect.SaveSetting{Name: ConfigSetting, Value: string(effect.Encode(k))})
+	t.Out.Do(effect.SaveValue{Name: ConfigKey, Value: string(effect.Encode(k))})
 
-	live := t.base.Own()
+	live := t.base.Clone()
 	live.Signing = next.Signing // also if no key sets it
 	for _, row := range schema.ConfigKeys {
 		v, given := w.Taken[row.Name]
@@ -109,7 +109,7 @@ func (t Step) configure(k keptConfig) {
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.Note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
 	t.Out.Event("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
-	t.Out.Do(effect.Caps{})
+	t.Out.Do(effect.CapsChanged{})
 	t.stepStory(delivery.Tick{})
 }
 

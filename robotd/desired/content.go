@@ -22,7 +22,7 @@ type content[C any] struct {
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
-	t.placed, _ = t.places.Playing()
+	t.placed, _ = t.places.InUse()
 	t.toPlaces()
 	restore(t, &t.story, m, sign.Story, t.judge())
 }
@@ -31,9 +31,9 @@ func restore[C any](t Step, c *content[C], m Memory, k sign.Kind, j delivery.Jud
 	c.config = delivery.Defaults(k, j)
 	c.config.Probation = t.cfg.Probation
 	var out []delivery.Effect
-	kept := m.Kept[k]
+	kept := m.Deliveries[k]
 	kept.Desired.FleetID = cmp.Or(kept.Desired.FleetID, t.fleetID)
-	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Held, t.actsDigest(), nil)
+	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Contents, t.actsDigest(), nil)
 	t.carryDelivery(k, out)
 }
 
@@ -66,8 +66,8 @@ func (t Step) stepSet(k sign.Kind, in delivery.Input) {
 	}
 }
 
-// Content gives each delivery the same input.
-func (t Step) Content(in delivery.Input) {
+// ToDeliveries gives each delivery the same input.
+func (t Step) ToDeliveries(in delivery.Input) {
 	t.stepSet(sign.Places, in)
 	t.stepSet(sign.Activities, in)
 	t.stepStory(in)
@@ -160,7 +160,7 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 
 // reportStory adds whether the story is performed.
 func (t Step) reportStory(r schema.ReportedStory) {
-	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.Playing()
+	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.AtoPerforms()
 	t.playingReported = r.Playing
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
@@ -178,7 +178,7 @@ func (t Step) Report() {
 		t.report(sign.Places, t.places.Report())
 		t.report(sign.Activities, t.activities.Report())
 	}
-	if t.renew || t.robot.Playing() != t.playingReported {
+	if t.renew || t.robot.AtoPerforms() != t.playingReported {
 		t.renew = false
 		t.report(sign.Story, t.story.Report())
 	}
@@ -216,13 +216,13 @@ func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 // place applies the active places: goto can use their points, so stories that need them can
 // be performed.
 func (t Step) place() {
-	l, _ := t.places.Playing()
+	l, _ := t.places.InUse()
 	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
 		return
 	}
 	t.placed = l
 	t.toPlaces()
-	t.Out.Do(effect.Caps{})
+	t.Out.Do(effect.CapsChanged{})
 	t.RobotChanged()
 }
 
@@ -235,8 +235,8 @@ func (t Step) toPlaces() {
 	t.robot.SetPlaces(p)
 }
 
-// Tried reports to the delivery how the story on trial began.
-func (t Step) Tried(e effect.Tried) {
+// StoryTried reports to the delivery how the story on probation began.
+func (t Step) StoryTried(e effect.StoryTried) {
 	switch {
 	case t.story.ProbationDigest() != e.SHA256:
 	case e.Refused == "":

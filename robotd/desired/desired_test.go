@@ -31,7 +31,7 @@ func (*fakeRobot) Check(*score.Act) *act.Refusal          { return nil }
 func (*fakeRobot) SetPlaces(*score.Places)                {}
 func (*fakeRobot) DeliveryFacts() delivery.Facts          { return delivery.Facts{} }
 func (*fakeRobot) Taught() (map[string]score.Act, string) { return nil, "" }
-func (*fakeRobot) Playing() bool                          { return false }
+func (*fakeRobot) AtoPerforms() bool                      { return false }
 func (r *fakeRobot) ModeFacts() desiredmode.Facts         { return r.mode }
 
 // world is a robot that a broker brings documents, with a disk.
@@ -62,8 +62,8 @@ func newWorld(change func(*config.Config)) *world {
 // boot starts the robot from what its disk kept.
 func (w *world) boot() {
 	w.state = New(&w.base, &w.robot, w.settings)
-	w.part().Restore(Memory{Settings: w.settings})
-	w.state.Renew() // as a new session does
+	w.part().Restore(Memory{Values: w.settings})
+	w.state.ReportAll() // as a new session does
 	w.settle()
 }
 
@@ -82,15 +82,15 @@ func (w *world) settle() {
 	w.part().Report()
 	for i := range w.out.Len() {
 		switch e := w.out.At(i).(type) {
-		case effect.SaveSetting:
+		case effect.SaveValue:
 			if w.settings[e.Name] = e.Value; e.Value == "" {
 				delete(w.settings, e.Name)
 			}
 		case effect.SetMode:
 			w.asked = append(w.asked, e)
-		case effect.Raise:
+		case effect.RaiseAlert:
 			w.alerts[e.Kind] = true
-		case effect.Clear:
+		case effect.ClearAlert:
 			delete(w.alerts, e.Kind)
 		case effect.Document:
 			switch d := e.Value.(type) {
@@ -200,21 +200,21 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 	}{
 		{"another mode is in charge", nil, schema.ModeAto, schema.ApplyModeNow, 1, schema.DeployWaiting, ""},
 		{"it is in charge", nil, schema.ModeMnl, schema.ApplyModeNow, 0, schema.DeployActive, ""},
-		{"a person has control", func(w *world) { w.robot.mode.Others = schema.ReasonNotInControl }, schema.ModeAto, schema.ApplyModeNow, 0, schema.DeployHeld, schema.ReasonNotInControl},
+		{"a person has control", func(w *world) { w.robot.mode.Prevented = schema.ReasonNotInControl }, schema.ModeAto, schema.ApplyModeNow, 0, schema.DeployHeld, schema.ReasonNotInControl},
 		{"for the next start", nil, schema.ModeAto, schema.ApplyModeBoot, 0, schema.DeployWaiting, ""},
 		{"no mode that can be desired", nil, schema.ModeSafe, schema.ApplyModeNow, 0, schema.DeployRejected, schema.ReasonUnknownMode},
 		{"no mode", nil, "dance", schema.ApplyModeNow, 0, schema.DeployRejected, schema.ReasonUnknownMode},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(nil)
-			w.part().BootEnded("") // start-up is over
+			w.part().StartupEnded("") // start-up is over
 			w.settle()
 			if c.change != nil {
 				c.change(w)
 			}
 			d := event.DesiredMode{Kind: sign.Mode, Document: schema.DesiredMode{Rev: 3, FleetID: "a", Mode: c.mode, Apply: c.apply}}
 			w.take(d)
-			w.robot.mode.Others = ""
+			w.robot.mode.Prevented = ""
 			w.take(d) // as after each connection
 			if len(w.asked) != c.asks {
 				t.Errorf("it was asked for %d times, want %d", len(w.asked), c.asks)

@@ -85,8 +85,8 @@ func (t Step) Adopt(o request.Perform, fleetID string) {
 	was := t.fleetID
 	if fleetID != was {
 		t.fleetID = fleetID
-		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: fleetID})
-		t.Content(delivery.Adopt{FleetID: fleetID})
+		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: fleetID})
+		t.ToDeliveries(delivery.Adopt{FleetID: fleetID})
 		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.forget(&t.mode.intake)
 		t.forget(&t.config.intake) // the present configuration stays until the other fleet desires another one

@@ -84,5 +84,5 @@ func (t Step) forget(d *intake) {
 }
 
 // ReportAgain makes the reports on documents without a blob be published once more: the disk
-// refused a setting, and nothing is reported before it is on the disk.
+// refused a value, and nothing is reported before it is on the disk.
 func (s *State) ReportAgain() { s.config.dirty, s.mode.dirty = true, true }

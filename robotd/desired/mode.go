@@ -15,8 +15,8 @@ import (
 	"troupe/schema"
 )
 
-// ModeSetting is the setting that holds a desiredmode.State.
-const ModeSetting = "desired.mode"
+// ModeKey is the key on the disk of a desiredmode.State.
+const ModeKey = "desired.mode"
 
 // modeState is the state of the desired mode.
 type modeState struct {
@@ -30,7 +30,7 @@ type modeState struct {
 // restoreMode makes start-up end in the desired mode, if there is one.
 func restoreMode(c *config.Config, saved map[string]string) modeState {
 	w := modeState{starting: true}
-	if text := saved[ModeSetting]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
+	if text := saved[ModeKey]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
 		w.state = desiredmode.Boot(w.state)
 		w.rev = w.state.Desired.Rev
 		endIn(c, w.state.Desired.Mode)
@@ -84,7 +84,7 @@ func (t Step) stepMode(in desiredmode.Input) {
 		}
 	}
 	if w.state != was {
-		t.Out.Do(effect.SaveSetting{Name: ModeSetting, Value: string(effect.Encode(&w.state))})
+		t.Out.Do(effect.SaveValue{Name: ModeKey, Value: string(effect.Encode(&w.state))})
 	}
 	if d.Ask {
 		t.Out.Do(effect.SetMode{Mode: w.state.Desired.Mode, By: modeKey(w.state.Desired.Rev)})
@@ -98,7 +98,7 @@ func modeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/m
 // AsksMode reports whether a request was made by a desired mode.
 func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
 
-// Answered takes the answer to such a request.
+// Answered takes the supervisor's answer to the request of a desired mode.
 func (t Step) Answered(to request.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
 		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
@@ -114,14 +114,15 @@ func (t Step) modeFacts() desiredmode.Facts {
 // Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// BootEnded notes that start-up has ended; why is empty if it ended in the desired mode.
-func (t Step) BootEnded(why schema.Reason) {
+// StartupEnded notes that start-up has ended; why is empty if it ended in the desired mode.
+func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
 	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})
 }
 
-// Diverged notes the intended mode after a request for one was granted.
-func (t Step) Diverged(by request.Key, intended schema.ModeID) {
+// NoteIntendedMode takes the mode of a request that was granted to by: if it is not the
+// desired mode, the report says that the robot diverged from it.
+func (t Step) NoteIntendedMode(by request.Key, intended schema.ModeID) {
 	w := &t.mode
 	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
 		return

@@ -51,25 +51,25 @@ type Robot interface {
 	// SetPlaces gives the fleet's places to the body; nil = none.
 	SetPlaces(*score.Places)
 	// DeliveryFacts are the facts about the performance for the delivery of stories, and
-	// Playing reports whether ato performs.
+	// AtoPerforms reports whether ato performs.
 	DeliveryFacts() delivery.Facts
-	Playing() bool
+	AtoPerforms() bool
 	// ModeFacts are the facts for the desired mode, except Starting.
 	ModeFacts() desiredmode.Facts
 }
 
 // Memory is what the disk has of the desired documents.
 type Memory struct {
-	Settings map[string]string
-	Kept     map[sign.Kind]delivery.Persisted
-	Held     delivery.DiskContents
+	Values     map[string]string
+	Deliveries map[sign.Kind]delivery.Persisted
+	Contents   delivery.DiskContents
 }
 
 // New returns the state of a robot that has just started, and the configuration that
 // results from what was saved.
-func New(base *config.Config, robot Robot, settings map[string]string) State {
-	cfg, adopted := restoreConfig(base, settings)
-	return State{robot: robot, base: base, cfg: cfg, config: adopted, mode: restoreMode(cfg, settings)}
+func New(base *config.Config, robot Robot, saved map[string]string) State {
+	cfg, adopted := restoreConfig(base, saved)
+	return State{robot: robot, base: base, cfg: cfg, config: adopted, mode: restoreMode(cfg, saved)}
 }
 
 // Step is the part of one step of the robot that concerns desired documents.
@@ -105,7 +105,7 @@ func (s *State) Story() *delivery.State[score.Blob] { return s.story.State }
 
 // Activities are the fleet's activities; nil = none.
 func (s *State) Activities() *score.Activities {
-	if l, _ := s.activities.Playing(); l != nil {
+	if l, _ := s.activities.InUse(); l != nil {
 		return l.Fit.Content
 	}
 	return nil
@@ -114,8 +114,8 @@ func (s *State) Activities() *score.Activities {
 // Revs are the revisions of the newest accepted configuration and mode.
 func (s *State) Revs() (config, mode int64) { return s.config.rev, s.mode.rev }
 
-// Renew makes everything be reported again.
-func (s *State) Renew() { s.renew = true }
+// ReportAll has the robot report on every desired document again.
+func (s *State) ReportAll() { s.renew = true }
 
 // Deadline is when the package has something to do without another event.
 func (s *State) Deadline() (first time.Duration, any bool) {

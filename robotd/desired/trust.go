@@ -16,15 +16,15 @@ import (
 // that it has accepted.
 
 const (
-	FleetIDSetting  = "fleet_id" // UUID of the fleet's database
-	CountersSetting = "counters" // sign.Marks
+	FleetIDKey  = "fleet_id" // UUID of the fleet's database
+	CountersKey = "counters" // sign.Marks
 )
 
 // restoreTrust reads which fleet the robot obeys. If the counters cannot be read, the robot
 // starts with none and raises an alert.
 func (t Step) restoreTrust(m Memory) {
-	t.fleetID, t.marks = cmp.Or(m.Settings[FleetIDSetting], m.Kept[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
-	if kept := m.Settings[CountersSetting]; kept != "" {
+	t.fleetID, t.marks = cmp.Or(m.Values[FleetIDKey], m.Deliveries[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
+	if kept := m.Values[CountersKey]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
 			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
@@ -101,7 +101,7 @@ func sourceOf(k sign.Kind) string {
 // fleet.
 func (t Step) NoteStops(v Verified) {
 	if v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
-		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
+		t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
 	}
 }
 
@@ -109,10 +109,10 @@ func (t Step) NoteStops(v Verified) {
 func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
-		t.Out.Do(effect.SaveSetting{Name: FleetIDSetting, Value: t.fleetID})
-		t.Content(delivery.FleetKnown{FleetID: t.fleetID})
+		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: t.fleetID})
+		t.ToDeliveries(delivery.FleetKnown{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
-		t.Out.Do(effect.SaveSetting{Name: CountersSetting, Value: string(effect.Encode(t.marks))})
+		t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
 	}
 }

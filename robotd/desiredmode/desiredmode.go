@@ -42,10 +42,10 @@ type Facts struct {
 	Active   schema.ModeID // the mode in charge; empty if none is
 	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
-	// Others is why the desired mode may not be requested now: a stop, a lost link,
+	// Prevented is why the desired mode may not be requested now: a stop, a lost link,
 	// or a person in control. Empty if nothing prevents it. Detail explains it.
-	Others schema.Reason
-	Detail string
+	Prevented schema.Reason
+	Detail    string
 }
 
 // InputKind is the kind of an input.
@@ -98,8 +98,8 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 			s.transition(&d, OnAlreadyActive, "", "")
 		case s.Desired.Apply == schema.ApplyModeBoot:
 			s.transition(&d, OnBoot, "", "")
-		case f.Others != "":
-			s.transition(&d, OnPrevented, f.Others, f.Detail)
+		case f.Prevented != "":
+			s.transition(&d, OnPrevented, f.Prevented, f.Detail)
 		default:
 			s.transition(&d, OnAsk, "", "")
 			d.Ask = true

@@ -51,7 +51,7 @@ func TestTraces(t *testing.T) {
 					case "switching":
 						f.Settled = false
 					case "others":
-						f.Others, f.Detail = schema.Reason(v), "so it is"
+						f.Prevented, f.Detail = schema.Reason(v), "so it is"
 					default:
 						t.Fatalf("%q: unknown fact", w)
 					}
@@ -109,7 +109,7 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 		asked := map[int64]int{}
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := Facts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
-				Settled: rapid.Bool().Draw(t, "settled"), Others: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
+				Settled: rapid.Bool().Draw(t, "settled"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
 			in := Input{What: rapid.SampledFrom([]InputKind{Newer, Answered, BootEnded, Adopted}).Draw(t, "what"), Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
 			in.Desired = Desired{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
@@ -119,7 +119,7 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Others != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != Newer {
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != Newer {
 				t.Fatalf("requested %+v on %+v with %+v", s.Desired, in, f)
 			}
 		}

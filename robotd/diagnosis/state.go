@@ -36,10 +36,10 @@ const (
 // time-outs are too short for it.
 const lateTimes = 3
 
-// Names of settings: each precedes the id of a unit.
+// Keys of values on the disk: each precedes the id of a unit.
 const (
-	FaultSetting = "fault." // the damage that nobody has acknowledged
-	HeatSetting  = "heat."  // the level of heat, while it keeps the robot at rest
+	FaultKey = "fault." // the damage that nobody has acknowledged
+	HeatKey  = "heat."  // the level of heat, while it keeps the robot at rest
 )
 
 // State is what the robot knows of its units' health.
@@ -89,10 +89,10 @@ func New(cfg *config.Config, units []schema.Unit, now clock.Now, saved map[strin
 	s := State{cfg: cfg, started: now.Mono}
 	for _, u := range units {
 		d := device{unit: u, phase: Normal, since: now.Wall}
-		if saved[HeatSetting+u.ID] != "" {
+		if saved[HeatKey+u.ID] != "" {
 			d.heat.level, d.heatSaved, d.phase = len(heats)-1, true, Resting
 		}
-		if d.damage = saved[FaultSetting+u.ID]; d.damage != "" {
+		if d.damage = saved[FaultKey+u.ID]; d.damage != "" {
 			d.phase = Repaired
 		}
 		d.shown = shown{phase: d.phase}
@@ -236,7 +236,7 @@ func (s *State) Check(now clock.Now, at schema.SafetyState) {
 	}
 	for i := range s.guards {
 		g := &s.guards[i]
-		g.active = (g.on || now.Mono < g.until) && s.cfg.Guards(guards[i].name)
+		g.active = (g.on || now.Mono < g.until) && s.cfg.SafeguardOn(guards[i].name)
 	}
 	if s.changed {
 		s.listCauses()
@@ -320,9 +320,9 @@ func (d *device) restsByHeat(of schema.DeviceSeverity) bool {
 
 func (d *device) disabled() bool { return d.phase == Disabled || d.phase.rests() }
 
-// Motion returns why nothing may move, though the safety core permits it; empty = nothing
+// MotionBarred returns why nothing may move, though the safety core permits it; empty = nothing
 // prevents it.
-func (s *State) Motion() schema.Reason {
+func (s *State) MotionBarred() schema.Reason {
 	for i := range s.guards {
 		if s.guards[i].active {
 			return schema.ReasonSafeguard
@@ -331,8 +331,8 @@ func (s *State) Motion() schema.Reason {
 	return ""
 }
 
-// Safeguard explains Motion, with the way out.
-func (s *State) Safeguard() string {
+// MotionDetail explains MotionBarred, with the way out.
+func (s *State) MotionDetail() string {
 	for i := range s.guards {
 		if s.guards[i].active {
 			return guards[i].detail + "; motion is allowed again a while after that is over"
@@ -341,17 +341,17 @@ func (s *State) Safeguard() string {
 	return ""
 }
 
-// Pause returns why ato has to be paused; empty = it has not.
-func (s *State) Pause() schema.Reason {
-	if s.Barred() != "" || s.Safeguarded(schema.SafeguardCriticalTemperature) {
+// AtoPaused returns why ato has to be paused; empty = it has not.
+func (s *State) AtoPaused() schema.Reason {
+	if s.AtoBarred() != "" || s.Safeguarded(schema.SafeguardCriticalTemperature) {
 		return schema.ReasonSafeguard
 	}
-	return s.Motion()
+	return s.MotionBarred()
 }
 
-// Barred returns why ato must not be entered; empty = it may be.
-func (s *State) Barred() schema.Reason {
-	if s.cfg.Guards(schema.SafeguardCriticalDiagnosis) && (s.any(Damaged) || s.any(Repaired)) {
+// AtoBarred returns why ato must not be entered; empty = it may be.
+func (s *State) AtoBarred() schema.Reason {
+	if s.cfg.SafeguardOn(schema.SafeguardCriticalDiagnosis) && (s.any(Damaged) || s.any(Repaired)) {
 		return schema.ReasonSafeguard
 	}
 	return ""
@@ -361,9 +361,9 @@ func (s *State) Barred() schema.Reason {
 func (s *State) Safeguarded(by schema.Safeguard) bool {
 	switch by {
 	case schema.SafeguardCriticalDiagnosis:
-		return s.Barred() != ""
+		return s.AtoBarred() != ""
 	case schema.SafeguardCriticalTemperature:
-		return s.any(Resting) && s.cfg.Guards(by)
+		return s.any(Resting) && s.cfg.SafeguardOn(by)
 	}
 	for i := range guards {
 		if guards[i].name == by {

@@ -64,7 +64,7 @@ func (t Step) report(d *device) {
 	t.Out.Note("diagnosis", string(was.phase), string(is.phase), d.why(), d.unit.ID)
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired || was.phase == Damaged && is.phase == Normal) {
-		t.Out.Do(effect.SaveSetting{Name: FaultSetting + d.unit.ID, Value: d.damage})
+		t.Out.Do(effect.SaveValue{Name: FaultKey + d.unit.ID, Value: d.damage})
 	}
 }
 
@@ -76,7 +76,7 @@ func (t Step) saveHeat(d *device) {
 		return
 	}
 	d.heatSaved = rests
-	s := effect.SaveSetting{Name: HeatSetting + d.unit.ID}
+	s := effect.SaveValue{Name: HeatKey + d.unit.ID}
 	if rests {
 		s.Value = string(schema.HeatCritical)
 	}

@@ -21,7 +21,7 @@ var Phases = []Phase{Normal, Noted, Disabled, Resting, Damaged, Repaired}
 // Event is what a unit's faults and its heat amount to at its severity.
 type Event string
 
-// The events. Found and those after it are the findings of each check; the others end the
+// The events. FoundNothing and those after it are the findings of each check; the others end the
 // damage of a unit.
 const (
 	Mended       Event = "mended" // what damaged it is gone

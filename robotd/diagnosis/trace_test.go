@@ -156,9 +156,9 @@ func (w *world) step(prefix string) string {
 			say("%s: %s -> %s (%s)", strings.TrimSpace(e.Machine+" "+e.Cause), e.From, e.To, e.Why)
 		case effect.Event:
 			say("event: %s %s %s", e.Kind, e.Source, effect.Encode(e.Data))
-		case effect.Raise:
+		case effect.RaiseAlert:
 			say("alert: %s %s %s: %s; %s", e.Level, e.Kind, e.Source, e.Detail, e.Hint)
-		case effect.SaveSetting:
+		case effect.SaveValue:
 			w.saved[e.Name] = e.Value
 			say("save: %s=%s", e.Name, e.Value)
 		case effect.Reply:
@@ -187,7 +187,7 @@ func (w *world) facts() string {
 	for _, f := range []struct {
 		what string
 		why  schema.Reason
-	}{{"motion", w.s.Motion()}, {"pause", w.s.Pause()}, {"barred", w.s.Barred()}} {
+	}{{"motion", w.s.MotionBarred()}, {"pause", w.s.AtoPaused()}, {"barred", w.s.AtoBarred()}} {
 		if f.why != "" {
 			list = append(list, f.what)
 		}

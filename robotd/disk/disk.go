@@ -1,6 +1,6 @@
 // Package disk persists the state of a robot: its story, activities and places (each
 // with its previous and staged version), the journal of commands, the newest events,
-// small settings, and the number of starts. All of it is in one transactional file in
+// small values by name, and the number of starts. All of it is in one transactional file in
 // the robot's data directory. Latches, which prevent the robot from moving, are in a
 // second file with preallocated space, so that a full disk can still store a stop
 // (latches.go).
@@ -62,11 +62,11 @@ var (
 
 // Saved is everything that Open has read.
 type Saved struct {
-	Boots    int64 // number of starts of the robot, including this one
-	Kept     map[sign.Kind]delivery.Persisted
-	Blobs    map[string][]byte // by SHA-256
-	Commands []request.Record
-	Settings map[string]string
+	Boots      int64 // number of starts of the robot, including this one
+	Deliveries map[sign.Kind]delivery.Persisted
+	Blobs      map[string][]byte // by SHA-256
+	Commands   []request.Record
+	Values     map[string]string
 
 	Latches     []byte // argument of the last SaveLatches; empty before the first call
 	LatchesLost bool   // the newest latches may be missing
@@ -89,9 +89,9 @@ var (
 	blobBucket    = []byte("blob")    // sha256 -> bytes
 	commandBucket = []byte("command") // client/id -> record
 	eventBucket   = []byte("event")   // number -> event
-	settingBucket = []byte("setting") // name -> value
+	valueBucket   = []byte("setting") // name -> value
 
-	buckets = [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, settingBucket}
+	buckets = [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, valueBucket}
 
 	formatKey = []byte("format")
 	bootsKey  = []byte("boots")
@@ -194,7 +194,7 @@ func damaged(path, what string) error {
 
 // load reads everything and then checks that the disk can be written to.
 func (d *Disk) load(dir string) (Saved, error) {
-	saved := Saved{Kept: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}
+	saved := Saved{Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Values: map[string]string{}}
 	was := int64(0) // the format of the file; 0 = the file is new
 	err := d.db.View(func(tx *bbolt.Tx) (err error) {
 		if was, err = d.formatOf(tx); err != nil || was == 0 {
@@ -272,7 +272,7 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 		if len(problems) > 0 {
 			return damaged(d.path, string(kind)+": "+problems[0].String())
 		}
-		saved.Kept[kind] = kept
+		saved.Deliveries[kind] = kept
 	}
 	err := tx.Bucket(commandBucket).ForEach(func(k, v []byte) error {
 		r, problems := schema.Decode[request.Record](v)
@@ -292,11 +292,11 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 		saved.Blobs[string(k)] = bytes.Clone(v)
 		return nil
 	})
-	settings := tx.Bucket(settingBucket).ForEach(func(k, v []byte) error {
-		saved.Settings[string(k)] = string(v)
+	values := tx.Bucket(valueBucket).ForEach(func(k, v []byte) error {
+		saved.Values[string(k)] = string(v)
 		return nil
 	})
-	return errors.Join(blobs, settings)
+	return errors.Join(blobs, values)
 }
 
 // syncDir makes the names of new files survive a loss of power.

@@ -39,7 +39,7 @@ func reopen(t *testing.T, d *Disk) (*Disk, Saved) {
 	return mustOpen(t, filepath.Dir(d.path))
 }
 
-func setting(name, value string) effect.Save { return effect.SaveSetting{Name: name, Value: value} }
+func setting(name, value string) effect.Save { return effect.SaveValue{Name: name, Value: value} }
 
 func mustApply(t *testing.T, d *Disk, batch ...effect.Save) {
 	t.Helper()
@@ -67,7 +67,7 @@ func kept() delivery.Persisted {
 
 func TestStoredStateSurvivesRestart(t *testing.T) {
 	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
-	if want := (Saved{Boots: 1, Kept: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Settings: map[string]string{}}); !reflect.DeepEqual(saved, want) {
+	if want := (Saved{Boots: 1, Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Values: map[string]string{}}); !reflect.DeepEqual(saved, want) {
 		t.Fatalf("a new directory contains %+v", saved)
 	}
 	k := kept()
@@ -79,8 +79,8 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []request.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
-	want := Saved{Boots: 2, Kept: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
-		Commands: []request.Record{record(1), record(3)}, Settings: map[string]string{"mode.ato": "off"}}
+	want := Saved{Boots: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
+		Commands: []request.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
 	}
@@ -126,8 +126,8 @@ func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
-	if len(saved.Kept) != 3 || len(saved.Blobs) != 3 || saved.Kept[sign.Places].Active.Story.ID != "b" || len(saved.Kept[sign.Story].Active.Files) != 1 {
-		t.Fatalf("stored %+v with blobs %q", saved.Kept, saved.Blobs)
+	if len(saved.Deliveries) != 3 || len(saved.Blobs) != 3 || saved.Deliveries[sign.Places].Active.Story.ID != "b" || len(saved.Deliveries[sign.Story].Active.Files) != 1 {
+		t.Fatalf("stored %+v with blobs %q", saved.Deliveries, saved.Blobs)
 	}
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story}})
 	_, saved = reopen(t, d)
@@ -159,8 +159,8 @@ func TestBatchIsAtomic(t *testing.T) {
 	if err := d.Apply(setting("a", "1"), refused, setting("b", "2")); err == nil || Reason(err) != schema.ReasonInternal {
 		t.Fatalf("a broken batch: %v, %s", err, Reason(err))
 	}
-	if _, saved := reopen(t, d); len(saved.Settings) != 0 {
-		t.Errorf("half a batch was stored: %v", saved.Settings)
+	if _, saved := reopen(t, d); len(saved.Values) != 0 {
+		t.Errorf("half a batch was stored: %v", saved.Values)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}
 	mustApply(t, d, setting("b", "3"))
-	if _, saved := reopen(t, d); saved.Settings["a"] != "1" || saved.Settings["b"] != "3" || len(saved.Kept) != 0 {
+	if _, saved := reopen(t, d); saved.Values["a"] != "1" || saved.Values["b"] != "3" || len(saved.Deliveries) != 0 {
 		t.Errorf("after a refusal: %+v", saved)
 	}
 	for _, err := range []error{fmt.Errorf("write: %w", syscall.ENOSPC), fmt.Errorf("file resize error: %s", syscall.ENOSPC), syscall.EDQUOT} {

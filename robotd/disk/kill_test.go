@@ -89,8 +89,8 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 				t.Errorf("round %d: record %d of %d was acknowledged but is lost", round, n, acknowledged)
 			}
 		}
-		if n := int64(len(saved.Commands)); acknowledged < 50 || n > acknowledged+1 || saved.Settings["newest"] != fmt.Sprint(n) {
-			t.Errorf("round %d: %d acknowledged, %d records, newest %q", round, acknowledged, n, saved.Settings["newest"])
+		if n := int64(len(saved.Commands)); acknowledged < 50 || n > acknowledged+1 || saved.Values["newest"] != fmt.Sprint(n) {
+			t.Errorf("round %d: %d acknowledged, %d records, newest %q", round, acknowledged, n, saved.Values["newest"])
 		}
 		if want := int64(2 * round); saved.Boots != want {
 			t.Errorf("round %d: %d boots, want %d", round, saved.Boots, want)

@@ -62,16 +62,16 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	sum := sha256.Sum256(blob)
 	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
-	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
+	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Deliveries[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Fetched{SHA256: pin.SHA256, Bytes: blob}, nil))
 
 	for range 2 {
 		d, saved = reopen(t, d)
-		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Kept[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
+		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Deliveries[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 		apply(effects)
 		apply(delivery.Step(s, delivery.Now{}, &c, delivery.Facts{}, delivery.Tick{}, nil))
-		if l, why := s.Playing(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {
+		if l, why := s.InUse(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {
 			t.Fatalf("after the restart %s, nothing to play: %s", s.Phase(), why)
 		}
 	}

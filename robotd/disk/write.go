@@ -70,8 +70,8 @@ func write(tx *bbolt.Tx, s effect.Save) error {
 		return writeRequests(tx, s.Save)
 	case effect.SaveEvent:
 		return writeEvent(tx, s.Payload)
-	case effect.SaveSetting:
-		return writeSetting(tx, s.Name, s.Value)
+	case effect.SaveValue:
+		return writeValue(tx, s.Name, s.Value)
 	}
 	panic(fmt.Sprintf("disk: no such save: %T", s))
 }
@@ -157,13 +157,13 @@ func writeEvent(tx *bbolt.Tx, payload []byte) error {
 	return events.Put(bigEndian(int64(n)), payload)
 }
 
-// writeSetting stores a small value under a name; an empty value deletes it.
-func writeSetting(tx *bbolt.Tx, name, value string) error {
-	settings := tx.Bucket(settingBucket)
+// writeValue stores a small value under a name; an empty value deletes it.
+func writeValue(tx *bbolt.Tx, name, value string) error {
+	values := tx.Bucket(valueBucket)
 	if value == "" {
-		return settings.Delete([]byte(name))
+		return values.Delete([]byte(name))
 	}
-	return settings.Put([]byte(name), []byte(value))
+	return values.Put([]byte(name), []byte(value))
 }
 
 // Events returns the payloads of the stored events, oldest first.

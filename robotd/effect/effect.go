@@ -17,7 +17,7 @@ import (
 // anything is published; publications keep their order, except those marked First, which
 // are published at once.
 type Effect interface {
-	Intent
+	Output
 	effect()
 }
 
@@ -25,11 +25,12 @@ type Effect interface {
 type (
 	// Order is the safety core's order to every unit that moves.
 	Order struct{ Order driver.Order }
-	// Start and Stop command one unit. Demanded is the action before the limits of the unit.
+	// Start commands one unit. Demanded is the action before the limits of the unit.
 	Start struct {
 		driver.Command
 		Demanded *score.Action
 	}
+	// Stop ends the command of a Start.
 	Stop struct {
 		Key  uint64
 		Unit string
@@ -42,12 +43,12 @@ type (
 	// Feed resets the body's watchdog, which otherwise stops the units that move.
 	Feed struct{}
 
-	// Calibrate runs a calibration, which ends with the event Calibrated; EndCalibration
-	// cancels it.
+	// Calibrate runs a calibration, which ends with the event Calibrated.
 	Calibrate struct {
 		Run int64
 		Map driver.Map
 	}
+	// EndCalibration cancels the calibration.
 	EndCalibration struct{}
 
 	// SaveRequests saves records of commands; the event RequestsSaved follows.
@@ -63,9 +64,9 @@ type (
 		N     int64 // rises with each
 		Value []byte
 	}
-	// SaveSetting saves a setting; the event SettingsSaved follows. An empty value deletes
-	// it.
-	SaveSetting struct{ Name, Value string }
+	// SaveValue saves a small value under a name; the event ValuesSaved follows. An empty
+	// value deletes it.
+	SaveValue struct{ Name, Value string }
 
 	// ReadEvents reads the ring of events, including those of this step; the event Recalled
 	// follows.
@@ -93,26 +94,28 @@ type (
 		Boot   string
 	}
 
-	// Renew replaces the connection to the broker, because the robot does not receive what
+	// Reconnect replaces the connection to the broker, because the robot does not receive what
 	// it should.
-	Renew struct{ Why string }
+	Reconnect struct{ Why string }
 
 	// Fetch fetches a blob from the broker, or a file that is too large for a blob from
-	// fleetd; the event Fetched follows. EndFetch releases it.
+	// fleetd; the event Fetched follows.
 	Fetch struct {
 		SHA256 string
 		Size   int64
 		File   bool
 	}
+	// EndFetch cancels a Fetch, or releases what it fetched.
 	EndFetch struct{ SHA256 string }
 
-	// Call makes an HTTP call; the event Called follows. EndCall releases it, also before.
+	// Call makes an HTTP call; the event Called follows.
 	Call struct {
 		ID      string
 		URL     string
 		Timeout time.Duration
 		Body    []byte
 	}
+	// EndCall cancels a Call, or forgets its answer.
 	EndCall struct{ ID string }
 
 	// ExportRecord sends what the flight recorder has of the last time to fleetd, under the
@@ -129,17 +132,17 @@ type (
 		Cause             string // what caused it now
 	}
 
-	// Alarm is a raised alert, for the log.
-	Alarm struct {
+	// LogAlert is a raised alert, for the log.
+	LogAlert struct {
 		Level                      schema.AlertLevel
 		Type, Source, Detail, Hint string
 	}
 
-	// Log begins or ends the log on the robot: notes, alarms and events from then on.
+	// Log begins or ends the log on the robot: transitions, alerts and events from then on.
 	Log struct{ On bool }
 
-	// Exit ends the program; the robot is at rest. Again: its supervisor shall start it
-	// again.
+	// Exit ends the program; the robot is at rest. Again: its service manager, such
+	// as systemd, starts it again.
 	Exit struct {
 		Why   string
 		Again bool
@@ -156,7 +159,7 @@ type Save interface {
 func (SaveRequests) save() {}
 func (SaveContent) save()  {}
 func (SaveEvent) save()    {}
-func (SaveSetting) save()  {}
+func (SaveValue) save()    {}
 
 func (Order) effect()          {}
 func (Start) effect()          {}
@@ -169,11 +172,11 @@ func (SaveRequests) effect()   {}
 func (SaveContent) effect()    {}
 func (SaveEvent) effect()      {}
 func (SaveLatches) effect()    {}
-func (SaveSetting) effect()    {}
+func (SaveValue) effect()      {}
 func (ReadEvents) effect()     {}
 func (Publish) effect()        {}
 func (Snapshot) effect()       {}
-func (Renew) effect()          {}
+func (Reconnect) effect()      {}
 func (Fetch) effect()          {}
 func (EndFetch) effect()       {}
 func (Call) effect()           {}
@@ -182,29 +185,29 @@ func (ExportRecord) effect()   {}
 func (Note) effect()           {}
 func (Exit) effect()           {}
 func (Log) effect()            {}
-func (Alarm) effect()          {}
-func (Order) intent()          {}
-func (Start) intent()          {}
-func (Stop) intent()           {}
-func (Move) intent()           {}
-func (Feed) intent()           {}
-func (Calibrate) intent()      {}
-func (EndCalibration) intent() {}
-func (SaveRequests) intent()   {}
-func (SaveContent) intent()    {}
-func (SaveEvent) intent()      {}
-func (SaveLatches) intent()    {}
-func (SaveSetting) intent()    {}
-func (ReadEvents) intent()     {}
-func (Publish) intent()        {}
-func (Snapshot) intent()       {}
-func (Renew) intent()          {}
-func (Fetch) intent()          {}
-func (EndFetch) intent()       {}
-func (Call) intent()           {}
-func (EndCall) intent()        {}
-func (ExportRecord) intent()   {}
-func (Note) intent()           {}
-func (Exit) intent()           {}
-func (Log) intent()            {}
-func (Alarm) intent()          {}
+func (LogAlert) effect()       {}
+func (Order) output()          {}
+func (Start) output()          {}
+func (Stop) output()           {}
+func (Move) output()           {}
+func (Feed) output()           {}
+func (Calibrate) output()      {}
+func (EndCalibration) output() {}
+func (SaveRequests) output()   {}
+func (SaveContent) output()    {}
+func (SaveEvent) output()      {}
+func (SaveLatches) output()    {}
+func (SaveValue) output()      {}
+func (ReadEvents) output()     {}
+func (Publish) output()        {}
+func (Snapshot) output()       {}
+func (Reconnect) output()      {}
+func (Fetch) output()          {}
+func (EndFetch) output()       {}
+func (Call) output()           {}
+func (EndCall) output()        {}
+func (ExportRecord) output()   {}
+func (Note) output()           {}
+func (Exit) output()           {}
+func (Log) output()            {}
+func (LogAlert) output()       {}

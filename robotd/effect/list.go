@@ -18,32 +18,35 @@ const (
 	FlushNow              // at once: the permission to move changed
 )
 
-// Intent is what a part of the robot requests: an Effect, or one of the intents below. The
-// set is closed. Brain carries each out right after the part's call, in the order of the
-// list, so that effects keep their order.
-type Intent interface{ intent() }
+// Output is what a part of the robot returns from a call: an Effect, which leaves the robot's
+// state, or one of the outputs below, which are for other parts. The set is closed. Brain
+// carries each out right after the part's call, in the order of the list, so that effects
+// keep their order.
+type Output interface{ output() }
 
-// The intents that are no effects.
+// The outputs that other parts of the robot take.
 type (
 	// Event is an event in the robot's history.
 	Event struct {
 		Kind, Source, Cause, Req string
 		Data                     any
 	}
-	// Raise adds an alert to the state, once for the same texts. Clear removes it.
-	Raise struct {
+	// RaiseAlert adds an alert to the state, once for the same texts. ClearAlert removes it.
+	RaiseAlert struct {
 		Kind         string
 		Level        schema.AlertLevel
 		Source       string
 		Detail, Hint string
 	}
-	Clear struct{ Kind, Source string }
+	// ClearAlert removes an alert from the state.
+	ClearAlert struct{ Kind, Source string }
 	// Reply answers a command.
 	Reply struct {
 		To request.Key
 		schema.Verdict
 		Lease *schema.Lease // control that was given, or who else has it
-		Moves bool          // something begins to move: its ACCEPTED does not wait for the end
+		// StartsMotion: something begins to move, so ACCEPTED is sent at once.
+		StartsMotion bool
 	}
 	// Revoke reports to the sender of a succeeded command that what it granted was taken
 	// away.
@@ -57,8 +60,8 @@ type (
 	Perform struct{ request.Perform }
 	// Ask gives the journal of requests one input.
 	Ask struct{ request.Input }
-	// Changed: the state has changed.
-	Changed struct{ Urgency }
+	// StateChanged: the state has changed.
+	StateChanged struct{ Urgency }
 	// Document publishes a document, reduced to the size limit of its topic. Param, First
 	// and Confirm are those of Publish.
 	Document struct {
@@ -68,9 +71,10 @@ type (
 		First   bool
 		Confirm request.Key
 	}
-	// ActCompleted and ActFailed report how an act ended.
+	// ActCompleted reports that an act was performed to its end.
 	ActCompleted struct{ ID, Req string }
-	ActFailed    struct {
+	// ActFailed reports that an act could not begin or did not end well.
+	ActFailed struct {
 		ID     string
 		Req    string
 		Reason schema.Reason
@@ -81,8 +85,8 @@ type (
 		Mode schema.ModeID
 		By   request.Key
 	}
-	// Intended: a request for a mode was granted, and Mode is the intended one from now on.
-	Intended struct {
+	// ModeIntended: a request for a mode was granted, and Mode is the intended one from now on.
+	ModeIntended struct {
 		Mode schema.ModeID
 		By   request.Key
 	}
@@ -90,23 +94,24 @@ type (
 	PerformStory struct{ On bool }
 	// AskStop asks the safety core for a stop, that of a mode or of robotd itself.
 	AskStop struct{ safety.Request }
-	// Tried reports how a story began to be performed; it succeeded if Refused is empty.
-	Tried struct {
+	// StoryTried reports how a story began to be performed; it succeeded if Refused is empty.
+	StoryTried struct {
 		SHA256  string
 		Refused schema.Reason
 		Detail  string
 	}
-	// Disk: the disk refused to write.
-	Disk struct{ Refused schema.Reason }
+	// DiskRefused: the disk refused to write.
+	DiskRefused struct{ Refused schema.Reason }
 	// Look turns the head for the mode in charge. Key is that of the command to the head.
 	Look struct {
 		Key        uint64
 		Yaw, Speed float64
 	}
 	// FocusActivity begins to perform an activity. Run names this performance; exactly one
-	// ActivityEnded answers it. EndActivity stops it.
+	// ActivityEnded answers it.
 	FocusActivity struct{ Activity, Run string }
-	EndActivity   struct {
+	// EndActivity stops the performance of an activity.
+	EndActivity struct {
 		Run    string
 		Reason schema.Reason
 	}
@@ -117,38 +122,38 @@ type (
 		Reason  schema.Reason // why it failed
 		Detail  string
 	}
-	// Abilities are those that shall be performed from now on.
+	// Abilities names those that the robot performs from now on.
 	Abilities struct{ Names []schema.Ability }
-	// Caps: the robot's capabilities have changed.
-	Caps struct{}
-	// Taught: the points or the acts that people taught the robot have changed.
-	Taught struct{}
+	// CapsChanged: the robot's capabilities have changed.
+	CapsChanged struct{}
+	// TaughtChanged: the points or the acts that people taught the robot have changed.
+	TaughtChanged struct{}
 )
 
-func (Event) intent()         {}
-func (Raise) intent()         {}
-func (Clear) intent()         {}
-func (Reply) intent()         {}
-func (Revoke) intent()        {}
-func (Perform) intent()       {}
-func (Ask) intent()           {}
-func (Changed) intent()       {}
-func (Document) intent()      {}
-func (ActCompleted) intent()  {}
-func (ActFailed) intent()     {}
-func (SetMode) intent()       {}
-func (Intended) intent()      {}
-func (PerformStory) intent()  {}
-func (AskStop) intent()       {}
-func (Tried) intent()         {}
-func (Disk) intent()          {}
-func (FocusActivity) intent() {}
-func (EndActivity) intent()   {}
-func (ActivityEnded) intent() {}
-func (Abilities) intent()     {}
-func (Caps) intent()          {}
-func (Look) intent()          {}
-func (Taught) intent()        {}
+func (Event) output()         {}
+func (RaiseAlert) output()    {}
+func (ClearAlert) output()    {}
+func (Reply) output()         {}
+func (Revoke) output()        {}
+func (Perform) output()       {}
+func (Ask) output()           {}
+func (StateChanged) output()  {}
+func (Document) output()      {}
+func (ActCompleted) output()  {}
+func (ActFailed) output()     {}
+func (SetMode) output()       {}
+func (ModeIntended) output()  {}
+func (PerformStory) output()  {}
+func (AskStop) output()       {}
+func (StoryTried) output()    {}
+func (DiskRefused) output()   {}
+func (FocusActivity) output() {}
+func (EndActivity) output()   {}
+func (ActivityEnded) output() {}
+func (Abilities) output()     {}
+func (CapsChanged) output()   {}
+func (Look) output()          {}
+func (TaughtChanged) output() {}
 
 // Outcome is how an activity ended.
 type Outcome string
@@ -161,14 +166,14 @@ const (
 )
 
 // List collects what the parts of a robot request in one step. The zero value is empty.
-type List struct{ items []Intent }
+type List struct{ items []Output }
 
-// Do adds an effect or an intent.
-func (l *List) Do(i Intent) { l.items = append(l.items, i) }
+// Do adds an output.
+func (l *List) Do(o Output) { l.items = append(l.items, o) }
 
 // Len returns the number of entries, and At the i-th one.
 func (l *List) Len() int        { return len(l.items) }
-func (l *List) At(i int) Intent { return l.items[i] }
+func (l *List) At(i int) Output { return l.items[i] }
 
 // Cut keeps the first n entries.
 func (l *List) Cut(n int) {
@@ -188,11 +193,11 @@ func (l *List) Note(machine, from, to, why, cause string) {
 
 // Raise adds an alert.
 func (l *List) Raise(kind string, level schema.AlertLevel, source, detail, hint string) {
-	l.Do(Raise{kind, level, source, detail, hint})
+	l.Do(RaiseAlert{kind, level, source, detail, hint})
 }
 
 // Clear removes an alert.
-func (l *List) Clear(kind, source string) { l.Do(Clear{kind, source}) }
+func (l *List) Clear(kind, source string) { l.Do(ClearAlert{kind, source}) }
 
 // Reply answers a command.
 func (l *List) Reply(to request.Key, v schema.Verdict) { l.Do(Reply{To: to, Verdict: v}) }
@@ -206,7 +211,7 @@ func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string)
 func (l *List) Ask(in request.Input) { l.Do(Ask{in}) }
 
 // Changed says that the state has changed.
-func (l *List) Changed(u Urgency) { l.Do(Changed{u}) }
+func (l *List) Changed(u Urgency) { l.Do(StateChanged{u}) }
 
 // Data of events on the wire.
 type (
@@ -216,7 +221,7 @@ type (
 		To     string        `json:"to"`
 		Reason schema.Reason `json:"reason,omitempty"`
 	}
-	// Described describes a result.
+	// Described says what an event is about, and why it happened.
 	Described struct {
 		ID     string        `json:"id,omitempty"`
 		Reason schema.Reason `json:"reason,omitempty"`
@@ -224,8 +229,8 @@ type (
 	}
 )
 
-// Encode encodes what the robot publishes. An error would be a bug, like an event that no
-// part knows.
+// Encode encodes what the robot publishes. It panics on a value that JSON cannot represent,
+// which is a bug.
 func Encode(v any) []byte {
 	b, err := schema.Encode(v)
 	if err != nil {

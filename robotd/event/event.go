@@ -63,9 +63,9 @@ type (
 		Refused schema.Reason // why there are none
 	}
 
-	// SettingsSaved answers SaveSetting, in the order of the saves. If Refused is empty, they
+	// ValuesSaved answers SaveValue, in the order of the saves. If Refused is empty, they
 	// are on the disk.
-	SettingsSaved struct {
+	ValuesSaved struct {
 		Names   []string
 		Refused schema.Reason
 	}
@@ -162,9 +162,9 @@ type (
 		Result driver.MapResult    // of loading it
 	}
 
-	// Credential is the condition of the robot's certificate; it is good if there is no
+	// CertificateState is the condition of the robot's certificate; it is good if there is no
 	// level.
-	Credential struct {
+	CertificateState struct {
 		Level        schema.AlertLevel
 		Detail, Hint string
 	}
@@ -173,32 +173,32 @@ type (
 	Shutdown struct{ Why string }
 )
 
-func (Begin) event()          {}
-func (Tick) event()           {}
-func (Follow) event()         {}
-func (Called) event()         {}
-func (Command) event()        {}
-func (Frame) event()          {}
-func (RequestsSaved) event()  {}
-func (Recalled) event()       {}
-func (SettingsSaved) event()  {}
-func (LatchesSaved) event()   {}
-func (Delivered) event()      {}
-func (Heartbeat) event()      {}
-func (ReleaseStops) event()   {}
-func (Inspect) event()        {}
-func (Arriving) event()       {}
-func (Fetched) event()        {}
-func (ContentSaved) event()   {}
-func (PresenceSeen) event()   {}
-func (FleetdPresence) event() {}
-func (Connected) event()      {}
-func (Disconnected) event()   {}
-func (Contested) event()      {}
-func (Reported) event()       {}
-func (Calibrated) event()     {}
-func (Credential) event()     {}
-func (Shutdown) event()       {}
+func (Begin) event()            {}
+func (Tick) event()             {}
+func (Follow) event()           {}
+func (Called) event()           {}
+func (Command) event()          {}
+func (Frame) event()            {}
+func (RequestsSaved) event()    {}
+func (Recalled) event()         {}
+func (ValuesSaved) event()      {}
+func (LatchesSaved) event()     {}
+func (Delivered) event()        {}
+func (Heartbeat) event()        {}
+func (ReleaseStops) event()     {}
+func (Inspect) event()          {}
+func (Arriving) event()         {}
+func (Fetched) event()          {}
+func (ContentSaved) event()     {}
+func (PresenceSeen) event()     {}
+func (FleetdPresence) event()   {}
+func (Connected) event()        {}
+func (Disconnected) event()     {}
+func (Contested) event()        {}
+func (Reported) event()         {}
+func (Calibrated) event()       {}
+func (CertificateState) event() {}
+func (Shutdown) event()         {}
 
 // MessageDropped: the broker reported that it dropped a publication of the robot. Kind is
 // the topic of the newest one, empty for a topic that is not in the contract.

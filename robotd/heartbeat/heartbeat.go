@@ -10,21 +10,21 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/link"
+	"troupe/robotd/operatorlink"
 	"troupe/schema"
 )
 
 // State is what heartbeats told.
 type State struct {
-	cfg   link.Config
-	link  link.State
-	beats link.Heartbeats
+	cfg   operatorlink.Config
+	link  operatorlink.State
+	beats operatorlink.Heartbeats
 	clock clock.FleetTime
 	local time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
 // New returns the state of a robot that has received nothing.
-func New(cfg link.Config) State { return State{cfg: cfg, link: link.Boot()} }
+func New(cfg operatorlink.Config) State { return State{cfg: cfg, link: operatorlink.Boot()} }
 
 // Step is the part of one step of the robot that concerns heartbeats.
 type Step struct {
@@ -38,7 +38,7 @@ type Step struct {
 // fleet's time. Those of a console at the robot keep up the link, because a person there can
 // stop the robot, but they affect neither the fleet's time nor fleetd's presence.
 func (t Step) Received(ev event.Heartbeat) {
-	t.linkChanged(link.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
+	t.linkChanged(operatorlink.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
 		t.local = t.Now.Mono
 	}
@@ -53,15 +53,15 @@ func (t Step) Received(ev event.Heartbeat) {
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
 // connection is half-open.
-func (t Step) CheckLink() { t.linkChanged(link.Tick(&t.link, t.Now.Mono, t.cfg)) }
+func (t Step) CheckLink() { t.linkChanged(operatorlink.Tick(&t.link, t.Now.Mono, t.cfg)) }
 
 func (t Step) CheckConnection() {
 	if t.beats.HalfOpen.Detected(t.Now.Mono, t.cfg) {
-		t.Out.Do(effect.Renew{Why: "fleetd says that it is there, and its heartbeats do not come"})
+		t.Out.Do(effect.Reconnect{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
 
-func (t Step) linkChanged(d link.Decision) {
+func (t Step) linkChanged(d operatorlink.Decision) {
 	if !d.Changed {
 		return
 	}
@@ -79,7 +79,7 @@ func (t Step) linkChanged(d link.Decision) {
 
 // Lost reports whether the link is lost, and for how long no operator could reach the robot.
 func (s *State) Lost(now clock.Now) (bool, time.Duration) {
-	return s.link.At == schema.LinkLost, link.LostFor(s.link, now.Mono, s.cfg)
+	return s.link.At == schema.LinkLost, operatorlink.LostFor(s.link, now.Mono, s.cfg)
 }
 
 const clockDiffers = "clock_differs" // alert about a fleetd instance
@@ -154,14 +154,14 @@ func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 func (t Step) Connected() {
 	t.beats.HalfOpen.Opened(t.Now.Mono)
 	t.beats.Gaps.Opened(t.Now.Mono)
-	t.linkChanged(link.ConnectionRestored(&t.link, t.Now.Mono))
+	t.linkChanged(operatorlink.ConnectionRestored(&t.link, t.Now.Mono))
 }
 
 func (t Step) Disconnected(disabled bool) {
 	t.beats.HalfOpen.Closed()
 	t.beats.Gaps.Closed()
 	if !disabled {
-		t.linkChanged(link.ConnectionLost(&t.link, t.Now.Mono))
+		t.linkChanged(operatorlink.ConnectionLost(&t.link, t.Now.Mono))
 	}
 }
 
@@ -193,10 +193,10 @@ func (s *State) Asker(client, by string) string {
 func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
 	d := schema.StateLink{
 		State: s.link.At, Since: now.At(s.link.Since), Client: s.link.Client,
-		BudgetMS: link.Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
+		BudgetMS: operatorlink.Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
 		Policy:   policy,
 	}
-	if o := s.link.Outage; o != (link.Outage{}) {
+	if o := s.link.Outage; o != (operatorlink.Outage{}) {
 		d.LastOutage = &schema.LinkOutage{From: now.At(o.From)}
 		if o.Over {
 			d.LastOutage.To = now.At(o.To)

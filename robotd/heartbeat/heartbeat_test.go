@@ -8,7 +8,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/link"
+	"troupe/robotd/operatorlink"
 	"troupe/schema"
 )
 
@@ -22,7 +22,7 @@ type rig struct {
 	log    []string
 }
 
-func newRig() *rig { return &rig{s: New(link.Defaults())} }
+func newRig() *rig { return &rig{s: New(operatorlink.Defaults())} }
 
 func (r *rig) clock() clock.Now { return clock.Now{Mono: r.now, Wall: epoch.Add(r.now - time.Hour)} }
 
@@ -32,12 +32,12 @@ func (r *rig) do(part func(Step)) {
 	part(Step{State: &r.s, Now: r.clock(), Alerts: r.alerts, Out: &out})
 	for i := range out.Len() {
 		switch e := out.At(i).(type) {
-		case effect.Raise:
+		case effect.RaiseAlert:
 			if !slices.ContainsFunc(r.alerts, func(a schema.Alert) bool { return a.Type == e.Kind && a.Source == e.Source }) {
 				r.alerts = append(r.alerts, schema.Alert{Type: e.Kind, Source: e.Source})
 				r.log = append(r.log, "raise "+e.Kind+" "+e.Source)
 			}
-		case effect.Clear:
+		case effect.ClearAlert:
 			if n := len(r.alerts); n > 0 {
 				r.alerts = slices.DeleteFunc(r.alerts, func(a schema.Alert) bool { return a.Type == e.Kind && a.Source == e.Source })
 				if len(r.alerts) < n {
@@ -46,7 +46,7 @@ func (r *rig) do(part func(Step)) {
 			}
 		case effect.Event:
 			r.log = append(r.log, "event "+e.Kind)
-		case effect.Renew:
+		case effect.Reconnect:
 			r.log = append(r.log, "renew")
 		}
 	}

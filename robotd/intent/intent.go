@@ -63,10 +63,10 @@ type Step struct {
 type Facts struct {
 	Session string
 	Boot    string
-	// Others is why only an operator changes the mode now: for others it is like a desired
-	// mode.
-	Others schema.Reason
-	Detail string
+	// ModePrevented is why an intent may not change the mode now: a stop, a lost link, or a
+	// person in control, as for a desired mode. Detail explains it.
+	ModePrevented schema.Reason
+	Detail        string
 }
 
 // body is the source of intents that no client posted. No client has the prefix of its keys,
@@ -205,8 +205,8 @@ func (t Step) react(o request.Perform, u schema.Utterance, d decision) {
 		o.Verb, o.Args = verb.Must("act", "perform"), a
 	case does.Interrupt != "":
 		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: asks}
-	case does.Mode != "" && t.Others != "":
-		t.Out.Refuse(o.Key, t.Others, "", t.Detail)
+	case does.Mode != "" && t.ModePrevented != "":
+		t.Out.Refuse(o.Key, t.ModePrevented, "", t.Detail)
 		return
 	case does.Mode != "":
 		o.Verb, o.Args = verb.Must("mode", "set"), verb.SetMode{Mode: does.Mode}

@@ -124,7 +124,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case t.focus.activity == a.ID:
 		return unchanged(a.ID + " has the focus")
 	}
-	for _, rules := range [...][]Rule{Blocks, Permissions} {
+	for _, rules := range [...][]Rule{FocusBlocks, Permissions} {
 		if r := keeps(rules, t, a); r != nil {
 			return refused(r.Reason, a.ID+": "+t.whyRefused(r))
 		}

@@ -53,7 +53,7 @@ func (t Step) Launch() {
 	}
 	a := &t.activities[t.chosen[0]]
 	t.setNext(a.ID)
-	if keeps(Launches, t, a) != nil || !t.can(focusing(a)) {
+	if keeps(LaunchBlocks, t, a) != nil || !t.can(focusing(a)) {
 		return
 	}
 	t.stop(schema.ReasonSuperseded)
@@ -74,7 +74,7 @@ func (t Step) choose() {
 			continue
 		}
 		t.evaluate(a)
-		if keeps(Candidates, t, a) == nil && keeps(Permissions, t, a) == nil {
+		if keeps(CandidateBlocks, t, a) == nil && keeps(Permissions, t, a) == nil {
 			t.chosen = append(t.chosen, i)
 		}
 		if rests := a.rests(); a.held && rests > t.Now.Mono {

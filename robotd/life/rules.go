@@ -11,10 +11,10 @@ import (
 
 // Rule keeps an activity from getting the focus, or from being a candidate for it.
 type Rule struct {
-	Name   string
-	Reason schema.Reason
-	Why    string // for people: why the activity waits
-	Keeps  func(t Step, a *activity) bool
+	Name     string
+	Reason   schema.Reason
+	Why      string // for people: why the activity waits
+	Prevents func(t Step, a *activity) bool
 }
 
 // pausedRule is the name of the rule whose refusal explains the pause.
@@ -31,15 +31,15 @@ func (t Step) whyRefused(r *Rule) string {
 // keeps returns the first rule that keeps an activity, or nil.
 func keeps(rules []Rule, t Step, a *activity) *Rule {
 	for i := range rules {
-		if rules[i].Keeps(t, a) {
+		if rules[i].Prevents(t, a) {
 			return &rules[i]
 		}
 	}
 	return nil
 }
 
-// Blocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
-var Blocks = []Rule{
+// FocusBlocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
+var FocusBlocks = []Rule{
 	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
 		return t.Preempts || t.Interrupts && a.Nature == score.NatureSolitary
@@ -69,8 +69,8 @@ const (
 	afterFailed = 5 * time.Second
 )
 
-// Candidates are the rules by which the launchpad leaves activities out, besides Permissions.
-var Candidates = []Rule{
+// CandidateBlocks are the rules by which the launchpad leaves activities out, besides Permissions.
+var CandidateBlocks = []Rule{
 	{"condition", "", "its condition is not true", func(_ Step, a *activity) bool { return !a.held }},
 	{"focused", "", "it has the focus", func(t Step, a *activity) bool { return a.ID == t.focus.activity }},
 	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.rests() }},
@@ -122,8 +122,8 @@ func lastStart(a *activity) time.Duration {
 	return a.started
 }
 
-// Launches keep the launchpad from giving its first choice the focus: it only suggests it.
-var Launches = []Rule{
+// LaunchBlocks keep the launchpad from giving its first choice the focus: it only suggests it.
+var LaunchBlocks = []Rule{
 	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests", func(t Step, _ *activity) bool { return t.at != solitary }},
 	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt runs", func(t Step, _ *activity) bool { return t.Interrupts }},

@@ -94,19 +94,19 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing   schema.Precondition
-	Ato        bool // ato performs
-	Paused     bool // a pause other than that of a safeguard freezes everything in ato
-	Pauses     Pauses
-	Standstill safety.Standstill // why the robot is at rest, and the way out
-	Interrupts bool              // a handler runs
-	Preempts   bool              // one that preempts activities does
-	Safety     schema.Reason     // why the safety core keeps the robot from living: a stop, or what is left of one
-	AtRest     bool              // the safety core is DISABLED
-	Charging   bool
-	Health     Health
-	Signals    *signal.State
-	Activities *score.Activities // of the fleet; nil = none
+	CurrentState schema.Precondition
+	Ato          bool // ato performs
+	Paused       bool // a pause other than that of a safeguard freezes everything in ato
+	Pauses       Pauses
+	Standstill   safety.Standstill // why the robot is at rest, and the way out
+	Interrupts   bool              // a handler runs
+	Preempts     bool              // one that preempts activities does
+	Safety       schema.Reason     // why the safety core keeps the robot from living: a stop, or what is left of one
+	AtRest       bool              // the safety core is DISABLED
+	Charging     bool
+	Health       Health
+	Signals      *signal.State
+	Activities   *score.Activities // of the fleet; nil = none
 }
 
 // Pauses explains the pauses of ato to people.

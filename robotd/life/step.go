@@ -164,7 +164,7 @@ func (t Step) proceed() bool {
 	for len(t.stack) > 0 {
 		last := len(t.stack) - 1
 		a := t.named(t.stack[last])
-		if a != nil && keeps(Blocks, t, a) != nil {
+		if a != nil && keeps(FocusBlocks, t, a) != nil {
 			return false
 		}
 		on := OnNext
@@ -232,12 +232,12 @@ func (t Step) end(how effect.Outcome, why schema.Reason, detail string) {
 	if a := t.named(f.activity); a != nil {
 		a.ends, a.ended, a.total, a.failed = a.ends+1, t.Now.Mono, a.total+lasted, how == effect.Failed
 	}
-	t.Signals.Note(t.Now.Mono, Since+f.activity)
+	t.Signals.Note(t.Now.Mono, SincePrefix+f.activity)
 	t.Out.Event("life_completed", "life", "", string(t.by), completed{f.activity, how, why, lasted.Milliseconds(), detail})
 }
 
-// Since precedes the name of an activity in since_s of conditions: the seconds since its end.
-const Since = "activity:"
+// SincePrefix precedes the name of an activity in since_s of conditions: the seconds since its end.
+const SincePrefix = "activity:"
 
 // Data of events.
 type (
@@ -275,7 +275,7 @@ func (t Step) takeInput() {
 		t.tookEnd(w.In.ended)
 		return
 	}
-	if v, fails := request.Unmet(w.When, t.Standing); fails {
+	if v, fails := request.Unmet(w.When, t.CurrentState); fails {
 		t.Out.Reply(w.By, v)
 		return
 	}

@@ -290,7 +290,7 @@ func anys[T any](list []T) (out []any) {
 	return out
 }
 
-func print(in effect.Intent) string {
+func print(in effect.Output) string {
 	switch in := in.(type) {
 	case effect.Note:
 		return fmt.Sprintf("  %s -> %s (%s) %s\n", in.From, in.To, in.Why, in.Cause)
@@ -304,7 +304,7 @@ func print(in effect.Intent) string {
 		return strings.TrimRight(fmt.Sprintf("  abilities %s", strings.Trim(fmt.Sprint(in.Names), "[]")), " ") + "\n"
 	case effect.Reply:
 		return "  " + strings.TrimSpace(fmt.Sprintf("answer: %s %s %s", in.Status, in.Reason, in.Detail)) + "\n"
-	case effect.Changed:
+	case effect.StateChanged:
 		return ""
 	}
 	return fmt.Sprintf("  %T\n", in)
@@ -335,7 +335,7 @@ func TestTracesNeedEveryTransition(t *testing.T) {
 // Each rule of the launchpad's choice, each permission and each block is removed in turn.
 func TestTracesNeedEveryRule(t *testing.T) {
 	want := replays(t)
-	for _, list := range []*[]Rule{&Blocks, &Permissions, &Candidates, &Launches} {
+	for _, list := range []*[]Rule{&FocusBlocks, &Permissions, &CandidateBlocks, &LaunchBlocks} {
 		everyOneIsNeeded(t, list, func(r Rule) string { return r.Name + ": " + r.Why }, want)
 	}
 	everyOneIsNeeded(t, &Order, func(o Preference) string { return o.Name }, want)
@@ -376,7 +376,7 @@ func everyOneIsNeeded[T any](t *testing.T, list *[]T, name func(T) string, want 
 }
 
 func TestEveryRuleHasItsWhy(t *testing.T) {
-	for _, rules := range [][]Rule{Blocks, Permissions, Candidates, Launches} {
+	for _, rules := range [][]Rule{FocusBlocks, Permissions, CandidateBlocks, LaunchBlocks} {
 		for _, r := range rules {
 			if r.Name == "" || r.Why == "" {
 				t.Errorf("%+v", r)

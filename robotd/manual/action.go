@@ -43,7 +43,7 @@ func (t Step) performAction(o request.Perform, asked verb.Action, do score.Actio
 	case unit.ID == "": // a unit of another kind could perform it
 		t.refuse(o, schema.ReasonOutOfRange, "", "no "+string(o.Verb.Unit)+" of this robot performs it")
 		return
-	case !t.Lanes.Idle(Acts):
+	case !t.Lanes.Idle(ActLane):
 		t.refuse(o, schema.ReasonResourceBusy, "", "an act is performed manually; manual/stop ends it")
 		return
 	case class == score.ClassBody && t.driven():
@@ -75,7 +75,7 @@ func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 	if field == "/type" || field == "" {
 		pointer = ""
 	}
-	t.refuse(o, why, pointer, act.InWords(p))
+	t.refuse(o, why, pointer, act.ProblemText(p))
 }
 
 // perform performs a whole act. With clear it replaces all manual commands, as commands of
@@ -103,11 +103,11 @@ func (t Step) perform(o request.Perform, asked verb.WholeAct) {
 			return
 		}
 	}
-	if e.Clear = asked.Replaces() || t.Lanes.Idle(Acts); e.Clear {
+	if e.Clear = asked.Replaces() || t.Lanes.Idle(ActLane); e.Clear {
 		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
 	}
 	whole := e.Act.Resolve(score.Step{With: e.With})
-	t.begin(o, entry{lane: Acts, moves: moves, drives: drives}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
+	t.begin(o, entry{lane: ActLane, moves: moves, drives: drives}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
 }
 
 // capabilities are those of the body with the files of the robot's story.
@@ -128,7 +128,7 @@ func (t Step) begin(o request.Perform, h entry, e act.Entry, done score.Action) 
 	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), o.Verb.Need
 	t.entries = append(t.entries, h)
 	t.taught.Begin(e.ID, done, t.Now.Mono)
-	t.Out.Do(effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: h.moves})
+	t.Out.Do(effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: h.moves})
 	t.Out.Changed(effect.FlushSoon)
 }
 
@@ -156,7 +156,7 @@ func (t Step) Ended(o *act.Effect) bool {
 		r.Status, r.Refs = schema.StatusCancelled, h.by.Refs()
 	}
 	t.Out.Reply(h.key, r)
-	if h.lane == Acts {
+	if h.lane == ActLane {
 		switch o.Outcome {
 		case act.EntryCompleted:
 			t.Out.Do(effect.ActCompleted{ID: o.Act, Req: o.Req})

@@ -38,8 +38,8 @@ func (t Step) rank(client string) control.Rank {
 
 func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
-// Uncontrolled refuses a command whose sender lacks the control that it needs.
-func (t Step) Uncontrolled(o request.Perform) bool {
+// RefuseWithoutControl refuses a command whose sender lacks the control that it needs.
+func (t Step) RefuseWithoutControl(o request.Perform) bool {
 	no := t.control.May(&t.cfg.Control, o.Verb.Need, whoOf(o))
 	if no.Reason == "" {
 		return false

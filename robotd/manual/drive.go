@@ -17,10 +17,10 @@ import (
 // control.
 const telemetryEvery = 100 * time.Millisecond
 
-// Stick updates the set-point of the drive, the first if there are several. It runs after
+// UpdateSetPoint updates the set-point of the drive, the first if there are several. It runs after
 // control, safety and the mode in every step, so that whatever forbids driving ends it in the
 // same step.
-func (t Step) Stick() {
+func (t Step) UpdateSetPoint() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
 	if len(t.frames) == 0 {
@@ -39,7 +39,7 @@ func (t Step) Stick() {
 	t.frames = t.frames[:0]
 	if !drove && t.stick.At == teleop.Driving { // acts lose the drive
 		t.cancel(schema.ReasonSuperseded, func(h entry) bool {
-			return h.class == score.ClassBody || h.lane == Acts && h.moves
+			return h.class == score.ClassBody || h.lane == ActLane && h.moves
 		})
 	}
 	if drove && t.stick.At != teleop.Driving {
@@ -83,8 +83,8 @@ func (t Step) releaseStick() (drove bool) {
 	return drove
 }
 
-// Push sends the set-point to the drive, once a tick.
-func (t Step) Push() {
+// SendSetPoint sends the set-point to the drive, once a tick.
+func (t Step) SendSetPoint() {
 	if s := t.stick; s.At == teleop.Driving {
 		ttl := s.Until - t.Now.Mono
 		t.Out.Do(effect.Move{
@@ -127,7 +127,7 @@ func (t Step) forbids(k schema.UnitKind) schema.Reason {
 	case k.Moves() && !t.Reachable:
 		return schema.ReasonLinkLost
 	case k.Moves():
-		return t.Health.Motion()
+		return t.Health.MotionBarred()
 	}
 	return ""
 }
@@ -141,7 +141,7 @@ func (t Step) explain(why schema.Reason, unit schema.Unit) string {
 	case schema.ReasonLinkLost:
 		return "the " + name + " may not move: no heartbeat of an operator reaches the robot; it may when one does"
 	case schema.ReasonSafeguard:
-		return "the " + name + " may not move: " + t.Health.Safeguard()
+		return "the " + name + " may not move: " + t.Health.MotionDetail()
 	}
 	return t.Standstill.Refusal(name, safety.ClassOf(unit.Kind))
 }

@@ -18,7 +18,7 @@ import (
 // occupant, so they do not take units from each other.
 const (
 	occupant          = "manual"
-	Acts     act.Lane = "manual-act"
+	ActLane  act.Lane = "manual-act"
 )
 
 // classOf is the class of an action on a unit. A motion has that of the other actions that
@@ -44,7 +44,7 @@ func laneOf(c score.Class, unit schema.Unit, units []schema.Unit) act.Lane {
 
 // Lanes lists the manual lanes. They are above all others: a person outranks every script.
 func Lanes(units []schema.Unit) []act.LaneConfig {
-	lanes := []act.LaneConfig{{Lane: Acts}}
+	lanes := []act.LaneConfig{{Lane: ActLane}}
 	for _, row := range score.Table {
 		for _, u := range units {
 			name := laneOf(row.Class, u, units)
@@ -55,7 +55,7 @@ func Lanes(units []schema.Unit) []act.LaneConfig {
 	}
 	for i := range lanes {
 		lanes[i].Occupant, lanes[i].AwaitsReports = occupant, true
-		lanes[i].Single = lanes[i].Lane != Acts
+		lanes[i].Single = lanes[i].Lane != ActLane
 	}
 	return lanes
 }
@@ -93,9 +93,9 @@ func (t Step) Ask(o request.Perform, asker string) {
 	t.inbox.Put(order{o, asker}, o.Key, o.If)
 }
 
-// Hands carries out the oldest queued command, and ends commands that are not allowed any
+// CarryOut carries out the oldest queued command, and ends commands that are not allowed any
 // more.
-func (t Step) Hands() {
+func (t Step) CarryOut() {
 	t.endForbidden()
 	t.watchRecording()
 	w, ok := t.inbox.Take()
@@ -117,7 +117,7 @@ func (t Step) Hands() {
 		unit.Kind = kind // also if none can
 	}
 	switch {
-	case t.unmet(o) || t.Uncontrolled(o) || t.takeDeletion(o):
+	case t.unmet(o) || t.RefuseWithoutControl(o) || t.takeDeletion(o):
 		return
 	case kind != "" && !has:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
@@ -155,7 +155,7 @@ func (t Step) performer(o request.Perform, do *score.Action) (schema.Unit, bool)
 
 // unmet refuses a command whose condition does not hold.
 func (t Step) unmet(o request.Perform) bool {
-	v, fails := request.Unmet(o.If, t.Standing)
+	v, fails := request.Unmet(o.If, t.CurrentState)
 	if fails {
 		t.Out.Reply(o.Key, v)
 	}
@@ -226,7 +226,7 @@ func (t Step) endForbidden() {
 	if !t.Reachable {
 		t.cancel(schema.ReasonLinkLost, func(h entry) bool { return h.moves })
 	}
-	if why := t.Health.Motion(); why != "" {
+	if why := t.Health.MotionBarred(); why != "" {
 		t.cancel(why, func(h entry) bool { return h.moves })
 	}
 }

@@ -74,8 +74,8 @@ type inAto struct{}
 
 func (inAto) NotManual() string { return "the robot is in ato; mode/set mnl starts mnl" }
 
-func (h *health) Motion() schema.Reason { return h.motion }
-func (h *health) Safeguard() string     { return "somebody pushes the robot; it moves again later" }
+func (h *health) MotionBarred() schema.Reason { return h.motion }
+func (h *health) MotionDetail() string        { return "somebody pushes the robot; it moves again later" }
 
 func (h *health) Unusable(unit string) string {
 	if unit == h.unit && unit != "" {
@@ -128,17 +128,17 @@ func (w *world) ask(name string, args verb.Args) effect.Reply {
 func (w *world) tick() {
 	w.now += 20 * time.Millisecond
 	p := w.part()
-	p.Stick()
-	for p.Hands(); w.state.Pending(); p.Hands() {
+	p.UpdateSetPoint()
+	for p.CarryOut(); w.state.Pending(); p.CarryOut() {
 	}
 	w.lanes.Tick(w.now)
 	w.settle()
 }
 
 func (w *world) settle() {
-	for len(w.lanes.Outs) > 0 {
-		o := w.lanes.Outs[0]
-		w.lanes.Outs = w.lanes.Outs[1:]
+	for len(w.lanes.Effects) > 0 {
+		o := w.lanes.Effects[0]
+		w.lanes.Effects = w.lanes.Effects[1:]
 		switch o.Kind {
 		case act.Start:
 			w.busy[o.Unit] = o.Key
@@ -281,7 +281,7 @@ func TestFramesDriveForTheHolderOnly(t *testing.T) {
 	frame := func(w *world, client, lease string, seq int64) {
 		w.state.Frame(event.Frame{Client: client, Frame: schema.VelocityFrame{Lease: lease, Seq: seq, VXMPS: 0.2, TTLMS: 400, SeenMonoMS: w.now.Milliseconds()}})
 		w.tick()
-		w.part().Push()
+		w.part().SendSetPoint()
 		w.settle()
 	}
 	for _, c := range []struct {

@@ -65,16 +65,16 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing   schema.Precondition
-	Safety     schema.SafetyState
-	Standstill safety.Standstill // what keeps the robot at rest, and its way out
-	Manual     bool              // the active mode accepts manual commands, and is not paused
-	Modes      Modes
-	Reachable  bool   // an operator can reach the robot
-	Session    string // with the broker; empty without a session
-	Body       Body
-	Health     Health
-	Story      Story
+	CurrentState schema.Precondition
+	Safety       schema.SafetyState
+	Standstill   safety.Standstill // what keeps the robot at rest, and its way out
+	Manual       bool              // the active mode accepts manual commands, and is not paused
+	Modes        Modes
+	Reachable    bool   // an operator can reach the robot
+	Session      string // with the broker; empty without a session
+	Body         Body
+	Health       Health
+	Story        Story
 }
 
 // Body is what the package asks of the body.
@@ -101,11 +101,11 @@ type Modes interface {
 
 // Health is what the package asks of the diagnosis.
 type Health interface {
-	// Unusable returns why nobody may use a unit, and Motion why nothing may move; empty = it
-	// may. Unusable and Safeguard, which explains Motion, say the way out too.
+	// Unusable returns why nobody may use a unit, and MotionBarred why nothing may move; empty = it
+	// may. Unusable and MotionDetail, which explains MotionBarred, say the way out too.
 	Unusable(unit string) string
-	Motion() schema.Reason
-	Safeguard() string
+	MotionBarred() schema.Reason
+	MotionDetail() string
 }
 
 // Story is what can be performed by its id.
@@ -118,16 +118,16 @@ type Story struct {
 // Control is the lease of control.
 func (s *State) Control() *control.State { return &s.control }
 
-// Gone ends the control of a client that has disconnected.
-func (s *State) Gone(client string) {
+// ClientGone ends the control of a client that has disconnected.
+func (s *State) ClientGone(client string) {
 	s.requests.Add(control.Input{What: control.Gone, Who: control.Who{Client: client}})
 }
 
 // Frame takes a frame, as received.
 func (s *State) Frame(ev event.Frame) { s.frames = append(s.frames, ev) }
 
-// Speed takes the drive's report of its speed.
-func (s *State) Speed(vx, wz float64) { s.drive.vx, s.drive.wz = vx, wz }
+// SpeedReported takes the drive's report of its speed.
+func (s *State) SpeedReported(vx, wz float64) { s.drive.vx, s.drive.wz = vx, wz }
 
 // Drop removes a queued command.
 func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }

@@ -76,14 +76,14 @@ type savedPoint struct {
 }
 
 // learn saves what was taught, and tells the other parts of the robot.
-func (t Step) learn(s taught.Setting) {
-	t.Out.Do(effect.SaveSetting(s))
-	t.Out.Do(effect.Taught{})
+func (t Step) learn(s taught.StoredValue) {
+	t.Out.Do(effect.SaveValue(s))
+	t.Out.Do(effect.TaughtChanged{})
 	t.Out.Changed(effect.FlushSoon)
 }
 
 // forget answers the deletion of something that was taught.
-func (t Step) forget(o request.Perform, s taught.Setting, had bool, event, pointer, id string) {
+func (t Step) forget(o request.Perform, s taught.StoredValue, had bool, event, pointer, id string) {
 	if !had {
 		t.refuse(o, schema.ReasonUnknownID, pointer, "the robot was not taught "+id)
 		return

@@ -10,12 +10,12 @@ import (
 	"troupe/schema/verb"
 )
 
-// VolumeSetting is the setting that holds the volume, as a share of 1.
-const VolumeSetting = "volume"
+// VolumeKey is the key on the disk of the volume, as a share of 1.
+const VolumeKey = "volume"
 
 // RestoredVolume is the volume before the restart.
 func RestoredVolume(saved map[string]string) verb.Number {
-	v, err := strconv.ParseFloat(saved[VolumeSetting], 64)
+	v, err := strconv.ParseFloat(saved[VolumeKey], 64)
 	if err != nil {
 		return verb.Number{}
 	}
@@ -34,7 +34,7 @@ func (t Step) setVolume(o request.Perform, to verb.Number) {
 		r.Reason = schema.ReasonUnchanged
 	default:
 		t.Body.SetVolume(to)
-		t.Out.Do(effect.SaveSetting{Name: VolumeSetting, Value: strconv.FormatFloat(v, 'g', -1, 64)})
+		t.Out.Do(effect.SaveValue{Name: VolumeKey, Value: strconv.FormatFloat(v, 'g', -1, 64)})
 		t.Out.Changed(effect.FlushSoon)
 	}
 	t.Out.Reply(o.Key, r)

@@ -16,5 +16,5 @@ func TestTracesNeedEveryTransition(t *testing.T) {
 		})
 	}
 	fsmtest.CheckEveryRowIsNeeded(t, &Table, replays)
-	fsmtest.CheckEveryRowIsNeeded(t, &Life, replays)
+	fsmtest.CheckEveryRowIsNeeded(t, &StatusTable, replays)
 }

@@ -32,7 +32,7 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 	s.Req, d.Answer = in.Req, schema.Verdict{Status: schema.StatusAccepted}
 	if m == c.Calibration && m == s.Active && !in.Restart && s.transition(now, d, OnRecalibrate) {
 		s.Calibrated, d.List = false, true
-		s.changeStatus(c, d, m, LifeResume)
+		s.changeStatus(c, d, m, StatusResume)
 		d.order(DoCalibrate, m)
 		return
 	}
@@ -115,11 +115,11 @@ func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
 	case in.Kind == Pause && f.NoPause.Reason != "":
 		d.Answer = rejectedWith(schema.ResultNotReady, f.NoPause.Reason, cmp.Or(f.NoPause.Detail, string(s.Active)+" cannot pause now"))
 	case in.Kind == Pause:
-		s.changeStatus(c, d, s.Active, LifePause)
+		s.changeStatus(c, d, s.Active, StatusPause)
 		d.order(DoPause, s.Active)
 		d.Answer = succeeded()
 	default:
-		s.changeStatus(c, d, s.Active, LifeResume)
+		s.changeStatus(c, d, s.Active, StatusResume)
 		d.order(DoResume, s.Active)
 		d.Answer = succeeded()
 	}
@@ -173,9 +173,9 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	case in.Kind == Disable && in.Mode == s.Next:
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
-		on := LifeEnable
+		on := StatusEnable
 		if in.Kind == Disable {
-			on = LifeDisable
+			on = StatusDisable
 		}
 		if !s.changeStatus(c, d, in.Mode, on) {
 			d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
@@ -199,7 +199,7 @@ func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 		d.Answer = unchanged(m + " already is loaded")
 		d.Answer.Result = schema.ResultNoOperation
 	case in.Kind == Load:
-		s.changeStatus(c, d, in.Mode, LifeLoad)
+		s.changeStatus(c, d, in.Mode, StatusLoad)
 		d.Answer = succeeded()
 		d.Answer.Result = schema.ResultLoaded
 	case !s.has(i):
@@ -209,7 +209,7 @@ func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 		refuse(m + " cannot be unloaded: other modes fall back on it")
 	case in.Mode == s.Next:
 		refuse("a switch to " + m + " is under way")
-	case !s.changeStatus(c, d, in.Mode, LifeUnload):
+	case !s.changeStatus(c, d, in.Mode, StatusUnload):
 		refuse(m + " is in charge; switch to another mode first")
 	default:
 		d.Answer = succeeded()

@@ -49,13 +49,13 @@ func (s *State) transition(now time.Duration, d *Decision, on Event) bool {
 	return true
 }
 
-// changeStatus changes the status of m if the table Life has a row for the event.
-func (s *State) changeStatus(c *Config, d *Decision, m schema.ModeID, on LifeEvent) bool {
+// changeStatus changes the status of m if StatusTable has a row for the event.
+func (s *State) changeStatus(c *Config, d *Decision, m schema.ModeID, on StatusEvent) bool {
 	i := c.index(m)
 	if i < 0 {
 		return false
 	}
-	row, ok := Life.Next(s.Status[i], on)
+	row, ok := StatusTable.Next(s.Status[i], on)
 	if ok {
 		s.Status[i], d.List = row.To, true
 	}
@@ -66,7 +66,7 @@ func (s *State) changeStatus(c *Config, d *Decision, m schema.ModeID, on LifeEve
 // the mode that ended in an orderly way before m, if any.
 func (s *State) start(c *Config, d *Decision, m, left schema.ModeID) {
 	s.Active, s.Next, s.Left = "", m, left
-	s.changeStatus(c, d, m, LifeStart)
+	s.changeStatus(c, d, m, StatusStart)
 	d.order(DoStart, m)
 }
 
@@ -86,7 +86,7 @@ func (s *State) startFallback(now time.Duration, c *Config, d *Decision, from sc
 // killActiveAndNext ends the active mode and the target of the switch at once.
 func (s *State) killActiveAndNext(c *Config, d *Decision) {
 	for _, m := range []schema.ModeID{s.Active, s.Next} {
-		if m != "" && s.changeStatus(c, d, m, LifeKill) {
+		if m != "" && s.changeStatus(c, d, m, StatusKill) {
 			d.order(DoKill, m)
 		}
 	}
@@ -114,7 +114,7 @@ func (s *State) handleReport(now time.Duration, c *Config, f Facts, in Input, d 
 		}
 	case Stopped:
 		if s.Phase == Stopping && in.Mode == s.Active {
-			s.changeStatus(c, d, in.Mode, LifeStopped)
+			s.changeStatus(c, d, in.Mode, StatusStopped)
 			s.modeStopped(now, c, d, OnStopped, in.Mode)
 		}
 	case Died:
@@ -141,7 +141,7 @@ func (s *State) modeStarted(now time.Duration, c *Config, d *Decision) {
 	}
 	m := s.Next
 	s.transition(now, d, on)
-	s.changeStatus(c, d, m, LifeStarted)
+	s.changeStatus(c, d, m, StatusStarted)
 	s.Active, s.Next, s.Left = m, "", ""
 	switch on {
 	case OnCalibrating: // the request ends with the calibration
@@ -161,7 +161,7 @@ func (s *State) modeStartFailed(now time.Duration, c *Config, d *Decision, why s
 	if why == "" {
 		why = schema.ReasonStartFailed
 	}
-	s.changeStatus(c, d, m, LifeFailed)
+	s.changeStatus(c, d, m, StatusFailed)
 	s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: detail})
 	if m == c.Safe {
 		s.noModeLeft(now, d, m, why)
@@ -198,14 +198,14 @@ func (s *State) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
 		s.modeStartFailed(now, c, d, why, in.Detail)
 	case in.Mode == "" || in.Mode != s.Active:
 	case s.Phase == Stopping:
-		s.changeStatus(c, d, in.Mode, LifeDied)
+		s.changeStatus(c, d, in.Mode, StatusDied)
 		s.modeStopped(now, c, d, OnStopped, "")
 	case s.Phase == Safe:
-		s.changeStatus(c, d, in.Mode, LifeDied)
+		s.changeStatus(c, d, in.Mode, StatusDied)
 		s.noModeLeft(now, d, in.Mode, why)
 	case s.transition(now, d, OnDied):
 		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: why, Detail: in.Detail})
-		s.changeStatus(c, d, in.Mode, LifeDied)
+		s.changeStatus(c, d, in.Mode, StatusDied)
 		s.startFallback(now, c, d, in.Mode, why)
 	}
 }
@@ -233,7 +233,7 @@ func (s *State) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *D
 // stopActive orders the active mode to end and records its successor.
 func (s *State) stopActive(c *Config, d *Decision, next schema.ModeID) {
 	s.Next = next
-	if s.changeStatus(c, d, s.Active, LifeStop) {
+	if s.changeStatus(c, d, s.Active, StatusStop) {
 		d.order(DoStop, s.Active)
 	}
 }
@@ -254,7 +254,7 @@ func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 		d.Fallback, d.Reason = m, schema.ReasonLinkLost
 		s.start(c, d, c.Safe, "")
 	case s.Phase == Stopping && now-s.Since >= c.StopTime:
-		if s.changeStatus(c, d, s.Active, LifeKill) {
+		if s.changeStatus(c, d, s.Active, StatusKill) {
 			d.order(DoKill, s.Active)
 		}
 		s.modeStopped(now, c, d, OnStopTimeout, "")

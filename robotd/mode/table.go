@@ -82,24 +82,24 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Stopping), On: OnEnd, To: None, Why: "robotd ends"},
 }
 
-// LifeEvent is an event that changes the status of one mode.
-type LifeEvent string
+// StatusEvent is an event that changes the status of one mode.
+type StatusEvent string
 
-// The events of the table Life.
+// The events of StatusTable.
 const (
-	LifeEnable  LifeEvent = "enable"
-	LifeDisable LifeEvent = "disable"
-	LifeLoad    LifeEvent = "load"
-	LifeUnload  LifeEvent = "unload"
-	LifeStart   LifeEvent = "start"
-	LifeStarted LifeEvent = "started"
-	LifeFailed  LifeEvent = "start-failed"
-	LifePause   LifeEvent = "pause"
-	LifeResume  LifeEvent = "resume"
-	LifeStop    LifeEvent = "stop"
-	LifeStopped LifeEvent = "stopped"
-	LifeKill    LifeEvent = "kill"
-	LifeDied    LifeEvent = "died"
+	StatusEnable  StatusEvent = "enable"
+	StatusDisable StatusEvent = "disable"
+	StatusLoad    StatusEvent = "load"
+	StatusUnload  StatusEvent = "unload"
+	StatusStart   StatusEvent = "start"
+	StatusStarted StatusEvent = "started"
+	StatusFailed  StatusEvent = "start-failed"
+	StatusPause   StatusEvent = "pause"
+	StatusResume  StatusEvent = "resume"
+	StatusStop    StatusEvent = "stop"
+	StatusStopped StatusEvent = "stopped"
+	StatusKill    StatusEvent = "kill"
+	StatusDied    StatusEvent = "died"
 )
 
 // Statuses lists every status of a mode.
@@ -108,20 +108,20 @@ var Statuses = []schema.ModeStatus{
 	schema.ModePaused, schema.ModeStopping, schema.ModeFailed, schema.ModeUnloaded,
 }
 
-// Life is the state table of each mode's status. A failure stays visible until the mode
+// StatusTable is the state table of each mode's status. A failure stays visible until the mode
 // is requested again.
-var Life = fsm.Table[schema.ModeStatus, LifeEvent]{
-	{From: fsm.In(schema.ModeRegistered), On: LifeEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
-	{From: fsm.In(schema.ModeRegistered, schema.ModeAvailable, schema.ModeFailed), On: LifeUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
-	{From: fsm.In(schema.ModeUnloaded), On: LifeLoad, To: schema.ModeAvailable, Why: "an administrator attached it; what is attached is selectable"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: LifeStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
-	{From: fsm.In(schema.ModeStarting), On: LifeStarted, To: schema.ModeRunning, Why: "it reports that it runs"},
-	{From: fsm.In(schema.ModeStarting), On: LifeFailed, To: schema.ModeFailed, Why: "it reports that it cannot start, or does not report in time"},
-	{From: fsm.In(schema.ModeRunning), On: LifePause, To: schema.ModePaused, Why: "it was requested, and the mode agreed"},
-	{From: fsm.In(schema.ModePaused), On: LifeResume, To: schema.ModeRunning, Why: "it was requested"},
-	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused), On: LifeStop, To: schema.ModeStopping, Why: "another mode was granted"},
-	{From: fsm.In(schema.ModeStopping), On: LifeStopped, To: schema.ModeAvailable, Why: "it ended in order"},
-	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: LifeKill, To: schema.ModeAvailable, Why: "it was ended at once"},
-	{From: fsm.In(schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: LifeDied, To: schema.ModeFailed, Why: "it ended by itself"},
+var StatusTable = fsm.Table[schema.ModeStatus, StatusEvent]{
+	{From: fsm.In(schema.ModeRegistered), On: StatusEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
+	{From: fsm.In(schema.ModeRegistered, schema.ModeAvailable, schema.ModeFailed), On: StatusUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
+	{From: fsm.In(schema.ModeUnloaded), On: StatusLoad, To: schema.ModeAvailable, Why: "an administrator attached it; what is attached is selectable"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
+	{From: fsm.In(schema.ModeStarting), On: StatusStarted, To: schema.ModeRunning, Why: "it reports that it runs"},
+	{From: fsm.In(schema.ModeStarting), On: StatusFailed, To: schema.ModeFailed, Why: "it reports that it cannot start, or does not report in time"},
+	{From: fsm.In(schema.ModeRunning), On: StatusPause, To: schema.ModePaused, Why: "it was requested, and the mode agreed"},
+	{From: fsm.In(schema.ModePaused), On: StatusResume, To: schema.ModeRunning, Why: "it was requested"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused), On: StatusStop, To: schema.ModeStopping, Why: "another mode was granted"},
+	{From: fsm.In(schema.ModeStopping), On: StatusStopped, To: schema.ModeAvailable, Why: "it ended in order"},
+	{From: fsm.In(schema.ModeStarting, schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: StatusKill, To: schema.ModeAvailable, Why: "it was ended at once"},
+	{From: fsm.In(schema.ModeRunning, schema.ModePaused, schema.ModeStopping), On: StatusDied, To: schema.ModeFailed, Why: "it ended by itself"},
 }

@@ -157,7 +157,7 @@ func (s *State) Pending() bool {
 // met reports whether the condition of a command still holds, and otherwise refuses the
 // command.
 func (t Step) met(by request.Key, when schema.Precondition) bool {
-	v, fails := request.Unmet(when, t.Standing)
+	v, fails := request.Unmet(when, t.CurrentState)
 	if fails {
 		t.Out.Reply(by, v)
 	}

@@ -161,7 +161,7 @@ func (t Step) autoFacts() auto.Facts {
 	if at := t.Safety; safety.StoryWaits(at, moves) {
 		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
 		switch {
-		case safety.Latched(at):
+		case safety.NeedsReset(at):
 			f.Safety.Reason = schema.ReasonSafetyLatched
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped

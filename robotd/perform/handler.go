@@ -38,7 +38,7 @@ func (t Step) script(h *config.Handler) (s script, why string) {
 		return s, "the robot has no act " + h.Story.Act
 	}
 	if wrong := schema.Errors(a.ValidateWith(h.Story.With)); len(wrong) > 0 {
-		return s, "the act " + a.ID + ": " + act.InWords(wrong[0])
+		return s, "the act " + a.ID + ": " + act.ProblemText(wrong[0])
 	}
 	return script{acts: []act.Entry{{Act: &a, With: h.Story.With, Languages: languages}}, files: files}, ""
 }
@@ -51,7 +51,7 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	switch {
 	case wanted != nil:
 		h.asked = []asking{{entry: e.ID, key: wanted.key}}
-		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: wanted.Act.Moves()})
+		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: wanted.Act.Moves()})
 		h.acts = []act.Entry{wanted.Entry}
 		t.nextAct(h)
 	case cfg.UntilCharged:

@@ -190,14 +190,14 @@ type handling struct {
 }
 
 const (
-	interrupterSetting = "interrupter."
-	switchedOff        = "off"
+	interrupterKey = "interrupter."
+	switchedOff    = "off"
 )
 
 // Restore stops the interrupters that were stopped before the restart.
 func (s *State) Restore(now clock.Now, saved map[string]string) {
 	for _, id := range s.cfg.Interrupts.Interrupters {
-		if saved[interrupterSetting+id] == switchedOff {
+		if saved[interrupterKey+id] == switchedOff {
 			interrupt.Step(&s.queue, now.Mono, &s.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
 		}
 	}
@@ -212,5 +212,5 @@ func (t Step) keepInterrupter(in interrupt.Input, a schema.Verdict) {
 	if in.What == interrupt.Stop {
 		value = switchedOff
 	}
-	t.Out.Do(effect.SaveSetting{Name: interrupterSetting + in.Interrupter, Value: value})
+	t.Out.Do(effect.SaveValue{Name: interrupterKey + in.Interrupter, Value: value})
 }

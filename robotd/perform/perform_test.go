@@ -120,9 +120,9 @@ func (w *world) pass(d time.Duration) {
 }
 
 func (w *world) settle() {
-	for len(w.lanes.Outs) > 0 {
-		o := w.lanes.Outs[0]
-		w.lanes.Outs = w.lanes.Outs[1:]
+	for len(w.lanes.Effects) > 0 {
+		o := w.lanes.Effects[0]
+		w.lanes.Effects = w.lanes.Effects[1:]
 		switch o.Kind {
 		case act.Start:
 			w.started = append(w.started, o.Unit)
@@ -144,9 +144,9 @@ func (w *world) settle() {
 		switch e := w.out.At(i).(type) {
 		case effect.Reply:
 			w.replies[e.To.ID()] = e
-		case effect.Raise:
+		case effect.RaiseAlert:
 			w.alerts[e.Kind], w.hints[e.Kind] = true, e.Hint
-		case effect.Clear:
+		case effect.ClearAlert:
 			delete(w.alerts, e.Kind)
 		case effect.ActivityEnded:
 			w.ended = append(w.ended, e)

@@ -46,7 +46,7 @@ func (t Step) joinHandler(e interrupt.Entry, wanted *asked) {
 		h.acted, h.ending, h.failed = false, false, ""
 	}
 	h.asked = append(h.asked, asking{entry: does.ID, key: wanted.key})
-	t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, Moves: does.Act.Moves()})
+	t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: does.Act.Moves()})
 }
 
 // answerFirst answers the command of the act that has ended, and continues with the next.

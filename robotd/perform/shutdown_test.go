@@ -39,7 +39,7 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 		for range 5 { // each unit reports that it is done
 			w.now += 20 * time.Millisecond
 			w.lanes.Tick(w.now)
-			for _, o := range w.lanes.Outs {
+			for _, o := range w.lanes.Effects {
 				if o.Kind == act.Start {
 					got = append(got, o.Unit)
 					if o.Do.RollRad != nil && o.Unit == "head-2" {
@@ -48,7 +48,7 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 					w.lanes.Done(o.Key, "", "", w.now)
 				}
 			}
-			w.lanes.Outs = nil
+			w.lanes.Effects = nil
 		}
 		if !slices.Equal(got, c.want) || !w.lanes.Idle(SafetyLane) {
 			t.Errorf("%s: started %v, ended %v; want %v", c.what, got, w.lanes.Idle(SafetyLane), c.want)

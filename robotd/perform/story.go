@@ -83,8 +83,8 @@ func (t Step) follow() {
 	}
 }
 
-// AtBoundary reports whether no act is being performed, or one has just ended.
-func (s *State) AtBoundary() bool {
+// BetweenActs reports whether no act is being performed, or one has just ended.
+func (s *State) BetweenActs() bool {
 	next, waits := s.toAuto.Peek()
 	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFailed)
 }
@@ -92,7 +92,7 @@ func (s *State) AtBoundary() bool {
 // tried reports to the delivery how a story began, because it may be on trial.
 func (t Step) tried(refused schema.Reason, detail string) {
 	if t.playing != nil {
-		t.Out.Do(effect.Tried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
+		t.Out.Do(effect.StoryTried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
 	}
 }
 

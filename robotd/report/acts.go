@@ -54,8 +54,8 @@ type performedTo struct {
 	MS      int64         `json:"ms"`
 }
 
-// Acts are those that ended last, as the state shows them.
-func (s *State) Acts() schema.StateQueue {
+// EndedActs are those that ended last, as the state shows them.
+func (s *State) EndedActs() schema.StateQueue {
 	q := schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: append([]schema.Failed{}, s.acts.failures...)}
 	for _, c := range s.acts.completed {
 		q.Completed = append(q.Completed, c.Act)

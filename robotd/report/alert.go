@@ -40,7 +40,7 @@ func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint s
 	}
 	t.alerts.list = append(t.alerts.list, a)
 	t.Changed(effect.FlushSoon)
-	t.Out.Do(effect.Alarm{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
+	t.Out.Do(effect.LogAlert{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
 	row := schema.EventOf("alert_raised")
 	row.Level = eventLevels[level]
 	t.event(row, source, kind, "", effect.Described{ID: a.ID, Detail: detail})
@@ -80,8 +80,8 @@ func alertID(n int64) string {
 // not renewed.
 const CertificateAlert = "certificate_expiring"
 
-// Credential raises and clears the alert of the robot's certificate.
-func (t Step) Credential(ev event.Credential) {
+// CertificateState raises and clears the alert of the robot's certificate.
+func (t Step) CertificateState(ev event.CertificateState) {
 	if ev.Level == "" {
 		t.Clear(CertificateAlert, "identity")
 		return

@@ -14,9 +14,9 @@ type disk struct {
 	fits bool          // it took something since it refused
 }
 
-// DiskCalmAfter is how long a disk must not have refused until its alert is cleared: on
+// DiskAlertClearsAfter is how long a disk must not have refused until its alert is cleared: on
 // one that is full something small fits now and then.
-const DiskCalmAfter = 10 * time.Second
+const DiskAlertClearsAfter = 10 * time.Second
 
 // Disk raises an alert while the robot cannot keep what it promises.
 func (t Step) Disk(refused schema.Reason) {
@@ -24,12 +24,12 @@ func (t Step) Disk(refused schema.Reason) {
 		t.disk.fits = true
 		return
 	}
-	t.disk.fits, t.disk.okAt = false, t.Now.Mono+DiskCalmAfter
+	t.disk.fits, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
 	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun", false)
 }
 
-// DiskCalms clears the alert of a disk that takes what it is given again.
-func (t Step) DiskCalms() {
+// ClearDiskAlert clears the alert when the disk has refused nothing for DiskAlertClearsAfter.
+func (t Step) ClearDiskAlert() {
 	if t.disk.okAt > 0 && t.disk.fits && t.Now.Mono >= t.disk.okAt {
 		t.disk.okAt = 0
 		t.Clear("disk_refuses", "disk")

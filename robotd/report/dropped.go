@@ -49,9 +49,9 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	}
 }
 
-// LeftOut reports whether it is time to publish all documents again that the broker
+// RepublishDue reports whether it is time to publish all documents again that the broker
 // dropped.
-func (t Step) LeftOut() bool {
+func (t Step) RepublishDue() bool {
 	switch l := &t.leftOut; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0

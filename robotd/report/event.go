@@ -30,7 +30,7 @@ const (
 	droppedEvery = time.Second
 )
 
-// Event adds to the history: it is saved on the disk, and published if somebody listens.
+// Event adds to the history: it is saved on the disk, and published if there is a session.
 func (t Step) Event(kind, source, cause, req string, data any) {
 	t.event(schema.EventOf(kind), source, cause, req, data)
 }

@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// LogSetting is the setting that says that the log on the robot is on.
-const LogSetting = "log"
+// LogKey is the key on the disk under which is stored whether the log on the robot is on.
+const LogKey = "log"
 
 // SetLog begins or ends the log on the robot, also for later starts.
 func (t Step) SetLog(o request.Perform, on bool) {
@@ -21,7 +21,7 @@ func (t Step) SetLog(o request.Perform, on bool) {
 		}
 		t.logs = on
 		t.Out.Do(effect.Log{On: on})
-		t.Out.Do(effect.SaveSetting{Name: LogSetting, Value: value})
+		t.Out.Do(effect.SaveValue{Name: LogKey, Value: value})
 		t.Out.Changed(effect.FlushSoon)
 	}
 	t.Out.Reply(o.Key, r)
@@ -29,10 +29,10 @@ func (t Step) SetLog(o request.Perform, on bool) {
 
 // RestoreLog goes on with the log after a restart.
 func (t Step) RestoreLog(saved map[string]string) {
-	if t.logs = saved[LogSetting] != ""; t.logs {
+	if t.logs = saved[LogKey] != ""; t.logs {
 		t.Out.Do(effect.Log{On: true})
 	}
 }
 
-// Logs reports whether the log on the robot is on.
-func (s *State) Logs() bool { return s.logs }
+// LogOn reports whether the log on the robot is on.
+func (s *State) LogOn() bool { return s.logs }

@@ -31,8 +31,9 @@ func (t Step) Contested(ev event.Contested) {
 	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
 }
 
-// Undispute clears the alert once the name has long been the robot's alone.
-func (t Step) Undispute() {
+// ClearContested clears the alert when no other client has connected under the robot's name for
+// a while.
+func (t Step) ClearContested() {
 	if t.session.id != "" && t.Now.Mono >= t.session.since+undisputed {
 		t.Clear(duplicateIdentity, "mqtt")
 	}

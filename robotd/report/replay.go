@@ -124,7 +124,7 @@ func (t Step) replayed() string {
 	return fmt.Sprintf("events published again: %d%s", n, t.replay.missing)
 }
 
-// CancelReplay ends the replay that an order asked for, if it is under way, because by
+// CancelReplay ends the replay that a command asked for, if it is under way, because the command by
 // cancelled it.
 func (t Step) CancelReplay(of, by request.Key) bool {
 	if t.replay.key != of {

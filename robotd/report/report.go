@@ -24,7 +24,7 @@ type State struct {
 	session  session
 	state    stateTiming
 	modes    modesTiming
-	beats    beats
+	beats    heartbeats
 	presence presence
 	leftOut  leftOut
 	alerts   alerts
@@ -53,7 +53,7 @@ type Step struct {
 
 // session is the one with the broker.
 type session struct {
-	id      string // empty while nobody listens
+	id      string // empty without a session
 	since   time.Duration
 	ended   time.Duration // when the last one did; 0 = none has
 	fault   string        // why the last one was given up, if it was for that
@@ -82,7 +82,7 @@ type modesTiming struct {
 	rev         int64
 }
 
-type beats struct {
+type heartbeats struct {
 	n    int64
 	next time.Duration
 }
@@ -93,17 +93,17 @@ const modesGather = time.Second
 // resyncEvery is how often all documents are published at most: they are many.
 const resyncEvery = time.Second
 
-// BootsSetting keeps ids of the newest boots, the newest last.
-const BootsSetting = "boots"
+// BootsKey is the key on the disk of the ids of the newest boots, the newest last.
+const BootsKey = "boots"
 
 // bootsKept is how many of them: a will comes within seconds of the next boot.
 const bootsKept = 8
 
 // RememberBoots lets the robot know the wills of its earlier boots as its own.
 func (t Step) RememberBoots(saved map[string]string) {
-	b := strings.Fields(saved[BootsSetting])
+	b := strings.Fields(saved[BootsKey])
 	t.session.earlier = b[max(0, len(b)-bootsKept+1):]
-	t.Out.Do(effect.SaveSetting{Name: BootsSetting, Value: strings.Join(t.Boots(), " ")})
+	t.Out.Do(effect.SaveValue{Name: BootsKey, Value: strings.Join(t.Boots(), " ")})
 }
 
 // Boots are those that the robot knows as its own, the present one among them.
@@ -112,12 +112,12 @@ func (s *State) Boots() []string { return append(slices.Clone(s.session.earlier)
 // Boot is the id of this run of robotd.
 func (s *State) Boot() string { return s.boot }
 
-// Session is the session with the broker; empty while nobody listens. Ended is when the
-// last one did; 0 = none has.
-func (s *State) Session() string      { return s.session.id }
-func (s *State) Ended() time.Duration { return s.session.ended }
+// Session is the session with the broker; empty without one. SessionEnded is when the
+// last one ended; 0 = none has.
+func (s *State) Session() string             { return s.session.id }
+func (s *State) SessionEnded() time.Duration { return s.session.ended }
 
-// Changed notes that the state is another one.
+// Changed notes that the robot's state differs from the published one.
 func (s *State) Changed(u effect.Urgency) {
 	s.state.changed = max(s.state.changed, u)
 	s.modes.dirty = true // why a mode cannot be selected depends on nearly everything
@@ -132,7 +132,7 @@ func (s *State) CleanButRequests() bool { return s.state.changed <= effect.Flush
 // StateSeq is the number of the newest state.
 func (s *State) StateSeq() int64 { return s.state.seq }
 
-// StateDue reports whether the state is to be published. While nobody listens nothing
+// StateDue reports whether the state is to be published. Without a session nothing
 // is; the first thing of a new session is the state as it is then.
 func (s *State) StateDue(now time.Duration) bool { return s.session.id != "" && now >= s.due() }
 
@@ -146,7 +146,7 @@ func (s *State) due() time.Duration {
 	case effect.FlushSoon, effect.FlushRequests:
 		return s.state.publishedAt + s.cfg.Gather
 	}
-	return s.state.publishedAt + s.cfg.AtLatest
+	return s.state.publishedAt + s.cfg.StateInterval
 }
 
 // NextState begins the next state, and reports whether it waits for nothing.
@@ -163,8 +163,8 @@ func (t Step) PublishWithin(d effect.Document) {
 	t.Out.Do(effect.Publish{Topic: d.Topic, Param: d.Param, Payload: within(d.Topic, d.Value), First: d.First, Confirm: d.Confirm})
 }
 
-// LookAtModes makes the catalogue of modes be looked at, as Changed does.
-func (s *State) LookAtModes() { s.modes.dirty = true }
+// ModesChanged makes the catalogue of modes be looked at, as Changed does.
+func (s *State) ModesChanged() { s.modes.dirty = true }
 
 // ModesClean reports whether the newest catalogue of modes shows them as they are.
 func (s *State) ModesClean() bool { return !s.modes.dirty }
@@ -187,8 +187,8 @@ func (t Step) PublishModes(d *schema.Modes) {
 	t.PublishWithin(effect.Document{Topic: schema.TopicModes, Value: d})
 }
 
-// BeatDue reports whether a heartbeat is due, and counts it.
-func (t Step) BeatDue() (seq int64, due bool) {
+// HeartbeatDue reports whether a heartbeat is due, and counts it.
+func (t Step) HeartbeatDue() (seq int64, due bool) {
 	if t.Now.Mono < t.beats.next {
 		return 0, false
 	}
@@ -200,14 +200,15 @@ func (t Step) BeatDue() (seq int64, due bool) {
 // Connected begins a session.
 func (t Step) Connected(session string) { t.session.id, t.session.since = session, t.Now.Mono }
 
-// Renew makes all documents due: the broker or a fleetd instance may have lost them.
-func (t Step) Renew() {
+// RepublishAll makes all documents due: the broker or a fleetd instance may have lost them.
+func (t Step) RepublishAll() {
 	t.modes.publishedAt, t.modes.last, t.modes.dirty = t.Now.Mono-modesGather, nil, true
 	t.state.changed, t.state.publishedAt = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
 }
 
-// Greet ends the greeting of a new session: from now on the heart beats.
-func (t Step) Greet() {
+// EndGreeting notes that a new session has got its presence and its first documents: from now
+// on heartbeats are sent.
+func (t Step) EndGreeting() {
 	t.beats.next = t.Now.Mono
 	if t.session.fault != "" {
 		t.Event("deaf_connection_renewed", "mqtt", t.session.fault, "", nil)

@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// Waiting is an input that waits for the machine that takes it. By names the order
-// to be answered, When what must still hold as it is taken; both are empty for what
+// Waiting is an input that waits for the machine that takes it. By names the command
+// to be answered, When what must still hold when the machine takes it; both are empty for what
 // the robot does by itself.
 type Waiting[T any] struct {
 	In   T
@@ -24,7 +24,7 @@ func (q *Inbox[T]) Put(in T, by Key, when schema.Precondition) {
 	q.waiting = append(q.waiting, Waiting[T]{in, by, when})
 }
 
-// Add is Put for what nobody is to be answered for.
+// Add is Put for an input that no command asks for, and so needs no answer.
 func (q *Inbox[T]) Add(in T) { q.Put(in, "", schema.Precondition{}) }
 
 // Peek returns the oldest input and leaves it there.
@@ -51,7 +51,7 @@ func (q *Inbox[T]) Clear(drop func(Waiting[T])) {
 	q.waiting = q.waiting[:0]
 }
 
-// Drop removes what an order put there, and reports whether there was anything.
+// Drop removes the input of a command, and reports whether there was anything.
 func (q *Inbox[T]) Drop(by Key) bool {
 	n := len(q.waiting)
 	q.waiting = slices.DeleteFunc(q.waiting, func(w Waiting[T]) bool { return w.By == by })

@@ -2,8 +2,9 @@ package request
 
 import "troupe/schema"
 
-// Unmet is the refusal of an order whose condition does not hold.
-func Unmet(when, standing schema.Precondition) (schema.Verdict, bool) {
-	unmet, fails := when.Unmet(standing)
+// Unmet returns the refusal of a command whose precondition does not hold in the robot's
+// current state, and whether it does not.
+func Unmet(when, current schema.Precondition) (schema.Verdict, bool) {
+	unmet, fails := when.Unmet(current)
 	return schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonPrecondition, Pointer: unmet.Pointer, Detail: unmet.Detail}, fails
 }

@@ -104,7 +104,7 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := m.Kept[sign.Story].Active; a == nil || a.Story.ID != "b" {
+	if a := m.Deliveries[sign.Story].Active; a == nil || a.Story.ID != "b" {
 		t.Errorf("the story is %+v", a)
 	}
 	if err := s.close(); err != nil {

@@ -77,7 +77,7 @@ func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding
 	x.clock()
 	x.disk()
 	x.identity()
-	for _, url := range append([]string{c.Broker}, c.Others...) {
+	for _, url := range append([]string{c.Broker}, c.FallbackBrokers...) {
 		x.broker(ctx, url)
 	}
 	x.adapters(ctx)

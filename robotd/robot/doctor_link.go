@@ -60,7 +60,7 @@ var errSilent = fmt.Errorf("no answer within %v", tryWithin)
 // the robot itself would end the session of a robotd that runs.
 func (x *examination) broker(ctx context.Context, url string) {
 	part, c := "broker", x.c
-	if len(c.Others) > 0 {
+	if len(c.FallbackBrokers) > 0 {
 		part += " " + url
 	}
 	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}

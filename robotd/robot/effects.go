@@ -88,7 +88,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			}
 		case effect.Snapshot:
 			h.local.snapshot(e)
-		case effect.Renew:
+		case effect.Reconnect:
 			h.link.Renew(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
 		case effect.Fetch:
 			if e.File {
@@ -108,7 +108,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.exports.begin(e)
 		case effect.Note:
 			h.note(e)
-		case effect.Alarm:
+		case effect.LogAlert:
 			h.alarm(e)
 		case effect.Exit:
 			h.log.Info("the robot is at rest; robotd ends", "why", e.Why)
@@ -138,7 +138,7 @@ func (h *effects) note(n effect.Note) {
 }
 
 // alarm logs an alert with its hint.
-func (h *effects) alarm(a effect.Alarm) {
+func (h *effects) alarm(a effect.LogAlert) {
 	level := slog.LevelWarn
 	if a.Level == schema.AlertInfo {
 		level = slog.LevelInfo

@@ -63,7 +63,7 @@ func (f *flight) reported(ev driver.Event) {
 	case driver.Done, driver.Failed:
 		f.put(recorder.Action{What: string(ev.Kind), Key: ev.Key, Reason: ev.Reason, Detail: ev.Detail})
 	case driver.Sensed:
-		f.put(recorder.Signal{Signal: string(ev.Signal), Name: ev.Name, On: ev.On, Level: body.Finite(ev.Level), Bearing: body.Finite(ev.Bearing)})
+		f.put(recorder.Signal{Signal: string(ev.Signal), Name: ev.Name, On: ev.On, Level: body.Rounded(ev.Level), Bearing: body.Rounded(ev.Bearing)})
 	case driver.Heard:
 		f.put(recorder.Signal{Signal: "heard", On: true, Heard: ev.Heard})
 	case driver.Asks:
@@ -71,9 +71,9 @@ func (f *flight) reported(ev driver.Event) {
 	case driver.Speed:
 		f.sample.Measured = velocity(ev.VX, ev.WZ)
 	case driver.Position:
-		f.sample.Position = &recorder.Position{XM: body.Finite(ev.X), YM: body.Finite(ev.Y), ThetaRad: body.Finite(ev.Theta)}
+		f.sample.Position = &recorder.Position{XM: body.Rounded(ev.X), YM: body.Rounded(ev.Y), ThetaRad: body.Rounded(ev.Theta)}
 	case driver.Battery:
-		level := body.Finite(ev.Level)
+		level := body.Rounded(ev.Level)
 		f.sample.Battery = &level
 	}
 }
@@ -114,7 +114,7 @@ func (f *flight) effect(e effect.Effect) {
 		f.put(recorder.Event{Payload: e.Payload})
 	case effect.Note:
 		f.put(recorder.Transition{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
-	case effect.Alarm:
+	case effect.LogAlert:
 		f.put(recorder.Alert{Level: e.Level, Type: e.Type, Source: e.Source, Detail: e.Detail, Hint: e.Hint})
 	}
 }
@@ -161,5 +161,5 @@ func (f *flight) watch(ctx context.Context, l *loop) {
 }
 
 func velocity(vx, wz float64) *recorder.Velocity {
-	return &recorder.Velocity{VXMPS: body.Finite(vx), WZRadPS: body.Finite(wz)}
+	return &recorder.Velocity{VXMPS: body.Rounded(vx), WZRadPS: body.Rounded(wz)}
 }

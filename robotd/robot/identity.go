@@ -39,7 +39,7 @@ func (c *Config) enrolled() error {
 	}
 	c.ID, c.pinned = i.Robot, i.Fleetd
 	if c.Broker == "" && len(i.Fleetd.Brokers) > 0 {
-		c.Broker, c.Others = i.Fleetd.Brokers[0], i.Fleetd.Brokers[1:]
+		c.Broker, c.FallbackBrokers = i.Fleetd.Brokers[0], i.Fleetd.Brokers[1:]
 	}
 	c.Broker = cmp.Or(c.Broker, DefaultBroker)
 	c.Fleetd = cmp.Or(c.Fleetd, i.Fleetd.Server, DefaultFleetd)
@@ -89,7 +89,7 @@ func (r *renewer) run(ctx context.Context) {
 		}
 		if d.Alert != reported {
 			reported = d.Alert
-			r.send(event.Credential{Level: reported.Level, Detail: reported.Detail, Hint: reported.Hint})
+			r.send(event.CertificateState{Level: reported.Level, Detail: reported.Detail, Hint: reported.Hint})
 		}
 		// A minimum interval between two requests, whatever was decided.
 		if !wait(ctx, max(d.NextCheck.Sub(now), renew.FirstPause/2)) {

@@ -68,7 +68,7 @@ func (r *localLog) take(e effect.Effect) {
 		r.on = e.On
 	case effect.Note:
 		r.add(logLine{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
-	case effect.Alarm:
+	case effect.LogAlert:
 		r.add(logLine{Alert: e.Type, Source: e.Source, Why: e.Detail})
 	case effect.SaveEvent:
 		r.add(logLine{Event: e.Payload})

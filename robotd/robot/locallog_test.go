@@ -31,7 +31,7 @@ func TestLogOnTheRobotIsBoundedAndOffByDefault(t *testing.T) {
 	for range 100 {
 		many = append(many, note)
 	}
-	run(append(many, effect.Alarm{Type: "unit_error", Source: "head", Detail: "broken"}, effect.SaveEvent{Payload: []byte(`{"type":"booted"}`)}, effect.Log{}, note)...)
+	run(append(many, effect.LogAlert{Type: "unit_error", Source: "head", Detail: "broken"}, effect.SaveEvent{Payload: []byte(`{"type":"booted"}`)}, effect.Log{}, note)...)
 	newest, err := os.ReadFile(filepath.Join(dir, logDir, logFile))
 	if err != nil {
 		t.Fatal(err)

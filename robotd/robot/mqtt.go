@@ -31,7 +31,7 @@ type mqttAdapter struct {
 // its CONNECT.
 func (p *mqttAdapter) config(c Config) link.Config {
 	return link.Config{
-		URL: c.Broker, FallbackURLs: c.Others, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
+		URL: c.Broker, FallbackURLs: c.FallbackBrokers, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
 		Will:      func(session string) link.Message { return p.presence(report.WillOf(session, p.boot)) },
 		Presence:  func(session string) link.Message { return p.presence(p.online(session)) },

@@ -76,7 +76,7 @@ func (b *batch) saving(p numberedPublish) bool {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
 		return slices.ContainsFunc(b.saves, func(e effect.Save) bool {
 			switch e.(type) {
-			case effect.SaveContent, effect.SaveSetting:
+			case effect.SaveContent, effect.SaveValue:
 				return true
 			}
 			return false
@@ -153,7 +153,7 @@ func (b *batch) compact() {
 	var records request.Save
 	at := map[request.Key]int{}
 	var forgotten []request.Key
-	events, settings := 0, map[string]bool{}
+	events, values := 0, map[string]bool{}
 	saves := b.saves[:0:0]
 	for _, e := range slices.Backward(b.saves) {
 		switch e := e.(type) {
@@ -175,11 +175,11 @@ func (b *batch) compact() {
 			if events++; events > disk.MaxEvents {
 				continue
 			}
-		case effect.SaveSetting:
-			if settings[e.Name] {
+		case effect.SaveValue:
+			if values[e.Name] {
 				continue
 			}
-			settings[e.Name] = true
+			values[e.Name] = true
 		}
 		saves = append(saves, e)
 	}

@@ -41,18 +41,18 @@ import (
 // Config says which robot this is, where its broker is and how it behaves. Zero values mean
 // the defaults of the settings.
 type Config struct {
-	ID         string
-	Broker     string                                      // mqtt:// or mqtts://host:port; empty: that of the identity
-	Others     []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
-	Dial       func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
-	Random     func() float64                              // random source of the pauses between connection attempts; nil: math/rand
-	WriteTime  time.Duration                               // for tests in fake time: added to each write of latches, half of it to each other one, so that their ends have distinct times
-	BrokerCA   string                                      // file with CA certificates; empty: that of the identity, or those of the system
-	Fleetd     string                                      // https://host:port, or http:// on this machine; empty: that of the identity
-	DialFleetd func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
-	Password   string
-	Namespace  schema.Namespace
-	Data       string // directory
+	ID              string
+	Broker          string                                      // mqtt:// or mqtts://host:port; empty: that of the identity
+	FallbackBrokers []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
+	Dial            func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
+	Random          func() float64                              // random source of the pauses between connection attempts; nil: math/rand
+	WriteTime       time.Duration                               // for tests in fake time: added to each write of latches, half of it to each other one, so that their ends have distinct times
+	BrokerCA        string                                      // file with CA certificates; empty: that of the identity, or those of the system
+	Fleetd          string                                      // https://host:port, or http:// on this machine; empty: that of the identity
+	DialFleetd      func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
+	Password        string
+	Namespace       schema.Namespace
+	Data            string // directory
 
 	Languages    []string
 	BootMode     schema.ModeID
@@ -88,8 +88,8 @@ type Config struct {
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
-	Ready      func()
-	Supervisor Supervisor
+	Ready          func()
+	ServiceManager ServiceManager
 }
 
 // Page is the robot's own page.
@@ -183,7 +183,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)).With("robot", cfg.ID)
-	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
+	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.FallbackBrokers...), link.IsPlaintext) {
 		log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
 	}
 	cfg.clock = openClock(cfg.dir(), log)
@@ -264,7 +264,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.perform(first, false)
 	ended := make(chan error, 1)
 	go func() { ended <- h.loop.run(ctx, endGrace, cfg.ready) }()
-	h.work.Go(func() { cfg.Supervisor.attend(ctx, running, h.loop, h.local) })
+	h.work.Go(func() { cfg.ServiceManager.attend(ctx, running, h.loop, h.local) })
 
 	// The body is closed first; after that no goroutine waits for the loop.
 	select {
@@ -273,7 +273,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	case call := <-guard.hung:
 		body.Order(driver.ToError)
 		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
-		h.writer.in.put(batch{saves: []effect.Save{effect.SaveSetting{Name: supervisor.HungSetting, Value: string(call.Mode)}}})
+		h.writer.in.put(batch{saves: []effect.Save{effect.SaveValue{Name: supervisor.HungKey, Value: string(call.Mode)}}})
 		err = fmt.Errorf("%s did not return within %v; the robot's body was halted", call, modeHung)
 	}
 	end()

@@ -278,7 +278,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		}
 	}
 	if len(brokers) > 0 {
-		c.Broker, c.Others = brokers[0], brokers[1:]
+		c.Broker, c.FallbackBrokers = brokers[0], brokers[1:]
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

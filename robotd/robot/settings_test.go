@@ -88,7 +88,7 @@ func TestOneOrSeveralBrokersCanBeSet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(append([]string{cfg.Broker}, cfg.Others...), " "); got != c.want {
+			if got := strings.Join(append([]string{cfg.Broker}, cfg.FallbackBrokers...), " "); got != c.want {
 				t.Errorf("it goes to %s", got)
 			}
 		})

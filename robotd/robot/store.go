@@ -41,12 +41,12 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	if err != nil {
 		return nil, nil, brain.Memory{}, err
 	}
-	lost := saved.Settings[stops.LostSetting] != ""
+	lost := saved.Values[stops.LostKey] != ""
 	if before && saved.Boots == 1 {
 		lost = true
-		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveSetting{Name: stops.LostSetting, Value: "yes"}))
+		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveValue{Name: stops.LostKey, Value: "yes"}))
 	}
-	files, large, err := openAssets(dir, saved.Kept, saved.Blobs)
+	files, large, err := openAssets(dir, saved.Deliveries, saved.Blobs)
 	if err != nil {
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
@@ -56,7 +56,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	return onDisk{d, files}, files, brain.Memory{
 		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
 		Lost:  lost,
-		Boots: saved.Boots, Requests: saved.Commands, Kept: saved.Kept, Held: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Settings: saved.Settings,
+		Boots: saved.Boots, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
 	}, nil
 }
 

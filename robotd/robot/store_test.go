@@ -31,7 +31,7 @@ func TestLostDiskIsDetected(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(d.Apply(effect.SaveSetting{Name: "lost"}), d.Close())
+			return errors.Join(d.Apply(effect.SaveValue{Name: "lost"}), d.Close())
 		}, false},
 		{"the file is empty", func() error { return os.Truncate(db, 0) }, true},
 	} {

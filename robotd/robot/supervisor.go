@@ -9,8 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// Supervisor is the service manager that has started robotd. The zero value is none.
-type Supervisor struct {
+// ServiceManager is the service manager that has started robotd. The zero value is none.
+type ServiceManager struct {
 	Tell     func(state string) error // as sd_notify(3)
 	Watchdog time.Duration            // within which it wants to be told that robotd is alive; 0 = never
 }
@@ -33,11 +33,11 @@ func (c *Config) ready() {
 	if c.Ready != nil {
 		c.Ready()
 	}
-	c.Supervisor.tell(tellReady)
+	c.ServiceManager.tell(tellReady)
 }
 
 // tell does not fail: without its service manager the robot goes on.
-func (s Supervisor) tell(state string) {
+func (s ServiceManager) tell(state string) {
 	if s.Tell != nil {
 		_ = s.Tell(state)
 	}
@@ -45,7 +45,7 @@ func (s Supervisor) tell(state string) {
 
 // attend tells the service manager how the robot is, until the loop has ended. It says that
 // robotd is alive only after the loop has made a step since it said so last.
-func (s Supervisor) attend(ctx, running context.Context, l *loop, robot *local) {
+func (s ServiceManager) attend(ctx, running context.Context, l *loop, robot *local) {
 	if s.Tell == nil {
 		return
 	}

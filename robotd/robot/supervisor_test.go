@@ -50,7 +50,7 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 		hold := make(chan struct{})
 		s.boot(func(c *Config) {
 			c.Driver = &stuck{Driver: sim.New(sim.Config{}), until: hold}
-			c.Supervisor = Supervisor{Tell: m.tell, Watchdog: 10 * time.Second}
+			c.ServiceManager = ServiceManager{Tell: m.tell, Watchdog: 10 * time.Second}
 		})
 		s.mode(schema.ModeMnl)
 		if told := m.take(); told[0] != tellReady {
@@ -84,6 +84,6 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 }
 
 func TestRobotRunsWithoutServiceManager(t *testing.T) {
-	Supervisor{}.tell(tellReady)
-	Supervisor{}.attend(t.Context(), t.Context(), nil, nil)
+	ServiceManager{}.tell(tellReady)
+	ServiceManager{}.attend(t.Context(), t.Context(), nil, nil)
 }

@@ -113,11 +113,11 @@ func (s *writer) recall(k request.Key) {
 func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
-	var settings []string
+	var names []string
 	for _, e := range saves {
 		switch e := e.(type) {
-		case effect.SaveSetting:
-			settings = append(settings, e.Name)
+		case effect.SaveValue:
+			names = append(names, e.Name)
 		case effect.SaveRequests:
 			for _, r := range e.Put {
 				keys = append(keys, r.Key())
@@ -128,8 +128,8 @@ func answers(saves []effect.Save, refused schema.Reason) []event.Event {
 			}
 		}
 	}
-	if len(settings) > 0 {
-		out = append(out, event.SettingsSaved{Names: settings, Refused: refused})
+	if len(names) > 0 {
+		out = append(out, event.ValuesSaved{Names: names, Refused: refused})
 	}
 	if len(keys) > 0 {
 		out = append(out, event.RequestsSaved{Keys: keys, Refused: refused})

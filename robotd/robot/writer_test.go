@@ -298,7 +298,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		b := batch{
-			saves:   []effect.Save{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveSetting{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			saves:   []effect.Save{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		}
 		b.bind()
@@ -329,7 +329,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 					keep(onDisk, e.Save)
 				case effect.SaveEvent:
 					event = string(e.Payload)
-				case effect.SaveSetting:
+				case effect.SaveValue:
 					setting = e.Value
 				}
 			}
@@ -465,7 +465,7 @@ func newWriterWithRobot(t *testing.T, h *effects) *loop {
 	l.perform = func(effects []effect.Effect, more bool) {
 		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
 			switch e.(type) {
-			case effect.SaveRequests, effect.SaveEvent, effect.SaveSetting, effect.Publish:
+			case effect.SaveRequests, effect.SaveEvent, effect.SaveValue, effect.Publish:
 				return false
 			case effect.SaveLatches:
 				return h.latches == nil

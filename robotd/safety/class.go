@@ -18,7 +18,7 @@ func Halts(s schema.SafetyState) bool {
 	return s == schema.SafetyHalt || s == schema.SafetyEStop
 }
 
-// Latched reports whether only a reset leads out of s.
-func Latched(s schema.SafetyState) bool {
+// NeedsReset reports whether only a reset leads out of s.
+func NeedsReset(s schema.SafetyState) bool {
 	return Halts(s) || s == schema.SafetyReset
 }

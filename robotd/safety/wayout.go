@@ -85,7 +85,7 @@ func (h Standstill) WayOut() string {
 		}
 		steps = append(steps, "release the latched stops "+strings.Join(ids, ", "))
 	}
-	if Latched(h.At) && !physical {
+	if NeedsReset(h.At) && !physical {
 		steps = append(steps, "safety/reset")
 	}
 	if h.At != schema.SafetyEnabled {

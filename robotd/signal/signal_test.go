@@ -188,7 +188,7 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 func TestPlaceIsWhereTheLastWayEnded(t *testing.T) {
-	var p Place
+	var p Location
 	at := func(want string) {
 		t.Helper()
 		if p.At != want {

@@ -10,7 +10,7 @@ import (
 // State is the signals of a robot and its rules about them.
 type State struct {
 	Values
-	Place
+	Location
 	Moving bool // the drive does
 	rules  Rules
 	asks   []Ask
@@ -33,7 +33,7 @@ func (s *State) Chosen(now time.Duration, choice string) { s.Happens(now, interr
 // Moved notes whether the drive moves.
 func (s *State) Moved(on bool) {
 	s.Moving = on
-	s.Place.Moved(on)
+	s.Location.Moved(on)
 }
 
 // Deadline is when time alone changes something.
@@ -42,25 +42,25 @@ func (s *State) Deadline() (at time.Duration, any bool) {
 	return at, at != 0
 }
 
-// Place is the point at which the robot stands, by its last way.
-type Place struct {
+// Location is the point at which the robot stands, by its last way.
+type Location struct {
 	At  string // empty = none, or not known
 	key uint64 // of the way to next
 	to  string
 }
 
 // Leaves notes that a command moves the drive: to a point, or elsewhere if point is empty.
-func (p *Place) Leaves(key uint64, point string) { *p = Place{key: key, to: point} }
+func (p *Location) Leaves(key uint64, point string) { *p = Location{key: key, to: point} }
 
 // Done notes that a command is done.
-func (p *Place) Done(key uint64) {
+func (p *Location) Done(key uint64) {
 	if p.key == key && key != 0 {
-		*p = Place{At: p.to}
+		*p = Location{At: p.to}
 	}
 }
 
 // Moved notes whether the drive moves. Without a command it is driven or pushed.
-func (p *Place) Moved(on bool) {
+func (p *Location) Moved(on bool) {
 	if on && p.key == 0 {
 		p.At = ""
 	}

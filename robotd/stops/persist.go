@@ -27,15 +27,15 @@ const (
 
 const notPersisted = string(schema.ReasonNotPersisted) // alert, while it is so
 
-// Settings on the robot's disk.
+// Keys of values on the robot's disk.
 const (
 	// Before format 2 of the disk; now in Memory.Kept.
-	SafetySetting  = "safety"  // a safety.PendingReset
-	LatchesSetting = "latches" // a latch.State
+	SafetyKey  = "safety"  // a safety.PendingReset
+	LatchesKey = "latches" // a latch.State
 
-	// LostSetting is on the disk from the start that found the robot's memory lost until
+	// LostKey is on the disk from the start that found the robot's memory lost until
 	// the latch for it is saved.
-	LostSetting = "lost"
+	LostKey = "lost"
 )
 
 // persisted is what is saved on the disk.
@@ -52,7 +52,7 @@ type persistence struct {
 	due      time.Duration // when the disk must have made progress
 	raised   bool          // the alert is raised
 	again    time.Duration // when a disk that refused is asked again; 0 = it did not refuse
-	lost     bool          // LostSetting is on the disk
+	lost     bool          // LostKey is on the disk
 	heldBack []HeldBack
 }
 
@@ -108,7 +108,7 @@ func encode(v any) []byte {
 func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect.List) {
 	p := &s.persist
 	if refused != "" {
-		out.Do(effect.Disk{Refused: refused}) // success proves nothing about other writes, because latches have reserved space
+		out.Do(effect.DiskRefused{Refused: refused}) // success proves nothing about other writes, because latches have reserved space
 		p.again = now.Mono + persistPause
 		s.raiseNotPersisted(out)
 		return
@@ -116,7 +116,7 @@ func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect
 	p.kept, p.due = max(p.kept, n), now.Mono+persistWait
 	if p.lost {
 		p.lost = false
-		out.Do(effect.SaveSetting{Name: LostSetting})
+		out.Do(effect.SaveValue{Name: LostKey})
 	}
 	if !p.missing() && p.raised {
 		p.raised = false

@@ -15,7 +15,7 @@ import (
 // Memory is what the disk has of the stops.
 type Memory struct {
 	Kept    []byte        // of effect.SaveLatches; empty before the first
-	Old     [2]string     // SafetySetting and LatchesSetting, as releases before format 2 of the disk kept them
+	Old     [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk kept them
 	Missing bool          // the newest write may be missing
 	Lost    bool          // the robot ran before, but its disk is empty
 	Refused schema.Reason // the disk refuses to write
@@ -41,7 +41,7 @@ func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List
 		s.holdBecauseOf(now, f, DiskLatch, "the robot's disk lost which stops were held, or the newest of them", out)
 	}
 	if m.Refused != "" {
-		out.Do(effect.Disk{Refused: m.Refused})
+		out.Do(effect.DiskRefused{Refused: m.Refused})
 		s.holdBecauseOf(now, f, RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused), out)
 	}
 	s.persist.lost = m.Lost

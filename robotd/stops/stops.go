@@ -108,8 +108,8 @@ func (s *State) setFacts() {
 	}
 }
 
-// Hold saves the HALT or E_STOP that waits for a reset, or that there is none.
-func (s *State) Hold(at safety.State) {
+// SetPendingReset saves the HALT or E_STOP that waits for a reset, or that there is none.
+func (s *State) SetPendingReset(at safety.State) {
 	if h := safety.PendingResetOf(at, s.held); h != s.held {
 		s.held, s.persist.dirty = h, true
 	}
@@ -138,8 +138,8 @@ func (s *State) Refs() (refs []schema.Ref) {
 	return refs
 }
 
-// Called notes a live stop that led to d, so that it is answered.
-func (s *State) Called(client, id string, d latch.Decision) {
+// NoteLiveStop notes a live stop that led to d, so that it is answered.
+func (s *State) NoteLiveStop(client, id string, d latch.Decision) {
 	s.calls = append(s.calls, called{client: client, id: id, unchanged: len(d.Transitions)+len(d.Altered) == 0})
 }
 
@@ -150,12 +150,12 @@ type Answer struct {
 	Current  *schema.Now
 }
 
-// Calls reports whether a live stop has to be answered.
-func (s *State) Calls() bool { return len(s.calls) > 0 }
+// LiveStopsWait reports whether a live stop has to be answered.
+func (s *State) LiveStopsWait() bool { return len(s.calls) > 0 }
 
-// AnswerCalls answers live stops, with the robot's state when they took effect, once they
+// AnswerLiveStops answers live stops, with the robot's state when they took effect, once they
 // are on the disk and a published state shows them.
-func (s *State) AnswerCalls(now clock.Now, a Answer, out *effect.List) {
+func (s *State) AnswerLiveStops(now clock.Now, a Answer, out *effect.List) {
 	if a.Session == "" { // no client would receive it; the state of the next session shows the latches
 		s.calls = s.calls[:0]
 		return

@@ -16,7 +16,7 @@ const epoch schema.Time = 1_800_000_000_000
 func at(mono time.Duration) clock.Now { return clock.Now{Mono: mono, Wall: epoch.Add(mono)} }
 
 // find returns the newest intent of a kind.
-func find[T effect.Intent](l *effect.List) (found T, ok bool) {
+func find[T effect.Output](l *effect.List) (found T, ok bool) {
 	for i := range l.Len() {
 		if v, is := l.At(i).(T); is {
 			found, ok = v, true
@@ -29,7 +29,7 @@ func find[T effect.Intent](l *effect.List) (found T, ok bool) {
 func stop(s *State, now clock.Now) effect.SaveLatches {
 	var out effect.List
 	d := Step(s, now, latch.Facts{Robot: "r1"}, Asked(now, "k1", schema.StopStop, "op1", "test", false), &out)
-	s.Called("op1", "k1", d)
+	s.NoteLiveStop("op1", "k1", d)
 	s.Persist(now, &out)
 	save, _ := find[effect.SaveLatches](&out)
 	return save
@@ -42,12 +42,12 @@ func TestLiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
 		t.Fatalf("write %d, latches %+v", save.N, s.Latches())
 	}
 	var out effect.List
-	s.AnswerCalls(at(0), Answer{Session: "s"}, &out)
+	s.AnswerLiveStops(at(0), Answer{Session: "s"}, &out)
 	if _, answered := find[effect.Document](&out); answered {
 		t.Fatal("answered before the disk has it")
 	}
 	s.Saved(at(time.Millisecond), save.N, "", &out)
-	s.AnswerCalls(at(time.Millisecond), Answer{Session: "s"}, &out)
+	s.AnswerLiveStops(at(time.Millisecond), Answer{Session: "s"}, &out)
 	d, _ := find[effect.Document](&out)
 	ack, ok := d.Value.(*schema.Ack)
 	if !ok || ack.Status != schema.StatusSucceeded || ack.Reason != "" || d.Param != "op1" {
@@ -64,10 +64,10 @@ func TestLiveStopIsAnsweredWhileTheDiskHangs(t *testing.T) {
 	}
 	var out effect.List
 	s.Tick(at(due), &out)
-	if a, raised := find[effect.Raise](&out); !raised || a.Kind != notPersisted || !s.NotPersisted() {
+	if a, raised := find[effect.RaiseAlert](&out); !raised || a.Kind != notPersisted || !s.NotPersisted() {
 		t.Errorf("raised %+v", a)
 	}
-	s.AnswerCalls(at(due), Answer{Session: "s"}, &out)
+	s.AnswerLiveStops(at(due), Answer{Session: "s"}, &out)
 	d, _ := find[effect.Document](&out)
 	if ack, ok := d.Value.(*schema.Ack); !ok || ack.Reason != schema.ReasonNotPersisted {
 		t.Errorf("answered %+v", d.Value)

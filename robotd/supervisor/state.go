@@ -64,8 +64,8 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	Standing schema.Precondition
-	Safety   schema.SafetyState
+	CurrentState schema.Precondition
+	Safety       schema.SafetyState
 	// Standstill is what keeps the robot at rest, for people.
 	Standstill safety.Standstill
 	LinkLost   bool
@@ -143,8 +143,8 @@ func (s *State) Cancel(of request.Key, o request.Perform) bool {
 	return true
 }
 
-// InForce returns the order that would change nothing now. It is answered without a record
-// on the disk: repeating it does no harm.
+// InForce returns the arguments of mode/set that would change nothing now. That command is
+// answered without a record on the disk: repeating it does no harm.
 func (s *State) InForce() verb.Args {
 	m := &s.mode
 	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == s.cfg.Mode.Calibration || s.Pending() {
@@ -219,24 +219,24 @@ func (t Step) List(critical []schema.Critical) []schema.Mode {
 	return list
 }
 
-// A mode that people disabled or unloaded stays so after a restart. The setting is named by
+// A mode that people disabled or unloaded stays so after a restart. The value is stored under
 // the mode; enabled ones are not saved.
 const (
-	modeSetting = "mode."
+	modeKey     = "mode."
 	switchedOff = "off"
 	unloaded    = "unloaded"
 )
 
-// HungSetting names the mode that did not return from a call and for which robotd ended.
-// Start-up treats it as failed, and removes the setting.
-const HungSetting = "hung_mode"
+// HungKey names the mode that did not return from a call and for which robotd ended.
+// Start-up treats it as failed, and deletes the value.
+const HungKey = "hung_mode"
 
 // hungAlert is the alert of the mode that hung, until it is active again.
 const hungAlert = "mode_hung"
 
-// paramSetting begins the settings of parameters of modes; the mode, a dot and the name of the
+// paramKey begins the keys of parameters of modes; the mode, a dot and the name of the
 // parameter follow.
-const paramSetting = "param."
+const paramKey = "param."
 
 // Restore sets parameters as they were set, disables what was disabled, and unloads what was
 // unloaded: all modes but those on which others fall back, which may have been named since.
@@ -245,7 +245,7 @@ func (t Step) Restore(saved map[string]string) {
 		if t.cfg.Mode.Serves(m.ID) != "" {
 			continue
 		}
-		switch saved[modeSetting+string(m.ID)] {
+		switch saved[modeKey+string(m.ID)] {
 		case switchedOff:
 			t.mode.Status[i] = schema.ModeRegistered
 		case unloaded:
@@ -253,13 +253,13 @@ func (t Step) Restore(saved map[string]string) {
 		}
 	}
 	for name, v := range saved {
-		if of, ok := strings.CutPrefix(name, paramSetting); ok {
+		if of, ok := strings.CutPrefix(name, paramKey); ok {
 			m, param, _ := strings.Cut(of, ".")
 			// A value that this release does not allow any more has become the default.
 			t.runner.SetParam(schema.ModeID(m), param, jsontext.Value(v))
 		}
 	}
-	if hung := schema.ModeID(saved[HungSetting]); hung != "" {
+	if hung := schema.ModeID(saved[HungKey]); hung != "" {
 		t.mode.Failed(&t.cfg.Mode, hung)
 		t.runner.MarkHung(hung)
 		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
@@ -270,7 +270,7 @@ func (t Step) Restore(saved map[string]string) {
 func (t Step) keep(in mode.Input, a schema.Verdict) {
 	value, kept := map[mode.Kind]string{mode.Enable: "", mode.Disable: switchedOff, mode.Load: "", mode.Unload: unloaded}[in.Kind]
 	if kept && a.Status == schema.StatusSucceeded && a.Reason == "" {
-		t.Out.Do(effect.SaveSetting{Name: modeSetting + string(in.Mode), Value: value})
+		t.Out.Do(effect.SaveValue{Name: modeKey + string(in.Mode), Value: value})
 	}
 }
 
@@ -288,7 +288,7 @@ func (t Step) setParam(in mode.Input) {
 // keepParams saves the parameters that were set.
 func (t Step) keepParams() {
 	for _, p := range t.runner.ParamsSet() {
-		t.Out.Do(effect.SaveSetting{Name: paramSetting + string(p.Mode) + "." + p.Name, Value: string(p.Value)})
+		t.Out.Do(effect.SaveValue{Name: paramKey + string(p.Mode) + "." + p.Name, Value: string(p.Value)})
 	}
 }
 
@@ -308,7 +308,7 @@ func (s *State) StartupEnded() bool {
 // EndStartup notes that start-up has ended: the mode that hung may be tried again.
 func (t Step) EndStartup() {
 	if t.runner.EndStartup() {
-		t.Out.Do(effect.SaveSetting{Name: HungSetting})
+		t.Out.Do(effect.SaveValue{Name: HungKey})
 	}
 }
 

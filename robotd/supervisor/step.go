@@ -61,7 +61,7 @@ func (t Step) decide() {
 	if d.Answer.Status != "" {
 		t.keep(in, d.Answer)
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
-			t.Out.Do(effect.Intended{Mode: t.mode.Intended, By: by})
+			t.Out.Do(effect.ModeIntended{Mode: t.mode.Intended, By: by})
 		}
 		t.Out.Reply(by, d.Answer)
 	}
@@ -79,7 +79,7 @@ type fallback struct {
 // met reports whether the condition of a command still holds, and otherwise refuses the
 // command.
 func (t Step) met(by request.Key, when schema.Precondition) bool {
-	v, fails := request.Unmet(when, t.Standing)
+	v, fails := request.Unmet(when, t.CurrentState)
 	if fails {
 		t.Out.Reply(by, v)
 	}
@@ -89,7 +89,7 @@ func (t Step) met(by request.Key, when schema.Precondition) bool {
 // facts is what the supervisor has to know of the others, to decide about in.
 func (t Step) facts(in mode.Input) mode.Facts {
 	f := mode.Facts{Enabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
-	if safety.Latched(t.Safety) {
+	if safety.NeedsReset(t.Safety) {
 		f.Forbid, f.ForbidDetail = schema.ReasonSafetyLatched, t.Standstill.WayOut()
 	}
 	t.update()

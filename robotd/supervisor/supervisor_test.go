@@ -91,14 +91,14 @@ func (r *rig) do(part func(Step)) {
 	part(Step{State: &r.s, Facts: r.f, Now: r.clock(), Out: &out})
 	for i := range out.Len() {
 		switch e := out.At(i).(type) {
-		case effect.SaveSetting:
+		case effect.SaveValue:
 			if r.saved[e.Name] = e.Value; e.Value == "" {
 				delete(r.saved, e.Name)
 			}
 			r.log = append(r.log, "save "+e.Name+"="+e.Value)
-		case effect.Raise:
+		case effect.RaiseAlert:
 			r.log = append(r.log, "raise "+e.Kind+" "+e.Source+": "+e.Hint)
-		case effect.Clear:
+		case effect.ClearAlert:
 			r.log = append(r.log, "clear "+e.Kind+" "+e.Source)
 		case effect.Event:
 			r.log = append(r.log, "event "+e.Kind)
@@ -183,7 +183,7 @@ func TestInputsAreTakenOneAStepInTheirOrder(t *testing.T) {
 
 func TestCommandWhosePreconditionFailsChangesNothing(t *testing.T) {
 	r := newRig(t)
-	r.f.Standing.Mode = r.s.Active()
+	r.f.CurrentState.Mode = r.s.Active()
 	if got := r.asks("a", verb.SetMode{Mode: "dance"}, schema.Precondition{Mode: "safe"}); len(got) != 1 || got[0] != "a REJECTED precondition" || r.s.Active() != "mnl" {
 		t.Errorf("in %s: %q", r.s.Active(), got)
 	}
@@ -295,10 +295,10 @@ func TestParametersAreKeptAndReported(t *testing.T) {
 
 func TestHungModeHasAnAlertUntilItIsActiveAgain(t *testing.T) {
 	r := newRig(t)
-	r.saved[HungSetting] = "dance"
+	r.saved[HungKey] = "dance"
 	var raised []string
 	r.boot() // the log of it is gone; the alert is raised by Restore
-	r.do(func(t Step) { t.Restore(map[string]string{HungSetting: "dance"}) })
+	r.do(func(t Step) { t.Restore(map[string]string{HungKey: "dance"}) })
 	if raised = r.log; len(raised) != 1 || !strings.HasPrefix(raised[0], "raise mode_hung dance: ") || !strings.HasSuffix(raised[0], "mode/set dance tries it again") {
 		t.Errorf("raised %q", raised)
 	}

@@ -41,25 +41,25 @@ type State struct {
 	Recording
 }
 
-// Setting is what the disk shall keep under a name; an empty value deletes it.
-type Setting struct{ Name, Value string }
+// StoredValue is what the disk shall keep under a name; an empty value deletes it.
+type StoredValue struct{ Name, Value string }
 
-// The settings are named by the kind and the id.
+// Values on the disk are stored under the kind and the id.
 const (
-	pointSetting = "taught.point."
-	actSetting   = "taught.act."
+	pointKey = "taught.point."
+	actKey   = "taught.act."
 )
 
 // Restore returns what was saved. A value that cannot be read is left out.
 func Restore(saved map[string]string) State {
 	s := State{points: map[string]Point{}, acts: map[string]Act{}}
 	for name, value := range saved {
-		if id, ok := strings.CutPrefix(name, pointSetting); ok {
+		if id, ok := strings.CutPrefix(name, pointKey); ok {
 			if p, problems := schema.Decode[Point]([]byte(value)); len(problems) == 0 {
 				s.points[id] = p
 			}
 		}
-		if id, ok := strings.CutPrefix(name, actSetting); ok {
+		if id, ok := strings.CutPrefix(name, actKey); ok {
 			if a, problems := schema.Decode[Act]([]byte(value)); len(problems) == 0 {
 				s.acts[id] = a
 			}
@@ -81,18 +81,18 @@ func encode(v any) string {
 func (s *State) Points() map[string]Point { return s.points }
 
 // SetPoint teaches a point.
-func (s *State) SetPoint(id string, p Point) Setting {
+func (s *State) SetPoint(id string, p Point) StoredValue {
 	s.points = maps.Clone(s.points)
 	s.points[id] = p
-	return Setting{pointSetting + id, encode(p)}
+	return StoredValue{pointKey + id, encode(p)}
 }
 
 // DeletePoint forgets a point, and reports whether there was one.
-func (s *State) DeletePoint(id string) (Setting, bool) {
+func (s *State) DeletePoint(id string) (StoredValue, bool) {
 	_, had := s.points[id]
 	s.points = maps.Clone(s.points)
 	delete(s.points, id)
-	return Setting{Name: pointSetting + id}, had
+	return StoredValue{Name: pointKey + id}, had
 }
 
 // Acts returns the taught acts in a new map.
@@ -117,17 +117,17 @@ func (s *State) Full() bool { return len(s.acts) >= MaxActs }
 func Size(a score.Act) int { return len(encode(a)) }
 
 // SetAct teaches an act.
-func (s *State) SetAct(a score.Act) Setting {
+func (s *State) SetAct(a score.Act) StoredValue {
 	next := Act{Rev: s.acts[a.ID].Rev + 1, Act: a}
 	s.acts[a.ID] = next
-	return Setting{actSetting + a.ID, encode(next)}
+	return StoredValue{actKey + a.ID, encode(next)}
 }
 
 // DeleteAct forgets an act, and reports whether there was one.
-func (s *State) DeleteAct(id string) (Setting, bool) {
+func (s *State) DeleteAct(id string) (StoredValue, bool) {
 	had := s.Has(id)
 	delete(s.acts, id)
-	return Setting{Name: actSetting + id}, had
+	return StoredValue{Name: actKey + id}, had
 }
 
 // Digest covers the ids and revisions of the acts.

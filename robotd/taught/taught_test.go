@@ -90,7 +90,7 @@ func TestWhatWasTaughtOutlastsARestart(t *testing.T) {
 	s := Restore(nil)
 	empty := s.Digest()
 	disk := map[string]string{}
-	keep := func(saved Setting) { disk[saved.Name] = saved.Value }
+	keep := func(saved StoredValue) { disk[saved.Name] = saved.Value }
 	keep(s.SetPoint("window", Point{score.Point{XM: 1, YM: 2, ThetaRad: ptr(0.5)}, "ab12"}))
 	keep(s.SetAct(score.Act{ID: "bow", Name: score.Text{"en": "Bow"}, Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}}}))
 	first := s.Digest()

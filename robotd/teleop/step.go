@@ -26,7 +26,7 @@ type Facts struct {
 	ForbidDetail string // why, and the way out
 	// The drive's limits in m/s and rad/s.
 	MaxMPS, MaxRadPS float64
-	// Period is the longest time until the next call of Look.
+	// Period is the longest time until the next call of Update.
 	Period time.Duration
 }
 

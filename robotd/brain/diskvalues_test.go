@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/diskvalues"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/settings"
 	"troupe/schema"
 )
 
@@ -14,14 +14,14 @@ import (
 // acknowledged: a later start must not take the unit for damaged.
 func TestRefusedDeletionOfSettingIsRepeated(t *testing.T) {
 	r := newRig(t)
-	r.memory.Settings["fault.battery"] = "cell 3 is low"
+	r.memory.Values["fault.battery"] = "cell 3 is low"
 	r.boot()
 	r.give(event.Connected{Session: "s1"})
 	r.until(time.Second)
 	refusals := 0
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if e, ok := e.(effect.SaveSetting); ok && e.Name == "fault.battery" {
+			if e, ok := e.(effect.SaveValue); ok && e.Name == "fault.battery" {
 				if r.diskFull = refusals < 3; r.diskFull {
 					refusals++
 				}
@@ -30,7 +30,7 @@ func TestRefusedDeletionOfSettingIsRepeated(t *testing.T) {
 	}
 	r.give(event.Command{Client: "op1", Group: "sys", Verb: "ack-fault", Payload: []byte(`{"id":"a1","args":{"source":"battery"}}`)})
 	r.until(r.now + 4*time.Second)
-	if damage := r.memory.Settings["fault.battery"]; refusals != 3 || damage != "" {
+	if damage := r.memory.Values["fault.battery"]; refusals != 3 || damage != "" {
 		t.Errorf("after %d refusals the disk has the damage %q, want 3 refusals and none", refusals, damage)
 	}
 }
@@ -40,28 +40,28 @@ func TestRepeatedSettingIsTheNewest(t *testing.T) {
 	r := newRig(t)
 	r.boot()
 	r.until(time.Second)
-	volume := func(v string) event.SettingsSaved {
-		r.s.settings.Saving(effect.SaveSetting{Name: "volume", Value: v})
-		return event.SettingsSaved{Names: []string{"volume"}}
+	volume := func(v string) event.ValuesSaved {
+		r.s.values.Saving(effect.SaveValue{Name: "volume", Value: v})
+		return event.ValuesSaved{Names: []string{"volume"}}
 	}
 	older, newer := volume("0.2"), volume("0.7")
 	older.Refused = schema.ReasonNoSpace
 	var repeated []string
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if e, ok := e.(effect.SaveSetting); ok {
+			if e, ok := e.(effect.SaveValue); ok {
 				repeated = append(repeated, e.Name+"="+e.Value)
 			}
 		}
 	}
 	r.give(older)
-	r.until(r.now + 2*settings.Pause)
+	r.until(r.now + 2*diskvalues.Pause)
 	if len(repeated) != 1 || repeated[0] != "volume=0.7" {
 		t.Errorf("the robot repeated %v, want the newest volume", repeated)
 	}
 	r.give(older)
 	r.give(newer)
-	r.until(r.now + 2*settings.Pause)
+	r.until(r.now + 2*diskvalues.Pause)
 	if len(repeated) != 1 {
 		t.Errorf("the newest volume is on the disk, and the robot repeated %v", repeated[1:])
 	}

@@ -1,4 +1,4 @@
-// Package link decides whether an operator can reach the robot.
+// Package operatorlink decides whether an operator can reach the robot.
 //
 // An operator is a sender of authenticated heartbeats: a fleetd instance, or the
 // robot's own page. A broker that answers is not enough, since no operator may be
@@ -11,7 +11,7 @@
 // enabled over a connection that is gone; then the silence starts there. Each mode
 // decides what a loss means, with a timeout of its own. Time is counted from boot
 // and is an argument; State is comparable.
-package link
+package operatorlink
 
 import (
 	"time"

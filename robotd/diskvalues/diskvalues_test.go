@@ -1,4 +1,4 @@
-package settings
+package diskvalues
 
 import (
 	"slices"
@@ -13,13 +13,13 @@ import (
 func TestRefusedSettingIsSavedAgainWithItsNewestValue(t *testing.T) {
 	var s State
 	answer := func(at time.Duration, why schema.Reason, names ...string) {
-		s.Saved(at, event.SettingsSaved{Names: names, Refused: why})
+		s.Saved(at, event.ValuesSaved{Names: names, Refused: why})
 	}
 	retry := func(at time.Duration) (saved []string) {
 		var out effect.List
 		again := s.Retry(at, &out)
 		for i := range out.Len() {
-			e := out.At(i).(effect.SaveSetting)
+			e := out.At(i).(effect.SaveValue)
 			saved = append(saved, e.Name+"="+e.Value)
 		}
 		if again != (len(saved) > 0) {
@@ -37,12 +37,12 @@ func TestRefusedSettingIsSavedAgainWithItsNewestValue(t *testing.T) {
 	answer(0, schema.ReasonNoSpace, "of an earlier start")
 	expect("not saved since the start", retry(time.Hour))
 
-	s.Saving(effect.SaveSetting{Name: "volume", Value: "0.2"})
-	s.Saving(effect.SaveSetting{Name: "fault.battery"})
-	s.Saving(effect.SaveSetting{Name: "mode.ato", Value: "off"})
+	s.Saving(effect.SaveValue{Name: "volume", Value: "0.2"})
+	s.Saving(effect.SaveValue{Name: "fault.battery"})
+	s.Saving(effect.SaveValue{Name: "mode.ato", Value: "off"})
 	answer(time.Second, schema.ReasonNoSpace, "volume", "fault.battery")
 	answer(time.Second+Pause/2, "", "mode.ato")
-	s.Saving(effect.SaveSetting{Name: "volume", Value: "0.7"})
+	s.Saving(effect.SaveValue{Name: "volume", Value: "0.7"})
 	if at, due := s.Deadline(); !due || at != time.Second+Pause {
 		t.Errorf("it is due at %v, %v", at, due)
 	}
