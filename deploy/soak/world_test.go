@@ -123,10 +123,17 @@ func (w *world) startRobot() {
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
 			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: body,
-			Tick: 100 * time.Millisecond, WriteTime: 1700 * time.Microsecond, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
+			Tick: 100 * time.Millisecond, BeforeWrite: w.writeTime, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
 	<-ready
+}
+
+// writeTime is the time that a write of the robot takes. Like a packet, each write ends at an
+// instant of its own: what the robot receives meanwhile never races with it.
+func (w *world) writeTime(what string) {
+	r := rand.New(rand.NewPCG(hash(what), uint64(time.Since(w.log.began))))
+	time.Sleep(time.Duration(500_000 + r.IntN(1_000_000)))
 }
 
 // stopRobot ends the robot as a power cut does: it sends nothing any more.
@@ -156,8 +163,9 @@ func (w *world) apply(d incident) {
 		if w.fleetd == nil {
 			return
 		}
-		if latches := w.fleetLatches(); len(latches) > 0 {
-			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, latches[0]))
+		// The oldest, not the first by id: the end of an id is random.
+		if stops := w.fleetd.Latched(); len(stops) > 0 {
+			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, stops[len(stops)-1].ID))
 		}
 	case "desired":
 		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))

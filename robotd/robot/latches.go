@@ -3,7 +3,6 @@ package robot
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -17,13 +16,14 @@ type latchWriter struct {
 	disk    store
 	loop    *loop
 	log     *slog.Logger
-	takes   time.Duration           // Config.WriteTime
 	waiting chan effect.SaveLatches // 1
 	done    chan struct{}
+
+	beforeWrite func()
 }
 
 func newLatchWriter(ctx context.Context, d store, l *loop, log *slog.Logger) *latchWriter {
-	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{})}
+	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{}), beforeWrite: func() {}}
 }
 
 // put replaces the waiting value. Only the loop calls it.
@@ -39,16 +39,11 @@ func (w *latchWriter) put(e effect.SaveLatches) {
 func (w *latchWriter) run() {
 	defer close(w.done)
 	for e := range w.waiting {
+		w.beforeWrite()
 		ev := event.LatchesSaved{N: e.N}
 		if err := w.disk.keepLatches(e.Value); err != nil {
 			ev.Refused = w.disk.why(err)
 			w.log.Error("latches not persisted: a restart would lose them", "reason", ev.Refused, "error", err)
-		}
-		if w.takes > 0 {
-			select {
-			case <-w.ctx.Done():
-			case <-time.After(w.takes):
-			}
 		}
 		w.loop.stop(w.ctx, ev) // the answer to a stop waits for it
 	}

@@ -3,7 +3,6 @@ package robot
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
@@ -42,7 +41,6 @@ type saveQueue struct {
 	batches []batch
 	closed  bool
 	wake    chan struct{} // capacity 1: a batch was added, or the queue was closed
-	takes   time.Duration // half of Config.WriteTime
 }
 
 func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
@@ -88,7 +86,7 @@ func (b *batch) saving(p numberedPublish) bool {
 	})
 }
 
-// close makes take return none once everything was taken.
+// close makes wait report the end once everything was taken.
 func (l *saveQueue) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,30 +108,27 @@ func (l *saveQueue) full() bool {
 	return len(l.batches) >= batchesFull
 }
 
-// take waits for batches and returns the oldest ones, at most so many. It returns none after
-// the end.
-func (l *saveQueue) take(most int) []batch {
-	for waited := l.takes == 0; ; {
+// wait waits for a batch, and reports false after the end.
+func (l *saveQueue) wait() bool {
+	for {
 		l.mu.Lock()
-		if n := min(most, len(l.batches)); n > 0 {
-			if !waited {
-				l.mu.Unlock()
-				time.Sleep(l.takes)
-				waited = true
-				continue
-			}
-			taken := slices.Clone(l.batches[:n])
-			l.batches = slices.Delete(l.batches, 0, n)
-			l.mu.Unlock()
-			return taken
-		}
-		closed := l.closed
+		some, closed := len(l.batches) > 0, l.closed
 		l.mu.Unlock()
-		if closed {
-			return nil
+		if some || closed {
+			return some
 		}
 		<-l.wake
 	}
+}
+
+// take returns the oldest batches, at most so many.
+func (l *saveQueue) take(most int) []batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(most, len(l.batches))
+	taken := slices.Clone(l.batches[:n])
+	l.batches = slices.Delete(l.batches, 0, n)
+	return taken
 }
 
 func (b *batch) join(c batch) {

@@ -46,7 +46,6 @@ type Config struct {
 	FallbackBrokers []string                                    // brokers to try in this order when Broker fails; if Broker is empty, those of the identity
 	Dial            func(ctx context.Context) (net.Conn, error) // replaces Broker within one process
 	Random          func() float64                              // random source of the pauses between connection attempts; nil: math/rand
-	WriteTime       time.Duration                               // for tests in fake time: added to each write of latches, half of it to each other one, so that their ends have distinct times
 	BrokerCA        string                                      // file with CA certificates; empty: that of the identity, or those of the system
 	Fleetd          string                                      // https://host:port, or http:// on this machine; empty: that of the identity
 	DialFleetd      func(ctx context.Context) (net.Conn, error) // replaces Fleetd within one process
@@ -88,7 +87,10 @@ type Config struct {
 	Version string // shown in caps and presence
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
-	Ready          func()
+	Ready func()
+	// BeforeWrite, if not nil, is called before each write to the disk by the goroutine that
+	// makes it, with "latches" or "records".
+	BeforeWrite    func(what string)
 	ServiceManager ServiceManager
 }
 
@@ -229,7 +231,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	record := recorder.New(cfg.dir(), cfg.RecorderBytes, recorder.About{Robot: cfg.ID, Boot: boot, Version: decide.Version}, log)
 	h.loop.flight = newFlight(record, body.Body())
 	h.latches = newLatchWriter(running, disk, h.loop, log)
-	h.writer.in.takes, h.latches.takes = cfg.WriteTime/2, cfg.WriteTime
+	if cfg.BeforeWrite != nil {
+		h.writer.beforeWrite, h.latches.beforeWrite = func() { cfg.BeforeWrite("records") }, func() { cfg.BeforeWrite("latches") }
+	}
 	h.local = newLocal(running, h.loop)
 	h.local.remember(disk.events)
 	h.loop.begin = guard.begin

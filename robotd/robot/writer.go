@@ -41,6 +41,8 @@ type writer struct {
 	ctx   context.Context
 	done  chan struct{}
 
+	beforeWrite func()
+
 	pace     *pace
 	confirms chan struct{} // semaphore
 	waiting  sync.WaitGroup
@@ -52,7 +54,7 @@ type writer struct {
 func newWriter(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
 	return &writer{mqtt: p, disk: d, loop: l, log: log, ctx: ctx,
 		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
-		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}}
+		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}, beforeWrite: func() {}}
 }
 
 // run processes batches until the queue is closed and empty.
@@ -62,12 +64,9 @@ func (s *writer) run() {
 	ctx, end := context.WithCancel(context.Background())
 	s.waiting.Go(func() { s.pace.run(ctx, s.send) })
 	defer end()
-	for {
-		batches := s.in.take(batchesAtOnce)
-		if len(batches) == 0 {
-			return
-		}
-		s.work(batches)
+	for s.in.wait() {
+		s.beforeWrite()
+		s.work(s.in.take(batchesAtOnce))
 	}
 }
 

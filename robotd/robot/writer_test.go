@@ -316,12 +316,8 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	}
 	var event, setting, state string
 	l.close()
-	for {
-		batches := l.take(batchesAtOnce)
-		if len(batches) == 0 {
-			break
-		}
-		for _, b := range batches {
+	for l.wait() {
+		for _, b := range l.take(batchesAtOnce) {
 			held += len(b.saves) + len(b.publish)
 			for _, e := range b.saves {
 				switch e := e.(type) {
