@@ -68,6 +68,54 @@ func TestCommandOfALostConnectionMovesNothing(t *testing.T) {
 	}
 }
 
+// The disk hangs, the link drops, and the next session begins in the step in which the next
+// story becomes active: that needs no enabled body, so the pause of the last one ends. The
+// first state of the session and the answer after it know that.
+func TestSessionBeginsWithTheStateAfterTheStep(t *testing.T) {
+	r := newRig(t)
+	r.boot()
+	r.give(event.Connected{Session: "s1"})
+	desire := func(rev int64, name string) {
+		pin := stories[name]
+		r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: rev, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNextAct, TS: epoch}})
+	}
+	r.beats = true
+	r.beat(0)
+	desire(1, "tour")
+	r.until(200 * time.Millisecond)
+	r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"args":{"mode":"ato"}}`)})
+	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
+	r.until(time.Second)
+	desire(2, "talk")
+	r.give(event.LiveStop{Client: "wall1"})
+	r.diskHangs = true
+	r.until(1500 * time.Millisecond)
+	if n := r.s.perform.Auto().Count(); n != 1 || r.s.perform.Story().ID != "tour" {
+		t.Fatalf("%d pauses are held, and the story is %s; want one because of the stop, in tour", n, r.s.perform.Story().ID)
+	}
+	r.give(event.Command{Client: "op1", Group: "auto", Verb: "stop", Payload: []byte(`{"id":"k1"}`)})
+	r.give(event.Disconnected{Why: "the line broke"})
+	r.answer()
+	var state schema.State
+	answered := false
+	r.sent = func(p effect.Publish) {
+		switch p.Topic {
+		case schema.TopicState:
+			state, _ = schema.Decode[schema.State](p.Payload)
+		case schema.TopicAck:
+			a, _ := schema.Decode[schema.Ack](p.Payload)
+			answered = a.ID != nil && *a.ID == "k1" && a.Status == schema.StatusSucceeded && a.StateSeq == state.StateSeq
+		}
+	}
+	r.give(event.Connected{Session: "s2"})
+	if !answered || r.s.perform.Story().ID != "talk" {
+		t.Fatalf("answered with the state %v; the story is %s, want talk", answered, r.s.perform.Story().ID)
+	}
+	if is := r.s.perform.Auto(); state.Auto.PauseCount != is.Count() || state.Auto.Status != is.Status || state.Auto.Story.ID != "talk" {
+		t.Errorf("the state shows %+v, the robot is %s with %d pauses", state.Auto, is.Status, is.Count())
+	}
+}
+
 // A button that comes up, or that a driver reports as it starts, is not pressed.
 func TestReleasedButtonResetsNothing(t *testing.T) {
 	r := newRig(t)

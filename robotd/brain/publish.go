@@ -14,6 +14,12 @@ import (
 // answers that depend on it, then the other documents.
 func (t *step) publishDue() {
 	t.persistStops()
+	if t.report.Greeting() {
+		if t.Pending() {
+			return
+		}
+		t.greet()
+	}
 	t.toReport(report.Step.ContinueReplay)
 	t.toAnswers(answer.Step.Release)
 	t.publishState()

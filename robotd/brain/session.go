@@ -9,11 +9,18 @@ import (
 	"troupe/schema"
 )
 
-// connected publishes every document, because the broker may have lost them all.
 func (t *step) connected(ev event.Connected) {
 	t.reports().Connected(ev.Session)
 	t.log("mqtt", "down", "up", "the broker granted everything", "")
 	t.toHeartbeat(heartbeat.Step.Connected)
+}
+
+// greet publishes every document, because the broker may have lost them all, and then the
+// answers that the journal has kept. It does so once all steps of the event are done: what
+// the robot did meanwhile, or does in the same event, belongs to the state that the answers
+// refer to.
+func (t *step) greet() {
+	t.reports().Begun()
 	t.documents()
 	t.toReport(report.Step.EndGreeting)
 	t.stepRequests(request.Connected{})

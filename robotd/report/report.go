@@ -54,6 +54,7 @@ type Step struct {
 // session is the one with the broker.
 type session struct {
 	id      string // empty without a session
+	begins  bool   // its documents are still to be published
 	since   time.Duration
 	ended   time.Duration // when the last one did; 0 = none has
 	fault   string        // why the last one was given up, if it was for that
@@ -198,7 +199,15 @@ func (t Step) HeartbeatDue() (seq int64, due bool) {
 }
 
 // Connected begins a session.
-func (t Step) Connected(session string) { t.session.id, t.session.since = session, t.Now.Mono }
+func (t Step) Connected(session string) {
+	t.session.id, t.session.since, t.session.begins = session, t.Now.Mono, true
+}
+
+// Greeting reports whether the documents of a new session are still to be published.
+func (s *State) Greeting() bool { return s.session.begins }
+
+// Begun notes that they are published now.
+func (t Step) Begun() { t.session.begins = false }
 
 // RepublishAll makes all documents due: the broker or a fleetd instance may have lost them.
 func (t Step) RepublishAll() {
@@ -227,7 +236,8 @@ func (t Step) MayResync() bool {
 
 // Disconnected ends the session; fault says why it was given up, if it was for that.
 func (t Step) Disconnected(fault string) {
-	t.session.id, t.presence.wrong, t.leftOut, t.session.ended = "", "", leftOut{}, t.Now.Mono
+	t.session.id, t.session.begins, t.session.ended = "", false, t.Now.Mono
+	t.presence.wrong, t.leftOut = "", leftOut{}
 	if fault != "" {
 		t.session.fault = fault
 	}
