@@ -10,8 +10,9 @@
 //
 // The seed decides each fault from the connection, the topic and the number of the
 // message on it. It also decides the nanosecond in which each packet arrives, so
-// that the effects of one packet have happened before the next one arrives. Within
-// one instant the scheduler decides, and the programs' behaviour must not depend on
-// it: every twentieth seed runs twice, and the packets of both runs have to be the
-// same.
+// that the effects of one packet have happened before the next one arrives. The
+// incidents, the ends of the robot's writes and the ticks of fleetd's parts have
+// instants of their own, too. Within one instant the scheduler decides, and the
+// programs' behaviour must not depend on it: every twentieth seed runs twice, and
+// the packets of both runs have to be the same.
 package soak

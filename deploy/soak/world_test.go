@@ -100,11 +100,15 @@ func (w *world) stopBroker() {
 func (w *world) startFleetd() {
 	f, err := fleet.Start(context.Background(), fleet.Config{
 		Dial: w.links["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "fleetd"),
+		// So that no two of its tickers, which have periods of whole seconds, ever fire at the
+		// same instant.
+		BeforePart: func(part string) { w.takeTime("start of " + part) },
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.fleetd = f
+	time.Sleep(5 * time.Millisecond) // by now its parts have begun, and it knows its robots
 }
 
 func (w *world) stopFleetd() {
@@ -123,15 +127,15 @@ func (w *world) startRobot() {
 	go func() {
 		run <- robot.Run(ctx, robot.Config{
 			ID: "r1", Dial: w.links["r1"].open, Random: w.random["r1"], Data: filepath.Join(w.folder, "r1"), Driver: body,
-			Tick: 100 * time.Millisecond, BeforeWrite: w.writeTime, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
+			Tick: 100 * time.Millisecond, BeforeWrite: w.takeTime, Logger: logger(w.T, "robot"), Ready: func() { close(ready) },
 		})
 	}()
 	<-ready
 }
 
-// writeTime is the time that a write of the robot takes. Like a packet, each write ends at an
-// instant of its own: what the robot receives meanwhile never races with it.
-func (w *world) writeTime(what string) {
+// takeTime lets about a millisecond pass. Like a packet, what takes time ends at an instant of
+// its own, so the scheduler does not decide what happens before it.
+func (w *world) takeTime(what string) {
 	r := rand.New(rand.NewPCG(hash(what), uint64(time.Since(w.log.began))))
 	time.Sleep(time.Duration(500_000 + r.IntN(1_000_000)))
 }

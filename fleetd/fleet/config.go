@@ -47,6 +47,10 @@ type Config struct {
 	Dial     func(ctx context.Context) (net.Conn, error)
 	Random   func() float64 // draws the pauses before reconnects; nil: at random
 	Password string
+
+	// BeforePart, if not nil, is called by the goroutine of each part of fleetd before it begins.
+	BeforePart func(part string)
+
 	// BrokerFiles are for mqtts and wss. CA supplies what is missing, and without CA the
 	// system does.
 	BrokerFiles link.Files
@@ -119,6 +123,9 @@ func (c *Config) complete() error {
 		c.Spool = path + ".stops"
 	}
 	text(&c.Spool, c.Name+".stops")
+	if c.BeforePart == nil {
+		c.BeforePart = func(string) {}
+	}
 	if c.Listen == nil {
 		c.Listen = new(net.ListenConfig).Listen
 	}

@@ -144,13 +144,13 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())
 	}
-	f.running.Go(func() { f.beat(running) })
-	f.running.Go(func() { f.dispatcher.Run(running) })
-	f.running.Go(func() { f.stops.Run(running) })
-	f.running.Go(func() { f.runWithDatabase(running) })
-	f.running.Go(func() { f.leadership.Run(running) })
-	f.running.Go(func() { f.accounts.Run(running) })
-	f.running.Go(func() { f.records.Run(running) })
+	f.begin(&f.running, "heartbeat", func() { f.beat(running) })
+	f.begin(&f.running, "dispatcher", func() { f.dispatcher.Run(running) })
+	f.begin(&f.running, "stops", func() { f.stops.Run(running) })
+	f.begin(&f.running, "database", func() { f.runWithDatabase(running) })
+	f.begin(&f.running, "leadership", func() { f.leadership.Run(running) })
+	f.begin(&f.running, "accounts", func() { f.accounts.Run(running) })
+	f.begin(&f.running, "records", func() { f.records.Run(running) })
 	if f.web.listener != nil {
 		f.running.Go(func() { f.serve(f.web.server, f.web.listener, f.cfg.HTTPCert != "") })
 	}
@@ -269,18 +269,26 @@ func (f *Fleet) runWithDatabase(ctx context.Context) {
 	}
 }
 
+// begin runs a part of fleetd in a goroutine of its own.
+func (f *Fleet) begin(all *sync.WaitGroup, part string, run func()) {
+	all.Go(func() {
+		f.cfg.BeforePart(part)
+		run()
+	})
+}
+
 func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
-	all.Go(func() { f.keeper.Run(ctx, db) })
-	all.Go(func() { f.publisher.Run(ctx, db) })
-	all.Go(func() { f.revocations.Run(ctx, db) })
-	all.Go(func() { f.tidy(ctx, db) })
-	all.Go(func() { f.followChanges(ctx, db) })
-	all.Go(func() { f.orphaned.Run(ctx, db) })
-	all.Go(func() { f.retained.Run(ctx, db) })
-	all.Go(func() { f.auditor.Run(ctx, db) })
-	all.Go(func() { f.refusals.Run(ctx, db) })
-	all.Go(func() { f.newPruner().run(ctx, db) })
+	f.begin(&all, "persister", func() { f.keeper.Run(ctx, db) })
+	f.begin(&all, "publisher", func() { f.publisher.Run(ctx, db) })
+	f.begin(&all, "revocations", func() { f.revocations.Run(ctx, db) })
+	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
+	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
+	f.begin(&all, "orphaned", func() { f.orphaned.Run(ctx, db) })
+	f.begin(&all, "retained", func() { f.retained.Run(ctx, db) })
+	f.begin(&all, "auditor", func() { f.auditor.Run(ctx, db) })
+	f.begin(&all, "refusals", func() { f.refusals.Run(ctx, db) })
+	f.begin(&all, "pruner", func() { f.newPruner().run(ctx, db) })
 	all.Wait()
 }
 

@@ -45,7 +45,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 func (f *Fleet) newPublisher() *publish.Publisher {
 	return publish.New(publish.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
-		Robots: f.view, Send: f.dispatcher.Send, Changed: f.changed,
+		Robots: f.view, Send: f.dispatcher.Send, Changed: f.changed, BeforePart: f.cfg.BeforePart,
 		Writer: func() publish.Writer {
 			if c, ok := f.leadership.Conn().(publish.Writer); ok {
 				return c

@@ -26,6 +26,8 @@ type Deps struct {
 	Robots  Robots
 	Send    func(ctx context.Context, c command.Command) // to a robot
 	Changed func(ctx context.Context, robots []string)   // announces a committed transaction that touched these robots
+	// BeforePart is called by the goroutine of each part before it begins; nil: nothing.
+	BeforePart func(part string)
 }
 
 // Writer is the connection on which the leader writes.
@@ -64,12 +66,17 @@ type Publisher struct {
 	outbox *outbox
 	blobs  *blobs
 	drift  *driftChecker
+	before func(part string)
 }
 
 // New makes a publisher.
 func New(d Deps) *Publisher {
 	o := newOutbox(d)
+	if d.BeforePart == nil {
+		d.BeforePart = func(string) {}
+	}
 	return &Publisher{
+		before: d.BeforePart,
 		outbox: o,
 		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
 		drift:  &driftChecker{deps: d, outbox: o, renumbered: renumberBackoff{}, behind: renumberBackoff{}},
@@ -79,9 +86,12 @@ func New(d Deps) *Publisher {
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context, db Store) {
 	var all sync.WaitGroup
-	all.Go(func() { p.outbox.run(ctx, db) })
-	all.Go(func() { p.blobs.run(ctx, db) })
-	all.Go(func() { p.drift.run(ctx, db) })
+	for part, run := range map[string]func(context.Context, Store){"outbox": p.outbox.run, "blobs": p.blobs.run, "drift": p.drift.run} {
+		all.Go(func() {
+			p.before(part)
+			run(ctx, db)
+		})
+	}
 	all.Wait()
 }
 
