@@ -88,7 +88,8 @@ func (sh *shell) writeContexts(all contexts) error {
 }
 
 // useContext takes server, CA and token from the context of --context, from that of a server
-// that was named otherwise, or from the current one.
+// that was named otherwise, or from the current one. Of several contexts of one server the
+// current one counts: TROUPE_SERVER may be set while its user signs in as somebody else.
 func (sh *shell) useContext(serverGiven bool) error {
 	all, err := sh.readContexts()
 	if err != nil {
@@ -98,7 +99,7 @@ func (sh *shell) useContext(serverGiven bool) error {
 		return err
 	}
 	name := orElse(sh.context, all.Current)
-	if serverGiven && sh.context == "" {
+	if serverGiven && sh.context == "" && all.Contexts[all.Current].Server != sh.server {
 		name = ""
 		for _, one := range slices.Sorted(maps.Keys(all.Contexts)) {
 			if all.Contexts[one].Server == sh.server {

@@ -24,3 +24,22 @@ func TestContextsAreForTheirOwnerOnly(t *testing.T) {
 		t.Errorf("the file is %v, %v", info.Mode(), err)
 	}
 }
+
+// A person may have several contexts of one server, such as one as administrator and one of
+// their own, and TROUPE_SERVER set: the current one counts, not any other of that server.
+func TestServerOfEnvironmentKeepsCurrentContext(t *testing.T) {
+	const here, there = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
+	folder := t.TempDir()
+	for current, want := range map[string]string{"anna": "token-anna", "museum": "token-admin", "other": "token-admin", "": "token-admin"} {
+		sh := &shell{Streams: Streams{Environ: []string{"XDG_CONFIG_HOME=" + folder}}, server: here}
+		all := contexts{Current: current, Contexts: map[string]serverContext{
+			"anna": {Server: here, Token: "token-anna"}, "museum": {Server: here, Token: "token-admin"}, "other": {Server: there, Token: "token-other"},
+		}}
+		if err := sh.writeContexts(all); err != nil {
+			t.Fatal(err)
+		}
+		if err := sh.useContext(true); err != nil || sh.token != want || sh.server != here {
+			t.Errorf("current %q: %s at %s, %v; want %s at %s", current, sh.token, sh.server, err, want, here)
+		}
+	}
+}
