@@ -148,7 +148,7 @@ func (s *server) robots(h huma.API) {
 }
 
 func robotNotFound(id string) *Problem {
-	return KindNotFound.Problem("no robot "+id+" was ever seen", "list the robots, or adopt it")
+	return KindNotFound.Problem("no robot "+id+" was ever seen", "fleetd robot list lists the robots, and fleetd adopt "+id+" adds one to the fleet")
 }
 
 func selected(robots []*view.Row, sel selector.Selector) []*view.Row {

@@ -65,7 +65,11 @@ func unknownKey(pointer, key string) schema.Problem {
 	for i, k := range schema.ConfigKeys {
 		names[i] = k.Name
 	}
-	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, "settings are "+strings.Join(names, ", "))
+	hint := "settings are " + strings.Join(names, ", ")
+	if near := schema.Closest(key, names); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, hint)
 }
 
 // Labels plans to publish robots' present labels to them.

@@ -222,3 +222,11 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownSettingNamesTheNearest(t *testing.T) {
+	for key, want := range map[string]string{"lowbattery": "did you mean low_battery? settings are labels, ", "x": "settings are labels, "} {
+		if p := unknownKey("/config/set/"+key, key); !strings.HasPrefix(p.Hint, want) {
+			t.Errorf("%s: %s", key, p.Hint)
+		}
+	}
+}

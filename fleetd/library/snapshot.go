@@ -135,7 +135,7 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	e, ok := s.entries[Ref{kind, id}]
 	switch {
 	case !ok:
-		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), "")}
+		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), fmt.Sprintf("fleetd %s list lists them", kind))}
 	case e.Deleted():
 		return e, []schema.Problem{schema.Fault("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it again")}
 	}

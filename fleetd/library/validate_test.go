@@ -37,6 +37,7 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 		{"with an act that has errors", []Text{act("new", "wrong"), story("new")}, nil, []string{"unknown_act /acts/0/act: correct its errors first"}},
 		{"with an act that has errors, and was published without", []Text{act("bad", "wrong"), story("bad")}, nil, nil},
 		{"with an act that cannot be read", []Text{act("new", "unreadable"), story("new")}, nil, []string{"unknown_act /acts/0/act: "}},
+		{"with an act that has an unknown field", []Text{{KindAct, []byte(`{"act":"new","actions":[{"type":"head","start_ms":0,"timeout_ms":2000,"yaw":0.5}]}`)}, story("new")}, nil, []string{"unknown_act /acts/0/act: correct its errors first"}},
 		{"a deleted act", []Text{story("old")}, nil, []string{"unknown_act /acts/0/act: it was deleted by anna: recover it, or leave it out"}},
 		{"a deleted act again", []Text{act("old", "wink"), story("old")}, nil, nil},
 		{"an unknown sound", []Text{act("new", "smile+gong"), story("new")}, nil, []string{"not_in_catalogue /acts/0/act: put it as an asset of this name"}},

@@ -137,7 +137,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeGoto, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
-		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "arrived, failed, or at its end", Example: `{type: goto, start_ms: 0, timeout_ms: 60000, point: entrance}`,
+		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "on arrival, when it fails, or at its end", Example: `{type: goto, start_ms: 0, timeout_ms: 60000, point: entrance}`,
 		Fields: []Field{
 			{Name: "point", Form: FormName, Doc: "a named point; this, or x_m and y_m", Example: `entrance`},
 			{Name: "x_m", Min: -10_000, Max: 10_000, Doc: "a place on the map, with y_m", Example: `2.5`},
