@@ -160,5 +160,5 @@ func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 }
 
 func (s *State) refusal() Refusal {
-	return Refusal{schema.ReasonNotInControl, s.Lease.Who.String() + " has control of this robot"}
+	return Refusal{schema.ReasonNotInControl, s.Lease.Who.String() + " has control of this robot; wait until it is free, or take it with control/takeover"}
 }

@@ -61,7 +61,7 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		v.Pointer = "/args/state"
 		return v
 	case !t.Ato:
-		return refused(schema.ReasonNotInAto, "the robot lives in ato only")
+		return refused(schema.ReasonNotInAto, "the robot lives in ato only; mode/set ato starts it")
 	case to == t.at:
 		return unchanged("life is " + string(to))
 	case to == interactive:
@@ -116,7 +116,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case a == nil:
 		return refused(schema.ReasonUnknownActivity, f.Activity+" is not among "+t.namesOfSet())
 	case !t.Ato:
-		return refused(schema.ReasonNotInAto, "the robot lives in ato only")
+		return refused(schema.ReasonNotInAto, "the robot lives in ato only; mode/set ato starts it")
 	case t.at == disabled:
 		return refused(schema.ReasonInvalidTransition, "life is disabled; the verb set, with solitary, lets the robot live")
 	case t.at == safeguard:

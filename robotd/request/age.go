@@ -53,7 +53,7 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 			return f, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
 		if ttl > 0 && age > ttl {
-			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms", age, ttl)}
+			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms: send it again under another id, with the present time as ts or without one", age, ttl)}
 		}
 	}
 	if ttl > 0 {
