@@ -2,13 +2,17 @@ import type { Page } from '@playwright/test';
 
 import { accessible, colors, expect, live, tabTo, test } from './world';
 
-test('the bell counts alerts and leads to them', async ({ page, world }) => {
+test('the bell counts alerts that nobody has acknowledged, and leads to them', async ({ page, world }) => {
   await page.goto('/');
   await live(page);
   await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
   await world.control('robot/sim?robot=r3&name=break', '{"unit":"speaker","what":"no sound"}');
-  await page.getByRole('button', { name: '1 alert', exact: true }).click();
+  await page.getByRole('button', { name: '1 alert that nobody has acknowledged' }).click();
   await expect(page).toHaveURL(/\/events$/);
+  await page.getByRole('button', { name: /^Acknowledge: .*, r3$/ }).click();
+  await page.getByLabel('What is being done about it').fill('another one is ordered');
+  await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+  await expect(page.getByRole('button', { name: '1 alert, acknowledged' })).toHaveText('');
   await world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}');
   await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
 });
@@ -109,6 +113,23 @@ test('the stop of all robots is held for a second: a click alone stops nobody', 
   await expect(page.getByTestId('latched')).toContainText('all robots');
   await page.keyboard.up('Enter');
 });
+
+for (const width of [390, 1280]) {
+  test(`what the stop says that was let go too early covers nothing of the page at ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto('/stories');
+    await live(page);
+    await page.getByRole('button', { name: 'Stop (software)' }).click();
+    const note = page.getByText(/^Nothing was stopped/);
+    await expect(note).toBeVisible();
+    const box = (await note.boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.y + box.height).toBeLessThanOrEqual(64);
+    expect(await note.evaluate((e) => e.scrollHeight <= e.clientHeight)).toBe(true);
+    await page.getByRole('heading', { level: 1 }).click();
+    await expect(note).toBeHidden();
+  });
+}
 
 test.describe('the stop works above a dialog', () => {
   test.use({ hasTouch: true });

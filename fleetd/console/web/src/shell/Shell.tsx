@@ -1,7 +1,6 @@
 import {
   ActionIcon,
   AppShell,
-  Badge,
   Box,
   Burger,
   Group,
@@ -14,15 +13,15 @@ import {
   Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconBell, IconSearch } from '@tabler/icons-react';
+import { IconSearch } from '@tabler/icons-react';
 import { Suspense, useEffect, useRef } from 'react';
 import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-router';
 
 import { useMe } from '../api/me';
-import { useAlertName } from '../live/AlertText';
-import { useRobots, useSites } from '../live/robots';
+import { useSites } from '../live/robots';
 import { startStream, useLive } from '../live/stream';
 import { screens } from '../screens/table';
+import { AlertsBell } from './AlertsBell';
 import { ConnectionBanners, ConnectionPill } from './Connection';
 import { Latched } from './Latched';
 import { openPalette, Palette } from './Palette';
@@ -154,36 +153,5 @@ function ScopeSelect() {
       comboboxProps={{ width: 200, position: 'bottom-start' }}
       data={[{ value: '', label: t.allSites }, ...sites.map((s) => ({ value: s, label: s }))]}
     />
-  );
-}
-
-/** At most this many robots with alerts are named at the bell. */
-const named = 5;
-
-function AlertsBell() {
-  const t = useShellTexts();
-  const navigate = useNavigate();
-  const name = useAlertName();
-  const robots = useRobots().filter((r) => r.alerts.length > 0);
-  const count = robots.reduce((n, r) => n + r.alerts.length, 0);
-  const label = count === 0 ? t.noAlerts : t.alerts(count);
-  const lines = robots.slice(0, named).map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`);
-  return (
-    <Tooltip label={[label, ...lines].join('\n')} multiline maw={360} style={{ whiteSpace: 'pre-line' }}>
-      <ActionIcon
-        variant="default"
-        size={36}
-        aria-label={label}
-        pos="relative"
-        onClick={() => void navigate('/events')}
-      >
-        <IconBell size={20} aria-hidden />
-        {count > 0 && (
-          <Badge size="xs" circle={count < 10} color="red.8" pos="absolute" top={-6} right={-6}>
-            {count}
-          </Badge>
-        )}
-      </ActionIcon>
-    </Tooltip>
   );
 }

@@ -8,7 +8,7 @@ import { lineOf } from '../../api/lines';
 import { useAlertName } from '../../live/AlertText';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
-import type { RobotAlert } from './AlertList';
+import type { RobotAlert } from '../../live/alerts';
 import { useEventsTexts } from './text';
 
 /** Asks for the note with which an alert is acknowledged. */

@@ -1,18 +1,15 @@
 import { Alert, Button, Checkbox, Group, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
-import { api, data, type Schemas } from '../../api/client';
 import { useMay } from '../../api/me';
+import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, AlertText, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { dateTime } from '../../text/time';
 import { Refused } from '../../shell/Refused';
 import { AckDialog } from './AckDialog';
 import { useEventsTexts } from './text';
-
-export type RobotAlert = Schemas['RobotAlert'];
 
 /** The alerts of all robots, the worst first, with who has seen each. */
 export function AlertList() {
@@ -21,11 +18,7 @@ export function AlertList() {
   const may = useMay('command');
   const [unseen, setUnseen] = useState(false);
   const [open, setOpen] = useState<RobotAlert>();
-  const list = useQuery({
-    queryKey: ['alerts'],
-    queryFn: () => data(api.GET('/api/v1/alerts')),
-    refetchInterval: 2000,
-  });
+  const list = useAlerts(2000);
   const all = list.data?.alerts ?? [];
   const shown = unseen ? all.filter((a) => !a.acknowledged) : all;
   return (

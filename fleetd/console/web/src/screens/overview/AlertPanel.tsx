@@ -1,16 +1,14 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
-import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
-import type { RobotAlert } from '../events/AlertList';
 import { useEventsTexts } from '../events/text';
 import { every, most, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
@@ -22,11 +20,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
   const [name, title] = [useAlertName(), useAlertTitle()];
   const may = useMay('command');
   const [open, setOpen] = useState<RobotAlert>();
-  const list = useQuery({
-    queryKey: ['alerts'],
-    queryFn: () => data(api.GET('/api/v1/alerts')),
-    refetchInterval: every,
-  });
+  const list = useAlerts(every);
   const all = (list.data?.alerts ?? [])
     .filter((a) => !ids || ids.has(a.robot))
     .sort((a, b) => Number(!!a.acknowledged) - Number(!!b.acknowledged));
