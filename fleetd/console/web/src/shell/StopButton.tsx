@@ -84,7 +84,7 @@ export function StopButton() {
           </span>
         </Button>
       </Tooltip>
-      <HoldNote text={held.early ? t.stopEarly(site, meant.length) : ''} />
+      <HoldNote at="beside" text={held.early ? t.stopEarly(site, meant.length) : ''} />
     </div>
   );
 }

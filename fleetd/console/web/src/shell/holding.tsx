@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
 
 /** ms for which the stop of several robots is held. */
 const hold = 1000;
@@ -32,6 +32,13 @@ export function useHold(needed: boolean, work: () => unknown) {
     setEarly(true);
     note.current = window.setTimeout(() => setEarly(false), noted);
   };
+  // The next press, wherever it is, has read it.
+  useEffect(() => {
+    if (!early) return undefined;
+    const read = () => setEarly(false);
+    window.addEventListener('pointerdown', read, true);
+    return () => window.removeEventListener('pointerdown', read, true);
+  }, [early]);
   return {
     early: early && needed,
     button: {
@@ -49,10 +56,10 @@ export function useHold(needed: boolean, work: () => unknown) {
   };
 }
 
-/** What a button says that was let go too early: below it, or above the bar that it is in. It is always there, so that screen readers hear it change. */
-export function HoldNote({ text, above }: { text: string; above?: boolean }) {
+/** What a button says that was let go too early, where it covers nothing of the page. It is always there, so that screen readers hear it change. */
+export function HoldNote({ text, at }: { text: string; at: 'above' | 'beside' }) {
   return (
-    <div className="hold-note" role="status" data-above={above || undefined}>
+    <div className="hold-note" role="status" data-at={at}>
       {text}
     </div>
   );

@@ -176,7 +176,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
           <span>{one ? t.stopOne : t.stopHold}</span>
         </Button>
       </Tooltip>
-      <HoldNote above text={held.early ? t.stopEarly(selector.ids?.length) : ''} />
+      <HoldNote at="above" text={held.early ? t.stopEarly(selector.ids?.length) : ''} />
     </>
   );
 }
