@@ -1,8 +1,26 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+
 import react from '@vitejs/plugin-react';
+import type { ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 // fleetd that `npm run dev` and its proxy show.
 const fleetd = process.env.FLEETD ?? 'http://127.0.0.1:8080';
+
+// fleetd takes no change and no manual drive from a page of another origin. What the page of the dev
+// server sends itself is its own; what another page sends through the proxy stays another's.
+const asOfFleetd = (out: ClientRequest, { headers }: IncomingMessage) => {
+  if (headers.origin === `http://${headers.host}`) out.setHeader('origin', new URL(fleetd).origin);
+};
+const proxied: ProxyOptions = {
+  target: fleetd,
+  changeOrigin: true,
+  ws: true,
+  configure: (proxy) => {
+    proxy.on('proxyReq', asOfFleetd);
+    proxy.on('proxyReqWs', asOfFleetd);
+  },
+};
 
 export default defineConfig({
   plugins: [react()],
@@ -15,6 +33,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     license: { fileName: 'licences-npm.json' },
   },
-  server: { proxy: { '/api': { target: fleetd, changeOrigin: true, ws: true } } },
+  server: { proxy: { '/api': proxied } },
   test: { include: ['src/**/*.test.ts'] },
 });
