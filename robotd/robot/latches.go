@@ -19,11 +19,11 @@ type latchWriter struct {
 	waiting chan effect.SaveLatches // 1
 	done    chan struct{}
 
-	beforeWrite func()
+	before func(what string) // Config.BeforeWrite
 }
 
 func newLatchWriter(ctx context.Context, d store, l *loop, log *slog.Logger) *latchWriter {
-	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{}), beforeWrite: func() {}}
+	return &latchWriter{ctx: ctx, disk: d, loop: l, log: log, waiting: make(chan effect.SaveLatches, 1), done: make(chan struct{}), before: func(string) {}}
 }
 
 // put replaces the waiting value. Only the loop calls it.
@@ -39,7 +39,7 @@ func (w *latchWriter) put(e effect.SaveLatches) {
 func (w *latchWriter) run() {
 	defer close(w.done)
 	for e := range w.waiting {
-		w.beforeWrite()
+		w.before("latches")
 		ev := event.LatchesSaved{N: e.N}
 		if err := w.disk.keepLatches(e.Value); err != nil {
 			ev.Refused = w.disk.why(err)

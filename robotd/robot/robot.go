@@ -88,8 +88,9 @@ type Config struct {
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
 	Ready func()
-	// BeforeWrite, if not nil, is called before each write to the disk by the goroutine that
-	// makes it, with "latches" or "records".
+	// BeforeWrite, if not nil, is called with "latches" or "records" before each write of them
+	// to the disk, and with "publications" before what waited for the records is published. The
+	// goroutine that does it makes the call.
 	BeforeWrite    func(what string)
 	ServiceManager ServiceManager
 }
@@ -232,7 +233,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.loop.flight = newFlight(record, body.Body())
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	if cfg.BeforeWrite != nil {
-		h.writer.beforeWrite, h.latches.beforeWrite = func() { cfg.BeforeWrite("records") }, func() { cfg.BeforeWrite("latches") }
+		h.writer.before, h.latches.before = cfg.BeforeWrite, cfg.BeforeWrite
 	}
 	h.local = newLocal(running, h.loop)
 	h.local.remember(disk.events)

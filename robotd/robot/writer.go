@@ -41,7 +41,7 @@ type writer struct {
 	ctx   context.Context
 	done  chan struct{}
 
-	beforeWrite func()
+	before func(what string) // Config.BeforeWrite
 
 	pace     *pace
 	confirms chan struct{} // semaphore
@@ -54,7 +54,7 @@ type writer struct {
 func newWriter(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
 	return &writer{mqtt: p, disk: d, loop: l, log: log, ctx: ctx,
 		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
-		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}, beforeWrite: func() {}}
+		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}, before: func(string) {}}
 }
 
 // run processes batches until the queue is closed and empty.
@@ -65,7 +65,7 @@ func (s *writer) run() {
 	s.waiting.Go(func() { s.pace.run(ctx, s.send) })
 	defer end()
 	for s.in.wait() {
-		s.beforeWrite()
+		s.before("records")
 		s.work(s.in.take(batchesAtOnce))
 	}
 }
@@ -84,6 +84,7 @@ func (s *writer) work(batches []batch) {
 		for _, ev := range answers(saves, refused) {
 			s.loop.send(s.ctx, ev)
 		}
+		s.before("publications")
 	}
 	for _, b := range batches {
 		for _, k := range b.reads {
