@@ -23,7 +23,7 @@ func TestUnrenewedCertificateRaisesAlertUntilRenewal(t *testing.T) {
 	if len(alerts()) != 0 {
 		t.Fatalf("a good certificate raises %+v", alerts())
 	}
-	warn := event.CertificateState{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "see to it"}
+	warn := event.CertificateState{Level: schema.AlertWarn, Detail: "fleetd does not answer", Hint: "renew it"}
 	r.give(warn)
 	r.give(warn)
 	if a := alerts(); len(a) != 1 || a[0].Level != schema.AlertWarn || a[0].Detail != warn.Detail || a[0].Hint != warn.Hint || a[0].Source != "identity" {

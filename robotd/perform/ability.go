@@ -147,7 +147,7 @@ func (t Step) AbilityEnded(o *act.Effect) {
 		id := t.abilityUnit(i)
 		t.abilities.failing[i] = true
 		t.Out.Raise(failedAlert, schema.AlertWarn, id, "unit "+id+" fails "+abilityLanes[i].does+": "+cmp.Or(o.Detail, o.Reason.Describe().Text),
-			"see to the unit and its adapter, whose log may say more; the robot tries again by itself")
+			"repair the unit or its adapter, whose log may say more; the robot tries again by itself")
 	}
 }
 

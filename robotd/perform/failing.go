@@ -35,7 +35,7 @@ func (t Step) reportFailing(over auto.Round) {
 // failingHelp is what to do about a story of which every act fails for a reason.
 func failingHelp(why schema.Reason) string {
 	if why == schema.ReasonDeviceDisabled { // the story is right, and the unit had an alert of its own
-		return "see to that unit; this ends with the next act that succeeds"
+		return "repair that unit; this ends with the next act that succeeds"
 	}
 	return "repair what the error names, or assign a story that this body can perform"
 }

@@ -82,7 +82,7 @@ func helpWith(err error) string {
 	case errors.Is(err, errSilent):
 		return "see whether a firewall drops what is sent there, and whether the port is that of MQTT"
 	case errors.As(err, &dns) || strings.Contains(text, "no such host"):
-		return "the name of the broker is not known here: correct --broker, or see to the name server"
+		return "the name of the broker is not known here: correct --broker, or repair the name server"
 	case strings.Contains(text, "connection refused"):
 		return "nothing listens there: start the broker, or correct the port in --broker"
 	case strings.Contains(text, "certificate") || strings.Contains(text, "tls:"):
