@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/bus"
 	"troupe/robotd/driver/sim"
+	"troupe/schema"
 )
 
 // Body says which adapters make the body, and where robotd meets them. Without adapters the
@@ -57,5 +58,6 @@ func (c *Config) newBody(log *slog.Logger) (driver.Driver, error) {
 	}
 	return bus.New(bus.Config{
 		URL: c.Body.Bus, Dial: c.Body.Dial, Adapters: c.Body.Adapters, Robot: c.ID, Language: language, Assets: assets, Logger: log.With("link", "bus"),
+		Waiting: func(what string) { c.ServiceManager.tell(tellStatus + schema.SanitizeText("starting: "+what)) },
 	}), nil
 }

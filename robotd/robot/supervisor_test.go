@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/broker/brokertest"
 	"troupe/robotd/driver/sim"
 	"troupe/schema"
 	"troupe/schema/bubble"
@@ -79,6 +80,26 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 		s.shutDown()
 		if told = m.take(); count(told, tellStopping) != 1 {
 			t.Errorf("at the end the notifications are %q", told)
+		}
+	})
+}
+
+// TestServiceManagerSeesWhichAdapterIsMissing: until the body is there the robot has no page.
+func TestServiceManagerSeesWhichAdapterIsMissing(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		bus := brokertest.NewBus(t)
+		defer func() { _ = bus.Close() }()
+		var m manager
+		err := Run(t.Context(), Config{
+			ID: "r1", Data: t.TempDir(), Broker: "mqtt://broker", Dial: bus.Dial, ServiceManager: ServiceManager{Tell: m.tell},
+			Body: Body{Adapters: []string{"base"}, Bus: "mqtt://bus", Dial: bus.Dial},
+		})
+		why := "adapter base is not there: start it, or leave it out of --bus-adapters (on the bus: no adapter)"
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("robotd ends with %v", err)
+		}
+		if told := m.take(); len(told) != 6 || told[0] != tellStatus+"starting: "+why {
+			t.Errorf("the notifications are %q", told)
 		}
 	})
 }

@@ -50,6 +50,7 @@ type Config struct {
 	Dial     func(ctx context.Context) (net.Conn, error) // replaces URL within one process
 	Adapters []string                                    // names
 	Wait     time.Duration                               // for all of them at Open; 0 means 30 s
+	Waiting  func(what string)                           // called every few seconds while Open waits, if set
 	// Told to the adapters: the robot's name, its language, and the directory of the stories'
 	// files.
 	Robot, Language, Assets string

@@ -107,6 +107,9 @@ func (b *Bus) reportMissing() {
 	if !waits && !b.isReady {
 		log.Warn("the adapters do not fit together", "why", b.refused())
 	}
+	if b.config.Waiting != nil && !b.isReady {
+		b.config.Waiting(b.missing())
+	}
 }
 
 // present lists the adapters that are on the bus, those of the body or not.
