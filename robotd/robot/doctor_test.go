@@ -98,7 +98,7 @@ func (p *patient) judged(health string) {
 	}()
 }
 
-const describedBase = `{"v":1,"present":true,"session":"s1","describe":{"model":"acme","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`
+const describedBase = `{"v":1,"present":true,"session":"s1","describe":{"model":"acme","state_ms":20,"units":[{"id":"head","kind":"head","yaw_rad":{"min":-1,"max":1}}]}}`
 
 // TestEachUsualMistakeIsFound makes one mistake after the other on a robot that has no other.
 func TestEachUsualMistakeIsFound(t *testing.T) {

@@ -64,7 +64,7 @@ type Describe struct {
 	Serial     string        `json:"serial,omitempty" doc:"its serial number"`
 	Hardware   string        `json:"hardware,omitempty" doc:"the manufacturer's revision"`
 	StateMS    int64         `json:"state_ms" doc:"interval of its states: 20 if a unit moves, else 20 to 100"`
-	Units      []schema.Unit `json:"units" doc:"each with id and kind; by kind with faces, sounds, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head yaw_rad, pitch_rad, roll_rad as {min, max}"`
+	Units      []schema.Unit `json:"units" doc:"each with id and kind; by kind with faces, sounds, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head at least one of yaw_rad, pitch_rad and roll_rad as {min, max}"`
 	Points     []string      `json:"points,omitempty" doc:"names that goto accepts on its own map"`
 	Languages  []string      `json:"languages,omitempty" doc:"that it speaks"`
 	Homing     []string      `json:"homing,omitempty" doc:"units whose calibration moves them"`

@@ -345,6 +345,13 @@ class Robotd(unittest.TestCase):
         self.assertEqual((one["map"], len(one["units"])), ({"points": ["dock"]}, 5))
         self.assertEqual(other["map"]["reason"], "bad_map")
 
+    def test_calibration_of_two_drives_is_answered_once_for_both(self):
+        self.adapter = Adapter("body", "test", [Wheels("left"), Wheels("right")])
+        self.adapter.publish = lambda what, m, qos=0: self.out.append((what, m))
+        self.send("body/in/calibrate", key=3)
+        (answer,) = [m for what, m in self.out if m.get("kind") == "calibrated"]
+        self.assertEqual(answer["units"], [{"unit": "left"}, {"unit": "right"}])
+
     def test_name_that_is_free_again_is_taken(self):
         taken = lambda: [m["present"] for what, m in self.out if what == "presence"]
         self.send("body/out/presence", present=True, session="other")
@@ -358,8 +365,8 @@ class Robotd(unittest.TestCase):
                 for _ in range(3):  # robotd repeats it every second
                     self.send("body/in/health", **health)
         said = [a.args[0] % a.args[1:] for a in logged.call_args_list]
-        bad = "robotd finds this adapter silent; no state; restart it"
-        self.assertEqual(said, [bad, "robotd finds this adapter good", bad])
+        bad = "robotd says of this adapter: silent; no state; restart it"
+        self.assertEqual(said, [bad, "robotd says of this adapter: good", bad])
 
     def test_wrong_address_of_the_bus_is_one_sentence(self):
         for bus in ("mqtt://127.0.0.1:99999", "http://127.0.0.1:1884", "127.0.0.1:1884"):

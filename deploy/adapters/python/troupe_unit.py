@@ -209,7 +209,7 @@ class Adapter:
     def in_health(self, m):  # whether robotd uses the adapter, and why not
         if (now := "; ".join(m[k] for k in ("health", "why", "way_out") if k in m)) != self.health:
             self.health = now
-            log.warning("robotd finds this adapter %s", now)
+            log.warning("robotd says of this adapter: %s", now)
 
     def in_start(self, m):
         unit = self.units.get(m["unit"], Unit(m["unit"]))  # one without a kind knows no type of command

@@ -15,7 +15,7 @@ type adapter struct {
 	name    string
 	watch   watch
 	units   []*unit
-	problem string       // with its newest message before it was good
+	problem string       // with its newest message that was refused, until it is good or gone
 	sent    driver.Order // the order that it was told last
 	ordered int          // ticks since then
 	unsent  bool         // it could not be told
@@ -113,6 +113,9 @@ func (b *Bus) judge(a *adapter, on sign, what string) {
 	from := a.watch.health
 	if !a.watch.step(on, what) {
 		return
+	}
+	if a.watch.health == good || on == left {
+		a.problem = ""
 	}
 	if a.watch.health == good {
 		b.log.Info("adapter behaves", "adapter", a.name, "was", string(from))

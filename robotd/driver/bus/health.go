@@ -10,10 +10,10 @@ import (
 // repeatHealth is after how many ticks robotd repeats whether it uses an adapter.
 const repeatHealth = int(time.Second / driver.Tick)
 
-// publishHealth says on the bus whether robotd uses an adapter. The message is not retained: it
-// would outlive robotd.
+// publishHealth says on the bus whether robotd uses an adapter, also one whose presence was
+// refused. The message is not retained: it would outlive robotd.
 func (b *Bus) publishHealth(a *adapter) {
-	if !a.watch.present {
+	if !a.watch.present && a.problem == "" {
 		return
 	}
 	h := bus.Health{V: bus.Version, Health: string(a.watch.health), Why: a.watch.why}

@@ -2,14 +2,20 @@ package bus_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"troupe/broker/brokertest"
+	"troupe/broker/link"
 	"troupe/robotd/driver/bus"
 	"troupe/robotd/driver/sim"
+	"troupe/schema"
 	"troupe/schema/bubble"
+	contract "troupe/schema/bus"
 )
 
 // TestMissingAdapterIsLoggedAgainAndAgain waits for an adapter that does not come: robotd says
@@ -36,6 +42,43 @@ func TestMissingAdapterIsLoggedAgainAndAgain(t *testing.T) {
 		}
 		if err := b.Bus.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestAdapterWithAWrongDescriptionIsSentWhatIsWrong: its author sees it in the adapter's log.
+func TestAdapterWithAWrongDescriptionIsSentWhatIsWrong(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer func() { _ = broker.Close() }()
+		var newest atomic.Pointer[contract.Health]
+		l, err := link.Open(t.Context(), link.Config{
+			Dial: broker.Dial, Subscribe: []link.Subscription{{Filter: contract.In("neck", contract.InHealth)}},
+			OnMessage: func(m link.Message) {
+				h, _ := schema.DecodeStrict[contract.Health](m.Payload)
+				newest.Store(&h)
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close(context.Background()) }()
+		if err = l.WaitUp(t.Context()); err == nil {
+			err = l.PublishWait(t.Context(), link.Message{
+				Topic: contract.Out("neck", contract.OutPresence), QoS: 1, Retain: true,
+				Payload: []byte(`{"v":1,"present":true,"session":"a","describe":{"model":"m","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`),
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := "the head head describes no angles that it reaches"
+		err = bus.New(bus.Config{Dial: broker.Dial, Adapters: []string{"neck"}, Logger: slog.New(slog.DiscardHandler)}).Open(t.Context())
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("robotd ends with %v", err)
+		}
+		if h := newest.Load(); h == nil || h.Health != "absent" || !strings.Contains(h.Why, why) || h.WayOut == "" {
+			t.Errorf("the adapter is sent %+v", h)
 		}
 	})
 }

@@ -122,6 +122,21 @@ func TestErrorNamesTheAdapterAndTheAddress(t *testing.T) {
 	})
 }
 
+func TestDescriptionWithoutTheAnglesOfAHeadIsRefused(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}, Spoil: withoutReach})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		if _, err = check.Run(t.Context(), check.Config{Dial: broker.Dial}); err == nil || !strings.Contains(err.Error(), "adapter all is wrong") || !strings.Contains(err.Error(), "describes no angles that it reaches") {
+			t.Error(err)
+		}
+	})
+}
+
 // The broken bodies: each breaks one rule.
 type (
 	noPermission struct{ *sim.Sim } // runs before it is enabled, and always again
@@ -380,7 +395,6 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 		"says nothing about its own dead man":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"dead-man"}},
 		"refuses an led without a colour":      {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
 		"has a head that turns nowhere":        {func() driver.Driver { return stiffNeck{fresh()} }, nil, []string{"turns"}},
-		"describes no angles of its head":      {func() driver.Driver { return fresh() }, withoutReach, []string{"reach"}},
 		"ends speech when a sound begins":      {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
 		"talks on when a newer speech comes":   {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
 		"forgets its order without ticks":      {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},

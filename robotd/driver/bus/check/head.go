@@ -13,18 +13,6 @@ func hasHead(c *checker) bool {
 	return ok
 }
 
-// describesReach finds heads of which nobody knows how far they turn: the robot takes every
-// story for them, and an adapter that refuses what it does not reach fails each act.
-func describesReach(c *checker) string {
-	var wrong []string
-	for _, u := range c.about.Units {
-		if u.Kind == schema.UnitHead && u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil {
-			wrong = append(wrong, fmt.Sprintf(`%s describes none: describe those that it has, such as "yaw_rad":{"min":-1,"max":1} and "pitch_rad":{"min":-0.5,"max":0.5}`, u.ID))
-		}
-	}
-	return strings.Join(wrong, "; ")
-}
-
 // turns lets each head turn each axis half as far as it describes, and back to the middle.
 func turns(c *checker) string {
 	if why := c.enable(); why != "" {

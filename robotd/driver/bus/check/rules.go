@@ -34,7 +34,6 @@ var rules = []rule{
 	{name: "homes-in-run", says: "a calibration that moves units waits until they are in run", moves: true, applies: func(c *checker) bool { return c.about.Calibrates && len(c.about.Homing) > 0 }, try: homesInRun},
 	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 	{name: "actions", says: "every unit that does not move carries out an action and answers done", applies: shows, try: carriesOut},
-	{name: "reach", says: "a head describes the angles that it reaches", applies: hasHead, try: describesReach},
 	{name: "turns", says: "a head turns within the angles that it describes, and answers done", moves: true, applies: hasHead, try: turns},
 	{name: "led-colour", says: "an led takes a pattern without a colour", applies: hasLED, try: ledWithoutColour},
 	{name: "sound-beside-speech", says: "a sound beside speech does not end it", applies: speaksAndPlays, try: soundBesideSpeech},
