@@ -8,62 +8,54 @@ import (
 // Caps describes a robot and its capabilities. Retained; published once per boot and on
 // change.
 type Caps struct {
-	TS       Time         `json:"ts"`
-	Session  string       `json:"session"`
-	Robot    CapsRobot    `json:"robot"`
-	Software CapsSoftware `json:"software"`
-	Limits   CapsLimits   `json:"limits"`
-	Verbs    []string     `json:"verbs"` // group/verb
-	// Arguments lists the arguments that the robot accepts, by verb; it refuses
-	// others. A verb without an entry has none. Earlier releases do not send it: nil.
-	Arguments map[string][]string `json:"arguments,omitzero"`
-	// Actions lists the types of actions that the robot's acts may have. Earlier releases
-	// do not send it: nil.
-	Actions []string `json:"actions,omitempty"`
-	Units   []Unit   `json:"units"`
-	Points  []string `json:"points"` // names that goto accepts; empty without a map
-	// TaughtPoints are those of Points that were taught on the robot, on the map in force, whose
-	// digest is TaughtMap; empty = the body's own. Fleetd can take them into places with the
-	// same map.
-	TaughtPoints []TaughtPoint `json:"taught_points,omitempty"`
-	TaughtMap    string        `json:"taught_map_sha256,omitempty"`
-	Languages    []string      `json:"languages"`
-	// Labels are the fleet's labels of the robot, such as site: museum.
-	Labels       map[string]string `json:"labels,omitempty"`
-	Handlers     []string          `json:"handlers"`
-	Interrupters []string          `json:"interrupters"`
-	Features     []Feature         `json:"features,omitempty"` // readers ignore unknown ones
-	Notes        []string          `json:"notes"`              // what an operator must know, such as that a stop is not an emergency stop
-	Truncated    bool              `json:"truncated,omitzero"` // over the size limit: labels and the ends of long lists are left out
+	TS           Time                `json:"ts" doc:"when this was written"`
+	Session      string              `json:"session" doc:"the connection that wrote this"`
+	Robot        CapsRobot           `json:"robot" doc:"the body"`
+	Software     CapsSoftware        `json:"software" doc:"the program and the version of this contract"`
+	Limits       CapsLimits          `json:"limits" doc:"the sizes that the robot accepts"`
+	Verbs        []string            `json:"verbs" doc:"the commands that it takes, as group/verb"`
+	Arguments    map[string][]string `json:"arguments,omitzero" doc:"the arguments that it accepts, by verb; it refuses others, and a verb without an entry has none; an earlier release does not send it"`
+	Actions      []string            `json:"actions,omitempty" doc:"the types of actions that its acts may have; an earlier release does not send it"`
+	Units        []Unit              `json:"units" doc:"the units of the body and what each can do"`
+	Points       []string            `json:"points" doc:"names that goto accepts; empty without a map"`
+	TaughtPoints []TaughtPoint       `json:"taught_points,omitempty" doc:"those of points that were taught on the robot, on the map in force"`
+	TaughtMap    string              `json:"taught_map_sha256,omitempty" doc:"digest of the map on which they lie; left out for the body's own"`
+	Languages    []string            `json:"languages" doc:"that it speaks, the preferred one first"`
+	Labels       map[string]string   `json:"labels,omitempty" doc:"the fleet's labels of the robot, such as site: museum"`
+	Handlers     []string            `json:"handlers" doc:"what interrupt/request takes"`
+	Interrupters []string            `json:"interrupters" doc:"on whose behalf interrupts may be requested"`
+	Features     []Feature           `json:"features,omitempty" doc:"what this release can beyond the verbs; readers ignore unknown ones"`
+	Notes        []string            `json:"notes" doc:"what an operator must know, such as that a stop is not an emergency stop"`
+	Truncated    bool                `json:"truncated,omitzero" doc:"over the size limit: labels and the ends of long lists are left out"`
 }
 
 // CapsRobot identifies the body.
 type CapsRobot struct {
-	Model  string `json:"model"`
-	Serial string `json:"serial,omitempty"`
-	HW     string `json:"hw,omitempty"` // the driver's description of the hardware: a revision, or that it is simulated
-	Driver string `json:"driver"`
+	Model  string `json:"model" doc:"of the body"`
+	Serial string `json:"serial,omitempty" doc:"of the body"`
+	HW     string `json:"hw,omitempty" doc:"the driver's description of the hardware: a revision, or that it is simulated"`
+	Driver string `json:"driver" doc:"the code that drives it"`
 }
 
 // CapsSoftware identifies the program.
 type CapsSoftware struct {
-	Robotd   string   `json:"robotd"`
-	Protocol []string `json:"protocol"`
+	Robotd   string   `json:"robotd" doc:"version of robotd"`
+	Protocol []string `json:"protocol" doc:"minor versions of this contract, see Versions"`
 }
 
 // TaughtPoint is a point that was taught on the robot. Its coordinates hold only on its map.
 type TaughtPoint struct {
-	ID       string  `json:"id"`
-	XM       float64 `json:"x_m"`
-	YM       float64 `json:"y_m"`
-	ThetaRad float64 `json:"theta_rad"`
+	ID       string  `json:"id" doc:"its name"`
+	XM       float64 `json:"x_m" doc:"on the map"`
+	YM       float64 `json:"y_m" doc:"on the map"`
+	ThetaRad float64 `json:"theta_rad" doc:"heading"`
 }
 
 // CapsLimits holds limits of the robot.
 type CapsLimits struct {
-	MaxCmdBytes  int `json:"max_cmd_bytes"`
-	MaxBlobBytes int `json:"max_blob_bytes"`
-	DedupeWindow int `json:"dedupe_window"`
+	MaxCmdBytes  int `json:"max_cmd_bytes" doc:"size of a command"`
+	MaxBlobBytes int `json:"max_blob_bytes" doc:"size of a blob that is fetched over MQTT"`
+	DedupeWindow int `json:"dedupe_window" doc:"so many commands with an id are remembered and not carried out twice"`
 }
 
 // UnitKind is the kind of a unit; the action table lists which kind each action needs.
@@ -91,22 +83,21 @@ func (k UnitKind) Moves() bool { return k == UnitHead || k == UnitDrive }
 // Images) is empty if the unit accepts any name. A unit performs only the motions that it
 // lists. A drive that lists an angle or a height takes poses.
 type Unit struct {
-	ID          string   `json:"id"`
-	Kind        UnitKind `json:"kind"`
-	Faces       []string `json:"faces,omitempty"`
-	Sounds      []string `json:"sounds,omitempty"`
-	Views       []string `json:"views,omitempty"`  // of a screen
-	Images      []string `json:"images,omitempty"` // of a screen
-	Motions     []string `json:"motions,omitempty"`
-	YawRad      *Range   `json:"yaw_rad,omitzero"`
-	PitchRad    *Range   `json:"pitch_rad,omitzero"`
-	RollRad     *Range   `json:"roll_rad,omitzero"`
-	HeightM     *Range   `json:"height_m,omitzero"`
-	MaxSpeedMPS float64  `json:"max_speed_mps,omitzero"`
-	MaxSideMPS  float64  `json:"max_side_mps,omitzero"` // to the left and right; 0 = it cannot
-	// For a drive that accepts velocities.
-	MaxTurnRadPS float64 `json:"max_turn_radps,omitzero"`
-	BrakingMPS2  float64 `json:"braking_mps2,omitzero"` // its deceleration when nothing moves it any more
+	ID           string   `json:"id" doc:"what actions and manual commands take as unit"`
+	Kind         UnitKind `json:"kind" doc:"speaker, face, led, screen, head, drive, battery or sensor"`
+	Faces        []string `json:"faces,omitempty" doc:"that a face shows"`
+	Sounds       []string `json:"sounds,omitempty" doc:"that a speaker plays"`
+	Views        []string `json:"views,omitempty" doc:"that a screen shows"`
+	Images       []string `json:"images,omitempty" doc:"that a screen shows"`
+	Motions      []string `json:"motions,omitempty" doc:"that the unit performs"`
+	YawRad       *Range   `json:"yaw_rad,omitzero" doc:"to the left"`
+	PitchRad     *Range   `json:"pitch_rad,omitzero" doc:"up"`
+	RollRad      *Range   `json:"roll_rad,omitzero" doc:"to the side"`
+	HeightM      *Range   `json:"height_m,omitzero" doc:"of a pose"`
+	MaxSpeedMPS  float64  `json:"max_speed_mps,omitzero" doc:"of a drive"`
+	MaxSideMPS   float64  `json:"max_side_mps,omitzero" doc:"to the left and right; left out: it cannot"`
+	MaxTurnRadPS float64  `json:"max_turn_radps,omitzero" doc:"of a drive that accepts velocities"`
+	BrakingMPS2  float64  `json:"braking_mps2,omitzero" doc:"its deceleration when nothing moves it any more"`
 }
 
 // Speeds returns the maximum speeds of a drive, those of a slow one if it states none.
@@ -127,8 +118,8 @@ func FindUnit(units []Unit, kind UnitKind, id string) (Unit, bool) {
 
 // Range is a closed interval.
 type Range struct {
-	Min float64 `json:"min"`
-	Max float64 `json:"max"`
+	Min float64 `json:"min" doc:"the least value"`
+	Max float64 `json:"max" doc:"the greatest value"`
 }
 
 // Holds reports whether v is within r. A nil range contains every value.
@@ -163,17 +154,17 @@ func (m *Caps) Takes(verb, argument string) (takes, known bool) {
 
 // Acts is the robot's catalogue of the acts that it was taught.
 type Acts struct {
-	TS      Time     `json:"ts"`
-	Session string   `json:"session"`
-	Digest  string   `json:"digest"` // SHA-256 over the ids and revisions
-	Acts    []ActRef `json:"acts"`
+	TS      Time     `json:"ts" doc:"when this was written"`
+	Session string   `json:"session" doc:"the connection that wrote this"`
+	Digest  string   `json:"digest" doc:"SHA-256 over the ids and revisions"`
+	Acts    []ActRef `json:"acts" doc:"the acts that were taught on the robot"`
 }
 
 // ActRef is one act of a catalogue.
 type ActRef struct {
-	ID   string `json:"id"`
-	Rev  int64  `json:"rev"`
-	Name string `json:"name,omitempty"`
+	ID   string `json:"id" doc:"what act/perform takes"`
+	Rev  int64  `json:"rev" doc:"how often it was taught"`
+	Name string `json:"name,omitempty" doc:"for people"`
 }
 
 // Validate reports missing or invalid fields.

@@ -10,10 +10,10 @@ import (
 // Precondition lists conditions that have to hold when the robot checks a command.
 // Conditions that are left out are not checked.
 type Precondition struct {
-	Mode     ModeID `json:"mode,omitempty"`
-	StateSeq int64  `json:"state_seq,omitzero"` // the newest state has this number
-	Session  string `json:"session,omitempty"`  // the robot's connection is this one
-	StoryRev int64  `json:"story_rev,omitzero"` // the active story has this revision
+	Mode     ModeID `json:"mode,omitempty" doc:"this mode is in charge"`
+	StateSeq int64  `json:"state_seq,omitzero" doc:"the newest state has this number"`
+	Session  string `json:"session,omitempty" doc:"the robot's connection is this one"`
+	StoryRev int64  `json:"story_rev,omitzero" doc:"the active story has this revision"`
 }
 
 // Unmet returns a problem for the first condition that the robot, which is as in now, does
@@ -81,31 +81,31 @@ func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 // Ack is the robot's answer to a command. Every command gets a final answer, also
 // malformed, late, refused and repeated ones.
 type Ack struct {
-	TS           Time    `json:"ts"`
-	Session      string  `json:"session"`
-	ID           *string `json:"id" jsonschema:"nullable"` // null if the id of the command could not be decoded
-	Verb         string  `json:"verb"`
-	Status       Status  `json:"status"`
-	Result       Result  `json:"result,omitempty"`
-	Reason       Reason  `json:"reason,omitempty"`
-	Retry        Retry   `json:"retry,omitempty"`
-	RetryMS      int64   `json:"retry_ms,omitzero"`
-	Detail       string  `json:"detail,omitempty"`
-	Pointer      string  `json:"pointer,omitempty"`
-	StateSeq     int64   `json:"state_seq,omitzero"` // the effect is visible in states with this state_seq or a higher one
-	Current      *Now    `json:"current,omitzero"`
-	Dup          bool    `json:"dup,omitzero"`           // the repeated answer to an earlier copy of the command
-	UncheckedAge bool    `json:"unchecked_age,omitzero"` // the robot could not check the age of the command
-	Progress     *int    `json:"progress,omitzero"`      // 0-100, with IN_PROGRESS if known
-	EtaMS        int64   `json:"eta_ms,omitzero"`        // remaining time, with IN_PROGRESS if known
-	Lease        *Lease  `json:"lease,omitzero"`         // the granted control, or its present holder
-	Refs         []Ref   `json:"refs,omitempty"`         // what prevents the command, or what it created; at most MaxRefs
+	TS           Time    `json:"ts" doc:"when this was written"`
+	Session      string  `json:"session" doc:"the connection that wrote this"`
+	ID           *string `json:"id" jsonschema:"nullable" doc:"the command's id; null if it could not be decoded"`
+	Verb         string  `json:"verb" doc:"the command's verb"`
+	Status       Status  `json:"status" doc:"ACCEPTED or IN_PROGRESS (more answers follow), or final"`
+	Result       Result  `json:"result,omitempty" doc:"ok, or one of modes (MS_...)"`
+	Reason       Reason  `json:"reason,omitempty" doc:"why it was refused or failed, or that nothing had to be changed"`
+	Retry        Retry   `json:"retry,omitempty" doc:"whether asking again may help: never, later or after_fix"`
+	RetryMS      int64   `json:"retry_ms,omitzero" doc:"how long to wait before"`
+	Detail       string  `json:"detail,omitempty" doc:"the reason in a sentence, with the way out"`
+	Pointer      string  `json:"pointer,omitempty" doc:"the field that the reason is about"`
+	StateSeq     int64   `json:"state_seq,omitzero" doc:"the effect is visible in states with this state_seq or a higher one"`
+	Current      *Now    `json:"current,omitzero" doc:"the robot's present state"`
+	Dup          bool    `json:"dup,omitzero" doc:"the repeated answer to an earlier copy of the command"`
+	UncheckedAge bool    `json:"unchecked_age,omitzero" doc:"the robot could not check the age of the command"`
+	Progress     *int    `json:"progress,omitzero" doc:"0 to 100, with IN_PROGRESS if it is known"`
+	EtaMS        int64   `json:"eta_ms,omitzero" doc:"remaining time, with IN_PROGRESS if it is known"`
+	Lease        *Lease  `json:"lease,omitzero" doc:"the granted control, or its present holder"`
+	Refs         []Ref   `json:"refs,omitempty" doc:"what prevents the command, or what it created; at most eight"`
 }
 
 // Ref refers to an object that an answer or an alert is about.
 type Ref struct {
-	Kind RefKind `json:"kind"`
-	ID   string  `json:"id"`
+	Kind RefKind `json:"kind" doc:"command, latch, client, unit, input, alert, interrupt or pause"`
+	ID   string  `json:"id" doc:"its id"`
 }
 
 // MaxRefs is the greatest number of references in an answer.
@@ -113,18 +113,18 @@ const MaxRefs = 8
 
 // Lease is the control of a robot by one client. Only its holder receives its id.
 type Lease struct {
-	ID      string `json:"id,omitempty"`
-	Holder  string `json:"holder"`
-	By      string `json:"by,omitempty"` // the person
-	Scope   string `json:"scope"`        // manual, or all
-	UntilMS int64  `json:"until_ms"`     // in the robot's mono_ms
+	ID      string `json:"id,omitempty" doc:"only its holder receives it"`
+	Holder  string `json:"holder" doc:"the client"`
+	By      string `json:"by,omitempty" doc:"the person"`
+	Scope   string `json:"scope" doc:"manual, or all"`
+	UntilMS int64  `json:"until_ms" doc:"when it ends unless it is renewed, in the robot's mono_ms"`
 }
 
 // Now is the robot's present state in an answer.
 type Now struct {
-	Mode   ModeID      `json:"mode"`
-	Safety SafetyState `json:"safety"`
-	Auto   AutoStatus  `json:"auto"`
+	Mode   ModeID      `json:"mode" doc:"the mode in charge"`
+	Safety SafetyState `json:"safety" doc:"the state of the safety core"`
+	Auto   AutoStatus  `json:"auto" doc:"as auto.status of the state"`
 }
 
 // Validate reports missing or invalid fields.

@@ -10,13 +10,13 @@ import (
 // DesiredConfig contains a robot's settings as the fleet desires them. Retained. It is the
 // complete document, not a patch: an absent key has its default.
 type DesiredConfig struct {
-	Rev     int64                     `json:"rev"`
-	FleetID string                    `json:"fleet_id"`
-	Values  map[string]jsontext.Value `json:"values"`
-	By      string                    `json:"by,omitempty"`
-	TS      Time                      `json:"ts"`
-	Counter int64                     `json:"counter,omitzero"`
-	Sig     *Signature                `json:"sig,omitzero"`
+	Rev     int64                     `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID string                    `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Values  map[string]jsontext.Value `json:"values" doc:"settings by key, all of them: a key that is left out has the value of the robot's own file"`
+	By      string                    `json:"by,omitempty" doc:"the person who set them"`
+	TS      Time                      `json:"ts" doc:"when they were set"`
+	Counter int64                     `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig     *Signature                `json:"sig,omitzero" doc:"signature of this document"`
 }
 
 // Validate reports missing or invalid fields.
@@ -30,25 +30,25 @@ func (d *DesiredConfig) Validate() []Problem {
 
 // ReportedConfig reports the result for each key of the newest DesiredConfig.
 type ReportedConfig struct {
-	TS            Time                      `json:"ts"`
-	Session       string                    `json:"session"`
-	FleetID       string                    `json:"fleet_id,omitempty"`
-	DesiredRev    int64                     `json:"desired_rev"` // 0 = no document received
-	Phase         DeployPhase               `json:"phase"`
-	Reason        Reason                    `json:"reason,omitempty"`
-	Retry         Retry                     `json:"retry,omitempty"`
-	Detail        string                    `json:"detail,omitempty"`
-	Applied       map[string]jsontext.Value `json:"applied"`
-	Rejected      []RejectedKey             `json:"rejected"`
-	RestartNeeded []string                  `json:"restart_needed"`     // stored; take effect after the next start
-	Truncated     bool                      `json:"truncated,omitzero"` // over the size limit: details are left out, then values
+	TS            Time                      `json:"ts" doc:"when this was written"`
+	Session       string                    `json:"session" doc:"the connection that wrote this"`
+	FleetID       string                    `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
+	DesiredRev    int64                     `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
+	Phase         DeployPhase               `json:"phase" doc:"how far the robot is with it"`
+	Reason        Reason                    `json:"reason,omitempty" doc:"why the whole document is rejected"`
+	Retry         Retry                     `json:"retry,omitempty" doc:"whether the same document may succeed later"`
+	Detail        string                    `json:"detail,omitempty" doc:"in a sentence"`
+	Applied       map[string]jsontext.Value `json:"applied" doc:"the settings that it took, by key"`
+	Rejected      []RejectedKey             `json:"rejected" doc:"keys that it did not take"`
+	RestartNeeded []string                  `json:"restart_needed" doc:"keys that are stored and take effect after the next start"`
+	Truncated     bool                      `json:"truncated,omitzero" doc:"over the size limit: details are left out, then values"`
 }
 
 // RejectedKey is a key that was not applied, with the reason.
 type RejectedKey struct {
-	Key    string `json:"key"`
-	Reason Reason `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	Key    string `json:"key" doc:"the setting"`
+	Reason Reason `json:"reason" doc:"why"`
+	Detail string `json:"detail,omitempty" doc:"in a sentence"`
 }
 
 // Validate reports missing or invalid fields.
@@ -71,14 +71,14 @@ const (
 // a latch or a lease, and is not applied again after a reconnect, so that it never
 // overrules a later decision of a person.
 type DesiredMode struct {
-	Rev     int64      `json:"rev"`
-	FleetID string     `json:"fleet_id"`
-	Mode    ModeID     `json:"mode"`
-	Apply   ApplyMode  `json:"apply"`
-	By      string     `json:"by,omitempty"`
-	TS      Time       `json:"ts"`
-	Counter int64      `json:"counter,omitzero"`
-	Sig     *Signature `json:"sig,omitzero"`
+	Rev     int64      `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID string     `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Mode    ModeID     `json:"mode" doc:"the mode"`
+	Apply   ApplyMode  `json:"apply" doc:"boot: after start-up; now: also once at once"`
+	By      string     `json:"by,omitempty" doc:"the person who set it"`
+	TS      Time       `json:"ts" doc:"when it was set"`
+	Counter int64      `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig     *Signature `json:"sig,omitzero" doc:"signature of this document"`
 }
 
 // Validate reports missing or invalid fields.
@@ -97,16 +97,16 @@ func (d *DesiredMode) Validate() []Problem {
 // idle, waiting (for the end of start-up or of the switch), held (see Reason; the mode is
 // not applied by itself), active, rejected and failed.
 type ReportedMode struct {
-	TS         Time        `json:"ts"`
-	Session    string      `json:"session"`
-	FleetID    string      `json:"fleet_id,omitempty"`
-	DesiredRev int64       `json:"desired_rev"`
-	Phase      DeployPhase `json:"phase"`
-	Reason     Reason      `json:"reason,omitempty"`
-	Retry      Retry       `json:"retry,omitempty"`
-	Detail     string      `json:"detail,omitempty"`
-	Mode       ModeID      `json:"mode,omitempty"` // the desired mode
-	Diverged   bool        `json:"diverged"`       // another mode was requested since
+	TS         Time        `json:"ts" doc:"when this was written"`
+	Session    string      `json:"session" doc:"the connection that wrote this"`
+	FleetID    string      `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
+	DesiredRev int64       `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
+	Phase      DeployPhase `json:"phase" doc:"how far the robot is with it"`
+	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected, failed or held"`
+	Retry      Retry       `json:"retry,omitempty" doc:"whether the same document may succeed later"`
+	Detail     string      `json:"detail,omitempty" doc:"in a sentence"`
+	Mode       ModeID      `json:"mode,omitempty" doc:"the desired mode"`
+	Diverged   bool        `json:"diverged" doc:"another mode was requested since"`
 }
 
 // Validate reports missing or invalid fields.
@@ -121,14 +121,14 @@ func (r *ReportedMode) Validate() []Problem {
 // blob: activities or places. The rules are those of DesiredStory; a null Set under a
 // higher Rev withdraws the set.
 type DesiredSet struct {
-	Rev      int64      `json:"rev"`
-	FleetID  string     `json:"fleet_id"`
-	Set      *StoryPin  `json:"set" jsonschema:"nullable"`
-	By       string     `json:"by,omitempty"`
-	TS       Time       `json:"ts"`
-	Counter  int64      `json:"counter,omitzero"`
-	Sig      *Signature `json:"sig,omitzero"`
-	Released *Signature `json:"released,omitzero"`
+	Rev      int64      `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID  string     `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Set      *StoryPin  `json:"set" jsonschema:"nullable" doc:"the set; null = none"`
+	By       string     `json:"by,omitempty" doc:"the person who assigned it"`
+	TS       Time       `json:"ts" doc:"when it was assigned"`
+	Counter  int64      `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig      *Signature `json:"sig,omitzero" doc:"signature of this document"`
+	Released *Signature `json:"released,omitzero" doc:"signature of the set's bytes by the person who released it"`
 }
 
 // Validate reports missing or invalid fields.
@@ -142,33 +142,32 @@ func (d *DesiredSet) Validate() []Problem {
 
 // ReportedSet is the robot's report on a DesiredSet.
 type ReportedSet struct {
-	TS         Time        `json:"ts"`
-	Session    string      `json:"session"`
-	FleetID    string      `json:"fleet_id,omitempty"`
-	DesiredRev int64       `json:"desired_rev"`
-	Phase      DeployPhase `json:"phase"`
-	Reason     Reason      `json:"reason,omitempty"`
-	Retry      Retry       `json:"retry,omitempty"`
-	Detail     string      `json:"detail,omitempty"`
-	Pointer    string      `json:"pointer,omitempty"`
-	Attempts   int         `json:"attempts"`
-	Fetching   string      `json:"fetching,omitempty"`
-	Progress   *int        `json:"progress,omitzero"` // of fetching, in per cent of the bytes
-	Active     *StoryRef   `json:"active" jsonschema:"nullable"`
-	Previous   *StoryRef   `json:"previous" jsonschema:"nullable"`
+	TS         Time        `json:"ts" doc:"when this was written"`
+	Session    string      `json:"session" doc:"the connection that wrote this"`
+	FleetID    string      `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
+	DesiredRev int64       `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
+	Phase      DeployPhase `json:"phase" doc:"how far the robot is with it"`
+	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected, failed or rolled back"`
+	Retry      Retry       `json:"retry,omitempty" doc:"whether the same document may succeed later"`
+	Detail     string      `json:"detail,omitempty" doc:"in a sentence"`
+	Pointer    string      `json:"pointer,omitempty" doc:"the place in the set that the reason is about"`
+	Attempts   int         `json:"attempts" doc:"how often it was fetched"`
+	Fetching   string      `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
+	Progress   *int        `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
+	Active     *StoryRef   `json:"active" jsonschema:"nullable" doc:"the set that the robot uses; null = none"`
+	Previous   *StoryRef   `json:"previous" jsonschema:"nullable" doc:"the set before it, to which it returns if the trial fails; null = none"`
 
-	// Refused are the parts of the active set that this robot leaves out. The others are in use.
-	Refused   []RefusedPart `json:"refused,omitempty"`
-	Truncated bool          `json:"truncated,omitzero"` // some of Refused, or their details, are left out
+	Refused   []RefusedPart `json:"refused,omitempty" doc:"parts of the active set that this robot leaves out; it uses the others"`
+	Truncated bool          `json:"truncated,omitzero" doc:"some of refused, or their details, are left out"`
 }
 
 // RefusedPart is a part of a set that a robot leaves out, such as an activity that its body
 // cannot perform.
 type RefusedPart struct {
-	ID      string `json:"id"`
-	Reason  Reason `json:"reason"`
-	Pointer string `json:"pointer,omitempty"`
-	Detail  string `json:"detail,omitempty"`
+	ID      string `json:"id" doc:"such as an activity"`
+	Reason  Reason `json:"reason" doc:"why"`
+	Pointer string `json:"pointer,omitempty" doc:"the place in the set"`
+	Detail  string `json:"detail,omitempty" doc:"in a sentence"`
 }
 
 // Validate reports missing or invalid fields.
@@ -181,8 +180,8 @@ func (r *ReportedSet) Validate() []Problem {
 
 // Signature is an Ed25519 signature; package sign defines the signed bytes.
 type Signature struct {
-	Key   string `json:"key"`   // first 16 hexadecimal digits of the public key's SHA-256
-	Value string `json:"value"` // base64
+	Key   string `json:"key" doc:"first 16 hexadecimal digits of the public key's SHA-256"`
+	Value string `json:"value" doc:"base64"`
 }
 
 func (c *checks) desired(rev int64, fleetID string) {

@@ -12,17 +12,15 @@ import (
 
 // Envelope is what a command carries beside the arguments of its verb.
 type Envelope struct {
-	ID    string `json:"id,omitempty"` // 1-64 of [A-Za-z0-9._:-]; without one nothing is deduplicated
-	TS    Time   `json:"ts,omitzero"`  // leave it out if the clock is not the fleet's
-	TTLMS int64  `json:"ttl_ms,omitzero"`
-	By    string `json:"by,omitempty" jsonschema:"maxLength=256"` // the person, for the audit; this and the other texts: printable, at most MaxWord bytes
-	Why   string `json:"why,omitempty" jsonschema:"maxLength=256"`
-	Batch string `json:"batch,omitempty" jsonschema:"maxLength=256"` // common to the commands of one fleet request
-	// Session and Seq order the commands of one sender: within a session and a
-	// group of verbs a seq that is not above the last one taken is refused.
-	Session string       `json:"session,omitempty" jsonschema:"maxLength=256"`
-	Seq     int64        `json:"seq,omitzero"`
-	If      Precondition `json:"if,omitzero"`
+	ID      string       `json:"id,omitempty" doc:"1-64 of A-Z a-z 0-9 . _ : -; without one nothing is deduplicated"`
+	TS      Time         `json:"ts,omitzero" doc:"when it was sent, by the fleet's clock; leave it out if your clock may differ"`
+	TTLMS   int64        `json:"ttl_ms,omitzero" doc:"how old it may be when it is carried out"`
+	By      string       `json:"by,omitempty" jsonschema:"maxLength=256" doc:"the person, for the audit"`
+	Why     string       `json:"why,omitempty" jsonschema:"maxLength=256" doc:"the reason, for the audit"`
+	Batch   string       `json:"batch,omitempty" jsonschema:"maxLength=256" doc:"common to the commands of one request to fleetd"`
+	Session string       `json:"session,omitempty" jsonschema:"maxLength=256" doc:"the sender's connection, within which seq rises"`
+	Seq     int64        `json:"seq,omitzero" doc:"a command whose seq is not above the last one taken of its session and group of verbs is refused"`
+	If      Precondition `json:"if,omitzero" doc:"what must still hold when the robot decides"`
 }
 
 // MaxTTL bounds how long a command may wait.

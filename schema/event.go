@@ -5,16 +5,16 @@ import "github.com/go-json-experiment/json/jsontext"
 // Event reports something that happened, once. Consumers do not derive state from
 // events. Seq rises by one with each event of a boot, so that gaps are visible.
 type Event struct {
-	TS        Time           `json:"ts"`
-	Boot      string         `json:"boot"`
-	Seq       int64          `json:"seq"`
-	Type      string         `json:"type"` // a row of Events
-	Level     EventLevel     `json:"level,omitempty"`
-	Source    string         `json:"source"`
-	Cause     string         `json:"cause,omitempty"`
-	ReqID     string         `json:"req_id,omitempty"`
-	Data      jsontext.Value `json:"data,omitempty"`
-	Truncated bool           `json:"truncated,omitzero"` // over the size limit: data is left out
+	TS        Time           `json:"ts" doc:"when it happened"`
+	Boot      string         `json:"boot" doc:"the run of robotd in which it happened"`
+	Seq       int64          `json:"seq" doc:"counts up within a boot; sys/replay fills a gap"`
+	Type      string         `json:"type" doc:"a row of the table of events"`
+	Level     EventLevel     `json:"level,omitempty" doc:"info, warn, error or safety"`
+	Source    string         `json:"source" doc:"what it is about, or which part of robotd says it"`
+	Cause     string         `json:"cause,omitempty" doc:"what caused it"`
+	ReqID     string         `json:"req_id,omitempty" doc:"the command that caused it, as CLIENT/ID"`
+	Data      jsontext.Value `json:"data,omitempty" doc:"as the table of events says for the type"`
+	Truncated bool           `json:"truncated,omitzero" doc:"over the size limit: data is left out"`
 }
 
 // Validate reports missing or invalid fields.

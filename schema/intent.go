@@ -15,13 +15,11 @@ const (
 
 // Utterance is what a person wants of the robot, as somebody understood it.
 type Utterance struct {
-	Name string `json:"name"` // of the intent
-	// Slots are the details of the intent by name, such as the name of a guest.
-	Slots map[string]string `json:"slots,omitempty"`
-	Text  string            `json:"text,omitempty"` // what the person said
-	// Emotion is the one in which the robot shall answer; if left out, its own.
-	Emotion    string   `json:"emotion,omitempty"`
-	Confidence *float64 `json:"confidence,omitzero"` // 0 to 1; left out = certain
+	Name       string            `json:"name" doc:"of the intent"`
+	Slots      map[string]string `json:"slots,omitempty" doc:"its details by name"`
+	Text       string            `json:"text,omitempty" doc:"what the person said"`
+	Emotion    string            `json:"emotion,omitempty" doc:"the emotion in which the robot shall answer"`
+	Confidence *float64          `json:"confidence,omitzero" doc:"0 to 1; left out = certain"`
 }
 
 // Problems returns what is wrong with u. Pointers begin with at.
@@ -68,28 +66,25 @@ func (c *checks) text(pointer, text string, bound Bound) {
 // programs that answer intents with act/perform. It contains what people said, so observers
 // do not read it.
 type Intent struct {
-	TS      Time   `json:"ts"`
-	Session string `json:"session"`
-	Boot    string `json:"boot"`
-	ID      string `json:"id,omitempty"` // the command that posted it, as CLIENT/ID; left out if the body heard it
-	Source  string `json:"source"`       // the client that posted it, or body
-	By      string `json:"by,omitempty"`
+	TS      Time   `json:"ts" doc:"when the robot received it"`
+	Session string `json:"session" doc:"the connection that wrote this"`
+	Boot    string `json:"boot" doc:"this run of robotd"`
+	ID      string `json:"id,omitempty" doc:"the command that posted it, as CLIENT/ID; left out if the body heard it"`
+	Source  string `json:"source" doc:"the client that posted it, or body"`
+	By      string `json:"by,omitempty" doc:"the person"`
 	Utterance
-	// RobotEmotion is the emotion of the robot now, after the reaction.
-	RobotEmotion string `json:"robot_emotion,omitempty"`
-	// Reaction is what the robot does by its setting intents; nil = nothing, and Reason says
-	// why: low_confidence or unknown_intent. Then a responder may answer.
-	Reaction *Reaction `json:"reaction,omitzero"`
-	Reason   Reason    `json:"reason,omitempty"`
+	RobotEmotion string    `json:"robot_emotion,omitempty" doc:"the emotion of the robot now, after the reaction"`
+	Reaction     *Reaction `json:"reaction,omitzero" doc:"what the robot does by its setting intents; left out: nothing, then a responder may answer"`
+	Reason       Reason    `json:"reason,omitempty" doc:"why it does nothing: low_confidence or unknown_intent"`
 }
 
 // Reaction is what a robot does about an intent: at most one of act, activity, interrupt and
 // mode.
 type Reaction struct {
-	Act       string `json:"act,omitempty"`
-	Activity  string `json:"activity,omitempty"`
-	Interrupt string `json:"interrupt,omitempty"` // a handler
-	Mode      ModeID `json:"mode,omitempty"`
+	Act       string `json:"act,omitempty" doc:"the act that it performs"`
+	Activity  string `json:"activity,omitempty" doc:"the activity that gets the focus"`
+	Interrupt string `json:"interrupt,omitempty" doc:"the handler that it asks for"`
+	Mode      ModeID `json:"mode,omitempty" doc:"the mode that it sets"`
 }
 
 // Validate reports missing or invalid fields.
@@ -103,16 +98,16 @@ func (i *Intent) Validate() []Problem {
 
 // StateIntent is the robot's emotion, and the newest intent that it was confident of.
 type StateIntent struct {
-	Emotion      string     `json:"emotion,omitempty"` // missing = none since robotd started
-	EmotionSince Time       `json:"emotion_since,omitzero"`
-	Newest       *NewIntent `json:"newest,omitzero"`
+	Emotion      string     `json:"emotion,omitempty" doc:"the robot's emotion; left out until it has one"`
+	EmotionSince Time       `json:"emotion_since,omitzero" doc:"since when"`
+	Newest       *NewIntent `json:"newest,omitzero" doc:"the newest intent"`
 }
 
 // NewIntent is an intent in the state, without what people said.
 type NewIntent struct {
-	Name     string    `json:"name"`
-	TS       Time      `json:"ts"`
-	Source   string    `json:"source"` // as in Intent
-	Reaction *Reaction `json:"reaction,omitzero"`
-	Reason   Reason    `json:"reason,omitempty"`
+	Name     string    `json:"name" doc:"of the intent"`
+	TS       Time      `json:"ts" doc:"when it came"`
+	Source   string    `json:"source" doc:"the client that posted it, or body"`
+	Reaction *Reaction `json:"reaction,omitzero" doc:"what the robot did about it"`
+	Reason   Reason    `json:"reason,omitempty" doc:"why it did nothing"`
 }

@@ -7,14 +7,14 @@ package schema
 // Readers apply lost, offline and sleeping only to the session that they consider
 // current; online with a new session replaces it.
 type Presence struct {
-	State    PresenceState `json:"state"`
-	Session  string        `json:"session"`
-	Boot     string        `json:"boot"`
-	TS       Time          `json:"ts,omitzero"`
-	Since    Time          `json:"since,omitzero"`
-	Reason   string        `json:"reason,omitempty"`
-	WakeAt   Time          `json:"wake_at,omitzero"`
-	Software string        `json:"software,omitempty"`
+	State    PresenceState `json:"state" doc:"online, offline (it ended in order), lost or sleeping"`
+	Session  string        `json:"session" doc:"the connection that wrote this; every document that it writes names it"`
+	Boot     string        `json:"boot" doc:"this run of robotd"`
+	TS       Time          `json:"ts,omitzero" doc:"when this was written; a will has no time"`
+	Since    Time          `json:"since,omitzero" doc:"since when the connection exists"`
+	Reason   string        `json:"reason,omitempty" doc:"why it is gone, or that the control loop hangs (stalled)"`
+	WakeAt   Time          `json:"wake_at,omitzero" doc:"sleeping: when the robot will be started again"`
+	Software string        `json:"software,omitempty" doc:"program and version"`
 }
 
 // PresenceStalled is the reason in the presence of a robot that is connected but whose
@@ -32,31 +32,31 @@ func (p *Presence) Validate() []Problem {
 // Heartbeat is sent by the robot's control loop, so that it stops if the loop hangs,
 // although the connection still exists. QoS 0, every 2 s.
 type Heartbeat struct {
-	Session  string         `json:"session"`
-	Seq      int64          `json:"seq"`
-	MonoMS   int64          `json:"mono_ms"` // since boot
-	Boot     string         `json:"boot"`
-	Mode     ModeID         `json:"mode"`
-	Safety   SafetyState    `json:"safety"`
-	StateSeq int64          `json:"state_seq"`
-	Link     HeartbeatLink  `json:"link"`
-	Clock    HeartbeatClock `json:"clock"`
+	Session  string         `json:"session" doc:"the connection that wrote this"`
+	Seq      int64          `json:"seq" doc:"counts up with each heartbeat of a session"`
+	MonoMS   int64          `json:"mono_ms" doc:"monotonic time since robotd started, which safety/enable quotes as seen_mono_ms"`
+	Boot     string         `json:"boot" doc:"this run of robotd"`
+	Mode     ModeID         `json:"mode" doc:"the mode in charge"`
+	Safety   SafetyState    `json:"safety" doc:"the state of the safety core"`
+	StateSeq int64          `json:"state_seq" doc:"state_seq of the newest state"`
+	Link     HeartbeatLink  `json:"link" doc:"whether operators reach the robot"`
+	Clock    HeartbeatClock `json:"clock" doc:"the robot's clock and the fleet's"`
 }
 
 // HeartbeatLink echoes the newest fleet heartbeat that the robot has received: its
 // sender, its number, and how long ago it arrived. The sender knows when it sent it, and
 // so can compute the round-trip time.
 type HeartbeatLink struct {
-	State      LinkState `json:"state"`
-	Client     string    `json:"client,omitempty"`
-	FleetSeq   int64     `json:"fleet_seq,omitzero"`
-	FleetAgeMS int64     `json:"fleet_age_ms,omitzero"`
+	State      LinkState `json:"state" doc:"never, up, degraded or lost"`
+	Client     string    `json:"client,omitempty" doc:"sender of the newest heartbeat that the robot received"`
+	FleetSeq   int64     `json:"fleet_seq,omitzero" doc:"seq of that heartbeat, if it is of a fleetd"`
+	FleetAgeMS int64     `json:"fleet_age_ms,omitzero" doc:"how long before this heartbeat it arrived"`
 }
 
 // HeartbeatClock is the offset between the robot's clock and the fleet's.
 type HeartbeatClock struct {
-	OffsetMS int64 `json:"offset_ms,omitzero"` // fleet minus robot
-	Known    bool  `json:"known"`
+	OffsetMS int64 `json:"offset_ms,omitzero" doc:"the fleet's time minus the robot's"`
+	Known    bool  `json:"known" doc:"whether the robot has learnt the fleet's time"`
 }
 
 // Validate reports missing or invalid fields.
@@ -73,19 +73,19 @@ func (h *Heartbeat) Validate() []Problem {
 // stop the robot. Robots learn the fleet's time from TS. A console sends the same message
 // to its own robot, which does not learn the time from it.
 type FleetHeartbeat struct {
-	TS       Time          `json:"ts"`
-	Session  string        `json:"session"`
-	Seq      int64         `json:"seq"`
-	Instance FleetInstance `json:"instance,omitzero"`
+	TS       Time          `json:"ts" doc:"the fleet's time"`
+	Session  string        `json:"session" doc:"the connection that wrote this"`
+	Seq      int64         `json:"seq" doc:"counts up with each heartbeat of a session"`
+	Instance FleetInstance `json:"instance,omitzero" doc:"the fleetd that sends it"`
 }
 
 // FleetInstance is what an instance of fleetd says of itself to the others, for people. Robots
 // ignore it.
 type FleetInstance struct {
-	Version   string `json:"version,omitempty"`
-	StartedAt Time   `json:"started_at,omitzero"`
-	Leads     bool   `json:"leads,omitempty"`
-	Database  bool   `json:"database,omitempty"` // answers the instance
+	Version   string `json:"version,omitempty" doc:"of fleetd"`
+	StartedAt Time   `json:"started_at,omitzero" doc:"when it started"`
+	Leads     bool   `json:"leads,omitempty" doc:"it is the leader"`
+	Database  bool   `json:"database,omitempty" doc:"its database answers"`
 }
 
 // MaxInstanceVersion is the longest version in a heartbeat, which brokers bound to 256 bytes.
@@ -104,11 +104,11 @@ func (h *FleetHeartbeat) Validate() []Problem {
 // robot, or that the broker ends the client's connection because a newer one has the same
 // client id.
 type Notice struct {
-	TS     Time   `json:"ts"`
-	Reason Reason `json:"reason"`
-	Topic  string `json:"topic,omitempty"`
-	Detail string `json:"detail,omitempty"`
-	Count  int64  `json:"count,omitzero"` // number of refusals and undelivered commands since the last notice
+	TS     Time   `json:"ts" doc:"when this was written"`
+	Reason Reason `json:"reason" doc:"why the broker refused the message"`
+	Topic  string `json:"topic,omitempty" doc:"of the message"`
+	Detail string `json:"detail,omitempty" doc:"in a sentence, with the way out"`
+	Count  int64  `json:"count,omitzero" doc:"refusals and undelivered commands since the last notice"`
 }
 
 // Validate reports missing or invalid fields.

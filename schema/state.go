@@ -6,234 +6,226 @@ import "github.com/go-json-experiment/json/jsontext"
 // (changes within 100 ms together, safety changes at once) and at least every 10 s.
 // StateSeq rises with every publication of a boot.
 type State struct {
-	TS           Time            `json:"ts"`
-	Session      string          `json:"session"`
-	Boot         string          `json:"boot"`
-	StateSeq     int64           `json:"state_seq"`
-	Safety       StateSafety     `json:"safety"`
-	Mode         StateMode       `json:"mode"`
-	Auto         StateAuto       `json:"auto"`
-	Interrupts   []Interrupt     `json:"interrupts"`
-	Interrupters []Interrupter   `json:"interrupters"`
-	Queue        StateQueue      `json:"queue"`
-	Life         *StateLife      `json:"life,omitzero"`   // missing = a release without autonomous life
-	Intent       *StateIntent    `json:"intent,omitzero"` // nil = no intent and no emotion since robotd started
-	Link         StateLink       `json:"link"`
-	Units        []UnitState     `json:"units"`
-	Signals      []SignalState   `json:"signals,omitempty"`   // what the body senses now
-	Diagnosis    []Device        `json:"diagnosis,omitempty"` // units that are not normal
-	LastReq      *LastRequest    `json:"last_req,omitzero"`
-	Control      *StateControl   `json:"control,omitzero"`   // nil = nobody has control
-	Recording    *StateRecording `json:"recording,omitzero"` // nil = no act is being recorded
-	Running      []RunningReq    `json:"running,omitempty"`
-	Alerts       []Alert         `json:"alerts"`
-	Dropped      DroppedCounters `json:"dropped"`
-	Log          bool            `json:"log,omitzero"`       // the log on the robot is on, see log/on
-	Truncated    bool            `json:"truncated,omitzero"` // over the size limit: details are left out, then the oldest alerts, finally all but safety, mode and status
+	TS           Time            `json:"ts" doc:"when this was written"`
+	Session      string          `json:"session" doc:"the connection that wrote this"`
+	Boot         string          `json:"boot" doc:"this run of robotd"`
+	StateSeq     int64           `json:"state_seq" doc:"counts up with each publication of a boot"`
+	Safety       StateSafety     `json:"safety" doc:"the permission to move"`
+	Mode         StateMode       `json:"mode" doc:"the mode of operation"`
+	Auto         StateAuto       `json:"auto" doc:"the performance of the story in ato"`
+	Interrupts   []Interrupt     `json:"interrupts" doc:"the interrupts that run, in the order in which they began"`
+	Interrupters []Interrupter   `json:"interrupters" doc:"who may ask for interrupts"`
+	Queue        StateQueue      `json:"queue" doc:"the acts that are performed, wait or have ended"`
+	Life         *StateLife      `json:"life,omitzero" doc:"autonomous life; left out by a release without it"`
+	Intent       *StateIntent    `json:"intent,omitzero" doc:"the newest intent and the emotion; left out until robotd received one"`
+	Link         StateLink       `json:"link" doc:"whether an operator can reach the robot"`
+	Units        []UnitState     `json:"units" doc:"the units of the body"`
+	Signals      []SignalState   `json:"signals,omitempty" doc:"what the body senses now"`
+	Diagnosis    []Device        `json:"diagnosis,omitempty" doc:"units that are not normal"`
+	LastReq      *LastRequest    `json:"last_req,omitzero" doc:"the newest answered command, for a client that missed the answer"`
+	Control      *StateControl   `json:"control,omitzero" doc:"who has manual control; left out if nobody has"`
+	Recording    *StateRecording `json:"recording,omitzero" doc:"the act that is being recorded; left out if none is"`
+	Running      []RunningReq    `json:"running,omitempty" doc:"accepted commands that have not ended"`
+	Alerts       []Alert         `json:"alerts" doc:"present problems that a person should know about"`
+	Dropped      DroppedCounters `json:"dropped" doc:"messages dropped since robotd started"`
+	Log          bool            `json:"log,omitzero" doc:"the log on the robot is on, see log/on"`
+	Truncated    bool            `json:"truncated,omitzero" doc:"over the size limit: details are left out, then the oldest alerts, finally all but safety, mode and status"`
 }
 
 // StateSafety is the state of the safety core.
 type StateSafety struct {
-	State        SafetyState `json:"state"`
-	LatchedBy    string      `json:"latched_by,omitempty"` // the person or device that requested the stop in force
-	Cause        Reason      `json:"cause,omitempty"`
-	CauseDetail  string      `json:"cause_detail,omitempty"` // HALT and E_STOP: what stopped the robot, in a sentence, also when that is over
-	EStopInput   bool        `json:"estop_input"`            // a physical stop input is pressed
-	Latches      []StopLatch `json:"latches,omitempty"`      // latched stops; the robot cannot be enabled before they are released
-	NotPersisted bool        `json:"not_persisted,omitzero"` // latches or E_STOP are not on the robot's disk; a restart would lose them
+	State        SafetyState `json:"state" doc:"DISABLED, ENABLED, SOFT_STOP, STOP, HALT, E_STOP or RESET"`
+	LatchedBy    string      `json:"latched_by,omitempty" doc:"the person or device that requested the stop in force"`
+	Cause        Reason      `json:"cause,omitempty" doc:"why it is not ENABLED, as a reason"`
+	CauseDetail  string      `json:"cause_detail,omitempty" doc:"HALT and E_STOP: what stopped the robot, in a sentence, also when that is over"`
+	EStopInput   bool        `json:"estop_input" doc:"a physical stop input is pressed"`
+	Latches      []StopLatch `json:"latches,omitempty" doc:"latched stops; the robot cannot be enabled before they are released"`
+	NotPersisted bool        `json:"not_persisted,omitzero" doc:"latches or E_STOP are not on the robot's disk; a restart would lose them"`
 }
 
 // StateMode is the state of the mode supervisor.
 type StateMode struct {
-	System       SystemStatus `json:"system"`
-	Active       ModeID       `json:"active"`
-	Intended     ModeID       `json:"intended"`
-	Phase        ModePhase    `json:"phase"`
-	Paused       bool         `json:"paused"`
-	Since        Time         `json:"since"`
-	FallbackFrom ModeID       `json:"fallback_from,omitempty"`
-	Calibrated   bool         `json:"calibrated"`
+	System       SystemStatus `json:"system" doc:"robotd is starting, running or stopping"`
+	Active       ModeID       `json:"active" doc:"the mode in charge"`
+	Intended     ModeID       `json:"intended" doc:"the mode that was asked for; it differs from active during a change and after a fallback"`
+	Phase        ModePhase    `json:"phase" doc:"how far a change of modes is"`
+	Paused       bool         `json:"paused" doc:"the mode in charge is paused"`
+	Since        Time         `json:"since" doc:"since when the mode is in charge"`
+	FallbackFrom ModeID       `json:"fallback_from,omitempty" doc:"the mode that failed and was replaced by this one"`
+	Calibrated   bool         `json:"calibrated" doc:"calibration has succeeded since robotd started"`
 }
 
 // StateAuto is the state of ato.
 type StateAuto struct {
-	Status       AutoStatus `json:"status"`
-	Reason       Reason     `json:"reason,omitempty"` // why it is stopped
-	Story        *StoryRef  `json:"story,omitzero"`
-	ActIndex     int        `json:"act_index"`
-	Act          string     `json:"act,omitempty"`
-	Loop         int64      `json:"loop"`                   // how often the story has restarted from its first act
-	FailedRounds int64      `json:"failed_rounds,omitzero"` // rounds in a row in which no act succeeded; the alert story_failing has the last error
-	PauseCount   int        `json:"pause_count"`
-	PauseHolders []Pause    `json:"pause_holders"`
+	Status       AutoStatus `json:"status" doc:"halt (not in ato), idle (the story is performed), paused or stopped"`
+	Reason       Reason     `json:"reason,omitempty" doc:"why it is stopped"`
+	Story        *StoryRef  `json:"story,omitzero" doc:"the story"`
+	ActIndex     int        `json:"act_index" doc:"which act of the story, from 0"`
+	Act          string     `json:"act,omitempty" doc:"the id of that act"`
+	Loop         int64      `json:"loop" doc:"how often the story has restarted from its first act"`
+	FailedRounds int64      `json:"failed_rounds,omitzero" doc:"rounds in a row in which no act succeeded; the alert story_failing has the last error"`
+	PauseCount   int        `json:"pause_count" doc:"how many pause tokens are held"`
+	PauseHolders []Pause    `json:"pause_holders" doc:"the pause tokens; the story goes on when none is held"`
 }
 
 // StoryRef names a published story revision.
 type StoryRef struct {
-	ID     string `json:"id"`
-	Rev    int64  `json:"rev"`
-	SHA256 string `json:"sha256,omitempty"`
+	ID     string `json:"id" doc:"the story"`
+	Rev    int64  `json:"rev" doc:"its revision"`
+	SHA256 string `json:"sha256,omitempty" doc:"digest of its bytes"`
 }
 
 // Pause is one pause token.
 type Pause struct {
-	Token string `json:"token"` // kind, or kind:key
-	By    string `json:"by,omitempty"`
-	Why   string `json:"why,omitempty"`
-	Since Time   `json:"since"`
-	// NeedsContinue says that the pause outlasts its cause until auto/continue. Every operator's pause
-	// lasts until then.
-	NeedsContinue bool `json:"needs_continue,omitzero"`
+	Token         string `json:"token" doc:"its name: kind, or kind:key; auto/continue takes it as token"`
+	By            string `json:"by,omitempty" doc:"who holds it"`
+	Why           string `json:"why,omitempty" doc:"the reason that they gave"`
+	Since         Time   `json:"since" doc:"since when"`
+	NeedsContinue bool   `json:"needs_continue,omitzero" doc:"it outlasts its cause until auto/continue, as every pause of an operator does"`
 }
 
 // Interrupt is one running interrupt. Interrupts are listed in the order in which they
 // were added.
 type Interrupt struct {
-	ID          string `json:"id"`
-	Handler     string `json:"handler"`
-	Interrupter string `json:"interrupter"`
-	Since       Time   `json:"since"`
+	ID          string `json:"id" doc:"what interrupt/cancel takes"`
+	Handler     string `json:"handler" doc:"the handler that runs"`
+	Interrupter string `json:"interrupter" doc:"on whose behalf"`
+	Since       Time   `json:"since" doc:"since when"`
 }
 
 // Interrupter is a source of interrupts and its state.
 type Interrupter struct {
-	ID    string           `json:"id"`
-	State InterrupterState `json:"state"`
+	ID    string           `json:"id" doc:"ai, touch, screen, power or operator"`
+	State InterrupterState `json:"state" doc:"running: it may ask; stopped: interrupter/stop forbade it; halted: ato is not in charge"`
 }
 
 // SignalState is a signal of the body that is on.
 type SignalState struct {
-	Signal string  `json:"signal"`         // touch, people, sound, dark, push, lift or fall
-	Name   string  `json:"name,omitempty"` // such as the area of a touch
-	Level  float64 `json:"level,omitzero"` // how many people; dB(A) of a sound if it is measured
-	Since  Time    `json:"since"`
+	Signal string  `json:"signal" doc:"touch, people, sound, dark, push, lift or fall"`
+	Name   string  `json:"name,omitempty" doc:"such as the area of a touch"`
+	Level  float64 `json:"level,omitzero" doc:"how many people; dB(A) of a sound if it is measured"`
+	Since  Time    `json:"since" doc:"since when"`
 }
 
 // StateQueue is the executor's queue: the running entry, the waiting ones, and the last
 // five that have ended.
 type StateQueue struct {
-	Current   string   `json:"current,omitempty"`
-	Waiting   []string `json:"waiting"`
-	Completed []string `json:"completed"` // ids of acts, the newest first
-	// CompletedActs are the acts of Completed with their requests. Earlier releases do not
-	// send it: nil.
-	CompletedActs []QueuedAct `json:"completed_acts,omitempty"`
-	Failed        []Failed    `json:"failed"` // the newest first
-	// Queued are the acts of Current and Waiting with their requests, the running one first.
-	Queued []QueuedAct `json:"queued,omitempty"`
+	Current       string      `json:"current,omitempty" doc:"the act that is performed"`
+	Waiting       []string    `json:"waiting" doc:"acts that wait"`
+	Completed     []string    `json:"completed" doc:"ids of acts that ended as they should, the newest first, at most five"`
+	CompletedActs []QueuedAct `json:"completed_acts,omitempty" doc:"the same acts with their requests; an earlier release does not send it"`
+	Failed        []Failed    `json:"failed" doc:"acts that failed, the newest first, at most five"`
+	Queued        []QueuedAct `json:"queued,omitempty" doc:"the acts of current and waiting with their requests, the one that is performed first"`
 }
 
 // QueuedAct is an act that is performed, waits, or was performed to its end. ReqID is the
 // request for it, as CLIENT/ID; an act of the story has none.
 type QueuedAct struct {
-	Act   string `json:"act"`
-	ReqID string `json:"req_id,omitempty"`
+	Act   string `json:"act" doc:"its id"`
+	ReqID string `json:"req_id,omitempty" doc:"the request for it, as CLIENT/ID; an act of the story has none"`
 }
 
 // Failed is an act that has failed.
 type Failed struct {
-	Act    string `json:"act"`
-	ReqID  string `json:"req_id,omitempty"` // as in QueuedAct
-	Reason Reason `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	Act    string `json:"act" doc:"its id"`
+	ReqID  string `json:"req_id,omitempty" doc:"as in queued"`
+	Reason Reason `json:"reason" doc:"why it failed"`
+	Detail string `json:"detail,omitempty" doc:"in a sentence"`
 }
 
 // StateLink is the robot's view of the link to its operators.
 type StateLink struct {
-	State  LinkState `json:"state"`
-	Since  Time      `json:"since"`
-	Client string    `json:"client,omitempty"` // sender of the newest heartbeat
-	// BudgetMS is how much more silence there may be before the link counts as lost;
-	// 0 if lost. Silence drains it, and timely heartbeats refill it at a quarter of
-	// that speed.
-	BudgetMS   int64       `json:"budget_ms,omitzero"`
-	Policy     LinkLoss    `json:"policy,omitempty"` // of the active mode
-	LastOutage *LinkOutage `json:"last_outage,omitzero"`
+	State      LinkState   `json:"state" doc:"never (no heartbeat since robotd started), up, degraded or lost"`
+	Since      Time        `json:"since" doc:"since when"`
+	Client     string      `json:"client,omitempty" doc:"sender of the newest heartbeat"`
+	BudgetMS   int64       `json:"budget_ms,omitzero" doc:"how much more silence there may be before the link counts as lost, 0 if it is; silence drains it, and timely heartbeats refill it at a quarter of that speed"`
+	Policy     LinkLoss    `json:"policy,omitempty" doc:"what the mode in charge does when the link is lost: safe or continue"`
+	LastOutage *LinkOutage `json:"last_outage,omitzero" doc:"the newest time in which the link was lost"`
 }
 
 // LinkOutage is a period in which the link was lost.
 type LinkOutage struct {
-	From Time `json:"from"`        // time of the last heartbeat before it
-	To   Time `json:"to,omitzero"` // time of the first heartbeat after it; left out while it lasts
+	From Time `json:"from" doc:"time of the last heartbeat before it"`
+	To   Time `json:"to,omitzero" doc:"time of the first heartbeat after it; left out while it lasts"`
 }
 
 // UnitState is the state of one unit. idle: at rest and not allowed to move. run:
 // switched on and allowed to move, whether or not it moves. halt: braking to standstill,
 // then error. error: off until a reset.
 type UnitState struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	State  string `json:"state"` // idle, run, halt, error
-	Detail string `json:"detail,omitempty"`
+	ID     string `json:"id" doc:"as in caps"`
+	Kind   string `json:"kind" doc:"as in caps"`
+	State  string `json:"state" doc:"idle (at rest, may not move), run (may move), halt (slows down on its way to error) or error (off until a reset)"`
+	Detail string `json:"detail,omitempty" doc:"what the unit says about itself, such as the charge of a battery"`
 }
 
 // LastRequest is the newest answered request, so that a client that missed the answer
 // finds it in the state.
 type LastRequest struct {
-	ID     string `json:"id"`
-	Client string `json:"client"`
-	Verb   string `json:"verb"`
-	Word   string `json:"word,omitempty"` // its first argument
-	Status Status `json:"status"`
-	Result Result `json:"result,omitempty"`
-	Reason Reason `json:"reason,omitempty"`
+	ID     string `json:"id" doc:"its id"`
+	Client string `json:"client" doc:"who sent it"`
+	Verb   string `json:"verb" doc:"its verb"`
+	Word   string `json:"word,omitempty" doc:"its first argument"`
+	Status Status `json:"status" doc:"of its newest answer"`
+	Result Result `json:"result,omitempty" doc:"of that answer"`
+	Reason Reason `json:"reason,omitempty" doc:"of that answer"`
 }
 
 // StateControl is the holder of manual control.
 type StateControl struct {
-	Holder          string `json:"holder"`
-	By              string `json:"by,omitempty"`
-	Scope           string `json:"scope"` // manual, or all
-	UntilMS         int64  `json:"until_ms"`
-	TakeoverAllowed bool   `json:"takeover_allowed"`
+	Holder          string `json:"holder" doc:"the client"`
+	By              string `json:"by,omitempty" doc:"the person"`
+	Scope           string `json:"scope" doc:"manual, or all: then only the holder sets the mode, too"`
+	UntilMS         int64  `json:"until_ms" doc:"when the lease ends unless it is renewed, by the robot's monotonic clock"`
+	TakeoverAllowed bool   `json:"takeover_allowed" doc:"another operator may take it over"`
 }
 
 // StateRecording is an act that is being recorded with manual/act-record.
 type StateRecording struct {
-	Act    string `json:"act"`
-	Holder string `json:"holder"` // the client whose manual commands become the act
-	By     string `json:"by,omitempty"`
-	Since  Time   `json:"since"`
+	Act    string `json:"act" doc:"the id that the act gets"`
+	Holder string `json:"holder" doc:"the client whose manual commands become the act"`
+	By     string `json:"by,omitempty" doc:"the person"`
+	Since  Time   `json:"since" doc:"since when"`
 }
 
 // RunningReq is one accepted command that has not ended.
 type RunningReq struct {
-	ID       string `json:"id"`
-	Client   string `json:"client"`
-	Verb     string `json:"verb"`
-	Progress *int   `json:"progress,omitzero"`
+	ID       string `json:"id" doc:"its id"`
+	Client   string `json:"client" doc:"who sent it"`
+	Verb     string `json:"verb" doc:"its verb"`
+	Progress *int   `json:"progress,omitzero" doc:"0 to 100, if it is known"`
 }
 
 // Device is the diagnosis of a unit that is not normal.
 type Device struct {
-	ID             string         `json:"id"` // of the unit
-	Severity       DeviceSeverity `json:"severity"`
-	Effect         DeviceEffect   `json:"effect"`
-	Fault          string         `json:"fault,omitempty"`
-	Unacknowledged bool           `json:"unacknowledged,omitzero"` // sys/ack-fault is needed once the fault is gone
-	Heat           Heat           `json:"heat,omitempty"`          // missing = it reports no temperature
-	TemperatureC   *float64       `json:"temperature_c,omitzero"`  // as reported last
-	Since          Time           `json:"since"`                   // of the present effect
+	ID             string         `json:"id" doc:"of the unit"`
+	Severity       DeviceSeverity `json:"severity" doc:"what a fault of this unit means: negligible, serious or critical"`
+	Effect         DeviceEffect   `json:"effect" doc:"what the robot does about it: none, disabled or rest"`
+	Fault          string         `json:"fault,omitempty" doc:"what is wrong, in the words of the driver"`
+	Unacknowledged bool           `json:"unacknowledged,omitzero" doc:"sys/ack-fault is needed once the fault is gone"`
+	Heat           Heat           `json:"heat,omitempty" doc:"normal, warm, hot or critical; left out if it reports no temperature"`
+	TemperatureC   *float64       `json:"temperature_c,omitzero" doc:"as reported last"`
+	Since          Time           `json:"since" doc:"since when the present effect lasts"`
 }
 
 // Alert is a present problem that an operator should know about. Its text does not change
 // under an id. A cleared alert is removed from the list, with the event alert_cleared.
 type Alert struct {
-	ID      string     `json:"id"`
-	Type    string     `json:"type"`
-	Level   AlertLevel `json:"level"`
-	Source  string     `json:"source"`
-	FirstTS Time       `json:"first_ts"`
-	Detail  string     `json:"detail"`
-	Hint    string     `json:"hint,omitempty"`
-	Refs    []Ref      `json:"refs,omitempty"` // the unit that it is about
+	ID      string     `json:"id" doc:"of this occurrence"`
+	Type    string     `json:"type" doc:"a row of the table of alerts"`
+	Level   AlertLevel `json:"level" doc:"info, warn, error or critical"`
+	Source  string     `json:"source" doc:"what it is about, such as a unit"`
+	FirstTS Time       `json:"first_ts" doc:"when it began"`
+	Detail  string     `json:"detail" doc:"in a sentence; it does not change under an id"`
+	Hint    string     `json:"hint,omitempty" doc:"the way out"`
+	Refs    []Ref      `json:"refs,omitempty" doc:"the unit that it is about"`
 }
 
 // DroppedCounters counts dropped messages since boot.
 type DroppedCounters struct {
-	Events  int64 `json:"events"`
-	Acks    int64 `json:"acks"`
-	Records int64 `json:"records,omitzero"` // of the flight recorder
+	Events  int64 `json:"events" doc:"events over the rate"`
+	Acks    int64 `json:"acks" doc:"answers"`
+	Records int64 `json:"records,omitzero" doc:"records of the flight recorder"`
 }
 
 // Validate reports missing or invalid fields.
@@ -251,63 +243,60 @@ func (s *State) Validate() []Problem {
 // Modes is the catalogue of modes with the reasons why each cannot be selected now, so
 // that a person sees them in advance. Retained.
 type Modes struct {
-	TS        Time   `json:"ts"`
-	Session   string `json:"session"`
-	ModesRev  int64  `json:"modes_rev"`
-	Modes     []Mode `json:"modes"`
-	Truncated bool   `json:"truncated,omitzero"` // over the size limit: details are left out, then further reasons, then parameters
+	TS        Time   `json:"ts" doc:"when this was written"`
+	Session   string `json:"session" doc:"the connection that wrote this"`
+	ModesRev  int64  `json:"modes_rev" doc:"counts up with each change"`
+	Modes     []Mode `json:"modes" doc:"the modes, in the order of their numbers"`
+	Truncated bool   `json:"truncated,omitzero" doc:"over the size limit: details are left out, then further reasons, then parameters"`
 }
 
 // Mode is one entry of the catalogue; N is its stable number from 0 in order of
 // registration.
 type Mode struct {
-	ID         ModeID     `json:"id"`
-	N          int        `json:"n"`
-	Name       string     `json:"name"`
-	Kind       string     `json:"kind"` // builtin
-	Status     ModeStatus `json:"status"`
-	Enabled    bool       `json:"enabled"`
-	Running    bool       `json:"running"`
-	Selectable bool       `json:"selectable"`
-	WhyNot     []WhyNot   `json:"why_not"`
-	LinkLoss   LinkLoss   `json:"link_loss"`
-	NeedsLease bool       `json:"needs_lease,omitzero"` // only the client with control of scope "all" may request it
-	// Role is what the mode is for the others: calibration (it runs by itself at boot),
-	// default (it replaces a mode that fails) or safe (the robot waits in it).
-	Role          string      `json:"role,omitempty"`
-	LinkTimeoutMS int64       `json:"link_timeout_ms,omitzero"` // silence of the operators after which it ends; absent: it goes on
-	Params        []ModeParam `json:"params,omitempty"`
-	// Critical is what the calibration mode checks before other modes may run.
-	Critical []Critical `json:"critical,omitempty"`
+	ID            ModeID      `json:"id" doc:"what mode/set takes"`
+	N             int         `json:"n" doc:"its stable number from 0, in the order of registration"`
+	Name          string      `json:"name" doc:"for people"`
+	Kind          string      `json:"kind" doc:"builtin"`
+	Status        ModeStatus  `json:"status" doc:"how far it is"`
+	Enabled       bool        `json:"enabled" doc:"mode/disable has not switched it off"`
+	Running       bool        `json:"running" doc:"it is in charge"`
+	Selectable    bool        `json:"selectable" doc:"mode/set would take it now"`
+	WhyNot        []WhyNot    `json:"why_not" doc:"why it cannot be selected now, the decisive reason first"`
+	LinkLoss      LinkLoss    `json:"link_loss" doc:"what it does when the link is lost: safe or continue"`
+	NeedsLease    bool        `json:"needs_lease,omitzero" doc:"only the client with control of scope 'all' may request it"`
+	Role          string      `json:"role,omitempty" doc:"what it is for the others: calibration (it runs by itself at the start), default (it replaces a mode that fails) or safe (the robot waits in it)"`
+	LinkTimeoutMS int64       `json:"link_timeout_ms,omitzero" doc:"silence of the operators after which it ends; left out: it goes on"`
+	Params        []ModeParam `json:"params,omitempty" doc:"what mode/param sets"`
+	Critical      []Critical  `json:"critical,omitempty" doc:"of the calibration mode: what it checks before other modes may run"`
 }
 
 // Critical is one part of the configuration that calibration puts in force and checks.
 type Critical struct {
-	Name    string `json:"name"`              // map, units, homing, languages
-	Value   string `json:"value"`             // in force since the last calibration
-	Pending string `json:"pending,omitempty"` // what the next calibration puts in force instead
-	Reason  Reason `json:"reason,omitempty"`  // why the last calibration failed on it
-	Detail  string `json:"detail,omitempty"`
+	Name    string `json:"name" doc:"map, units, homing or languages"`
+	Value   string `json:"value" doc:"in force since the last calibration"`
+	Pending string `json:"pending,omitempty" doc:"what the next calibration puts in force instead"`
+	Reason  Reason `json:"reason,omitempty" doc:"why the last calibration failed on it"`
+	Detail  string `json:"detail,omitempty" doc:"in a sentence"`
 }
 
 // ModeParam is a parameter of a mode, which mode/param sets. Its type is number, integer,
 // boolean or word; Min and Max are there for numbers, OneOf for words.
 type ModeParam struct {
-	Name    string         `json:"name"`
-	Type    ConfigType     `json:"type"`
-	Unit    string         `json:"unit,omitempty"`
-	Min     *float64       `json:"min,omitzero"`
-	Max     *float64       `json:"max,omitzero"`
-	OneOf   []string       `json:"one_of,omitempty"`
-	Default jsontext.Value `json:"default"`
-	Value   jsontext.Value `json:"value"`
-	Purpose string         `json:"purpose"`
+	Name    string         `json:"name" doc:"its name"`
+	Type    ConfigType     `json:"type" doc:"number, integer, boolean or word"`
+	Unit    string         `json:"unit,omitempty" doc:"of a number"`
+	Min     *float64       `json:"min,omitzero" doc:"the least number"`
+	Max     *float64       `json:"max,omitzero" doc:"the greatest number"`
+	OneOf   []string       `json:"one_of,omitempty" doc:"the words"`
+	Default jsontext.Value `json:"default" doc:"its value if nobody sets it"`
+	Value   jsontext.Value `json:"value" doc:"its value now"`
+	Purpose string         `json:"purpose" doc:"what it is for"`
 }
 
 // WhyNot is one reason why a mode cannot be selected. The most important one is first.
 type WhyNot struct {
-	Reason Reason `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	Reason Reason `json:"reason" doc:"the check that fails"`
+	Detail string `json:"detail,omitempty" doc:"in a sentence"`
 }
 
 // Validate reports missing or invalid fields.

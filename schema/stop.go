@@ -18,17 +18,13 @@ const MoreStops = "more-stops"
 // StopLatch is a stop that a person requested and that stays in force until it is
 // released by its id. A robot with a latch cannot be enabled.
 type StopLatch struct {
-	ID    string    `json:"id"`
-	Level StopLevel `json:"level"`
-	By    string    `json:"by,omitempty"` // the person, or the client
-	Why   string    `json:"why,omitempty"`
-	Since Time      `json:"since"`
-	// Client is the client that sent the stop directly, so that nobody has verified
-	// By; empty if fleetd has verified By.
-	Client string `json:"client,omitempty"`
-	// All: the stop was for all robots. fleetd then extends it to robots that were
-	// offline, from the report of any robot that received it.
-	All bool `json:"all,omitzero"`
+	ID     string    `json:"id" doc:"the id by which it is released"`
+	Level  StopLevel `json:"level" doc:"how it stops: soft_stop, stop or halt"`
+	By     string    `json:"by,omitempty" doc:"the person, or the client"`
+	Why    string    `json:"why,omitempty" doc:"the reason that they gave"`
+	Since  Time      `json:"since" doc:"when the robot latched it"`
+	Client string    `json:"client,omitempty" doc:"the client that sent the stop directly, so that nobody has verified by; left out if fleetd has"`
+	All    bool      `json:"all,omitzero" doc:"the stop was for all robots; fleetd then extends it to robots that were offline"`
 }
 
 // Asker names who requested the stop, for people.
@@ -51,12 +47,12 @@ func Asker(client, by string) string {
 // message releases nothing. A document that cannot be decoded is a stop. A document
 // without a signature can add latches but cannot release one.
 type DesiredStop struct {
-	Rev     int64       `json:"rev"`
-	FleetID string      `json:"fleet_id"`
-	Stops   []StopLatch `json:"stops"`
-	TS      Time        `json:"ts"`
-	Counter int64       `json:"counter,omitzero"`
-	Sig     *Signature  `json:"sig,omitzero"`
+	Rev     int64       `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID string      `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Stops   []StopLatch `json:"stops" doc:"the stops that hold the robot; one that is missing in a higher revision is released"`
+	TS      Time        `json:"ts" doc:"when this was written"`
+	Counter int64       `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig     *Signature  `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
 }
 
 // Validate reports missing or invalid fields.
@@ -76,17 +72,17 @@ func (d *DesiredStop) Validate() []Problem {
 // by itself. A document that cannot be decoded is a stop. A document without a signature
 // can stop but cannot release.
 type FleetStop struct {
-	Rev     int64      `json:"rev"`
-	FleetID string     `json:"fleet_id"`
-	Active  bool       `json:"active"`
-	ID      string     `json:"id,omitempty"`
-	Level   StopLevel  `json:"level,omitempty"`
-	By      string     `json:"by,omitempty"`
-	Client  string     `json:"client,omitempty"` // as in StopLatch
-	Why     string     `json:"why,omitempty"`
-	TS      Time       `json:"ts"`
-	Counter int64      `json:"counter,omitzero"`
-	Sig     *Signature `json:"sig,omitzero"`
+	Rev     int64      `json:"rev" doc:"rises per fleet id"`
+	FleetID string     `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Active  bool       `json:"active" doc:"true = every robot is stopped; false = this stop is released"`
+	ID      string     `json:"id,omitempty" doc:"the id by which it is released"`
+	Level   StopLevel  `json:"level,omitempty" doc:"how it stops: soft_stop, stop or halt"`
+	By      string     `json:"by,omitempty" doc:"the person, or the client"`
+	Client  string     `json:"client,omitempty" doc:"the client that sent the stop directly, so that nobody has verified by; left out if fleetd has"`
+	Why     string     `json:"why,omitempty" doc:"the reason that they gave"`
+	TS      Time       `json:"ts" doc:"when this was written"`
+	Counter int64      `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig     *Signature `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
 }
 
 // Validate reports missing or invalid fields.
@@ -104,12 +100,12 @@ func (f *FleetStop) Validate() []Problem {
 // stops: one that cannot be decoded or that selects no robots stops all. It can only
 // stop; only fleetd can release.
 type StopRequest struct {
-	ID     string            `json:"id,omitempty"`
-	Level  StopLevel         `json:"level,omitempty"` // stop if left out
-	Robots []string          `json:"robots,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"` // a robot must have all of them
-	By     string            `json:"by,omitempty"`
-	Why    string            `json:"why,omitempty"`
+	ID     string            `json:"id,omitempty" doc:"under which the stop is latched; the client's name if left out"`
+	Level  StopLevel         `json:"level,omitempty" doc:"soft_stop, stop or halt; stop if left out"`
+	Robots []string          `json:"robots,omitempty" doc:"which robots; with neither robots nor labels every robot stops"`
+	Labels map[string]string `json:"labels,omitempty" doc:"or the robots that have all of these labels"`
+	By     string            `json:"by,omitempty" doc:"the person"`
+	Why    string            `json:"why,omitempty" doc:"the reason, which people are shown"`
 }
 
 // ReadStop decodes a client's direct stop. It always returns a stop: a payload that
@@ -164,11 +160,11 @@ func (c *checks) level(pointer string, l StopLevel) {
 // Revoked lists the names and the serial numbers of certificates that the broker no
 // longer accepts. Retained; a higher revision replaces the whole list.
 type Revoked struct {
-	Rev     int64    `json:"rev"`
-	FleetID string   `json:"fleet_id"`
-	Names   []string `json:"names"`
-	Serials []string `json:"serials"` // lower-case hexadecimal
-	TS      Time     `json:"ts"`
+	Rev     int64    `json:"rev" doc:"rises per fleet id"`
+	FleetID string   `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Names   []string `json:"names" doc:"names that the broker no longer accepts"`
+	Serials []string `json:"serials" doc:"certificates that it no longer accepts, in lower-case hexadecimal"`
+	TS      Time     `json:"ts" doc:"when this was written"`
 }
 
 // Validate reports missing or invalid fields.

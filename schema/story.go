@@ -6,30 +6,25 @@ import "strconv"
 // compares Rev with the revision that it has reported. A null Story under a higher Rev
 // withdraws the story; deleting the retained message changes nothing.
 type DesiredStory struct {
-	Rev     int64     `json:"rev"`                         // rises per robot and fleet id
-	FleetID string    `json:"fleet_id"`                    // UUID of the fleet's database
-	Story   *StoryPin `json:"story" jsonschema:"nullable"` // null = withdrawn
-	Apply   Apply     `json:"apply"`
-	// DeadlineTS is the time after which a robot that has not activated the story
-	// keeps its present one.
-	DeadlineTS Time   `json:"deadline_ts,omitzero"`
-	By         string `json:"by,omitempty"`
-	TS         Time   `json:"ts"`
-	// Counter rises with every release of the fleet, also if an old story is assigned
-	// again, so that an old document cannot be replayed.
-	Counter int64      `json:"counter,omitzero"`
-	Sig     *Signature `json:"sig,omitzero"`
-	// Released is the signature over the blob by the person who released it.
-	Released *Signature `json:"released,omitzero"`
+	Rev        int64      `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID    string     `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Story      *StoryPin  `json:"story" jsonschema:"nullable" doc:"the revision; null = withdrawn"`
+	Apply      Apply      `json:"apply" doc:"when it takes over: next_act, now or next_start"`
+	DeadlineTS Time       `json:"deadline_ts,omitzero" doc:"a robot that has not activated the story by then keeps its present one"`
+	By         string     `json:"by,omitempty" doc:"the person who assigned it"`
+	TS         Time       `json:"ts" doc:"when it was assigned"`
+	Counter    int64      `json:"counter,omitzero" doc:"rises with every signed document of the fleet, so that an old one cannot be replayed"`
+	Sig        *Signature `json:"sig,omitzero" doc:"signature of this document"`
+	Released   *Signature `json:"released,omitzero" doc:"signature of the story's bytes by the person who released it"`
 }
 
 // StoryPin names the exact bytes of a published story.
 type StoryPin struct {
-	ID     string `json:"id"`
-	Rev    int64  `json:"rev"`
-	Name   string `json:"name,omitempty"`
-	SHA256 string `json:"sha256"`
-	Size   int64  `json:"size"`
+	ID     string `json:"id" doc:"its id"`
+	Rev    int64  `json:"rev" doc:"its revision"`
+	Name   string `json:"name,omitempty" doc:"for people"`
+	SHA256 string `json:"sha256" doc:"digest of its bytes, which are at blobs/{sha256}"`
+	Size   int64  `json:"size" doc:"of them, in bytes"`
 }
 
 // Validate reports missing or invalid fields.
@@ -49,25 +44,25 @@ func (d *DesiredStory) Validate() []Problem {
 // ReportedStory is the robot's answer to DesiredStory: its phase, and the stories that it
 // has.
 type ReportedStory struct {
-	TS         Time         `json:"ts"`
-	Session    string       `json:"session"`
-	FleetID    string       `json:"fleet_id,omitempty"`
-	DesiredRev int64        `json:"desired_rev"` // 0 = no document received
-	Phase      DeployPhase  `json:"phase"`
-	Reason     Reason       `json:"reason,omitempty"`
-	Retry      Retry        `json:"retry,omitempty"`
-	Detail     string       `json:"detail,omitempty"`
-	Pointer    string       `json:"pointer,omitempty"`
-	Attempts   int          `json:"attempts"`
-	Fetching   string       `json:"fetching,omitempty"` // digest of the blob that is being fetched
-	Progress   *int         `json:"progress,omitzero"`  // of fetching, in per cent of the bytes
-	Active     *ActiveStory `json:"active" jsonschema:"nullable"`
-	Previous   *StoryRef    `json:"previous" jsonschema:"nullable"`
-	Staged     *StoryRef    `json:"staged,omitzero"` // on the robot's disk, to become active
-	Playing    bool         `json:"playing"`
-	SelfCheck  SelfCheck    `json:"self_check,omitempty"` // of the active story; empty without one
-	ActsDigest string       `json:"acts_digest,omitempty"`
-	Truncated  bool         `json:"truncated,omitzero"` // over the size limit: names of acts are left out
+	TS         Time         `json:"ts" doc:"when this was written"`
+	Session    string       `json:"session" doc:"the connection that wrote this"`
+	FleetID    string       `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
+	DesiredRev int64        `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
+	Phase      DeployPhase  `json:"phase" doc:"how far the robot is with it"`
+	Reason     Reason       `json:"reason,omitempty" doc:"why it is rejected, failed, held or rolled back"`
+	Retry      Retry        `json:"retry,omitempty" doc:"whether the same document may succeed later"`
+	Detail     string       `json:"detail,omitempty" doc:"in a sentence"`
+	Pointer    string       `json:"pointer,omitempty" doc:"the place in the story that the reason is about"`
+	Attempts   int          `json:"attempts" doc:"how often it was fetched"`
+	Fetching   string       `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
+	Progress   *int         `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
+	Active     *ActiveStory `json:"active" jsonschema:"nullable" doc:"the story that the robot has; null = none"`
+	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story before it, to which it returns if the trial fails; null = none"`
+	Staged     *StoryRef    `json:"staged,omitzero" doc:"on the robot's disk, to become active"`
+	Playing    bool         `json:"playing" doc:"the active story is performed"`
+	SelfCheck  SelfCheck    `json:"self_check,omitempty" doc:"passed or failed, of the active story"`
+	ActsDigest string       `json:"acts_digest,omitempty" doc:"digest of the document acts with which it was judged"`
+	Truncated  bool         `json:"truncated,omitzero" doc:"over the size limit: names of acts are left out"`
 }
 
 // SelfCheck is the result of checking every act of the active story against the units of
@@ -81,12 +76,12 @@ const (
 
 // ActiveStory is the story that ato performs on this robot.
 type ActiveStory struct {
-	ID            string   `json:"id"`
-	Rev           int64    `json:"rev"`
-	SHA256        string   `json:"sha256"`
-	Since         Time     `json:"since"`
-	EffectiveActs []string `json:"effective_acts"`
-	Pruned        []string `json:"pruned"`
+	ID            string   `json:"id" doc:"the story"`
+	Rev           int64    `json:"rev" doc:"its revision"`
+	SHA256        string   `json:"sha256" doc:"digest of its bytes"`
+	Since         Time     `json:"since" doc:"since when"`
+	EffectiveActs []string `json:"effective_acts" doc:"the acts that are performed"`
+	Pruned        []string `json:"pruned" doc:"acts that this robot lacks and leaves out"`
 }
 
 // Validate reports missing or invalid fields.

@@ -14,12 +14,12 @@ import (
 // ignores a frame that is older than the newest accepted one, has expired, belongs to
 // another lease, or whose SeenMonoMS is more than 500 ms old.
 type VelocityFrame struct {
-	Lease      string  `json:"lease"`
-	Seq        int64   `json:"seq"`          // rises with every frame of the lease
-	VXMPS      float64 `json:"vx"`           // forwards, m/s
-	WZRadPS    float64 `json:"wz"`           // to the left, rad/s
-	TTLMS      int64   `json:"ttl_ms"`       // 1 to 500
-	SeenMonoMS int64   `json:"seen_mono_ms"` // newest mono_ms of the robot that the sender has received
+	Lease      string  `json:"lease" doc:"of the sender's control"`
+	Seq        int64   `json:"seq" doc:"rises with every frame of the lease"`
+	VXMPS      float64 `json:"vx" doc:"forwards, m/s"`
+	WZRadPS    float64 `json:"wz" doc:"to the left, rad/s"`
+	TTLMS      int64   `json:"ttl_ms" doc:"how long it holds, 1 to 500"`
+	SeenMonoMS int64   `json:"seen_mono_ms" doc:"newest mono_ms of the robot that the sender has received"`
 }
 
 // DecodeFrame decodes a frame. Unknown fields are a problem unless their names begin with
@@ -67,10 +67,10 @@ func (c *checks) finite(pointer string, v float64) {
 
 // Telemetry is one message of a stream of measurements, such as drive or battery.
 type Telemetry struct {
-	Session string         `json:"session"`
-	Seq     int64          `json:"seq"` // per name and boot
-	MonoMS  int64          `json:"mono_ms"`
-	Data    jsontext.Value `json:"data,omitempty"` // an object of numbers with their units in the names
+	Session string         `json:"session" doc:"the connection that wrote this"`
+	Seq     int64          `json:"seq" doc:"counts up, per name and boot"`
+	MonoMS  int64          `json:"mono_ms" doc:"monotonic time since robotd started"`
+	Data    jsontext.Value `json:"data,omitempty" doc:"numbers with their units in the names"`
 }
 
 // Validate reports missing or invalid fields.

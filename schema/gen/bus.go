@@ -42,29 +42,42 @@ func describe(s *jsonschema.Schema, all jsonschema.Definitions, t reflect.Type) 
 			continue
 		}
 		p.Description = f.doc
-		inner := f.field.Type
-		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
-			inner = inner.Elem()
-		}
-		if def := all[inner.Name()]; def != nil && inner.PkgPath() == reflect.TypeFor[bus.Tick]().PkgPath() {
+		inner := element(f.field.Type)
+		if def := all[inner.Name()]; def != nil && inner.PkgPath() == t.PkgPath() {
 			describe(def, all, inner)
 		}
 	}
 }
 
-type busField struct {
+// element returns the type that t contains, through pointers, lists and maps.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t
+}
+
+type messageField struct {
 	field reflect.StructField
 	name  string // in JSON
 	doc   string
 	must  bool
 }
 
-func fieldsOf(t reflect.Type) func(yield func(busField) bool) {
-	return func(yield func(busField) bool) {
+func fieldsOf(t reflect.Type) func(yield func(messageField) bool) {
+	return func(yield func(messageField) bool) {
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if f.Anonymous {
+				for inner := range fieldsOf(f.Type) {
+					if !yield(inner) {
+						return
+					}
+				}
+				continue
+			}
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !yield(busField{f, name, f.Tag.Get("doc"), options == ""}) {
+			if !yield(messageField{f, name, f.Tag.Get("doc"), options == ""}) {
 				return
 			}
 		}

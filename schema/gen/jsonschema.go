@@ -75,6 +75,9 @@ func jsonSchemas() (map[string][]byte, error) {
 			s = simInputSchema()
 		}
 		s.Title = name
+		if name != "SimInput" {
+			describe(s, s.Definitions, reflect.TypeOf(value))
+		}
 		if name == "Request" {
 			// Every verb has its own arguments: see commands.schema.json.
 			s.Properties.Set("args", &jsonschema.Schema{Type: "object"})

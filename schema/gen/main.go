@@ -1,5 +1,5 @@
-// Command gen generates the JSON Schemas, the tables between the markers of topics.md and the
-// reference of authors from package schema and those below it. Run it with `make gen`; CI fails if its output is not committed.
+// Command gen generates the JSON Schemas, the tables between the markers of topics.md, the
+// reference of authors and that of messages from package schema and those below it. Run it with `make gen`; CI fails if its output is not committed.
 package main
 
 import (
@@ -46,6 +46,9 @@ func run() error {
 		}
 	}
 	if err := write(filepath.Join("..", "docs", "authoring-reference.md"), []byte(authorReference())); err != nil {
+		return err
+	}
+	if err := write(filepath.Join("..", "docs", "messages.md"), []byte(messageReference())); err != nil {
 		return err
 	}
 	words, err := wordTables("enum.go")

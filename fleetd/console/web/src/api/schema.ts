@@ -2626,18 +2626,30 @@ export interface components {
             entries: components["schemas"]["Entry"][];
         };
         Event: {
+            /** @description the run of robotd in which it happened */
             boot: string;
+            /** @description what caused it */
             cause?: string;
+            /** @description as the table of events says for the type */
             data?: unknown;
+            /** @description info, warn, error or safety */
             level?: string;
             received: string;
+            /** @description the command that caused it, as CLIENT/ID */
             req_id?: string;
             robot: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description counts up within a boot; sys/replay fills a gap
+             */
             seq: number;
+            /** @description what it is about, or which part of robotd says it */
             source: string;
+            /** @description over the size limit: data is left out */
             truncated?: boolean;
+            /** @description when it happened */
             ts: string;
+            /** @description a row of the table of events */
             type: string;
         };
         EventList: {
@@ -3363,14 +3375,22 @@ export interface components {
         RobotAlert: {
             /** @description left out until somebody has seen it */
             acknowledged?: components["schemas"]["Acknowledged"];
+            /** @description in a sentence; it does not change under an id */
             detail: string;
+            /** @description when it began */
             first_ts: string;
+            /** @description the way out */
             hint?: string;
+            /** @description of this occurrence */
             id: string;
+            /** @description info, warn, error or critical */
             level: string;
+            /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
             robot: string;
+            /** @description what it is about, such as a unit */
             source: string;
+            /** @description a row of the table of alerts */
             type: string;
         };
         RobotDocument: {
@@ -3430,128 +3450,238 @@ export interface components {
             unchanged: boolean;
         };
         SchemaAck: {
+            /** @description the robot's present state */
             current?: components["schemas"]["SchemaNow"];
+            /** @description the reason in a sentence, with the way out */
             detail?: string;
+            /** @description the repeated answer to an earlier copy of the command */
             dup?: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description remaining time, with IN_PROGRESS if it is known
+             */
             eta_ms?: number;
+            /** @description the command's id; null if it could not be decoded */
             id: string | null;
+            /** @description the granted control, or its present holder */
             lease?: components["schemas"]["SchemaLease"];
+            /** @description the field that the reason is about */
             pointer?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description 0 to 100, with IN_PROGRESS if it is known
+             */
             progress?: number | null;
+            /** @description why it was refused or failed, or that nothing had to be changed */
             reason?: string;
+            /** @description what prevents the command, or what it created; at most eight */
             refs?: components["schemas"]["SchemaRef"][];
+            /** @description ok, or one of modes (MS_...) */
             result?: string;
+            /** @description whether asking again may help: never, later or after_fix */
             retry?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how long to wait before
+             */
             retry_ms?: number;
+            /** @description the connection that wrote this */
             session: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description the effect is visible in states with this state_seq or a higher one
+             */
             state_seq?: number;
+            /** @description ACCEPTED or IN_PROGRESS (more answers follow), or final */
             status: string;
+            /** @description when this was written */
             ts: string;
+            /** @description the robot could not check the age of the command */
             unchecked_age?: boolean;
+            /** @description the command's verb */
             verb: string;
         };
         SchemaActRef: {
+            /** @description what act/perform takes */
             id: string;
+            /** @description for people */
             name?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how often it was taught
+             */
             rev: number;
         };
         SchemaActiveStory: {
+            /** @description the acts that are performed */
             effective_acts: string[];
+            /** @description the story */
             id: string;
+            /** @description acts that this robot lacks and leaves out */
             pruned: string[];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description its revision
+             */
             rev: number;
+            /** @description digest of its bytes */
             sha256: string;
+            /** @description since when */
             since: string;
         };
         SchemaActs: {
+            /** @description the acts that were taught on the robot */
             acts: components["schemas"]["SchemaActRef"][];
+            /** @description SHA-256 over the ids and revisions */
             digest: string;
+            /** @description the connection that wrote this */
             session: string;
+            /** @description when this was written */
             ts: string;
         };
         SchemaAlert: {
+            /** @description in a sentence; it does not change under an id */
             detail: string;
+            /** @description when it began */
             first_ts: string;
+            /** @description the way out */
             hint?: string;
+            /** @description of this occurrence */
             id: string;
+            /** @description info, warn, error or critical */
             level: string;
+            /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
+            /** @description what it is about, such as a unit */
             source: string;
+            /** @description a row of the table of alerts */
             type: string;
         };
         SchemaCaps: {
+            /** @description the types of actions that its acts may have; an earlier release does not send it */
             actions?: string[];
+            /** @description the arguments that it accepts, by verb; it refuses others, and a verb without an entry has none; an earlier release does not send it */
             arguments?: {
                 [key: string]: string[];
             };
+            /** @description what this release can beyond the verbs; readers ignore unknown ones */
             features?: string[];
+            /** @description what interrupt/request takes */
             handlers: string[];
+            /** @description on whose behalf interrupts may be requested */
             interrupters: string[];
+            /** @description the fleet's labels of the robot, such as site: museum */
             labels?: {
                 [key: string]: string;
             };
+            /** @description that it speaks, the preferred one first */
             languages: string[];
+            /** @description the sizes that the robot accepts */
             limits: components["schemas"]["SchemaCapsLimits"];
+            /** @description what an operator must know, such as that a stop is not an emergency stop */
             notes: string[];
+            /** @description names that goto accepts; empty without a map */
             points: string[];
+            /** @description the body */
             robot: components["schemas"]["SchemaCapsRobot"];
+            /** @description the connection that wrote this */
             session: string;
+            /** @description the program and the version of this contract */
             software: components["schemas"]["SchemaCapsSoftware"];
+            /** @description digest of the map on which they lie; left out for the body's own */
             taught_map_sha256?: string;
+            /** @description those of points that were taught on the robot, on the map in force */
             taught_points?: components["schemas"]["SchemaTaughtPoint"][];
+            /** @description over the size limit: labels and the ends of long lists are left out */
             truncated?: boolean;
+            /** @description when this was written */
             ts: string;
+            /** @description the units of the body and what each can do */
             units: components["schemas"]["SchemaUnit"][];
+            /** @description the commands that it takes, as group/verb */
             verbs: string[];
         };
         SchemaCapsLimits: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description so many commands with an id are remembered and not carried out twice
+             */
             dedupe_window: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description size of a blob that is fetched over MQTT
+             */
             max_blob_bytes: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description size of a command
+             */
             max_cmd_bytes: number;
         };
         SchemaCapsRobot: {
+            /** @description the code that drives it */
             driver: string;
+            /** @description the driver's description of the hardware: a revision, or that it is simulated */
             hw?: string;
+            /** @description of the body */
             model: string;
+            /** @description of the body */
             serial?: string;
         };
         SchemaCapsSoftware: {
+            /** @description minor versions of this contract, see Versions */
             protocol: string[];
+            /** @description version of robotd */
             robotd: string;
         };
         SchemaCritical: {
+            /** @description in a sentence */
             detail?: string;
+            /** @description map, units, homing or languages */
             name: string;
+            /** @description what the next calibration puts in force instead */
             pending?: string;
+            /** @description why the last calibration failed on it */
             reason?: string;
+            /** @description in force since the last calibration */
             value: string;
         };
         SchemaDevice: {
+            /** @description what the robot does about it: none, disabled or rest */
             effect: string;
+            /** @description what is wrong, in the words of the driver */
             fault?: string;
+            /** @description normal, warm, hot or critical; left out if it reports no temperature */
             heat?: string;
+            /** @description of the unit */
             id: string;
+            /** @description what a fault of this unit means: negligible, serious or critical */
             severity: string;
+            /** @description since when the present effect lasts */
             since: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description as reported last
+             */
             temperature_c?: number | null;
+            /** @description sys/ack-fault is needed once the fault is gone */
             unacknowledged?: boolean;
         };
         SchemaDroppedCounters: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description answers
+             */
             acks: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description events over the rate
+             */
             events: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description records of the flight recorder
+             */
             records?: number;
         };
         SchemaEnrolRequest: {
@@ -3570,114 +3700,201 @@ export interface components {
             ts: string;
         };
         SchemaEvent: {
+            /** @description the run of robotd in which it happened */
             boot: string;
+            /** @description what caused it */
             cause?: string;
+            /** @description as the table of events says for the type */
             data?: unknown;
+            /** @description info, warn, error or safety */
             level?: string;
+            /** @description the command that caused it, as CLIENT/ID */
             req_id?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description counts up within a boot; sys/replay fills a gap
+             */
             seq: number;
+            /** @description what it is about, or which part of robotd says it */
             source: string;
+            /** @description over the size limit: data is left out */
             truncated?: boolean;
+            /** @description when it happened */
             ts: string;
+            /** @description a row of the table of events */
             type: string;
         };
         SchemaFailed: {
+            /** @description its id */
             act: string;
+            /** @description in a sentence */
             detail?: string;
+            /** @description why it failed */
             reason: string;
+            /** @description as in queued */
             req_id?: string;
         };
         SchemaHeartbeat: {
+            /** @description this run of robotd */
             boot: string;
+            /** @description the robot's clock and the fleet's */
             clock: components["schemas"]["SchemaHeartbeatClock"];
+            /** @description whether operators reach the robot */
             link: components["schemas"]["SchemaHeartbeatLink"];
+            /** @description the mode in charge */
             mode: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description monotonic time since robotd started, which safety/enable quotes as seen_mono_ms
+             */
             mono_ms: number;
+            /** @description the state of the safety core */
             safety: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description counts up with each heartbeat of a session
+             */
             seq: number;
+            /** @description the connection that wrote this */
             session: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description state_seq of the newest state
+             */
             state_seq: number;
         };
         SchemaHeartbeatClock: {
+            /** @description whether the robot has learnt the fleet's time */
             known: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description the fleet's time minus the robot's
+             */
             offset_ms?: number;
         };
         SchemaHeartbeatLink: {
+            /** @description sender of the newest heartbeat that the robot received */
             client?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how long before this heartbeat it arrived
+             */
             fleet_age_ms?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description seq of that heartbeat, if it is of a fleetd
+             */
             fleet_seq?: number;
+            /** @description never, up, degraded or lost */
             state: string;
         };
         SchemaInterrupt: {
+            /** @description the handler that runs */
             handler: string;
+            /** @description what interrupt/cancel takes */
             id: string;
+            /** @description on whose behalf */
             interrupter: string;
+            /** @description since when */
             since: string;
         };
         SchemaInterrupter: {
+            /** @description ai, touch, screen, power or operator */
             id: string;
+            /** @description running: it may ask; stopped: interrupter/stop forbade it; halted: ato is not in charge */
             state: string;
         };
         SchemaLastRequest: {
+            /** @description who sent it */
             client: string;
+            /** @description its id */
             id: string;
+            /** @description of that answer */
             reason?: string;
+            /** @description of that answer */
             result?: string;
+            /** @description of its newest answer */
             status: string;
+            /** @description its verb */
             verb: string;
+            /** @description its first argument */
             word?: string;
         };
         SchemaLease: {
+            /** @description the person */
             by?: string;
+            /** @description the client */
             holder: string;
+            /** @description only its holder receives it */
             id?: string;
+            /** @description manual, or all */
             scope: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description when it ends unless it is renewed, in the robot's mono_ms
+             */
             until_ms: number;
         };
         SchemaLifeAbility: {
+            /** @description the state of life has it */
             enabled: boolean;
+            /** @description awareness, breathing, blinking or background_movement */
             name: string;
+            /** @description it is performed now: no act, person or stop keeps its unit */
             running: boolean;
         };
         SchemaLifeCondition: {
+            /** @description its id */
             activity: string;
+            /** @description it could start now */
             true: boolean;
+            /** @description the first part that is not true, with its value; or what else keeps it */
             why?: string;
         };
         SchemaLifeEntry: {
+            /** @description when it was entered */
             since: string;
+            /** @description the state of life */
             state: string;
         };
         SchemaLifeFocus: {
+            /** @description its id; left out: the focus became free */
             activity?: string;
+            /** @description when */
             since: string;
         };
         SchemaLifeLaunchpad: {
+            /** @description it evaluates the conditions */
             on: boolean;
         };
         SchemaLifePlugin: {
+            /** @description it is on; the values of one that is off are missing, so conditions that name them are not true */
             enabled: boolean;
+            /** @description in which states of life it is on */
             group: string;
+            /** @description the source */
             name: string;
         };
         SchemaLifeStatistics: {
+            /** @description its id */
             activity: string;
+            /** @description when it last did */
             last_start: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how often it got the focus
+             */
             starts: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how long it had the focus, together
+             */
             total_ms: number;
         };
         SchemaLinkOutage: {
+            /** @description time of the last heartbeat before it */
             from: string;
+            /** @description time of the first heartbeat after it; left out while it lasts */
             to?: string;
         };
         SchemaList: {
@@ -3685,62 +3902,114 @@ export interface components {
             schemas: string[];
         };
         SchemaMode: {
+            /** @description of the calibration mode: what it checks before other modes may run */
             critical?: components["schemas"]["SchemaCritical"][];
+            /** @description mode/disable has not switched it off */
             enabled: boolean;
+            /** @description what mode/set takes */
             id: string;
+            /** @description builtin */
             kind: string;
+            /** @description what it does when the link is lost: safe or continue */
             link_loss: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description silence of the operators after which it ends; left out: it goes on
+             */
             link_timeout_ms?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description its stable number from 0, in the order of registration
+             */
             n: number;
+            /** @description for people */
             name: string;
+            /** @description only the client with control of scope 'all' may request it */
             needs_lease?: boolean;
+            /** @description what mode/param sets */
             params?: components["schemas"]["SchemaModeParam"][];
+            /** @description what it is for the others: calibration (it runs by itself at the start), default (it replaces a mode that fails) or safe (the robot waits in it) */
             role?: string;
+            /** @description it is in charge */
             running: boolean;
+            /** @description mode/set would take it now */
             selectable: boolean;
+            /** @description how far it is */
             status: string;
+            /** @description why it cannot be selected now, the decisive reason first */
             why_not: components["schemas"]["SchemaWhyNot"][];
         };
         SchemaModeParam: {
+            /** @description its value if nobody sets it */
             default: unknown;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description the greatest number
+             */
             max?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description the least number
+             */
             min?: number | null;
+            /** @description its name */
             name: string;
+            /** @description the words */
             one_of?: string[];
+            /** @description what it is for */
             purpose: string;
+            /** @description number, integer, boolean or word */
             type: string;
+            /** @description of a number */
             unit?: string;
+            /** @description its value now */
             value: unknown;
         };
         SchemaModes: {
+            /** @description the modes, in the order of their numbers */
             modes: components["schemas"]["SchemaMode"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description counts up with each change
+             */
             modes_rev: number;
+            /** @description the connection that wrote this */
             session: string;
+            /** @description over the size limit: details are left out, then further reasons, then parameters */
             truncated?: boolean;
+            /** @description when this was written */
             ts: string;
         };
         SchemaNewIntent: {
+            /** @description of the intent */
             name: string;
+            /** @description what the robot did about it */
             reaction?: components["schemas"]["SchemaReaction"];
+            /** @description why it did nothing */
             reason?: string;
+            /** @description the client that posted it, or body */
             source: string;
+            /** @description when it came */
             ts: string;
         };
         SchemaNow: {
+            /** @description as auto.status of the state */
             auto: string;
+            /** @description the mode in charge */
             mode: string;
+            /** @description the state of the safety core */
             safety: string;
         };
         SchemaPause: {
+            /** @description who holds it */
             by?: string;
+            /** @description it outlasts its cause until auto/continue, as every pause of an operator does */
             needs_continue?: boolean;
+            /** @description since when */
             since: string;
+            /** @description its name: kind, or kind:key; auto/continue takes it as token */
             token: string;
+            /** @description the reason that they gave */
             why?: string;
         };
         SchemaProblem: {
@@ -3755,243 +4024,452 @@ export interface components {
             severity: string;
         };
         SchemaQueuedAct: {
+            /** @description its id */
             act: string;
+            /** @description the request for it, as CLIENT/ID; an act of the story has none */
             req_id?: string;
         };
         SchemaRange: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description the greatest value
+             */
             max: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description the least value
+             */
             min: number;
         };
         SchemaReaction: {
+            /** @description the act that it performs */
             act?: string;
+            /** @description the activity that gets the focus */
             activity?: string;
+            /** @description the handler that it asks for */
             interrupt?: string;
+            /** @description the mode that it sets */
             mode?: string;
         };
         SchemaRef: {
+            /** @description its id */
             id: string;
+            /** @description command, latch, client, unit, input, alert, interrupt or pause */
             kind: string;
         };
         SchemaRefusedPart: {
+            /** @description in a sentence */
             detail?: string;
+            /** @description such as an activity */
             id: string;
+            /** @description the place in the set */
             pointer?: string;
+            /** @description why */
             reason: string;
         };
         SchemaRenewRequest: {
             csr: string;
         };
         SchemaReportedStory: {
+            /** @description the story that the robot has; null = none */
             active: components["schemas"]["SchemaActiveStory"];
+            /** @description digest of the document acts with which it was judged */
             acts_digest?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how often it was fetched
+             */
             attempts: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description rev of the newest desired document; 0 = none was received
+             */
             desired_rev: number;
+            /** @description in a sentence */
             detail?: string;
+            /** @description digest of the blob that is being fetched */
             fetching?: string;
+            /** @description the fleet that the robot obeys */
             fleet_id?: string;
+            /** @description how far the robot is with it */
             phase: string;
+            /** @description the active story is performed */
             playing: boolean;
+            /** @description the place in the story that the reason is about */
             pointer?: string;
+            /** @description the story before it, to which it returns if the trial fails; null = none */
             previous: components["schemas"]["SchemaStoryRef"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description of fetching, in per cent of the bytes
+             */
             progress?: number | null;
+            /** @description why it is rejected, failed, held or rolled back */
             reason?: string;
+            /** @description whether the same document may succeed later */
             retry?: string;
+            /** @description passed or failed, of the active story */
             self_check?: string;
+            /** @description the connection that wrote this */
             session: string;
+            /** @description on the robot's disk, to become active */
             staged?: components["schemas"]["SchemaStoryRef"];
+            /** @description over the size limit: names of acts are left out */
             truncated?: boolean;
+            /** @description when this was written */
             ts: string;
         };
         SchemaRunningReq: {
+            /** @description who sent it */
             client: string;
+            /** @description its id */
             id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description 0 to 100, if it is known
+             */
             progress?: number | null;
+            /** @description its verb */
             verb: string;
         };
         SchemaSafeguardSwitch: {
+            /** @description life reacts to it */
             enabled: boolean;
+            /** @description the safeguard */
             name: string;
         };
         SchemaSignalState: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description how many people; dB(A) of a sound if it is measured
+             */
             level?: number;
+            /** @description such as the area of a touch */
             name?: string;
+            /** @description touch, people, sound, dark, push, lift or fall */
             signal: string;
+            /** @description since when */
             since: string;
         };
         SchemaState: {
+            /** @description present problems that a person should know about */
             alerts: components["schemas"]["SchemaAlert"][];
+            /** @description the performance of the story in ato */
             auto: components["schemas"]["SchemaStateAuto"];
+            /** @description this run of robotd */
             boot: string;
+            /** @description who has manual control; left out if nobody has */
             control?: components["schemas"]["SchemaStateControl"];
+            /** @description units that are not normal */
             diagnosis?: components["schemas"]["SchemaDevice"][];
+            /** @description messages dropped since robotd started */
             dropped: components["schemas"]["SchemaDroppedCounters"];
+            /** @description the newest intent and the emotion; left out until robotd received one */
             intent?: components["schemas"]["SchemaStateIntent"];
+            /** @description who may ask for interrupts */
             interrupters: components["schemas"]["SchemaInterrupter"][];
+            /** @description the interrupts that run, in the order in which they began */
             interrupts: components["schemas"]["SchemaInterrupt"][];
+            /** @description the newest answered command, for a client that missed the answer */
             last_req?: components["schemas"]["SchemaLastRequest"];
+            /** @description autonomous life; left out by a release without it */
             life?: components["schemas"]["SchemaStateLife"];
+            /** @description whether an operator can reach the robot */
             link: components["schemas"]["SchemaStateLink"];
+            /** @description the log on the robot is on, see log/on */
             log?: boolean;
+            /** @description the mode of operation */
             mode: components["schemas"]["SchemaStateMode"];
+            /** @description the acts that are performed, wait or have ended */
             queue: components["schemas"]["SchemaStateQueue"];
+            /** @description the act that is being recorded; left out if none is */
             recording?: components["schemas"]["SchemaStateRecording"];
+            /** @description accepted commands that have not ended */
             running?: components["schemas"]["SchemaRunningReq"][];
+            /** @description the permission to move */
             safety: components["schemas"]["SchemaStateSafety"];
+            /** @description the connection that wrote this */
             session: string;
+            /** @description what the body senses now */
             signals?: components["schemas"]["SchemaSignalState"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description counts up with each publication of a boot
+             */
             state_seq: number;
+            /** @description over the size limit: details are left out, then the oldest alerts, finally all but safety, mode and status */
             truncated?: boolean;
+            /** @description when this was written */
             ts: string;
+            /** @description the units of the body */
             units: components["schemas"]["SchemaUnitState"][];
         };
         SchemaStateAuto: {
+            /** @description the id of that act */
             act?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description which act of the story, from 0
+             */
             act_index: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description rounds in a row in which no act succeeded; the alert story_failing has the last error
+             */
             failed_rounds?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how often the story has restarted from its first act
+             */
             loop: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how many pause tokens are held
+             */
             pause_count: number;
+            /** @description the pause tokens; the story goes on when none is held */
             pause_holders: components["schemas"]["SchemaPause"][];
+            /** @description why it is stopped */
             reason?: string;
+            /** @description halt (not in ato), idle (the story is performed), paused or stopped */
             status: string;
+            /** @description the story */
             story?: components["schemas"]["SchemaStoryRef"];
         };
         SchemaStateControl: {
+            /** @description the person */
             by?: string;
+            /** @description the client */
             holder: string;
+            /** @description manual, or all: then only the holder sets the mode, too */
             scope: string;
+            /** @description another operator may take it over */
             takeover_allowed: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description when the lease ends unless it is renewed, by the robot's monotonic clock
+             */
             until_ms: number;
         };
         SchemaStateIntent: {
+            /** @description the robot's emotion; left out until it has one */
             emotion?: string;
+            /** @description since when */
             emotion_since?: string;
+            /** @description the newest intent */
             newest?: components["schemas"]["SchemaNewIntent"];
         };
         SchemaStateLife: {
+            /** @description small things that the robot does by itself beside its acts */
             abilities?: components["schemas"]["SchemaLifeAbility"][];
+            /** @description of activities with a launch condition, by name: whether each could start now */
             conditions?: components["schemas"]["SchemaLifeCondition"][];
+            /** @description activities that got the focus, the newest first */
             focus_history?: components["schemas"]["SchemaLifeFocus"][];
+            /** @description the activity that is performed */
             focused?: string;
+            /** @description what starts activities by their conditions */
             launchpad: components["schemas"]["SchemaLifeLaunchpad"];
+            /** @description the activity that gets the focus next */
             next?: string;
+            /** @description the sources of values for launch conditions */
             plugins?: components["schemas"]["SchemaLifePlugin"][];
+            /** @description why it is disabled or in safeguard */
             reason?: string;
+            /** @description which safeguards life reacts to; whether the robot may move does not depend on it */
             safeguards?: components["schemas"]["SchemaSafeguardSwitch"][];
+            /** @description since when */
             since: string;
+            /** @description activities that start again when the focused one has ended, the next one first */
             stack?: string[];
+            /** @description disabled, solitary, interactive or safeguard */
             state: string;
+            /** @description states that were entered, the newest first */
             state_history?: components["schemas"]["SchemaLifeEntry"][];
+            /** @description how often each activity had the focus since robotd started, the last focused one first */
             statistics?: components["schemas"]["SchemaLifeStatistics"][];
+            /** @description the activities whose conditions are true, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them */
             suggestions?: string[];
         };
         SchemaStateLink: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description how much more silence there may be before the link counts as lost, 0 if it is; silence drains it, and timely heartbeats refill it at a quarter of that speed
+             */
             budget_ms?: number;
+            /** @description sender of the newest heartbeat */
             client?: string;
+            /** @description the newest time in which the link was lost */
             last_outage?: components["schemas"]["SchemaLinkOutage"];
+            /** @description what the mode in charge does when the link is lost: safe or continue */
             policy?: string;
+            /** @description since when */
             since: string;
+            /** @description never (no heartbeat since robotd started), up, degraded or lost */
             state: string;
         };
         SchemaStateMode: {
+            /** @description the mode in charge */
             active: string;
+            /** @description calibration has succeeded since robotd started */
             calibrated: boolean;
+            /** @description the mode that failed and was replaced by this one */
             fallback_from?: string;
+            /** @description the mode that was asked for; it differs from active during a change and after a fallback */
             intended: string;
+            /** @description the mode in charge is paused */
             paused: boolean;
+            /** @description how far a change of modes is */
             phase: string;
+            /** @description since when the mode is in charge */
             since: string;
+            /** @description robotd is starting, running or stopping */
             system: string;
         };
         SchemaStateQueue: {
+            /** @description ids of acts that ended as they should, the newest first, at most five */
             completed: string[];
+            /** @description the same acts with their requests; an earlier release does not send it */
             completed_acts?: components["schemas"]["SchemaQueuedAct"][];
+            /** @description the act that is performed */
             current?: string;
+            /** @description acts that failed, the newest first, at most five */
             failed: components["schemas"]["SchemaFailed"][];
+            /** @description the acts of current and waiting with their requests, the one that is performed first */
             queued?: components["schemas"]["SchemaQueuedAct"][];
+            /** @description acts that wait */
             waiting: string[];
         };
         SchemaStateRecording: {
+            /** @description the id that the act gets */
             act: string;
+            /** @description the person */
             by?: string;
+            /** @description the client whose manual commands become the act */
             holder: string;
+            /** @description since when */
             since: string;
         };
         SchemaStateSafety: {
+            /** @description why it is not ENABLED, as a reason */
             cause?: string;
+            /** @description HALT and E_STOP: what stopped the robot, in a sentence, also when that is over */
             cause_detail?: string;
+            /** @description a physical stop input is pressed */
             estop_input: boolean;
+            /** @description the person or device that requested the stop in force */
             latched_by?: string;
+            /** @description latched stops; the robot cannot be enabled before they are released */
             latches?: components["schemas"]["SchemaStopLatch"][];
+            /** @description latches or E_STOP are not on the robot's disk; a restart would lose them */
             not_persisted?: boolean;
+            /** @description DISABLED, ENABLED, SOFT_STOP, STOP, HALT, E_STOP or RESET */
             state: string;
         };
         SchemaStopLatch: {
+            /** @description the stop was for all robots; fleetd then extends it to robots that were offline */
             all?: boolean;
+            /** @description the person, or the client */
             by?: string;
+            /** @description the client that sent the stop directly, so that nobody has verified by; left out if fleetd has */
             client?: string;
+            /** @description the id by which it is released */
             id: string;
+            /** @description how it stops: soft_stop, stop or halt */
             level: string;
+            /** @description when the robot latched it */
             since: string;
+            /** @description the reason that they gave */
             why?: string;
         };
         SchemaStoryRef: {
+            /** @description the story */
             id: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description its revision
+             */
             rev: number;
+            /** @description digest of its bytes */
             sha256?: string;
         };
         SchemaTaughtPoint: {
+            /** @description its name */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description heading
+             */
             theta_rad: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description on the map
+             */
             x_m: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description on the map
+             */
             y_m: number;
         };
         SchemaUnit: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description its deceleration when nothing moves it any more
+             */
             braking_mps2?: number;
+            /** @description that a face shows */
             faces?: string[];
+            /** @description of a pose */
             height_m?: components["schemas"]["SchemaRange"];
+            /** @description what actions and manual commands take as unit */
             id: string;
+            /** @description that a screen shows */
             images?: string[];
+            /** @description speaker, face, led, screen, head, drive, battery or sensor */
             kind: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description to the left and right; left out: it cannot
+             */
             max_side_mps?: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description of a drive
+             */
             max_speed_mps?: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description of a drive that accepts velocities
+             */
             max_turn_radps?: number;
+            /** @description that the unit performs */
             motions?: string[];
+            /** @description up */
             pitch_rad?: components["schemas"]["SchemaRange"];
+            /** @description to the side */
             roll_rad?: components["schemas"]["SchemaRange"];
+            /** @description that a speaker plays */
             sounds?: string[];
+            /** @description that a screen shows */
             views?: string[];
+            /** @description to the left */
             yaw_rad?: components["schemas"]["SchemaRange"];
         };
         SchemaUnitState: {
+            /** @description what the unit says about itself, such as the charge of a battery */
             detail?: string;
+            /** @description as in caps */
             id: string;
+            /** @description as in caps */
             kind: string;
+            /** @description idle (at rest, may not move), run (may move), halt (slows down on its way to error) or error (off until a reset) */
             state: string;
         };
         SchemaWhyNot: {
+            /** @description in a sentence */
             detail?: string;
+            /** @description the check that fails */
             reason: string;
         };
         ScoreActSpan: {
