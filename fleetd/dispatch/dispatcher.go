@@ -208,7 +208,9 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 	if c == nil {
 		return
 	}
-	n.Present = d.maySend(c)
+	// The view may be ahead of the events: a robot that came may have left since.
+	reachable := n.Kind == command.RobotOnline || n.Kind != command.RobotOffline && d.deps.Robots.Reachable(c.Robot)
+	n.Present = reachable && d.maySendNext(c)
 	next, effects := command.Step(c.Command, now, n)
 	c.Command = next
 	for _, e := range effects {

@@ -143,6 +143,20 @@ func TestCommandToAnAbsentRobotIsSentWhenItComes(t *testing.T) {
 	})
 }
 
+// The order of the events decides, not how far the view is when the dispatcher takes them.
+func TestRobotThatCameAndLeftAgainIsSentTheStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.away["r1"] = true })
+		w.issue("r1", "safety/stop")
+		w.Came("r1")
+		w.Left("r1")
+		synctest.Wait()
+		if n := len(w.sents("safety/stop")); n != 2 {
+			t.Errorf("the stop was sent %d times to a robot that came and left, want twice", n)
+		}
+	})
+}
+
 func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 	for name, fails := range map[string]func(w *world, away bool){
 		"the database was never open": func(w *world, away bool) { w.locked(func() { w.closed = away }) },

@@ -42,9 +42,11 @@ func (d *Dispatcher) expect(c *activeCommand) {
 
 // maySend reports whether the robot is reachable and the command is next.
 func (d *Dispatcher) maySend(c *activeCommand) bool {
-	if !d.deps.Robots.Reachable(c.Robot) {
-		return false
-	}
+	return d.deps.Robots.Reachable(c.Robot) && d.maySendNext(c)
+}
+
+// maySendNext reports whether the command is sent already, or is next.
+func (d *Dispatcher) maySendNext(c *activeCommand) bool {
 	return c.State != command.Queued || d.isNext(c)
 }
 
