@@ -178,7 +178,10 @@ func (l *direction) read() {
 		if kind != publish {
 			sequence = fmt.Sprint(kind)
 		}
-		at := notBefore(time.Now().Add(f.latency), newest[sequence])
+		at := time.Now().Add(f.latency)
+		if kind != unsubscribe && kind != unsuback { // how many a client sends in one instant is the scheduler's choice
+			at = notBefore(at, newest[sequence])
+		}
 		newest[sequence] = at
 		if at.After(latest) {
 			latest = at
@@ -250,10 +253,12 @@ func (l *direction) deliver() {
 }
 
 const (
-	connect    = 1
-	publish    = 3
-	puback     = 4
-	disconnect = 14
+	connect     = 1
+	publish     = 3
+	puback      = 4
+	unsubscribe = 10
+	unsuback    = 11
+	disconnect  = 14
 )
 
 type publishPacket struct {
