@@ -252,7 +252,7 @@ def serve(adapter, bus=None):
     last = time.monotonic()
     try:
         while True:
-            time.sleep(max(0, last + TICK - time.monotonic()))
+            time.sleep(max(0.001, last + TICK - time.monotonic()))  # also if late: messages need their turn
             dt, last = time.monotonic() - last, time.monotonic()
             adapter.call(adapter.step, min(dt, 0.1))
     finally:
