@@ -208,6 +208,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	if err := body.Open(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was ended while it waited for its adapters
+		}
 		return fmt.Errorf("open the body: %w", err)
 	}
 	closeBody := body.Close

@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -100,6 +101,22 @@ func TestServiceManagerSeesWhichAdapterIsMissing(t *testing.T) {
 		}
 		if told := m.take(); len(told) != 6 || told[0] != tellStatus+"starting: "+why {
 			t.Errorf("the notifications are %q", told)
+		}
+	})
+}
+
+// TestRobotThatWaitsForItsAdaptersEndsWithoutAnError: systemctl stop would show a failure.
+func TestRobotThatWaitsForItsAdaptersEndsWithoutAnError(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		bus := brokertest.NewBus(t)
+		defer func() { _ = bus.Close() }()
+		ctx, end := context.WithTimeout(t.Context(), 5*time.Second)
+		defer end()
+		if err := Run(ctx, Config{
+			ID: "r1", Data: t.TempDir(), Broker: "mqtt://broker", Dial: bus.Dial,
+			Body: Body{Adapters: []string{"base"}, Bus: "mqtt://bus", Dial: bus.Dial},
+		}); err != nil {
+			t.Error(err)
 		}
 	})
 }
