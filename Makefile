@@ -25,7 +25,7 @@ MINUTES  ?= 10
 UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage console-load body-load setup
+.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -103,6 +103,10 @@ flaky: ## break every connection again and again and measure stops (FOR=10m)
 
 damage: ## start robotd on damaged copies of its data (FILES=500)
 	@TROUPE_DAMAGED=$(FILES) go test -count=1 -timeout=0 -v -run RobotOnDamagedData ./deploy/e2e | grep -v '^ *\(===\|--- PASS\)'
+
+systemd: ## as root: run robotd.service under a systemd of its own, hang it, kill it and stop it
+	@go build -o bin/ ./robotd
+	@deploy/systemd/try.sh
 
 console-load: web ## measure the console with many robots in Chromium (ROBOTS=10000, RATE=2000 changes a second, MINUTES=10)
 	@TROUPE_CONSOLE_LOAD=$(if $(filter file,$(origin ROBOTS)),10000,$(ROBOTS)),$(RATE),$(MINUTES) go test -count=1 -timeout=0 -v -run '^TestConsoleLoad$$' ./fleetd/fleet | grep -v '^ *\(===\|--- PASS\)'
