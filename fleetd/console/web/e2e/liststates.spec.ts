@@ -52,3 +52,28 @@ for (const [path, from, empty, says] of lists)
     await main(page).getByRole('button', { name: 'Try again' }).first().click();
     await expect(main(page)).not.toContainText(away.detail);
   });
+
+test('a long name in an answer to a command does not make the page wider than a phone', async ({ page }) => {
+  const because = `release it with auto/continue, or by its name operator:fleetd/dev/${'0123456789'.repeat(6)}`;
+  await page.route(/\/api\/v1\/commands(\?|$)/, (route) =>
+    route.fulfill({
+      json: { commands: [{ id: '1', robot: 'r1', verb: 'auto/pause', state: 'SUCCEEDED', by: 'dev', because }] },
+    }),
+  );
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/commands');
+  await expect(page.getByRole('cell', { name: because })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test('on a phone each sound can be played, and each event is read without a scroll to the side', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/assets');
+  const player = page.getByLabel(/^Play /).first();
+  await expect(player).toBeVisible();
+  expect((await player.boundingBox())!.width).toBeGreaterThan(180);
+  await page.goto('/robots/r1/events');
+  const events = page.getByTestId('events');
+  await expect(events.getByText('as JSON').first()).toBeVisible();
+  expect((await events.boundingBox())!.width).toBeLessThanOrEqual(390);
+});

@@ -1,6 +1,7 @@
-import { Anchor, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
+import { ScreenHead } from '../shell/ScreenHead';
 import { texts } from '../text/language';
 
 const useTexts = texts(
@@ -12,7 +13,7 @@ export function NotFound() {
   const t = useTexts();
   return (
     <Stack>
-      <Title order={1}>{t.title}</Title>
+      <ScreenHead title={t.title} />
       <Text>
         <Anchor component={Link} to="/robots">
           {t.back}

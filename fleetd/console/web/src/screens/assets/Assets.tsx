@@ -13,6 +13,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconDots, IconSearch } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -134,7 +135,7 @@ export default function Assets() {
             <Table.Tr>
               <Table.Th>{t.name}</Table.Th>
               <Table.Th visibleFrom="sm">{t.size}</Table.Th>
-              <Table.Th>{t.usedIn}</Table.Th>
+              <Table.Th visibleFrom="sm">{t.usedIn}</Table.Th>
               <Table.Th visibleFrom="lg">{t.changed}</Table.Th>
               <Table.Th>
                 <span className="unseen">{t.actions}</span>
@@ -175,6 +176,7 @@ function Uses({ a }: { a: Asset }) {
 
 function Row({ a, mayEdit, onDelete }: { a: Asset; mayEdit: boolean; onDelete: () => void }) {
   const t = useAssetTexts();
+  const wide = useMediaQuery('(min-width: 48em)') ?? true;
   const kind = t.kinds[a.kind as keyof typeof t.kinds] ?? a.kind;
   return (
     <Table.Tr>
@@ -189,11 +191,14 @@ function Row({ a, mayEdit, onDelete }: { a: Asset; mayEdit: boolean; onDelete: (
         {a.kind === 'face' && (
           <Image src={bytesOf(a)} alt={t.picture(a.name)} h={72} w="auto" fit="contain" radius="sm" loading="lazy" />
         )}
+        {!wide && <Uses a={a} />}
       </Table.Td>
       <Table.Td visibleFrom="sm">{size(a.size)}</Table.Td>
-      <Table.Td>
-        <Uses a={a} />
-      </Table.Td>
+      {wide && (
+        <Table.Td>
+          <Uses a={a} />
+        </Table.Td>
+      )}
       <Table.Td visibleFrom="lg">
         <Text size="sm">{dateTime(a.at)}</Text>
         <Text size="xs" c="dimmed" dir="auto">

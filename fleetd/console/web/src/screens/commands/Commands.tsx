@@ -137,13 +137,13 @@ export default function Commands() {
                       {t.states[c.state as keyof typeof t.states] ?? c.state}
                     </Badge>
                     {c.because && (
-                      <Text size="xs" dir="auto" hiddenFrom="lg">
+                      <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
                         {c.because}
                       </Text>
                     )}
                   </Table.Td>
                   <Table.Td visibleFrom="lg" maw={320}>
-                    <Text size="sm" dir="auto" lineClamp={2}>
+                    <Text size="sm" dir="auto" lineClamp={2} className="any-text">
                       {c.because}
                     </Text>
                   </Table.Td>

@@ -69,7 +69,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   };
   return (
     <Group justify="space-between" align="flex-start">
-      <Stack gap={2}>
+      <Stack gap={2} flex="1 1 12rem">
         <BackLink editor={editor} />
         <Group gap="xs">
           <Title order={1} size="h3" dir="auto">

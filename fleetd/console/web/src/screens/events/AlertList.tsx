@@ -25,7 +25,7 @@ export function AlertList() {
     <Stack component="section" aria-labelledby="alerts-title" gap="sm">
       <Group justify="space-between">
         <Title order={2} size="h4" id="alerts-title">
-          {t.alerts} ({all.filter((a) => !a.acknowledged).length} / {all.length})
+          {all.length > 0 ? t.alertsOf(all.filter((a) => !a.acknowledged).length, all.length) : t.alerts}
         </Title>
         <Checkbox label={t.unseen} checked={unseen} onChange={(e) => setUnseen(e.currentTarget.checked)} />
       </Group>

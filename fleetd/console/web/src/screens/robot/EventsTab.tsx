@@ -1,4 +1,5 @@
 import { Anchor, Button, Chip, Group, ScrollArea, Switch, Table, Text, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'react-router';
 
@@ -64,6 +65,7 @@ export default function EventsTab() {
   const words = useEventTables();
   const { EventLevel: levels } = useTermWords();
   const { id } = usePage();
+  const wide = useMediaQuery('(min-width: 48em)') ?? true;
   const [chosen, setChosen] = useState<string[]>([]);
   const [text, setText] = useState('');
   const [live, setLive] = useState(true);
@@ -121,13 +123,13 @@ export default function EventsTab() {
               <Table.Tr>
                 <Table.Th>{t.at}</Table.Th>
                 <Table.Th>{t.what}</Table.Th>
-                <Table.Th>{t.from}</Table.Th>
-                <Table.Th>{t.data}</Table.Th>
+                {wide && <Table.Th>{t.from}</Table.Th>}
+                {wide && <Table.Th>{t.data}</Table.Th>}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
               {shown.map((e) => (
-                <Row key={`${e.boot} ${e.seq}`} event={e} />
+                <Row key={`${e.boot} ${e.seq}`} event={e} wide={wide} />
               ))}
             </Table.Tbody>
           </Table>
@@ -153,23 +155,28 @@ function searchText(t: EventTables, e: Event): string {
   return [...codes, eventText(t.events, e), causeText(t, e), detailsText(t, e)].join(' ').toLowerCase();
 }
 
-function Row({ event: e }: { event: Event }) {
+function Row({ event: e, wide }: { event: Event; wide: boolean }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
+        <Text size="sm" style={{ whiteSpace: wide ? 'nowrap' : undefined }}>
           {dateTime(e.received)}
         </Text>
       </Table.Td>
       <Table.Td>
         <EventWhat of={e} level />
+        {!wide && <EventDetails of={e} />}
       </Table.Td>
-      <Table.Td>
-        <EventFrom of={e} />
-      </Table.Td>
-      <Table.Td>
-        <EventDetails of={e} />
-      </Table.Td>
+      {wide && (
+        <Table.Td>
+          <EventFrom of={e} />
+        </Table.Td>
+      )}
+      {wide && (
+        <Table.Td>
+          <EventDetails of={e} />
+        </Table.Td>
+      )}
     </Table.Tr>
   );
 }

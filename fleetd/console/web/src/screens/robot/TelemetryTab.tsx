@@ -17,6 +17,7 @@ const useTexts = texts(
     speed: 'Speed',
     noSpeed: 'A robot reports its speed only while somebody drives it. The page of manual control shows it.',
     none: 'The robot reports nothing of this.',
+    waiting: 'Nothing yet. The next report of the robot brings the first value.',
   },
   {
     kept: 'fleetd bewahrt keine Messwerte auf. Diese hat dieser Tab gesammelt, seit Sie die Seite des Roboters geöffnet haben, höchstens eine Stunde lang.',
@@ -29,6 +30,7 @@ const useTexts = texts(
     speed: 'Geschwindigkeit',
     noSpeed: 'Ein Roboter meldet seine Geschwindigkeit nur, während ihn jemand fährt. Die Handsteuerung zeigt sie.',
     none: 'Der Roboter meldet nichts davon.',
+    waiting: 'Noch nichts. Die nächste Meldung des Roboters bringt den ersten Wert.',
   },
 );
 
@@ -64,7 +66,7 @@ export default function TelemetryTab() {
                 range={'range' in c ? [...c.range] : undefined}
               />
             ) : (
-              <Nothing>{t.none}</Nothing>
+              <Nothing>{samples.length > 0 ? t.none : t.waiting}</Nothing>
             )}
           </Panel>
         ))}

@@ -85,11 +85,14 @@ function Cause() {
   const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { robot } = usePage();
+  const away = robot.doing === 'not_connected'; // then the last cause of its safety says nothing about now
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
-  if (robot.safety === 'ENABLED' || (!robot.cause && grave.length === 0)) return null;
-  const cause = [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.cause_detail ?? robot.latched_by]
-    .filter(Boolean)
-    .join(', ');
+  const cause = away
+    ? robot.presence.why
+    : [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.cause_detail ?? robot.latched_by]
+        .filter(Boolean)
+        .join(', ');
+  if ((!away && robot.safety === 'ENABLED') || (!cause && grave.length === 0)) return null;
   return (
     <Stack gap={2}>
       <Text size="sm" dir="auto">
