@@ -30,7 +30,7 @@ type assignment struct {
 func (a *assignment) flags(c *cobra.Command) {
 	a.targets.flags(c)
 	f := c.Flags()
-	f.StringVar(&a.apply, "apply", "", "next_act, now or next_start")
+	f.StringVar(&a.apply, "apply", "", "when it takes over: next_act (default), now, which ends the running act, or next_start of robotd")
 	f.StringVar(&a.why, "why", "", "the reason, for the audit")
 	f.BoolVar(&a.dryRun, "dry-run", false, "only show which robots would be updated")
 	f.IntVar(&a.expect, "expect", -1, "refuse unless exactly this many robots are selected")
@@ -245,6 +245,9 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		}
 		if r.Desired.Converged && len(r.Latches) > 0 {
 			why = heldText(r)
+		}
+		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Detail == "" {
+			why = waitsForAct
 		}
 		writeRow(w, r.ID, r.Presence.View, has, desired, why)
 	}

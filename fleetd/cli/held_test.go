@@ -33,3 +33,18 @@ func TestStopIsTheOnlyReasonWhyNoActivityStarts(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A story that is assigned to a robot that performs waits for the end of an act; the table
+// says so, and how not to wait.
+func TestWaitingStorySaysWhatItWaitsFor(t *testing.T) {
+	var r view.Robot
+	r.ID, r.Desired.Phase, r.Desired.DesiredRev = "r1", schema.DeployWaiting, 2
+	for reported, want := range map[int64]bool{1: false, 2: true} {
+		r.Desired.ReportedRev = reported
+		var out strings.Builder
+		convergenceTable(&out, []view.Robot{r})
+		if got := strings.Contains(out.String(), "takes over when the running act ends"); got != want {
+			t.Errorf("reported %d of 2:\n%s", reported, out.String())
+		}
+	}
+}

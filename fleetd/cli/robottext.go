@@ -134,6 +134,9 @@ func autoText(r view.Robot) string {
 	return s
 }
 
+// waitsForAct says what a robot waits for that has its story and does not perform it yet.
+const waitsForAct = "takes over when the running act ends, and with --apply next_start at the next start; --apply now does not wait"
+
 // heldText says which stops keep a robot from what was asked of it, and what ends that.
 func heldText(r view.Robot) string {
 	ids := make([]string, len(r.Latches))
