@@ -104,7 +104,7 @@ func refusalText(r *schema.ReportedStory) string {
 // needsStart says what a robot whose story is stopped waits for.
 const needsStart = "needs auto start"
 
-// autoText formats the status of the performance as the live page does.
+// autoText formats the status of the performance as the console does.
 func autoText(r view.Robot) string {
 	s := string(r.Auto)
 	switch r.Auto {

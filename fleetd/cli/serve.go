@@ -34,7 +34,7 @@ func (sh *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "run fleetd",
-		Long: `Run fleetd: API and live page over HTTP, robots over MQTT, all lasting data in a database.
+		Long: `Run fleetd: API and console over HTTP, robots over MQTT, all lasting data in a database.
 When it is ready it prints one line: ready http=http://127.0.0.1:8080
 
 People sign in. The first start prints the password of the user admin once. An address that
@@ -55,7 +55,7 @@ broker-password in the file.`,
 	}
 	f := c.Flags()
 	f.String("name", "fleetd", "MQTT name of this instance")
-	f.String("http", "127.0.0.1:8080", "address for the API and the live page; port 0 takes a free one")
+	f.String("http", "127.0.0.1:8080", "address for the API and the console; port 0 takes a free one")
 	f.StringSlice("broker", []string{"mqtt://127.0.0.1:1883"}, "address of the MQTT broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first")
 	f.String("broker-ca", "", "PEM file with the CA certificates to trust for the broker; default: the root of --ca, else those of the system")
 	f.String("broker-cert", "", "PEM file with fleetd's client certificate for the broker; default with --ca: fleetd issues its own")

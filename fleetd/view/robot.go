@@ -5,7 +5,7 @@ import (
 	"troupe/schema"
 )
 
-// Robot is the summary of one robot in lists, the stream and the live page. While a robot
+// Robot is the summary of one robot in lists, the stream and the console. While a robot
 // is offline, the fields from its documents keep their last values; Presence says whether
 // they are current.
 type Robot struct {
