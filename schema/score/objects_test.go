@@ -254,3 +254,16 @@ func accepts(s *jsonschema.Schema, text string) error {
 	}
 	return nil
 }
+
+// The page for authors has a table of actions that people write, with the same rows.
+func TestPageForAuthorsListsEveryAction(t *testing.T) {
+	page, err := os.ReadFile("../../docs/write-a-story.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range score.Table {
+		if !strings.Contains(string(page), "\n| `"+string(row.Type)+"` | ") {
+			t.Errorf("the table of actions in docs/write-a-story.md has no row for %s", row.Type)
+		}
+	}
+}
