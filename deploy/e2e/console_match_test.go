@@ -21,6 +21,7 @@ var variableParts = []struct {
 	{"age", `(?:online|lost) +(\d+s)`, false},
 	{"age", `last heartbeat (\d+s) ago`, false},
 	{"token", `TROUPE-[a-z0-9]+-[A-Z2-7]+`, true},
+	{"token", `token ([0-9a-f]{8}) of`, false},
 	{"key", `desired:([A-Za-z0-9+/]{43}=)`, true},
 	{"serial", `certificate +([0-9a-f]{30,40}),`, false},
 	{"uuid", `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, true},

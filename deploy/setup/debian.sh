@@ -47,6 +47,7 @@ missing() {
 	have mosquitto || echo mosquitto                  # the other broker that the end-to-end tests run against
 	{ have mosquitto_pub && have mosquitto_sub && have mosquitto_rr; } || echo mosquitto-clients
 	have_postgres || echo postgresql                  # the store's second database
+	have sqlite3 || echo sqlite3                      # copies the database as the page about backups says
 	have_browser || echo chromium                     # looks at fleetd's page as a person would
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
