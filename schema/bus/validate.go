@@ -81,7 +81,7 @@ func (d *Describe) check(c *checks) {
 		}
 		if u.Kind == schema.UnitHead && u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil {
 			// Robots would take every story for it, and the head would fail each of its acts.
-			c.add(at, CodeMissing, "the head "+u.ID+" describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
+			c.add(at, CodeMissing, "unit "+u.ID+" is a head and describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
 		}
 		seen[u.ID], moves = true, moves || u.Kind.Moves()
 	}

@@ -18,8 +18,10 @@ func (b *Bus) publishHealth(a *adapter) {
 	}
 	h := bus.Health{V: bus.Version, Health: string(a.watch.health), Why: a.watch.why}
 	switch {
+	case a.watch.health == absent && a.problem != "": // robotd has accepted nothing of it
+		h.Health, h.Why, h.WayOut = string(badData), a.problem, wayOut[badData]
 	case a.watch.health == absent:
-		h.Why, h.WayOut = a.wrong(), wayOut[badData]
+		h.Health, h.Why, h.WayOut = string(silent), a.wrong(), wayOut[badData]
 	case a.watch.health != good:
 		h.WayOut = wayOut[a.watch.health]
 	}

@@ -72,12 +72,12 @@ func TestAdapterWithAWrongDescriptionIsSentWhatIsWrong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why := "the head head describes no angles that it reaches"
+		why := "unit head is a head and describes no angles that it reaches"
 		err = bus.New(bus.Config{Dial: broker.Dial, Adapters: []string{"neck"}, Logger: slog.New(slog.DiscardHandler)}).Open(t.Context())
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("robotd ends with %v", err)
 		}
-		if h := newest.Load(); h == nil || h.Health != "absent" || !strings.Contains(h.Why, why) || h.WayOut == "" {
+		if h := newest.Load(); h == nil || h.Health != "bad-data" || !strings.Contains(h.Why, why) || h.WayOut == "" {
 			t.Errorf("the adapter is sent %+v", h)
 		}
 	})
