@@ -79,6 +79,15 @@ test('the floor shows where the robot is, and a tap on it chooses where to go', 
   expect(await target('y')).toBeLessThan(y);
 });
 
+test('the button that turns left is on the left, also where text runs from right to left', async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem('troupe.direction', 'rtl'));
+  await page.goto('/robots/r1/manual');
+  await live(page);
+  await expect(page.locator('html')).toHaveAttribute('dir', 'rtl');
+  const x = async (name: string) => (await page.getByRole('button', { name }).boundingBox())!.x;
+  expect(await x('Turn left')).toBeLessThan(await x('Turn right'));
+});
+
 test('what a person drives with is at least 48 px', async ({ page, world }) => {
   await takeControl(page, world);
   const small = await page.evaluate(() =>

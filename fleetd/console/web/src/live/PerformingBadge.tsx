@@ -136,7 +136,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
           <Badge {...look}>{doesText(t, robot)}</Badge>
         )}
         {terms && (
-          <Text span size="xs" c="dimmed" ml={6}>
+          <Text span size="xs" c="dimmed" ms={6}>
             {term}
           </Text>
         )}

@@ -54,7 +54,7 @@ test.each([
   ['auto', 'auto/testdata/auto.md'],
   ['mode', 'mode/testdata/supervisor.md'],
   ['control', 'control/testdata/control.md'],
-  ['link', 'link/testdata/link.md'],
+  ['link', 'operatorlink/testdata/link.md'],
 ])('each event of the machine %s has words', (source, table) => {
   const text = readFileSync(new URL(`../../../../../robotd/${table}`, import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| [^|]+ \| ([a-z-]+) \| [a-z]+ \|/gm)].map((m) => m[1]!);

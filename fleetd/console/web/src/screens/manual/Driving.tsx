@@ -145,8 +145,9 @@ function Arrows({ drive }: { drive?: Drive }) {
     drive?.zero('pointer');
     drive?.release('buttons');
   };
+  // Left is left, whatever the direction of the text.
   return (
-    <Box style={{ display: 'grid', gridTemplateColumns: 'repeat(3, 60px)', gap: 8 }}>
+    <Box dir="ltr" style={{ display: 'grid', gridTemplateColumns: 'repeat(3, 60px)', gap: 8 }}>
       {arrows.map(({ code, v, icon: Icon, column }) => {
         const on = v.vx !== 0 ? Math.sign(asked.vx) === v.vx : Math.sign(asked.wz) === v.wz;
         const held = (key: string) => key === ' ' || key === 'Enter';

@@ -95,11 +95,11 @@ function Cause() {
   if ((!away && robot.safety === 'ENABLED') || (!cause && grave.length === 0)) return null;
   return (
     <Stack gap={2}>
-      <Text size="sm" dir="auto">
+      <Text size="sm">
         <Text span fw={600}>
           {t.because}:{' '}
         </Text>
-        {cause}
+        <bdi>{cause}</bdi>
       </Text>
       {grave.map((a) => (
         <Text key={a.id} size="sm" dir="auto">

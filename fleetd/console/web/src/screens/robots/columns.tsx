@@ -13,12 +13,12 @@ export type ColumnID = Exclude<SortColumn, 'problems'>;
 
 /** How a column draws a robot, and how wide it is. */
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
-  name: { Cell: Name, width: 'minmax(90px, 1.1fr)' },
+  name: { Cell: Name, width: 'minmax(80px, 1.1fr)' },
   doing: { Cell: Doing, width: 'minmax(176px, 1.8fr)' },
-  presence: { Cell: Presence, width: 'minmax(92px, 1fr)' },
+  presence: { Cell: Presence, width: 'minmax(120px, 1fr)' },
   mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
-  story: { Cell: Story, width: 'minmax(200px, 2.4fr)' },
-  interrupts: { Cell: Interrupts, width: 'minmax(84px, 0.8fr)' },
+  story: { Cell: Story, width: 'minmax(148px, 2.4fr)' },
+  interrupts: { Cell: Interrupts, width: 'minmax(90px, 0.8fr)' },
   alerts: { Cell: Alerts, width: 'minmax(60px, 1fr)' },
   site: { Cell: Site, width: 'minmax(118px, 1.1fr)' },
   control: { Cell: Control, width: 'minmax(84px, 0.8fr)' },
