@@ -81,25 +81,25 @@ func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 // Ack is the robot's answer to a command. Every command gets a final answer, also
 // malformed, late, refused and repeated ones.
 type Ack struct {
-	TS           Time    `json:"ts" doc:"when this was written"`
-	Session      string  `json:"session" doc:"the connection that wrote this"`
-	ID           *string `json:"id" jsonschema:"nullable" doc:"the command's id; null if it could not be decoded"`
-	Verb         string  `json:"verb" doc:"the command's verb"`
-	Status       Status  `json:"status" doc:"ACCEPTED or IN_PROGRESS (more answers follow), or final"`
-	Result       Result  `json:"result,omitempty" doc:"ok, or one of modes (MS_...)"`
-	Reason       Reason  `json:"reason,omitempty" doc:"why it was refused or failed, or that nothing had to be changed"`
-	Retry        Retry   `json:"retry,omitempty" doc:"whether asking again may help: never, later or after_fix"`
-	RetryMS      int64   `json:"retry_ms,omitzero" doc:"how long to wait before"`
-	Detail       string  `json:"detail,omitempty" doc:"the reason in a sentence, with the way out"`
-	Pointer      string  `json:"pointer,omitempty" doc:"the field that the reason is about"`
-	StateSeq     int64   `json:"state_seq,omitzero" doc:"the effect is visible in states with this state_seq or a higher one"`
-	Current      *Now    `json:"current,omitzero" doc:"the robot's present state"`
-	Dup          bool    `json:"dup,omitzero" doc:"the repeated answer to an earlier copy of the command"`
-	UncheckedAge bool    `json:"unchecked_age,omitzero" doc:"the robot could not check the age of the command"`
-	Progress     *int    `json:"progress,omitzero" doc:"0 to 100, with IN_PROGRESS if it is known"`
-	EtaMS        int64   `json:"eta_ms,omitzero" doc:"remaining time, with IN_PROGRESS if it is known"`
-	Lease        *Lease  `json:"lease,omitzero" doc:"the granted control, or its present holder"`
-	Refs         []Ref   `json:"refs,omitempty" doc:"what prevents the command, or what it created; at most eight"`
+	TS           Time      `json:"ts" doc:"when this was written"`
+	Session      string    `json:"session" doc:"the connection that wrote this"`
+	ID           *string   `json:"id" jsonschema:"nullable" doc:"the command's id; null if it could not be decoded"`
+	Verb         string    `json:"verb" doc:"the command's verb"`
+	Status       Status    `json:"status" doc:"ACCEPTED or IN_PROGRESS (more answers follow), or final"`
+	Result       Result    `json:"result,omitempty" doc:"ok, or one of modes (MS_...)"`
+	Reason       Reason    `json:"reason,omitempty" doc:"why it was refused or failed, or that nothing had to be changed"`
+	Retry        Retry     `json:"retry,omitempty" doc:"whether asking again may help: never, later or after_fix"`
+	RetryMS      int64     `json:"retry_ms,omitzero" doc:"how long to wait before"`
+	Detail       string    `json:"detail,omitempty" doc:"the reason in a sentence, with the way out"`
+	Pointer      string    `json:"pointer,omitempty" doc:"the field that the reason is about"`
+	StateSeq     int64     `json:"state_seq,omitzero" doc:"the effect is visible in states with this state_seq or a higher one"`
+	Current      *AckState `json:"current,omitzero" doc:"the robot's present state"`
+	Dup          bool      `json:"dup,omitzero" doc:"the repeated answer to an earlier copy of the command"`
+	UncheckedAge bool      `json:"unchecked_age,omitzero" doc:"the robot could not check the age of the command"`
+	Progress     *int      `json:"progress,omitzero" doc:"0 to 100, with IN_PROGRESS if it is known"`
+	EtaMS        int64     `json:"eta_ms,omitzero" doc:"remaining time, with IN_PROGRESS if it is known"`
+	Lease        *Lease    `json:"lease,omitzero" doc:"the granted control, or its present holder"`
+	Refs         []Ref     `json:"refs,omitempty" doc:"what prevents the command, or what it created; at most eight"`
 }
 
 // Ref refers to an object that an answer or an alert is about.
@@ -120,8 +120,8 @@ type Lease struct {
 	UntilMS int64  `json:"until_ms" doc:"when it ends unless it is renewed, in the robot's mono_ms"`
 }
 
-// Now is the robot's present state in an answer.
-type Now struct {
+// AckState is the robot's present state in an answer.
+type AckState struct {
 	Mode   ModeID      `json:"mode" doc:"the mode in charge"`
 	Safety SafetyState `json:"safety" doc:"the state of the safety core"`
 	Auto   AutoStatus  `json:"auto" doc:"as auto.status of the state"`

@@ -121,14 +121,14 @@ func (r *ReportedMode) Validate() []Problem {
 // blob: activities or places. The rules are those of DesiredStory; a null Set under a
 // higher Rev withdraws the set.
 type DesiredSet struct {
-	Rev      int64      `json:"rev" doc:"rises per robot and fleet id"`
-	FleetID  string     `json:"fleet_id" doc:"UUID of the fleet's database"`
-	Set      *StoryPin  `json:"set" jsonschema:"nullable" doc:"the set; null = none"`
-	By       string     `json:"by,omitempty" doc:"the person who assigned it"`
-	TS       Time       `json:"ts" doc:"when it was assigned"`
-	Counter  int64      `json:"counter,omitzero" doc:"as in DesiredStory"`
-	Sig      *Signature `json:"sig,omitzero" doc:"signature of this document"`
-	Released *Signature `json:"released,omitzero" doc:"signature of the set's bytes by the person who released it"`
+	Rev      int64       `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID  string      `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Set      *ContentPin `json:"set" jsonschema:"nullable" doc:"the set; null = none"`
+	By       string      `json:"by,omitempty" doc:"the person who assigned it"`
+	TS       Time        `json:"ts" doc:"when it was assigned"`
+	Counter  int64       `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig      *Signature  `json:"sig,omitzero" doc:"signature of this document"`
+	Released *Signature  `json:"released,omitzero" doc:"signature of the set's bytes by the person who released it"`
 }
 
 // Validate reports missing or invalid fields.
@@ -200,7 +200,7 @@ func (c *checks) signed(counter int64, s *Signature) {
 	}
 }
 
-func (c *checks) pin(pointer string, p *StoryPin) {
+func (c *checks) pin(pointer string, p *ContentPin) {
 	if p == nil {
 		return
 	}

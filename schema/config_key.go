@@ -38,7 +38,7 @@ type ConfigKey struct {
 	OneOf    []string
 	Min, Max float64
 	Restart  bool // takes effect after the robot's next start; other keys take effect at once
-	Why      string
+	Purpose  string
 }
 
 var linkLossWords = []string{string(LinkLossSafe), string(LinkLossContinue)}
@@ -52,38 +52,38 @@ const (
 // ConfigKeys lists everything that the fleet may set. A key that also exists in the
 // robot's own file has the same name there.
 var ConfigKeys = []ConfigKey{
-	{Name: "labels", Type: ConfigLabels, Why: "the robot's labels; stops and other requests may select robots by them"},
-	{Name: "languages", Type: ConfigList, Restart: true, Why: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them"},
-	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Why: "the mode after start-up; a desired mode takes precedence"},
-	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Why: "the mode that runs by itself at boot and calibrates the robot; default str"},
-	{Name: "default_mode", Type: ConfigMode, Restart: true, Why: "the mode that replaces one that fails or is killed; it has no entry check of its own; default mnl"},
-	{Name: "safe_mode", Type: ConfigMode, Restart: true, Why: "the mode in which the robot waits for an operator; it does not move and has no entry check; default safe"},
-	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Why: "what str does when the link to the operators is lost"},
-	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Why: "what mnl does when the link to the operators is lost"},
-	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Why: "what ato does when the link to the operators is lost"},
-	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which str ends, unless link_loss.str is continue; default 5000"},
-	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which mnl ends, unless link_loss.mnl is continue; default 5000"},
-	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Why: "silence of the operators after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; default 60000"},
-	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Why: "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
-	{Name: "require_sight", Type: ConfigBoolean, Why: "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
-	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Why: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
-	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Why: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
-	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Why: "what the robot does with a desired document whose signature does not verify; such a document cannot loosen this setting"},
-	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Why: "how long a new story may take to start before the previous one replaces it"},
-	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
-	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Why: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
-	{Name: "estop_text", Type: ConfigLabels, Why: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
-	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Why: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
-	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Why: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; 45, 55 and 65 of a battery, 60, 70 and 80 of other units if nobody sets it"},
-	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Why: "which safeguards keep the robot from moving; default all"},
-	{Name: "life.enabled", Type: ConfigBoolean, Why: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
-	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Why: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
-	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Why: "interval of the robot's heartbeat"},
-	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Why: "events per second; further ones are dropped and counted, but never those of safety"},
-	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Why: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
-	{Name: "interrupts.rules", Type: ConfigObjects, Why: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
-	{Name: "intents", Type: ConfigObjects, Why: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
-	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Why: "confidence below which an intent is published and nothing else is done; 0.5 if nobody sets it"},
+	{Name: "labels", Type: ConfigLabels, Purpose: "the robot's labels; stops and other requests may select robots by them"},
+	{Name: "languages", Type: ConfigList, Restart: true, Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them"},
+	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Purpose: "the mode after start-up; a desired mode takes precedence"},
+	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that runs by itself at boot and calibrates the robot; default str"},
+	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; it has no entry check of its own; default mnl"},
+	{Name: "safe_mode", Type: ConfigMode, Restart: true, Purpose: "the mode in which the robot waits for an operator; it does not move and has no entry check; default safe"},
+	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what str does when the link to the operators is lost"},
+	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what mnl does when the link to the operators is lost"},
+	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what ato does when the link to the operators is lost"},
+	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "silence of the operators after which str ends, unless link_loss.str is continue; default 5000"},
+	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "silence of the operators after which mnl ends, unless link_loss.mnl is continue; default 5000"},
+	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "silence of the operators after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; default 60000"},
+	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Purpose: "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
+	{Name: "require_sight", Type: ConfigBoolean, Purpose: "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
+	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Purpose: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
+	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Purpose: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
+	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document whose signature does not verify; such a document cannot loosen this setting"},
+	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Purpose: "how long a new story may take to start before the previous one replaces it"},
+	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
+	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
+	{Name: "estop_text", Type: ConfigLabels, Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
+	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Purpose: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
+	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; 45, 55 and 65 of a battery, 60, 70 and 80 of other units if nobody sets it"},
+	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all"},
+	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
+	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
+	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Purpose: "interval of the robot's heartbeat"},
+	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Purpose: "events per second; further ones are dropped and counted, but never those of safety"},
+	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Purpose: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
+	{Name: "interrupts.rules", Type: ConfigObjects, Purpose: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
+	{Name: "intents", Type: ConfigObjects, Purpose: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
+	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "confidence below which an intent is published and nothing else is done; 0.5 if nobody sets it"},
 }
 
 func safeguardNames() (names []string) {

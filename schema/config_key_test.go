@@ -51,7 +51,7 @@ func TestConfigValuesAreChecked(t *testing.T) {
 func TestConfigKeysAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range ConfigKeys {
-		if k.Why == "" || seen[k.Name] || k.Check(jsontext.Value(`"\u0000 nothing"`)) == "" {
+		if k.Purpose == "" || seen[k.Name] || k.Check(jsontext.Value(`"\u0000 nothing"`)) == "" {
 			t.Errorf("%+v", k)
 		}
 		seen[k.Name] = true

@@ -83,7 +83,7 @@ func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Probl
 }
 
 func (c *checks) word(raw jsontext.Value, pointer string, stop bool, into *string) {
-	text, problems := ReadText(raw, pointer, Words, stop)
+	text, problems := ReadText(raw, pointer, WordBound, stop)
 	*into = text
 	*c = append(*c, problems...)
 }
@@ -97,8 +97,8 @@ type Bound struct {
 
 // The bounds of texts within a command.
 var (
-	Words = Bound{Most: MaxWord}                   // names, codes and short remarks
-	Texts = Bound{Most: MaxText, Characters: true} // what a robot says
+	WordBound = Bound{Most: MaxWord}                   // names, codes and short remarks
+	TextBound = Bound{Most: MaxText, Characters: true} // what a robot says
 )
 
 // String returns the bound for people, such as "256 bytes".

@@ -34,9 +34,9 @@ func (u *Utterance) Problems(at string) []Problem {
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Slots)) {
 		c.intentName(at+"/slots/"+name, name)
-		c.text(at+"/slots/"+name, u.Slots[name], Words)
+		c.text(at+"/slots/"+name, u.Slots[name], WordBound)
 	}
-	c.text(at+"/text", u.Text, Texts)
+	c.text(at+"/text", u.Text, TextBound)
 	if u.Confidence != nil {
 		c.within(at+"/confidence", *u.Confidence, 0, 1)
 	}
@@ -98,13 +98,13 @@ func (i *Intent) Validate() []Problem {
 
 // StateIntent is the robot's emotion, and the newest intent that it was confident of.
 type StateIntent struct {
-	Emotion      string     `json:"emotion,omitempty" doc:"the robot's emotion; left out until it has one"`
-	EmotionSince Time       `json:"emotion_since,omitzero" doc:"since when"`
-	Newest       *NewIntent `json:"newest,omitzero" doc:"the newest intent"`
+	Emotion      string        `json:"emotion,omitempty" doc:"the robot's emotion; left out until it has one"`
+	EmotionSince Time          `json:"emotion_since,omitzero" doc:"since when"`
+	Newest       *NewestIntent `json:"newest,omitzero" doc:"the newest intent"`
 }
 
-// NewIntent is an intent in the state, without what people said.
-type NewIntent struct {
+// NewestIntent is an intent in the state, without what people said.
+type NewestIntent struct {
 	Name     string    `json:"name" doc:"of the intent"`
 	TS       Time      `json:"ts" doc:"when it came"`
 	Source   string    `json:"source" doc:"the client that posted it, or body"`

@@ -114,7 +114,7 @@ type StateQueue struct {
 	Waiting       []string    `json:"waiting" doc:"acts that wait"`
 	Completed     []string    `json:"completed" doc:"ids of acts that ended as they should, the newest first, at most five"`
 	CompletedActs []QueuedAct `json:"completed_acts,omitempty" doc:"the same acts with their requests; an earlier release does not send it"`
-	Failed        []Failed    `json:"failed" doc:"acts that failed, the newest first, at most five"`
+	Failed        []FailedAct `json:"failed" doc:"acts that failed, the newest first, at most five"`
 	Queued        []QueuedAct `json:"queued,omitempty" doc:"the acts of current and waiting with their requests, the one that is performed first"`
 }
 
@@ -125,8 +125,8 @@ type QueuedAct struct {
 	ReqID string `json:"req_id,omitempty" doc:"the request for it, as CLIENT/ID; an act of the story has none"`
 }
 
-// Failed is an act that has failed.
-type Failed struct {
+// FailedAct is an act that has failed.
+type FailedAct struct {
 	Act    string `json:"act" doc:"its id"`
 	ReqID  string `json:"req_id,omitempty" doc:"as in queued"`
 	Reason Reason `json:"reason" doc:"why it failed"`

@@ -6,20 +6,20 @@ import "strconv"
 // compares Rev with the revision that it has reported. A null Story under a higher Rev
 // withdraws the story; deleting the retained message changes nothing.
 type DesiredStory struct {
-	Rev        int64      `json:"rev" doc:"rises per robot and fleet id"`
-	FleetID    string     `json:"fleet_id" doc:"UUID of the fleet's database"`
-	Story      *StoryPin  `json:"story" jsonschema:"nullable" doc:"the revision; null = withdrawn"`
-	Apply      Apply      `json:"apply" doc:"when it takes over: next_act, now or next_start"`
-	DeadlineTS Time       `json:"deadline_ts,omitzero" doc:"a robot that has not activated the story by then keeps its present one"`
-	By         string     `json:"by,omitempty" doc:"the person who assigned it"`
-	TS         Time       `json:"ts" doc:"when it was assigned"`
-	Counter    int64      `json:"counter,omitzero" doc:"rises with every signed document of the fleet, so that an old one cannot be replayed"`
-	Sig        *Signature `json:"sig,omitzero" doc:"signature of this document"`
-	Released   *Signature `json:"released,omitzero" doc:"signature of the story's bytes by the person who released it"`
+	Rev        int64       `json:"rev" doc:"rises per robot and fleet id"`
+	FleetID    string      `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Story      *ContentPin `json:"story" jsonschema:"nullable" doc:"the revision; null = withdrawn"`
+	Apply      Apply       `json:"apply" doc:"when it takes over: next_act, now or next_start"`
+	DeadlineTS Time        `json:"deadline_ts,omitzero" doc:"a robot that has not activated the story by then keeps its present one"`
+	By         string      `json:"by,omitempty" doc:"the person who assigned it"`
+	TS         Time        `json:"ts" doc:"when it was assigned"`
+	Counter    int64       `json:"counter,omitzero" doc:"rises with every signed document of the fleet, so that an old one cannot be replayed"`
+	Sig        *Signature  `json:"sig,omitzero" doc:"signature of this document"`
+	Released   *Signature  `json:"released,omitzero" doc:"signature of the story's bytes by the person who released it"`
 }
 
-// StoryPin names the exact bytes of a published story.
-type StoryPin struct {
+// ContentPin names the exact bytes of a published story.
+type ContentPin struct {
 	ID     string `json:"id" doc:"its id"`
 	Rev    int64  `json:"rev" doc:"its revision"`
 	Name   string `json:"name,omitempty" doc:"for people"`

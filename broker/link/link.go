@@ -57,7 +57,8 @@ func (l *Link) Session() string {
 	return ""
 }
 
-// URL is the broker's URL of the session that is up: Config.URL or one of Others. It is
+// URL is the broker's URL of the session that is up: Config.URL or one of
+// FallbackURLs. It is
 // empty if no session is up or with Config.Dial. A second link that must use the same
 // broker dials this URL.
 func (l *Link) URL() string {

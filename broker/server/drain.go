@@ -73,7 +73,7 @@ func (s *Server) drain(limit time.Duration) {
 		}
 	}
 	if err := s.guard.publish(endTopic, nil, 0, false); err != nil {
-		s.cfg.Logger.Error("queue end marks", "error", err)
+		s.cfg.Logger.Error("the broker closes without waiting for clients to read what it sent: end marks not queued", "error", err)
 		return
 	}
 	for i, c := range open {
@@ -84,7 +84,7 @@ func (s *Server) drain(limit time.Duration) {
 		case <-c.flushed:
 		case <-c.done:
 		case <-late.C:
-			s.cfg.Logger.Warn("broker closes before clients have read everything", "after", limit, "of_clients", len(open)-i)
+			s.cfg.Logger.Warn("broker closes before all clients have read what it sent", "after", limit, "clients_left", len(open)-i)
 			return
 		}
 	}

@@ -83,7 +83,7 @@ func (l *listener) accept(d *endpoint) {
 			return
 		}
 		l.counters.add(acceptError)
-		l.log.Error("accept", "endpoint", d.kind, "error", err, "retry_in", pause)
+		l.log.Error("connection not accepted; the listener tries again", "endpoint", d.kind, "error", err, "retry_in", pause)
 		time.Sleep(pause)
 		pause = min(2*pause, most)
 	}

@@ -175,7 +175,7 @@ func (g *guard) flushPending(cl *mqtt.Client, c *conn) {
 		return
 	}
 	if err := g.publish(noteTopic+cl.ID, []byte(topic), qos, false); err != nil {
-		g.log.Error("queue note of a pending document", "client", cl.ID, "error", err)
+		g.log.Error("retained document not queued for a slow client; it may miss the newest version", "client", cl.ID, "topic", topic, "error", err)
 	}
 }
 

@@ -98,7 +98,7 @@ func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
 	presence := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
 	payload, err := schema.Encode(presence)
 	if err != nil {
-		g.log.Error("encode presence of a kicked client", "client", nc.client.Load().ClientID, "error", err)
+		g.log.Error("presence \"lost\" of a disconnected client not encoded; none is published", "client", nc.client.Load().ClientID, "error", err)
 		return mqtt.Will{}
 	}
 	will.Payload = payload

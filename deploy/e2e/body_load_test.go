@@ -133,7 +133,7 @@ func (l *bodyLoad) perform() {
 	if len(schema.Errors(problems)) > 0 {
 		l.w.t.Fatal(problems)
 	}
-	blob, sum, err := score.EncodeBlob(s, acts, 1)
+	blob, sum, err := score.EncodePublishedStory(s, acts, 1)
 	if err != nil {
 		l.w.t.Fatal(err)
 	}

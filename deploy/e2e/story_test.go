@@ -43,7 +43,7 @@ func (w *world) encodeStory(rev int64, story string, acts ...string) (schema.Sto
 			w.t.Fatalf("%s: %v", id, problems)
 		}
 	}
-	blob, sum, err := score.EncodeBlob(s, bundle, rev)
+	blob, sum, err := score.EncodePublishedStory(s, bundle, rev)
 	if err != nil {
 		w.t.Fatal(err)
 	}

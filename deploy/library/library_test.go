@@ -65,7 +65,7 @@ func TestCompleteBodyPerformsTheShippedStories(t *testing.T) {
 	}
 	for _, d := range acts {
 		a, _ := score.ParseAct(d.Text)
-		story := score.Blob{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: byID, Assets: shippedSounds(t)}
+		story := score.PublishedStory{Story: score.Story{Acts: []score.Step{{Act: a.ID}}}, Acts: byID, Assets: shippedSounds(t)}
 		_, problems := score.FitStory(story, completeBody, nil)
 		for _, p := range problems {
 			t.Errorf("%s: %s", d.Path, p)
@@ -119,15 +119,15 @@ func TestShippedLibraryHasNoProblems(t *testing.T) {
 		for _, p := range ps {
 			t.Errorf("%s: %s", d.Path, p)
 		}
-		data, sum, err := score.EncodeBlob(s, actsByID, 1)
+		data, sum, err := score.EncodePublishedStory(s, actsByID, 1)
 		if err != nil || len(data) > schema.TopicOf(schema.TopicBlob).MaxBytes {
 			t.Fatalf("%s: %d bytes, %v", d.Path, len(data), err)
 		}
-		b, ps := score.ParseBlob(data)
-		if ps = append(ps, score.ValidateBlob(b)...); len(schema.Errors(ps)) > 0 {
+		b, ps := score.ParsePublishedStory(data)
+		if ps = append(ps, score.ValidatePublishedStory(b)...); len(schema.Errors(ps)) > 0 {
 			t.Errorf("%s: %q", d.Path, ps)
 		}
-		if again, sum2, _ := score.EncodeBlob(b.Story, b.Acts, b.Rev); !bytes.Equal(again, data) || sum != sum2 {
+		if again, sum2, _ := score.EncodePublishedStory(b.Story, b.Acts, b.Rev); !bytes.Equal(again, data) || sum != sum2 {
 			t.Errorf("%s: reading and writing gives other bytes", d.Path)
 		}
 	}

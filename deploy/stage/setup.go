@@ -164,7 +164,7 @@ func (o *operatorSetup) publishDocuments(ctx context.Context, path string, docum
 		if saved.Unchanged && saved.Entry.Rev > 0 {
 			continue
 		}
-		if _, err := request[api.Published](ctx, o.fleetd, "POST", path+"/"+d.ID+"/publish", nil, api.Signed{By: operator}); err != nil {
+		if _, err := request[api.Published](ctx, o.fleetd, "POST", path+"/"+d.ID+"/publish", nil, api.Attribution{By: operator}); err != nil {
 			return published, err
 		}
 		published++
@@ -190,7 +190,7 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 			continue
 		}
 		assigned, err := request[api.Assigned](ctx, o.fleetd, "POST", "/assignments", nil, api.Assignment{
-			Story: s.ID, Selector: selector.IDs(ids...), Apply: schema.ApplyNow, Signed: api.Signed{By: operator},
+			Story: s.ID, Selector: selector.IDs(ids...), Apply: schema.ApplyNow, Attribution: api.Attribution{By: operator},
 		})
 		if err != nil {
 			return err
@@ -225,14 +225,14 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 		}
 		ids := bySite[site]
 		_, err = request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
-			Selector: selector.IDs(ids...), Signed: api.Signed{By: operator},
+			Selector: selector.IDs(ids...), Attribution: api.Attribution{By: operator},
 			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: library.Intents(set)}},
 		})
 		if err != nil {
 			return err
 		}
 		assigned, err := request[api.SetAssigned](ctx, o.fleetd, "POST", "/activities/assignments", nil, api.SetAssignment{
-			Activities: set, Selector: selector.IDs(ids...), Signed: api.Signed{By: operator},
+			Activities: set, Selector: selector.IDs(ids...), Attribution: api.Attribution{By: operator},
 		})
 		if err != nil {
 			return err

@@ -106,7 +106,7 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 		robots := o.mustListRobots(t)
 		story = robots[1].Desired.Story.ID
 		// A person takes r1's story away and changes its labels; r2 is left alone.
-		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Signed: api.Signed{By: "ann"}}); err != nil {
+		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Attribution: api.Attribution{By: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := request[view.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {

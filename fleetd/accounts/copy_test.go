@@ -69,7 +69,7 @@ func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
 	for i := range cookies {
 		ctx, mark := audit.WithMark(t.Context())
 		var err error
-		if cookies[i], _, err = k.Open(ctx, u, "in a test", ""); err != nil || !mark.IsSet() {
+		if cookies[i], _, err = k.OpenSession(ctx, u, "in a test", ""); err != nil || !mark.IsSet() {
 			t.Fatalf("signed in: %v, leaves an entry in the audit: %v", err, mark.IsSet())
 		}
 	}

@@ -64,7 +64,7 @@ var (
 	ErrCredentials = errors.New("user and password do not match")
 	ErrTooOften    = errors.New("too many wrong passwords from this address")
 	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
-	ErrUnread      = errors.New("fleetd started while its database was away, and kept no accounts on this machine: it knows nobody until the database answers")
+	ErrNoAccounts  = errors.New("fleetd started while its database was away, and kept no accounts on this machine: it knows nobody until the database answers")
 )
 
 // Keeper authenticates requests.
@@ -281,7 +281,7 @@ func (k *Keeper) bearer(header string) (auth.Principal, error) {
 	t, known := k.tokens[auth.Digest(strings.TrimSpace(secret))]
 	u := k.users[t.User]
 	if k.rev < 0 && len(k.users) == 0 {
-		return auth.Principal{}, ErrUnread
+		return auth.Principal{}, ErrNoAccounts
 	}
 	if !known || u.Disabled || !k.Now().Before(t.ExpiresAt) {
 		return auth.Principal{}, ErrToken

@@ -18,7 +18,7 @@ const (
 	codeLifetime = 2 * time.Minute
 )
 
-// ErrLoginCode says that there is no permission for who asks.
+// ErrLoginCode is returned for a code that gives no token to its sender.
 var ErrLoginCode = errors.New("the code of the sign-in is unknown, was used, or is older than two minutes")
 
 // LoginTokenName names the token of a sign-in of the command line.

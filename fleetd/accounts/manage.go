@@ -56,8 +56,8 @@ func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, passwo
 	return found, k.changed(ctx, found, err)
 }
 
-// Check reports whether a user has this password. Wrong ones count against the address.
-func (k *Keeper) Check(ctx context.Context, name, password, address string) error {
+// CheckPassword reports whether a user has this password. Wrong ones count against the address.
+func (k *Keeper) CheckPassword(ctx context.Context, name, password, address string) error {
 	if k.wrong.exceeded(address, k.Now()) {
 		return ErrTooOften
 	}

@@ -15,7 +15,7 @@ import (
 
 // OpenSession is the sign-in of a user in a browser, as people see it.
 type OpenSession struct {
-	ID      string // names it in requests; nobody can make its cookie of that
+	ID      string // names it in requests; the cookie cannot be derived from it
 	User    string
 	Address string // where the sign-in came from; empty if an earlier release opened it
 	Agent   string // what the browser calls itself, as at the sign-in

@@ -80,7 +80,7 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 		k.refuse(ctx, who, err)
 		return cookies, a.Next, err
 	}
-	session, _, err := k.Open(ctx, u, "with "+k.ProviderName()+" from "+address, before)
+	session, _, err := k.OpenSession(ctx, u, "with "+k.ProviderName()+" from "+address, before)
 	if err != nil {
 		return cookies, a.Next, err
 	}

@@ -30,7 +30,7 @@ func newSalt() (salt [argon2id.SaltBytes]byte) {
 	return salt
 }
 
-// SignIn opens a session for a user and returns its cookie. from says where the request comes
+// SignIn opens a session for a user and returns its cookie. address says where the request comes
 // from; before is the cookie of the session that the new one replaces, if any.
 func (k *Keeper) SignIn(ctx context.Context, name, password, address, before string) (*http.Cookie, auth.Principal, error) {
 	if k.wrong.exceeded(address, k.Now()) {
@@ -45,7 +45,7 @@ func (k *Keeper) SignIn(ctx context.Context, name, password, address, before str
 		k.Log.Warn("sign-in refused", "user", name, "address", address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
-	return k.Open(ctx, u, "with a password from "+address, before)
+	return k.OpenSession(ctx, u, "with a password from "+address, before)
 }
 
 // check reports whether a user may sign in with a password.
@@ -63,8 +63,8 @@ func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User,
 	return u, hash.Verify([]byte(password)) && known && !u.Disabled, nil
 }
 
-// Open opens a session for a user who has proved who they are.
-func (k *Keeper) Open(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
+// OpenSession opens a session for a user who has proved who they are.
+func (k *Keeper) OpenSession(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
 	p := u.Principal(auth.KindSession)
 	p.From = auth.Of(ctx).From
 	ctx = context.WithValue(ctx, openingKey{}, opening{p, how})

@@ -75,7 +75,7 @@ func (s *server) robotActivity(ctx context.Context, d view.Detail, a view.Activi
 	one := set.Activities[0]
 	out.Nature, out.Launch = one.Nature, one.Launch
 	if d.Caps != nil {
-		_, problems := score.FitStory(score.Blob{Story: one.Story(), Acts: set.Acts, Assets: set.Assets}, *d.Caps, nil)
+		_, problems := score.FitStory(score.PublishedStory{Story: one.Story(), Acts: set.Acts, Assets: set.Assets}, *d.Caps, nil)
 		out.Fit = nonNil(problems)
 	}
 	out.Focused, out.True, out.Why = whyNot(d, one)

@@ -100,7 +100,7 @@ func (s *server) assets(h huma.API) {
 	put.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
 		OneAsset
-		SignedQuery
+		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
 		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.person(in.principal))
@@ -109,7 +109,7 @@ func (s *server) assets(h huma.API) {
 		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			OneAsset
-			SignedQuery
+			AttributionQuery
 		}) (*struct{}, error) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err

@@ -24,7 +24,7 @@ type Assignment struct {
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Signed
+	Attribution
 }
 
 // Assigned is the result of an assignment.
@@ -60,7 +60,7 @@ type SetAssignment struct {
 	Selector      selector.Selector `json:"selector"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Signed
+	Attribution
 }
 
 // SetAssigned is the result of a SetAssignment.

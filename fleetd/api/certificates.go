@@ -75,7 +75,7 @@ func (s *server) services(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
-			Body   Signed
+			Body   Attribution
 		}) (*answer[RevokedCertificate], error) {
 			return s.revokeCertificate(ctx, in.principal, in.Serial, in.Body)
 		})
@@ -94,7 +94,7 @@ func nameIn(c enrol.Certificate) string {
 	return leaf.Subject.CommonName
 }
 
-func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in Signed) (*answer[RevokedCertificate], error) {
+func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in Attribution) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
 	}

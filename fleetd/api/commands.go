@@ -16,7 +16,7 @@ import (
 // Commands sends and reads commands.
 type Commands interface {
 	// Issue sends commands. A stop is sent before it is persisted, everything else after.
-	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (Ticket, error)
+	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (BatchHandle, error)
 	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
 	// did. An error says that a cancellation was not written to the audit.
 	Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error)
@@ -106,7 +106,7 @@ func (s *server) commands(h huma.API) {
 		func(ctx context.Context, in *struct {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`
-			Body   Signed
+			Body   Attribution
 		}) (*answer[CancelResult], error) {
 			return s.cancelCommand(ctx, in.principal, in.ID, in.Body, in.Prefer)
 		})
@@ -138,7 +138,7 @@ func (s *server) commands(h huma.API) {
 }
 
 // cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.
-func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by Signed, prefer string) (*answer[CancelResult], error) {
+func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by Attribution, prefer string) (*answer[CancelResult], error) {
 	c, err := s.Commands.Get(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, "command "+id)

@@ -35,7 +35,7 @@ type Leaving interface {
 // DecommissionRequest asks to remove a robot from the fleet.
 type DecommissionRequest struct {
 	Yes bool `json:"yes,omitempty" doc:"also if the robot is online: it is stopped and disconnected"`
-	Signed
+	Attribution
 }
 
 // Decommission is the removal of a robot from the fleet, in progress or done.
@@ -98,7 +98,7 @@ func (s *server) decommissions(h huma.API) {
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
-			SignedQuery
+			AttributionQuery
 		}) (*answer[view.Orphan], error) {
 			return s.deleteOrphan(ctx, in.principal, in.ID, in.person(in.principal))
 		})

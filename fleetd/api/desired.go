@@ -23,7 +23,7 @@ type Desired interface {
 	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by change.Person) (done library.Assigned, total int, found []schema.Problem, err error)
 	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by change.Person) (done library.Reverted, total int, found []schema.Problem, err error)
 	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by change.Person) (done library.SetAssigned, total int, found []schema.Problem, err error)
-	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
+	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
 	// Last lists the newest assignments that robots still have, the newest first, and the id of the fleet.
 	Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) (all []desired.LastAssignment, fleetID string, err error)
 	// Newest returns the newest desired document of one kind of each robot that has one.
@@ -45,7 +45,7 @@ type DesiredRequest struct {
 	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Signed
+	Attribution
 }
 
 // DesiredConfig changes settings; those that it does not name stay.
@@ -154,8 +154,8 @@ func (s *server) desired(h huma.API) {
 		func(ctx context.Context, in *One) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
 }
 
-func (w DesiredRequest) ask() (desired.Ask, []schema.Problem) {
-	a := desired.Ask{Expected: w.ExpectedCount}
+func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
+	a := desired.Request{Expected: w.ExpectedCount}
 	parts := 0
 	if c := w.Config; c != nil {
 		parts++

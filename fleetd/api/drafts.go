@@ -20,14 +20,14 @@ type Drafts interface {
 	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
 	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by change.Person) (library.Saved, []schema.Problem, error)
 	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
-	// Users lists what performs an act.
-	Users(ctx context.Context, act string) ([]library.User, []schema.Problem, error)
+	// Performers lists what performs an act.
+	Performers(ctx context.Context, act string) ([]library.Performer, []schema.Problem, error)
 }
 
 // Copy names the copy of an entry.
 type Copy struct {
 	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -"`
-	Signed
+	Attribution
 }
 
 type savedAnswer struct {
@@ -82,7 +82,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			One
 			DraftMatch
 			Rev  int64 `path:"rev" minimum:"1"`
-			Body Signed
+			Body Attribution
 		}) (*savedAnswer, error) {
 			over, err := in.over()
 			if err != nil {
@@ -152,7 +152,7 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 		out.Robots = s.holders(p, kind, id, e.Rev)
 		return &answer[Uses]{out}, nil
 	}
-	users, problems, err := s.Drafts.Users(ctx, id)
+	users, problems, err := s.Drafts.Performers(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}

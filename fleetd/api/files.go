@@ -92,7 +92,7 @@ func (s *server) files(h huma.API) {
 		DryRun bool     `query:"dry_run"`
 		Skip   bool     `query:"skip_wrong" doc:"leave out entries with errors, such as an act with a wrong row"`
 		Map    []string `query:"map,explode" doc:"for lists: Header=field says which field a column is, Header= ignores it"`
-		SignedQuery
+		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Import], error) {
 		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, in.person(in.principal).Because("import"))

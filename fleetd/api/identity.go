@@ -33,7 +33,7 @@ type Identities interface {
 type TokenRequest struct {
 	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
 	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day"`
-	Signed
+	Attribution
 }
 
 // Token is an enrolment token. Only this answer contains it.
@@ -77,7 +77,7 @@ type TokenState struct {
 // RevokeRequest asks to revoke a robot's credentials.
 type RevokeRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"only show what it would revoke; otherwise why is required"`
-	Signed
+	Attribution
 }
 
 // Revoked is the result of a revocation.

@@ -31,7 +31,7 @@ func (s *server) intents(h huma.API) {
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
 			Body   struct {
 				PostedIntent
-				Signed
+				Attribution
 			}
 		}) (*batchAnswer, error) {
 			u := schema.Utterance(in.Body.PostedIntent)

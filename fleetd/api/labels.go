@@ -18,7 +18,7 @@ type LabelsRequest struct {
 	Unset         []string          `json:"unset,omitempty" maxItems:"16" doc:"keys to remove"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Signed
+	Attribution
 }
 
 // LabelsResult is the result of a LabelsRequest.

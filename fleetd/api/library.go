@@ -107,12 +107,12 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			if in.DryRun {
 				expect = nil
 			}
-			return s.remove(ctx, in.principal, kind, in.ID, expect, Signed{in.By, in.Why})
+			return s.remove(ctx, in.principal, kind, in.ID, expect, Attribution{in.By, in.Why})
 		})
 	register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
-			Body Signed
+			Body Attribution
 		}) (*savedAnswer, error) {
 			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 		})
@@ -236,7 +236,7 @@ func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...libra
 	return all, nil
 }
 
-func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Signed) (*savedAnswer, error) {
+func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Attribution) (*savedAnswer, error) {
 	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person(p))
 	return s.saved(saved, problems, err, string(kind)+" "+id)
 }
@@ -307,7 +307,7 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 	return &answer[Publications]{out}, nil
 }
 
-func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Signed) (*answer[Deletion], error) {
+func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Attribution) (*answer[Deletion], error) {
 	if !p.SeesAll() {
 		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, by.person(p))
 		if err != nil {

@@ -67,7 +67,7 @@ func (s *server) openSessions(h huma.API) {
 	register(h, op("end-session", http.MethodDelete, "/sessions/{id}", "accounts", "End a session", "One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
-			SignedQuery
+			AttributionQuery
 		}) (*struct{}, error) {
 			return nil, s.endSession(ctx, in.principal, in.ID, in.person(in.principal))
 		})
@@ -76,7 +76,7 @@ func (s *server) openSessions(h huma.API) {
 			caller
 			SessionCookie
 			User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`
-			SignedQuery
+			AttributionQuery
 		}) (*answer[EndedSessions], error) {
 			p, user := in.principal, orElse(in.User, in.principal.ID)
 			if user != p.ID && !p.May(auth.Administer) {

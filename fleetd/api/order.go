@@ -36,8 +36,8 @@ type Targets interface {
 	Labelled() bool
 }
 
-// Ticket tracks a batch in progress.
-type Ticket interface {
+// BatchHandle tracks a batch in progress.
+type BatchHandle interface {
 	Commands() []command.Command
 	Settled() <-chan struct{}
 	Persisted() bool
@@ -288,7 +288,7 @@ func waitOf(prefer string) (time.Duration, error) {
 }
 
 // await waits until every command of the batch is settled, or time is up.
-func await(ctx context.Context, t Ticket, wait time.Duration) {
+func await(ctx context.Context, t BatchHandle, wait time.Duration) {
 	if wait <= 0 {
 		return
 	}

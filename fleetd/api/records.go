@@ -29,7 +29,7 @@ type Records interface {
 	Ask(robot string, last time.Duration, by string, source audit.Source, why string) (records.Record, string, error)
 	Sent(id, command string)
 	Forget(id string)
-	Receive(key string, in records.Source) error
+	Receive(key string, in records.Upload) error
 	List(robot string) []records.Record
 	Get(robot, id string) (records.Record, bool)
 	Open(r records.Record) (*os.File, error)
@@ -39,7 +39,7 @@ type Records interface {
 // RecordRequest asks a robot for its flight record.
 type RecordRequest struct {
 	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how long until now"`
-	Signed
+	Attribution
 }
 
 type recordList struct {
@@ -180,7 +180,7 @@ func (s *server) recordFile(in *OneRecord) (*huma.StreamResponse, error) {
 // receiveRecord takes what a robot sends. At the address for robots its certificate says which
 // one it is; at the other one only development mode takes it, as it gives blobs.
 func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
-	from := records.Source{Size: in.size, Body: in.body, Extend: func() {
+	from := records.Upload{Size: in.size, Body: in.body, Extend: func() {
 		_ = in.connection.SetReadDeadline(s.Now().Add(records.Silence)) // if it fails, the server's own deadline applies
 		_ = in.connection.SetWriteDeadline(s.Now().Add(records.Silence + partTimeout))
 	}}
@@ -218,5 +218,5 @@ func (s *server) failRecord(err error) error {
 	if !errors.As(err, &no) {
 		return s.fail(err, "flight record")
 	}
-	return recordKinds[no.Why].Problem(no.Sentence, no.Hint)
+	return recordKinds[no.Why].Problem(no.Detail, no.Hint)
 }

@@ -18,7 +18,7 @@ type Reversion struct {
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"default: as the present story was assigned"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Signed
+	Attribution
 }
 
 // Reverted is the result of a reversion.

@@ -100,7 +100,7 @@ type robotList struct {
 
 type labels struct {
 	Labels map[string]string `json:"labels"`
-	Signed
+	Attribution
 }
 
 func (s *server) robots(h huma.API) {
@@ -141,7 +141,7 @@ func (s *server) robots(h huma.API) {
 	), auth.Administer, func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
-		Body   Signed
+		Body   Attribution
 	}) (*batchAnswer, error) {
 		return s.adopt(ctx, in.principal, in.ID, in.Prefer, in.Body)
 	})
@@ -155,7 +155,7 @@ func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
 	return slices.DeleteFunc(robots, func(r *view.Row) bool { return !sel.Match(r.Selectable()) })
 }
 
-func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Signed) (*batchAnswer, error) {
+func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Attribution) (*batchAnswer, error) {
 	if err := s.Identities.Unbar(ctx, p, id, by.person(p)); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}

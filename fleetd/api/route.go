@@ -146,22 +146,22 @@ type accepted[T any] struct {
 	Body   T
 }
 
-// Signed says who makes a request, and why.
-type Signed struct {
+// Attribution says who makes a request, and why.
+type Attribution struct {
 	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
 	Why string `json:"why,omitempty" maxLength:"256"`
 }
 
-// SignedQuery is Signed in the query of requests whose body is a file, or that have none.
-type SignedQuery struct {
+// AttributionQuery is Attribution in the query of requests whose body is a file, or that have none.
+type AttributionQuery struct {
 	By  string `query:"by" maxLength:"63"`
 	Why string `query:"why" maxLength:"256"`
 }
 
-func (q SignedQuery) person(p auth.Principal) change.Person { return Signed(q).person(p) }
+func (q AttributionQuery) person(p auth.Principal) change.Person { return Attribution(q).person(p) }
 
 // person is who signs a change.
-func (b Signed) person(p auth.Principal) change.Person {
+func (b Attribution) person(p auth.Principal) change.Person {
 	return change.Person{Name: signature(p, b.By), Why: b.Why}
 }
 

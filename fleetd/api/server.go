@@ -232,7 +232,7 @@ func (s *server) fail(err error, what string) error {
 		return KindConflict.Problem(what+" was changed at the same time", "get it again, then try again")
 	case errors.Is(err, change.ErrBusy):
 		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
-	case errors.Is(err, change.ErrUnknown):
+	case errors.Is(err, change.ErrOutcomeUnknown):
 		s.Log.Error("commit outcome unknown", "resource", what, "error", err)
 		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; stops work")
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this

@@ -11,7 +11,7 @@ func TestNobodySignsWithAnotherName(t *testing.T) {
 		kind auth.Kind
 		want string
 	}{{auth.KindSession, "anna"}, {auth.KindToken, "anna"}, {auth.KindDev, "ben"}, {"", "ben"}} {
-		if got := (Signed{By: "ben", Why: "x"}).person(auth.Principal{ID: "anna", Kind: c.kind}); got.Name != c.want || got.Why != "x" {
+		if got := (Attribution{By: "ben", Why: "x"}).person(auth.Principal{ID: "anna", Kind: c.kind}); got.Name != c.want || got.Why != "x" {
 			t.Errorf("anna by %q, who says ben, signs as %+v", c.kind, got)
 		}
 	}

@@ -32,9 +32,9 @@ const StopPath = Prefix + "/stops"
 
 // Stops holds stops until they are released.
 type Stops interface {
-	// Hold sends a stop and latches it. An error says that fleetd could not write it to its
+	// StopAndLatch sends a stop and latches it. An error says that fleetd could not write it to its
 	// disk; the ticket is valid also then.
-	Hold(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (Ticket, error)
+	StopAndLatch(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (BatchHandle, error)
 	// LatchedComplete reports whether Latched lists every latched stop. Until the database was
 	// read, some may be missing.
 	LatchedComplete() bool
@@ -129,7 +129,7 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	}
 	x.Batch.Source = p.Source()
 	audit.Written(ctx) // when the stop is persisted
-	t, err := s.Stops.Hold(ctx, o, x.Batch, x.Commands)
+	t, err := s.Stops.StopAndLatch(ctx, o, x.Batch, x.Commands)
 	unspooled := err != nil
 	if !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")

@@ -38,7 +38,7 @@ type NewAccessToken struct {
 	Name  string      `json:"name" minLength:"1" maxLength:"63" doc:"what it is for"`
 	Roles []auth.Role `json:"roles,omitempty" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"default: all of the user's roles"`
 	Days  int         `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
-	Signed
+	Attribution
 }
 
 type accessTokenList struct {
@@ -72,7 +72,7 @@ func (s *server) accessTokens(h huma.API) {
 	register(h, op("revoke-access-token", http.MethodDelete, "/tokens/{id}", "accounts", "End a token", "One's own; administrators can end every token. The id self is the token of the request."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
 			One
-			SignedQuery
+			AttributionQuery
 		}) (*struct{}, error) {
 			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.person(in.principal))
 		})

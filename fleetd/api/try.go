@@ -22,7 +22,7 @@ type Trial struct {
 	SourceText
 	Only []string `json:"only,omitempty" maxItems:"200" doc:"pointers of the actions or steps to perform, such as /actions/2; empty = all"`
 	Lang string   `json:"lang,omitempty" maxLength:"35" doc:"texts in this language only, so that more fits into one command"`
-	Signed
+	Attribution
 }
 
 // Tried is the commands of a trial.

@@ -21,8 +21,8 @@ type Users interface {
 	AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by change.Person) ([]schema.Problem, error)
 	ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error)
 	SetPassword(ctx context.Context, p auth.Principal, name, password string, by change.Person) ([]schema.Problem, error)
-	// Check reports whether a user has this password. Wrong ones count against the address.
-	Check(ctx context.Context, name, password, address string) error
+	// CheckPassword reports whether a user has this password. Wrong ones count against the address.
+	CheckPassword(ctx context.Context, name, password, address string) error
 }
 
 // Account is a person or a program that has an account.
@@ -45,7 +45,7 @@ type NewUser struct {
 	Roles    []auth.Role `json:"roles" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
 	Sites    []string    `json:"sites,omitempty" maxItems:"64"`
 	Password string      `json:"password,omitempty" maxLength:"256" doc:"empty: the user cannot sign in with a password, but tokens work"`
-	Signed
+	Attribution
 }
 
 // UserChange changes a user; fields that are left out stay.
@@ -55,13 +55,13 @@ type UserChange struct {
 	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot"`
 	Subject  *string      `json:"subject,omitempty" maxLength:"512" doc:"the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody"`
 	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works"`
-	Signed
+	Attribution
 }
 
 // NewPassword is a password that replaces another one.
 type NewPassword struct {
 	Password string `json:"password" minLength:"1" maxLength:"256"`
-	Signed
+	Attribution
 }
 
 // OwnPassword is a password that a person gives themselves.
@@ -171,7 +171,7 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	if p.Kind == auth.KindDev {
 		return nil, KindInvalid.Problem("nobody is signed in: dev has no password", "sign in first")
 	}
-	if err := s.Users.Check(ctx, p.ID, in.Old, address); err != nil {
+	if err := s.Users.CheckPassword(ctx, p.ID, in.Old, address); err != nil {
 		if errors.Is(err, accounts.ErrCredentials) {
 			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/old", "bad_value", "this is not your password", "")}))
 		}

@@ -40,7 +40,8 @@ func (e *Entry) Link(head Head) Head {
 	return Head{e.Seq, e.Hash}
 }
 
-// What of the entry that takes the place of rows that were pruned. Its After is a Checkpoint.
+// Prune is the value of Note.What in the entry that takes the place of pruned rows; its After is
+// a Checkpoint.
 const Prune = "prune"
 
 // Checkpoint says which rows were pruned: all up to one, with the hash that the first row

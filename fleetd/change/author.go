@@ -49,10 +49,10 @@ func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string
 	return all, found, err
 }
 
-// Users lists what performs an act.
-func (l *Library) Users(ctx context.Context, act string) (users []library.User, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.ForUsers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
-		users, found = library.Users(rows, act)
+// Performers lists what performs an act.
+func (l *Library) Performers(ctx context.Context, act string) (users []library.Performer, found []schema.Problem, err error) {
+	found, err = l.decide(ctx, auth.Principal{}, library.ForPerformers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+		users, found = library.Performers(rows, act)
 		return library.Changes{}, found
 	})
 	return users, found, err

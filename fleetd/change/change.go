@@ -13,10 +13,10 @@ import (
 
 // Errors of the database that callers distinguish.
 var (
-	ErrNotFound = store.ErrNotFound // nothing of this name is stored
-	ErrConflict = store.ErrConflict // somebody else changed it
-	ErrBusy     = store.ErrBusy     // too many concurrent changes; nothing was changed
-	ErrUnknown  = store.ErrUnknown  // it is unknown whether the change was committed
+	ErrNotFound       = store.ErrNotFound       // nothing of this name is stored
+	ErrConflict       = store.ErrConflict       // somebody else changed it
+	ErrBusy           = store.ErrBusy           // too many concurrent changes; nothing was changed
+	ErrOutcomeUnknown = store.ErrOutcomeUnknown // it is unknown whether the change was committed
 )
 
 // WithPatience returns a context that bounds how long each answer of the database takes.

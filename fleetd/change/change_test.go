@@ -89,7 +89,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	found, err = l.DeleteAsset(ctx, anna, "beep", who)
 	none(found, err)
 	none(nil, (&change.Labels{Deps: w.deps}).Set(ctx, anna, "r1", map[string]string{"hall": "a"}, who))
-	_, _, found, err = d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who)
+	_, _, found, err = d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who)
 	none(found, err)
 	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Name, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
 	_, err = i.Revoke(ctx, anna, "r1", true, false, who)
@@ -133,12 +133,12 @@ func TestRefusedChangeWritesNothing(t *testing.T) {
 	d, i := &change.Desired{Deps: w.deps}, &change.Identities{Deps: w.deps}
 	two := 2
 
-	_, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}, Expected: &two}, false, who)
+	_, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}, Expected: &two}, false, who)
 	if err != nil || len(found) == 0 || total != 1 {
 		t.Errorf("another number of robots: %v %v, %d robots", found, err, total)
 	}
 	var unknown *change.UnknownRobots
-	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
+	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
 		t.Errorf("an unknown robot: %v", err)
 	}
 	if _, _, _, err := d.Assign(ctx, anna, change.Assignment{Robots: selector.IDs("r9")}, who); !errors.As(err, &unknown) {
@@ -169,7 +169,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	d := &change.Desired{Deps: w.deps}
-	c, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Ask{Mode: &desired.Mode{Mode: schema.ModeAto}}, true, who)
+	c, total, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, true, who)
 	if err != nil || len(found) > 0 || total != 1 || !slices.Equal(c.Updated, []string{"r1"}) {
 		t.Errorf("a desired mode: %+v %v %v", c, found, err)
 	}

@@ -119,7 +119,7 @@ func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetA
 
 // Set changes the desired settings, mode or places of robots. total is the number
 // of robots that match.
-func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Ask, dryRun bool, by Person) (c desired.Changes, total int, found []schema.Problem, err error) {
+func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by Person) (c desired.Changes, total int, found []schema.Problem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		if _, err := matching(ctx, tx, robots); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				return errRefused
 			}
 		}
-		parts := []desired.Part{{Rows: rows, Ask: ask}}
+		parts := []desired.Part{{Rows: rows, Request: ask}}
 		if ask.Points != nil {
 			sets, err := publishedSets(ctx, tx, rows)
 			if err != nil {
@@ -158,7 +158,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		for _, part := range parts {
 			part.Rows.Seal.Counter = c.Counter
 			var done desired.Changes
-			if done, found = desired.Plan(part.Rows, part.Ask, by); len(found) > 0 {
+			if done, found = desired.Plan(part.Rows, part.Request, by); len(found) > 0 {
 				return errRefused
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter

@@ -39,7 +39,7 @@ func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.
 		if known && err != nil {
 			return err
 		}
-		ask := enrol.Ask{Robot: token.Robot, Serial: serial}
+		ask := enrol.Request{Robot: token.Robot, Serial: serial}
 		if badRequest == nil {
 			if ask.Key, err = request.KeyDigest(); err != nil {
 				return err
@@ -175,7 +175,7 @@ func validCertificates(ctx context.Context, db credentials, holder ca.Holder) ([
 	if barred {
 		return nil, &Refused{NameCredential, schema.Problem{Detail: "robot " + holder.Name + " was revoked", Hint: "enrol the robot again with a new token"}}
 	}
-	if no := enrol.Holds(held, holder.Serial); no != nil {
+	if no := enrol.CheckCertificate(held, holder.Serial); no != nil {
 		return nil, &Refused{CertificateCredential, *no}
 	}
 	return held, nil

@@ -59,7 +59,7 @@ func (sh *shell) assignActivities(ctx context.Context, activities, robots []stri
 	if err != nil {
 		return err
 	}
-	request := api.SetAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Signed: api.Signed{By: sh.by, Why: w.why}}
+	request := api.SetAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: api.Attribution{By: sh.by, Why: w.why}}
 	if w.expect >= 0 {
 		request.ExpectedCount = &w.expect
 	}

@@ -55,7 +55,7 @@ revoke revokes a robot with all its certificates.`,
 			}
 			serial := strings.ToLower(args[0])
 			var r api.RevokedCertificate
-			body := api.Signed{By: sh.by, Why: why}
+			body := api.Attribution{By: sh.by, Why: why}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "certificates/" + url.PathEscape(serial) + "/revoke", body: body}, &r); err != nil {
 				return err
 			}

@@ -205,7 +205,7 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 	if err != nil {
 		return err
 	}
-	request.Selector, request.DryRun, request.Signed = sel, w.dryRun, api.Signed{By: sh.by, Why: w.why}
+	request.Selector, request.DryRun, request.Attribution = sel, w.dryRun, api.Attribution{By: sh.by, Why: w.why}
 	if w.expect >= 0 {
 		request.ExpectedCount = &w.expect
 	}
@@ -286,7 +286,7 @@ func desiredLine(w api.DesiredState) []any {
 
 // desiredText formats the contents of a desired document.
 func desiredText(w api.DesiredState) string {
-	pinned := func(p *schema.StoryPin) string {
+	pinned := func(p *schema.ContentPin) string {
 		if p == nil {
 			return "none"
 		}

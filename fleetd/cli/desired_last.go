@@ -80,7 +80,7 @@ func givenText(kind string, value jsontext.Value) string {
 		return dash(pinsText(pins))
 	case "places":
 		v, _ := schema.Decode[struct {
-			Places *schema.StoryPin `json:"places"`
+			Places *schema.ContentPin `json:"places"`
 		}](value)
 		if v.Places == nil {
 			return "-"

@@ -91,7 +91,7 @@ story or an activity the acts are not restored: it is published with their newes
 				match = matchOf(over)
 			}
 			var saved api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: api.Signed{By: sh.by, Why: why}, match: match}, &saved); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: api.Attribution{By: sh.by, Why: why}, match: match}, &saved); err != nil {
 				return err
 			}
 			return sh.showSaved(saved, fmt.Sprintf("restored from revision %d", rev))
@@ -109,7 +109,7 @@ func (sh *shell) duplicateCommand(kind string) *cobra.Command {
 		Example: "  fleetd " + kind + " duplicate welcome welcome-winter",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var saved api.Saved
-			body := api.Copy{ID: args[1], Signed: sh.signed(why)}
+			body := api.Copy{ID: args[1], Attribution: sh.signed(why)}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: entryPath(kind, args[0]) + "/duplicate", body: body}, &saved); err != nil {
 				return err
 			}

@@ -127,9 +127,9 @@ assigned to them again. --dry-run shows what would change.`,
 			case len(acts) > 0 && len(args) != 1:
 				return usage("--with-act needs the name of one draft")
 			case len(paths) > 0:
-				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Signed: api.Signed{By: sh.by, Why: why}, DryRun: dryRun})
+				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Attribution: api.Attribution{By: sh.by, Why: why}, DryRun: dryRun})
 			}
-			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Signed: api.Signed{By: sh.by, Why: why}, Acts: acts})
+			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Attribution: api.Attribution{By: sh.by, Why: why}, Acts: acts})
 		}),
 	}
 	if kind == "" {

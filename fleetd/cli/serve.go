@@ -119,7 +119,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		PublicURL: k.String("public-url"), Provider: people,
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
 		SignKey: key, ReleaseKey: release,
-		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], Others: brokers[1:], Password: k.String(passwordSetting),
+		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),

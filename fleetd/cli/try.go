@@ -29,7 +29,7 @@ Ctrl-C ends it.`,
 			if (path == "") == (len(args) == 0) || len(args) > 1 {
 				return usage("try needs either a name or -f FILE")
 			}
-			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Signed: sh.signed(why)}
+			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Attribution: sh.signed(why)}
 			if path != "" {
 				all, err := sh.sources([]string{path}, kind)
 				if err != nil {

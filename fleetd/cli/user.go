@@ -88,7 +88,7 @@ func (sh *shell) userAddCommand() *cobra.Command {
 A user without a password uses tokens.`,
 		Example: "  fleetd user add anna --role operator --role author --site lobby\n  fleetd user add nightly --role viewer --no-password",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			ask := api.NewUser{Name: args[0], Display: display, Roles: rolesOf(roles), Sites: sites, Signed: api.Signed{By: sh.by, Why: why}}
+			ask := api.NewUser{Name: args[0], Display: display, Roles: rolesOf(roles), Sites: sites, Attribution: api.Attribution{By: sh.by, Why: why}}
 			if !without {
 				var err error
 				if ask.Password, err = sh.secret("password for "+args[0], file); err != nil {
@@ -120,7 +120,7 @@ func (sh *shell) userSetCommand() *cobra.Command {
 		Use: "set USER", Short: "change the roles and sites of a user, or enable the user again", Args: cobra.ExactArgs(1),
 		Example: "  fleetd user set anna --role releaser --all-sites",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			change := api.UserChange{Signed: api.Signed{By: sh.by, Why: why}}
+			change := api.UserChange{Attribution: api.Attribution{By: sh.by, Why: why}}
 			f := cmd.Flags()
 			if f.Changed("display") {
 				change.Display = &display
@@ -172,7 +172,7 @@ func (sh *shell) userDisableCommand() *cobra.Command {
 		Long: "End all sessions of a user at once, and let no token of the user count. Users are not deleted: the audit names them. fleetd user set USER --enable takes it back.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			yes := true
-			return sh.changeUser(cmd, args[0], api.UserChange{Disabled: &yes, Signed: api.Signed{By: sh.by, Why: why}}, "disabled")
+			return sh.changeUser(cmd, args[0], api.UserChange{Disabled: &yes, Attribution: api.Attribution{By: sh.by, Why: why}}, "disabled")
 		}),
 	}
 	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
@@ -193,7 +193,7 @@ standard input, one a line: for your own password first the old one, then the ne
 					return err
 				}
 				var u api.Account
-				ask := api.NewPassword{Password: password, Signed: sh.signed(why)}
+				ask := api.NewPassword{Password: password, Attribution: sh.signed(why)}
 				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "users/" + url.PathEscape(args[0]) + "/password", body: ask}, &u); err != nil {
 					return err
 				}

@@ -7,8 +7,8 @@ import (
 	"troupe/fleetd/audit"
 )
 
-// Asked is the entry of the audit for a new batch.
-func Asked(b Batch, commands []Command) audit.Note {
+// IssuedNote is the entry of the audit for a new batch.
+func IssuedNote(b Batch, commands []Command) audit.Note {
 	n := audit.Note{
 		Source: b.Source, Who: b.By, What: "command " + b.Verb, Target: target(b, commands), Why: b.Why, Outcome: audit.Accepted,
 	}
@@ -37,8 +37,8 @@ type End struct {
 	Robot   string // one of them
 }
 
-// Ended is the entry of the audit for the end of a batch.
-func Ended(b Batch, ends []End) audit.Note {
+// EndedNote is the entry of the audit for the end of a batch.
+func EndedNote(b Batch, ends []End) audit.Note {
 	n := audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: "command " + b.Verb, Target: fmt.Sprintf("%d robots: %s", b.Total, b.Selector)}
 	done, refused, all := 0, 0, 0
 	var parts []string

@@ -6,9 +6,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// Holds is the id of the stop that a robot holds when it obeys the command; empty if
+// StopID is the id of the stop that a robot holds when it obeys the command; empty if
 // the command is no stop, or one without a latch.
-func Holds(c Command) string {
+func StopID(c Command) string {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	v, _ := verb.Of(group, name)
 	if v.Class != verb.ClassStop {

@@ -25,7 +25,7 @@ type Kept struct {
 // PartsBack turns a request to lead robots back into requests for what they had before, one for
 // the robots that get the same. sets are the published sets that they had, by digest. A second
 // request undoes that.
-func PartsBack(rows Rows, a Ask, sets map[string][]byte) (parts []Part, kept []Kept, found []schema.Problem) {
+func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept []Kept, found []schema.Problem) {
 	if found := count(rows, a.Expected); len(found) > 0 {
 		return nil, nil, found
 	}
@@ -41,7 +41,7 @@ func PartsBack(rows Rows, a Ask, sets map[string][]byte) (parts []Part, kept []K
 		if !known {
 			i = len(parts)
 			at[string(key)] = i
-			part := Part{Rows: rows, Ask: ask}
+			part := Part{Rows: rows, Request: ask}
 			part.Rows.Robots = nil
 			parts = append(parts, part)
 		}
@@ -51,7 +51,7 @@ func PartsBack(rows Rows, a Ask, sets map[string][]byte) (parts []Part, kept []K
 }
 
 // backTo is the request for what a robot had before; why says that there is none.
-func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Ask, why string) {
+func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Request, why string) {
 	if len(r.Previous) == 0 {
 		return ask, "nothing is known of what it had before"
 	}
@@ -66,21 +66,21 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Ask, w
 			return ask, noModeBefore
 		}
 		now, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
-		return Ask{Mode: &Mode{Mode: was.Mode, Apply: now.Apply}}, ""
+		return Request{Mode: &Mode{Mode: was.Mode, Apply: now.Apply}}, ""
 	}
 	was, _ := schema.Decode[schema.DesiredSet](r.Previous)
 	if was.Set == nil {
-		return Ask{Places: &Set{}}, ""
+		return Request{Places: &Set{}}, ""
 	}
 	body := sets[was.Set.SHA256]
 	if len(body) == 0 {
 		return ask, "its earlier places are not stored any more"
 	}
-	return Ask{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
+	return Request{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
 }
 
 // backToSettings names the settings that differ. Labels are none that people set here.
-func backToSettings(was, now map[string]jsontext.Value) (ask Ask, why string) {
+func backToSettings(was, now map[string]jsontext.Value) (ask Request, why string) {
 	c := &Config{Set: map[string]jsontext.Value{}}
 	for key, value := range was {
 		if key != labelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
@@ -95,7 +95,7 @@ func backToSettings(was, now map[string]jsontext.Value) (ask Ask, why string) {
 	if len(c.Set)+len(c.Unset) == 0 {
 		return ask, "its settings are those that it had before"
 	}
-	return Ask{Config: c}, ""
+	return Request{Config: c}, ""
 }
 
 func pick(values map[string]jsontext.Value, key string) map[string]jsontext.Value {

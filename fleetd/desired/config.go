@@ -43,7 +43,7 @@ func (c *Config) check() []schema.Problem {
 			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `write a string in double quotes`))
 		default:
 			if wrong := k.Check(value); wrong != "" {
-				found = append(found, schema.Fault("/config/set/"+key, "bad_value", key+": "+wrong, "it sets "+k.Why))
+				found = append(found, schema.Fault("/config/set/"+key, "bad_value", key+": "+wrong, "it sets "+k.Purpose))
 				break
 			}
 			for _, p := range append(interrupts.CheckSetting(key, value), intents.CheckSetting(key, value)...) {

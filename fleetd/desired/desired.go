@@ -38,7 +38,7 @@ var ReportOn = map[schema.TopicKind]schema.TopicKind{
 	schema.TopicDesiredActivities: schema.TopicReportedActivities,
 }
 
-// Current is the newest desired document of one kind. Payload is empty if there is none.
+// Document is the newest desired document of one kind. Payload is empty if there is none.
 type Document struct {
 	Rev     int64
 	Payload []byte
@@ -61,9 +61,9 @@ type Rows struct {
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Ask is a request: exactly one of Config, Mode, Places, Points and Back. Plan takes no
+// Request is a request: exactly one of Config, Mode, Places, Points and Back. Plan takes no
 // Points and no Back: Parts and PartsBack make the others of them.
-type Ask struct {
+type Request struct {
 	Back     schema.TopicKind // what the robots had before the newest change of this document
 	Config   *Config
 	Mode     *Mode
@@ -111,7 +111,7 @@ type Was struct {
 }
 
 // Topic returns the kind of document that a changes.
-func (a Ask) Topic() schema.TopicKind {
+func (a Request) Topic() schema.TopicKind {
 	switch {
 	case a.Back != "":
 		return a.Back
@@ -124,7 +124,7 @@ func (a Ask) Topic() schema.TopicKind {
 }
 
 // Plan returns the changes for a request, or problems.
-func Plan(rows Rows, a Ask, by By) (Changes, []schema.Problem) {
+func Plan(rows Rows, a Request, by By) (Changes, []schema.Problem) {
 	c := Changes{Topic: a.Topic()}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	if found := p.check(a); len(found) > 0 {
@@ -181,7 +181,7 @@ type plan struct {
 	rows Rows
 	by   By
 	seal sign.Seal
-	pin  *schema.StoryPin
+	pin  *schema.ContentPin
 	body []byte
 
 	files []score.Asset // that body names
@@ -200,7 +200,7 @@ func count(rows Rows, expected *int) []schema.Problem {
 }
 
 // check validates the request, and pins a set.
-func (p *plan) check(a Ask) []schema.Problem {
+func (p *plan) check(a Request) []schema.Problem {
 	if found := count(p.rows, a.Expected); len(found) > 0 {
 		return found
 	}
@@ -231,7 +231,7 @@ func (m *Mode) check() []schema.Problem {
 }
 
 // document makes a robot's next document, or finds that nothing changes.
-func (p *plan) document(a Ask, r Robot) (Document, bool, error) {
+func (p *plan) document(a Request, r Robot) (Document, bool, error) {
 	switch {
 	case a.Config != nil:
 		return p.config(*a.Config, r)
@@ -265,7 +265,7 @@ func newDocument(rev int64, v any, err error) (Document, bool, error) {
 }
 
 // describe describes the request for the audit.
-func (p *plan) describe(a Ask) string {
+func (p *plan) describe(a Request) string {
 	switch {
 	case a.Config != nil:
 		text := "settings"
@@ -287,7 +287,7 @@ func (p *plan) describe(a Ask) string {
 }
 
 // value is what the request sets.
-func (p *plan) value(a Ask) string {
+func (p *plan) value(a Request) string {
 	switch {
 	case a.Config != nil:
 		values := map[string]any{}
@@ -305,7 +305,7 @@ func (p *plan) value(a Ask) string {
 }
 
 // before is what a document said about the same.
-func before(a Ask, was []byte) string {
+func before(a Request, was []byte) string {
 	switch {
 	case len(was) == 0:
 		return ""

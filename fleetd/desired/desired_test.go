@@ -36,14 +36,14 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
 	for _, c := range []struct {
 		name          string
-		ask, other    Ask
+		ask, other    Request
 		updatedAgain  int // how many robots get a document when the same is requested again
 		wantedPayload string
 	}{
-		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, Ask{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"mode", Ask{Mode: &Mode{Mode: "ato"}}, Ask{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"mode, apply now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Ask{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, Ask{Places: &Set{}}, 0, ""},
+		{"settings", Request{Config: &Config{Set: value(`"ato"`)}}, Request{Config: &Config{Set: value(`"mnl"`)}}, 0, `{"rev":1,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"mode", Request{Mode: &Mode{Mode: "ato"}}, Request{Mode: &Mode{Mode: "mnl"}}, 0, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"mode, apply now", Request{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, Request{Mode: &Mode{Mode: "ato"}}, 1, `{"rev":1,"fleet_id":"fleetd","mode":"ato","apply":"now","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"places", Request{Places: &Set{ID: "hall", Body: places}}, Request{Places: &Set{}}, 0, ""},
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, found := Plan(rows, c.ask, by)
@@ -67,7 +67,7 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 
 func TestSetIsPinnedByDigest(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
-	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
+	c, found := Plan(rows, Request{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
 	if len(found) > 0 || c.Blob == nil || len(c.Documents) != 2 {
 		t.Fatalf("%v %+v", found, c)
 	}
@@ -80,8 +80,8 @@ func TestSetIsPinnedByDigest(t *testing.T) {
 func TestSetWithUnknownFileIsRefused(t *testing.T) {
 	gong, bell := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}, Files: map[string]int64{gong: 9}}
-	set := func(digest string) Ask {
-		return Ask{Places: &Set{ID: "hall", Body: fmt.Appendf(nil, `{"schema":1,"points":{},"map":{"name":"hall","kind":"map","sha256":%q,"size":9}}`, digest)}}
+	set := func(digest string) Request {
+		return Request{Places: &Set{ID: "hall", Body: fmt.Appendf(nil, `{"schema":1,"points":{},"map":{"name":"hall","kind":"map","sha256":%q,"size":9}}`, digest)}}
 	}
 	c, found := Plan(rows, set(gong), by)
 	if len(found) > 0 || len(c.Files) != 1 || c.Files[0].SHA256 != gong {
@@ -98,7 +98,7 @@ func TestSetWithUnknownFileIsRefused(t *testing.T) {
 
 func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
-	one, _ := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
+	one, _ := Plan(rows, Request{Config: &Config{Set: map[string]jsontext.Value{"low_battery": jsontext.Value("0.1"), "event_rate": jsontext.Value("2")}}}, by)
 	rows = applyChanges(rows, one)
 	rows.Robots[0].Labels = map[string]string{"site": "shop"}
 	two, _ := Labels(rows, by)
@@ -106,12 +106,12 @@ func TestUnnamedSettingsStayAndLabelsAreAdded(t *testing.T) {
 	if none, _ := Labels(rows, by); len(none.Updated) != 0 {
 		t.Errorf("unchanged labels are published again")
 	}
-	three, _ := Plan(rows, Ask{Config: &Config{Unset: []string{"low_battery"}}}, by)
+	three, _ := Plan(rows, Request{Config: &Config{Unset: []string{"low_battery"}}}, by)
 	d, _ := schema.Decode[schema.DesiredConfig](three.Documents[0].Current.Payload)
 	if got := fmt.Sprintln(d.Rev, string(d.Values["event_rate"]), string(d.Values["labels"]), len(d.Values)); got != "3 2 {\"site\":\"shop\"} 2\n" {
 		t.Errorf("desired %s", got)
 	}
-	if _, found := Plan(rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
+	if _, found := Plan(rows, Request{Config: &Config{Set: map[string]jsontext.Value{"labels": jsontext.Value(`{}`)}}}, by); len(found) != 1 || found[0].Code != CodeReserved {
 		t.Errorf("labels are accepted as a setting: %v", found)
 	}
 	if quiet, _ := Labels(Rows{Robots: []Robot{{ID: "r2"}}}, by); len(quiet.Updated) != 0 {
@@ -124,22 +124,22 @@ func TestInvalidRequestIsRefusedWithPointer(t *testing.T) {
 	two := 2
 	for _, c := range []struct {
 		rows    Rows
-		ask     Ask
+		ask     Request
 		pointer string
 	}{
-		{Rows{}, Ask{Mode: &Mode{Mode: "ato"}}, "/selector"},
-		{rows, Ask{Mode: &Mode{Mode: "ato"}, Expected: &two}, "/expected_count"},
-		{rows, Ask{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
-		{rows, Ask{Mode: &Mode{Mode: "str"}}, "/mode/mode"},
-		{rows, Ask{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
-		{rows, Ask{Config: &Config{}}, "/config"},
-		{rows, Ask{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
-		{rows, Ask{Config: &Config{Set: value(`"flying"`)}}, "/config/set/boot_mode"},
-		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"interrupts.rules": jsontext.Value(`[{"rule":"r","when":"peple > 0","interrupter":"ai","handler":"h"}]`)}}}, "/config/set/interrupts.rules/0/when"},
-		{rows, Ask{Config: &Config{Set: map[string]jsontext.Value{"langauge": jsontext.Value(`"de"`)}}}, "/config/set/langauge"},
-		{rows, Ask{Config: &Config{Unset: []string{"langauge"}}}, "/config/unset"},
-		{rows, Ask{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
-		{rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":9,"points":{}}`)}}, "/places/body/schema"},
+		{Rows{}, Request{Mode: &Mode{Mode: "ato"}}, "/selector"},
+		{rows, Request{Mode: &Mode{Mode: "ato"}, Expected: &two}, "/expected_count"},
+		{rows, Request{Mode: &Mode{Mode: "safe"}}, "/mode/mode"},
+		{rows, Request{Mode: &Mode{Mode: "str"}}, "/mode/mode"},
+		{rows, Request{Mode: &Mode{Mode: "ato", Apply: "soon"}}, "/mode/apply"},
+		{rows, Request{Config: &Config{}}, "/config"},
+		{rows, Request{Config: &Config{Set: value(`ato`)}}, "/config/set/boot_mode"},
+		{rows, Request{Config: &Config{Set: value(`"flying"`)}}, "/config/set/boot_mode"},
+		{rows, Request{Config: &Config{Set: map[string]jsontext.Value{"interrupts.rules": jsontext.Value(`[{"rule":"r","when":"peple > 0","interrupter":"ai","handler":"h"}]`)}}}, "/config/set/interrupts.rules/0/when"},
+		{rows, Request{Config: &Config{Set: map[string]jsontext.Value{"langauge": jsontext.Value(`"de"`)}}}, "/config/set/langauge"},
+		{rows, Request{Config: &Config{Unset: []string{"langauge"}}}, "/config/unset"},
+		{rows, Request{Places: &Set{ID: "Hall", Body: []byte(`{}`)}}, "/places/id"},
+		{rows, Request{Places: &Set{ID: "hall", Body: []byte(`{"schema":9,"points":{}}`)}}, "/places/body/schema"},
 	} {
 		made, found := Plan(c.rows, c.ask, by)
 		if len(found) == 0 || found[0].Pointer != c.pointer || len(made.Documents) != 0 {
@@ -155,7 +155,7 @@ func TestSignedDocumentsHaveDistinctCountersAndVerify(t *testing.T) {
 	}
 	ring := sign.Ring{sign.PublicKey(sign.SignsDesired, key)}
 	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
-	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"ato"`)}}, by)
+	c, found := Plan(rows, Request{Config: &Config{Set: value(`"ato"`)}}, by)
 	first := max(41, by.At.UnixMilli())
 	if len(found) > 0 || c.Counter != first+1 {
 		t.Fatalf("counter %d, %v", c.Counter, found)
@@ -186,7 +186,7 @@ func TestReleaseOfPlacesIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key, Release: key}, Robots: []Robot{{ID: "r1"}}}
-	c, found := Plan(rows, Ask{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
+	c, found := Plan(rows, Request{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -202,7 +202,7 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ask := range map[string]Ask{
+	for name, ask := range map[string]Request{
 		"settings": {Config: &Config{Set: value(`"ato"`)}},
 		"a mode":   {Mode: &Mode{Mode: "ato"}},
 		"places":   {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},

@@ -95,9 +95,9 @@ func (g Given) difference() (now, had jsontext.Value, why string) {
 		}
 		return jsontext.Value(before(ask, g.Payload)), jsontext.Value((&plan{}).value(ask)), ""
 	}
-	ask := Ask{Places: &Set{}}
+	ask := Request{Places: &Set{}}
 	if g.Topic == schema.TopicDesiredMode {
-		ask = Ask{Mode: &Mode{}}
+		ask = Request{Mode: &Mode{}}
 		if was, _ := schema.Decode[schema.DesiredMode](g.Previous); was.Mode == "" {
 			return jsontext.Value(before(ask, g.Payload)), nil, noModeBefore
 		}

@@ -27,14 +27,14 @@ const (
 // Part is a part of a request: the robots that have the same places now, and get the same next
 // ones.
 type Part struct {
-	Rows Rows
-	Ask  Ask
+	Rows    Rows
+	Request Request
 }
 
 // Parts turns a request to add points into requests for whole places. sets are the published
 // sets that the robots have now, by digest. Coordinates hold only on their map, so that places
 // with another map are refused.
-func Parts(rows Rows, a Ask, sets map[string][]byte) ([]Part, []schema.Problem) {
+func Parts(rows Rows, a Request, sets map[string][]byte) ([]Part, []schema.Problem) {
 	if found := count(rows, a.Expected); len(found) > 0 {
 		return nil, found
 	}
@@ -44,8 +44,8 @@ func Parts(rows Rows, a Ask, sets map[string][]byte) ([]Part, []schema.Problem) 
 	if len(a.Points.Points) == 0 {
 		return nil, []schema.Problem{schema.Fault("/points/points", "missing", "no point is named", "fleetd robot points lists those of a robot")}
 	}
-	var pins []schema.StoryPin // in the order of the robots
-	robots := map[schema.StoryPin][]Robot{}
+	var pins []schema.ContentPin // in the order of the robots
+	robots := map[schema.ContentPin][]Robot{}
 	for _, r := range rows.Robots {
 		pin := pinOf(r)
 		if robots[pin] == nil {
@@ -58,7 +58,7 @@ func Parts(rows Rows, a Ask, sets map[string][]byte) ([]Part, []schema.Problem) 
 	for _, pin := range pins {
 		next, problems := a.Points.addTo(pin, sets[pin.SHA256], names(robots[pin]))
 		found = append(found, problems...)
-		part := Part{Rows: rows, Ask: Ask{Places: &next}}
+		part := Part{Rows: rows, Request: Request{Places: &next}}
 		part.Rows.Robots = robots[pin]
 		parts = append(parts, part)
 	}
@@ -76,10 +76,10 @@ func PlacesOf(body []byte) (score.Places, []schema.Problem) {
 }
 
 // pinOf returns the set of places that a robot has now; without an id if it has none.
-func pinOf(r Robot) schema.StoryPin {
+func pinOf(r Robot) schema.ContentPin {
 	was, _ := schema.Decode[schema.DesiredSet](r.Current.Payload)
 	if was.Set == nil {
-		return schema.StoryPin{}
+		return schema.ContentPin{}
 	}
 	return *was.Set
 }
@@ -92,7 +92,7 @@ func PlacesDigest(document []byte) string {
 
 // addTo returns the next set of robots that have the set pin now. It is the same set if it has
 // all of the points.
-func (a *Points) addTo(pin schema.StoryPin, body []byte, robots string) (Set, []schema.Problem) {
+func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, []schema.Problem) {
 	places, found := PlacesOf(body)
 	if len(found) > 0 {
 		return Set{}, []schema.Problem{schema.Fault("/points", "bad_value", fmt.Sprintf("the places %s of %s cannot be read: %s", pin.ID, robots, found[0]), "set them again with fleetd desired places -f FILE")}

@@ -29,7 +29,7 @@ func fleetWithPlaces(t *testing.T) (rows Rows, sets map[string][]byte) {
 				some.Robots = append(some.Robots, r)
 			}
 		}
-		c, found := Plan(some, Ask{Places: &Set{ID: "hall", Body: []byte(s.body)}}, by)
+		c, found := Plan(some, Request{Places: &Set{ID: "hall", Body: []byte(s.body)}}, by)
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
@@ -55,7 +55,7 @@ func only(rows Rows, ids ...string) Rows {
 func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 	rows, sets := fleetWithPlaces(t)
 	window := Points{ID: "places", Points: map[string]score.Point{"window": {XM: 3, YM: 4}}}
-	parts, found := Parts(only(rows, "r1", "r2", "r3"), Ask{Points: &window}, sets)
+	parts, found := Parts(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
 	if len(found) > 0 || len(parts) != 2 {
 		t.Fatalf("%d parts, %v", len(parts), found)
 	}
@@ -63,7 +63,7 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 		`[r1 r3] hall@2 {"schema":1,"points":{"door":{"x_m":1,"y_m":2},"window":{"x_m":3,"y_m":4}}} places hall with window`,
 		`[r2] places@1 {"schema":1,"points":{"window":{"x_m":3,"y_m":4}}} places places with window`,
 	} {
-		c, found := Plan(parts[i].Rows, parts[i].Ask, by)
+		c, found := Plan(parts[i].Rows, parts[i].Request, by)
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
@@ -74,9 +74,9 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 		sets[c.SHA256] = c.Blob
 		rows = applyChanges(rows, c)
 	}
-	parts, found = Parts(only(rows, "r1", "r2", "r3"), Ask{Points: &window}, sets)
+	parts, found = Parts(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
 	for _, part := range parts {
-		if c, problems := Plan(part.Rows, part.Ask, by); len(found)+len(problems)+len(c.Updated) > 0 {
+		if c, problems := Plan(part.Rows, part.Request, by); len(found)+len(problems)+len(c.Updated) > 0 {
 			t.Errorf("added again: %v, %v, updated %v", found, problems, c.Updated)
 		}
 	}
@@ -84,11 +84,11 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 
 func TestAddedPointsOfAMapGoToPlacesWithThatMap(t *testing.T) {
 	rows, sets := fleetWithPlaces(t)
-	parts, found := Parts(only(rows, "r4"), Ask{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
+	parts, found := Parts(only(rows, "r4"), Request{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
 	if len(found) > 0 || len(parts) != 1 {
 		t.Fatalf("%d parts, %v", len(parts), found)
 	}
-	c, found := Plan(parts[0].Rows, parts[0].Ask, by)
+	c, found := Plan(parts[0].Rows, parts[0].Request, by)
 	if len(found) > 0 || len(c.Files) != 1 || !strings.Contains(string(c.Blob), hallMap) {
 		t.Errorf("%v, %s with the files %v", found, c.Blob, c.Files)
 	}
@@ -119,7 +119,7 @@ func TestPointsThatCannotBeAddedAreRefused(t *testing.T) {
 		"another number expected": {"r2", Points{ID: "places", Points: one("window", 5)}, &two, "/expected_count count_changed"},
 		"no robot":                {"", Points{ID: "places", Points: one("window", 5)}, nil, "/selector no_robot"},
 	} {
-		_, found := Parts(only(rows, strings.Fields(c.robots)...), Ask{Points: &c.points, Expected: c.expected}, sets)
+		_, found := Parts(only(rows, strings.Fields(c.robots)...), Request{Points: &c.points, Expected: c.expected}, sets)
 		got := ""
 		if len(found) > 0 {
 			got = found[0].Pointer + " " + found[0].Code
@@ -132,7 +132,7 @@ func TestPointsThatCannotBeAddedAreRefused(t *testing.T) {
 	for sum := range sets {
 		broken[sum] = []byte("{")
 	}
-	if _, found := Parts(only(rows, "r1"), Ask{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) != 1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
+	if _, found := Parts(only(rows, "r1"), Request{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) != 1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
 		t.Errorf("places that cannot be read give %v", found)
 	}
 }

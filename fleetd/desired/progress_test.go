@@ -33,9 +33,9 @@ func TestPlanSaysWhatTheUpdatedRobotsHadBefore(t *testing.T) {
 	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}, {ID: "r2"}, {ID: "r3"}}}
 	some := rows
 	some.Robots = rows.Robots[1:]
-	c, _ := Plan(some, Ask{Config: &Config{Set: map[string]jsontext.Value{"boot_mode": jsontext.Value(`"mnl"`)}}}, by)
+	c, _ := Plan(some, Request{Config: &Config{Set: map[string]jsontext.Value{"boot_mode": jsontext.Value(`"mnl"`)}}}, by)
 	rows = applyChanges(rows, c)
-	c, found := Plan(rows, Ask{Config: &Config{Set: value(`"ato"`)}}, by)
+	c, found := Plan(rows, Request{Config: &Config{Set: value(`"ato"`)}}, by)
 	if len(found) > 0 || len(c.Was) != 2 {
 		t.Fatalf("%v %+v", found, c.Was)
 	}
@@ -45,7 +45,7 @@ func TestPlanSaysWhatTheUpdatedRobotsHadBefore(t *testing.T) {
 	if w := c.Was[1]; string(w.Value) != `{"boot_mode":"mnl"}` || len(w.Robots) != 2 {
 		t.Errorf("r2 and r3 had mnl: %+v", w)
 	}
-	same, _ := Plan(applyChanges(rows, c), Ask{Config: &Config{Set: value(`"ato"`)}}, by)
+	same, _ := Plan(applyChanges(rows, c), Request{Config: &Config{Set: value(`"ato"`)}}, by)
 	if len(same.Was) != 0 {
 		t.Errorf("nothing changed, but %+v", same.Was)
 	}

@@ -10,13 +10,13 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 	places := []byte(`{"schema":1,"points":{"door":{"x_m":1,"y_m":2}}}`)
 	for _, c := range []struct {
 		name string
-		ask  Ask
+		ask  Request
 		want string
 	}{
-		{"settings", Ask{Config: &Config{Set: value(`"ato"`)}}, `{"rev":51,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"settings", Request{Config: &Config{Set: value(`"ato"`)}}, `{"rev":51,"fleet_id":"fleetd","values":{"boot_mode":"ato","labels":{"site":"museum"}},"by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
 		// An old request must not move the robot now.
-		{"mode, apply now", Ask{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
-		{"places", Ask{Places: &Set{ID: "hall", Body: places}}, ""},
+		{"mode, apply now", Request{Mode: &Mode{Mode: "ato", Apply: schema.ApplyModeNow}}, `{"rev":51,"fleet_id":"fleetd","mode":"ato","apply":"boot","by":"ann","ts":"2023-11-14T22:13:20.000Z"}`},
+		{"places", Request{Places: &Set{ID: "hall", Body: places}}, ""},
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)

@@ -68,7 +68,7 @@ func (p *plan) pinPlaces(set *Set) []schema.Problem {
 	}
 	sum := sha256.Sum256(set.Body)
 	p.body = set.Body
-	p.pin = &schema.StoryPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
+	p.pin = &schema.ContentPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
 	return nil
 }
 

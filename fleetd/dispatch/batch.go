@@ -115,7 +115,7 @@ func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []
 		}
 		return tx.AddBatch(within, batch, commands)
 	}); err != nil {
-		if errors.Is(err, store.ErrUnknown) {
+		if errors.Is(err, store.ErrOutcomeUnknown) {
 			d.post(event{kind: eventUnsent, unsent: commands})
 		}
 		return nil, err
@@ -175,14 +175,14 @@ func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
 	return nil
 }
 
-// TakeUp continues the commands that this instance began before a restart.
-func (d *Dispatcher) TakeUp(ctx context.Context, db Store, now time.Time) error {
+// ResumeOwn continues the commands that this instance began before a restart.
+func (d *Dispatcher) ResumeOwn(ctx context.Context, db Store, now time.Time) error {
 	rows, err := db.OpenCommands(ctx, d.deps.Name, now.Add(-takeUpFor))
 	if err != nil {
 		return err
 	}
 	if len(rows) > 0 {
-		d.deps.Log.Info("unfinished commands taken up", "commands", len(rows))
+		d.deps.Log.Info("unfinished commands resumed after a restart", "commands", len(rows))
 		d.post(event{kind: eventBatch, handle: newHandle(command.Batch{}, rows, true)})
 	}
 	return nil

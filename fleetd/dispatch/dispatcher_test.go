@@ -133,7 +133,7 @@ func TestCommandToAnAbsentRobotIsSentWhenItComes(t *testing.T) {
 			t.Error("a waiting command is cancelled here, and a sent one is not")
 		}
 		w.locked(func() { w.away["r1"] = false })
-		w.Came("r1")
+		w.RobotOnline("r1")
 		synctest.Wait()
 		w.is(waits, command.Sent)
 		w.is(cancelled, command.Cancelled)
@@ -206,8 +206,8 @@ func TestCommandOfAnUnknownCommitIsEndedAndNotSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c := w.made("r1", "mode/set")
 		batch := batchOf(c)
-		w.db.breaks(store.ErrUnknown)
-		if _, err := w.Issue(context.Background(), batch, []command.Command{c}, false); !errors.Is(err, store.ErrUnknown) {
+		w.db.breaks(store.ErrOutcomeUnknown)
+		if _, err := w.Issue(context.Background(), batch, []command.Command{c}, false); !errors.Is(err, store.ErrOutcomeUnknown) {
 			t.Fatalf("it came to %v", err)
 		}
 		w.db.breaks(nil)
@@ -251,7 +251,7 @@ func TestReleasedStopIsNotSentAgain(t *testing.T) {
 			t.Error("nobody was told that the commands have ended")
 		}
 		w.locked(func() { w.away["r1"] = false })
-		w.Came("r1")
+		w.RobotOnline("r1")
 		w.sleep(time.Minute)
 		if n := len(w.sents("safety/stop")); n != 1 {
 			t.Errorf("a released stop was sent %d times", n)

@@ -67,9 +67,10 @@ func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
 	d.post(event{kind: eventShown, robot: robot, last: last})
 }
 
-// Came posts that a robot became reachable, and Left that it became unreachable.
-func (d *Dispatcher) Came(robot string) { d.post(event{kind: eventOnline, robot: robot}) }
-func (d *Dispatcher) Left(robot string) { d.post(event{kind: eventOffline, robot: robot}) }
+// RobotOnline posts that a robot became reachable, and RobotOffline that it became
+// unreachable.
+func (d *Dispatcher) RobotOnline(robot string)  { d.post(event{kind: eventOnline, robot: robot}) }
+func (d *Dispatcher) RobotOffline(robot string) { d.post(event{kind: eventOffline, robot: robot}) }
 
 // EndReleased ends the commands that would hold what was released, and then calls done.
 func (d *Dispatcher) EndReleased(would func(command.Command) bool, done func()) {

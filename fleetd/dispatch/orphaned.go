@@ -37,7 +37,7 @@ type observed struct {
 	at           time.Time
 }
 
-// NewOrphaned makes what ends orphaned commands.
+// NewOrphaned returns an Orphaned that has observed no answer yet.
 func NewOrphaned(d Deps) *Orphaned { return &Orphaned{deps: d} }
 
 // Observe keeps a robot's answer to another client for a while. The link's goroutine calls

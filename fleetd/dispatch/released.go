@@ -28,7 +28,7 @@ func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) 
 // isReleased reports whether the stop that a command would hold was released. A newer stop
 // under the same id, not persisted yet, is another one.
 func (d *Dispatcher) isReleased(c command.Command) bool {
-	id := command.Holds(c)
+	id := command.StopID(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
 		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
 	})

@@ -147,7 +147,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 // start starts a dispatcher, as a fleetd instance does.
 func (w *world) start() {
 	w.Dispatcher = dispatch.New(w.deps)
-	if err := w.TakeUp(context.Background(), w.db, time.Now()); err != nil {
+	if err := w.ResumeOwn(context.Background(), w.db, time.Now()); err != nil {
 		w.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -55,7 +55,7 @@ const (
 // get its next one. held are all that were issued to it. The present one stays valid until
 // it expires.
 func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
-	if no := Holds(held, serial); no != nil {
+	if no := CheckCertificate(held, serial); no != nil {
 		return no
 	}
 	live := 0
@@ -70,9 +70,9 @@ func Renew(held []Certificate, serial string, now time.Time) *schema.Problem {
 	return nil
 }
 
-// Holds decides whether the unexpired certificate with that serial number was issued to the
+// CheckCertificate decides whether the unexpired certificate with that serial number was issued to the
 // robot and not revoked.
-func Holds(held []Certificate, serial string) *schema.Problem {
+func CheckCertificate(held []Certificate, serial string) *schema.Problem {
 	for _, c := range held {
 		switch {
 		case c.Serial != serial:

@@ -35,8 +35,8 @@ func DigestOf(t schema.EnrolmentToken) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Ask is an enrolment request.
-type Ask struct {
+// Request is an enrolment request.
+type Request struct {
 	Robot  string // robot named in the token
 	Serial string // serial number of the body, as the robot says
 	Key    string // SHA-256 of its public key
@@ -50,7 +50,7 @@ const (
 	CodeWrongBody    = "wrong_body"
 )
 
-// Grant says how to answer a granted Ask.
+// Grant says how to answer a granted Request.
 type Grant string
 
 const (
@@ -60,7 +60,7 @@ const (
 
 // Redeem decides whether a token may be used. known says whether there is a row with its
 // digest; if not, the answer reveals nothing else.
-func Redeem(t Token, known bool, ask Ask, now time.Time) (Grant, *schema.Problem) {
+func Redeem(t Token, known bool, ask Request, now time.Time) (Grant, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Grant, *schema.Problem) {
 		p := schema.Fault("/token", code, detail, hint)
 		return "", &p

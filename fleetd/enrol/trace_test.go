@@ -65,7 +65,7 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 		return ""
 	case "redeem": // NAME ROBOT KEY [SERIAL]
 		one, known := f.tokens[words[0]]
-		ask := Ask{Robot: words[1], Key: words[2]}
+		ask := Request{Robot: words[1], Key: words[2]}
 		if len(words) > 3 {
 			ask.Serial = words[3]
 		}
@@ -166,7 +166,7 @@ func TestTokenGivesOneCertificateToItsRobot(t *testing.T) {
 		given := map[string]bool{}
 		for range rapid.IntRange(1, 20).Draw(t, "asks") {
 			now := morning.Add(time.Duration(rapid.IntRange(0, 120).Draw(t, "minute")) * time.Minute)
-			ask := Ask{Robot: rapid.SampledFrom([]string{"r7", "r8"}).Draw(t, "robot"), Key: rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")}
+			ask := Request{Robot: rapid.SampledFrom([]string{"r7", "r8"}).Draw(t, "robot"), Key: rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")}
 			grant, no := Redeem(one, rapid.Bool().Draw(t, "known"), ask, now)
 			if (no == nil) != (grant != "") {
 				t.Fatalf("%q and %v", grant, no)

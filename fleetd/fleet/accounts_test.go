@@ -296,7 +296,7 @@ func TestWrongPasswordsSlowDownAnAddress(t *testing.T) {
 // A person who is signed in stops robots while the database is away, and another one may sign in then.
 func TestStopNeedsNoDatabaseToKnowWhoAsks(t *testing.T) {
 	var password string
-	onPostgres(t, func(w *world, g *pgtest.Way) {
+	onPostgres(t, func(w *world, g *pgtest.Cable) {
 		w.startFleetd()
 		earlier, token := &browser{world: w}, &browser{world: w}
 		admin := api.Credentials{User: "admin", Password: password}

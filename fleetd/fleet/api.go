@@ -70,7 +70,7 @@ type commands struct {
 }
 
 // Issue sets commands on their way.
-func (c commands) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.Ticket, error) {
+func (c commands) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (api.BatchHandle, error) {
 	t, err := c.dispatcher.Issue(ctx, batch, commands, stop)
 	if err != nil {
 		return nil, err
@@ -180,11 +180,11 @@ func (h history) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdi
 	return db.VerifyAudit(ctx, noted)
 }
 
-// Hold stops robots and latches the stop.
-func (f *Fleet) Hold(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.Ticket, error) {
+// StopAndLatch stops robots and latches the stop.
+func (f *Fleet) StopAndLatch(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.BatchHandle, error) {
 	ctx = context.WithoutCancel(ctx) // a stop goes on if its caller disconnects
 	var t *dispatch.Handle
-	kept := f.stops.Hold(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
+	kept := f.stops.StopAndLatch(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
 	t.AwaitPersisted()
 	return t, kept
 }

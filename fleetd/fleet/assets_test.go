@@ -36,9 +36,9 @@ func (w *world) ring(story, body string) (up api.Uploaded) {
 	w.Helper()
 	w.must("PUT", "/assets/gong?by=ann", body, &up)
 	w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
-	w.must("POST", "/acts/ring/publish", api.Signed{}, nil)
+	w.must("POST", "/acts/ring/publish", api.Attribution{}, nil)
 	w.must("PUT", "/stories/"+story, "story: "+story+"\nname: {en: Ring}\nrepeat: loop\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
-	w.must("POST", "/stories/"+story+"/publish", api.Signed{}, nil)
+	w.must("POST", "/stories/"+story+"/publish", api.Attribution{}, nil)
 	return up
 }
 
@@ -84,7 +84,7 @@ func TestSoundOverTheAPI(t *testing.T) {
 
 		// The published story has the bytes that it was published with, and they are got.
 		status, blob := request(w.T, w.Handler(), "GET", "/stories/ringing/revisions/1", nil)
-		b, problems := score.ParseBlob(blob)
+		b, problems := score.ParsePublishedStory(blob)
 		if status != 200 || len(problems) > 0 || len(b.Assets) != 1 || b.Assets[0] != (score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: digestOf(first), Size: 600_000}) {
 			w.Fatalf("published is %s: %v", blob, problems)
 		}
@@ -229,7 +229,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 		if code, _ := get("DELETE", "/assets/gong"); code != http.StatusNotFound {
 			w.Errorf("a robot deletes: %d", code)
 		}
-		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Signed: api.Signed{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, nil)
 		refused("revoked", "revoked")
 	}, keyed(t))
 }

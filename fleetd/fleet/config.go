@@ -42,11 +42,11 @@ type Config struct {
 	DialDatabase store.Dialer
 	Listen       func(ctx context.Context, network, address string) (net.Listener, error)
 
-	Broker   string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
-	Others   []string // brokers to try when Broker fails, in order
-	Dial     func(ctx context.Context) (net.Conn, error)
-	Random   func() float64 // draws the pauses before reconnects; nil: at random
-	Password string
+	Broker          string   // mqtt, mqtts, ws or wss://host:port; may be empty with Dial
+	FallbackBrokers []string // brokers to try when Broker fails, in order
+	Dial            func(ctx context.Context) (net.Conn, error)
+	Random          func() float64 // draws the pauses before reconnects; nil: at random
+	Password        string
 
 	// BeforePart, if not nil, is called by the goroutine of each part of fleetd before it begins.
 	BeforePart func(part string)
@@ -218,7 +218,7 @@ func (c *Config) completeIdentity() error {
 		return errors.New("robots ask over TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {
-		c.RobotBrokers = append([]string{c.Broker}, c.Others...)
+		c.RobotBrokers = append([]string{c.Broker}, c.FallbackBrokers...)
 	}
 	for i, b := range c.RobotBrokers {
 		if !strings.Contains(b, "://") {

@@ -16,11 +16,11 @@ import (
 
 // onPostgres runs a test in fake time, with a broker, and a fleetd instance that the test
 // starts and whose way to PostgreSQL it can cut.
-func onPostgres(t *testing.T, test func(w *world, g *pgtest.Way), options ...func(*fleet.Config)) {
+func onPostgres(t *testing.T, test func(w *world, g *pgtest.Cable), options ...func(*fleet.Config)) {
 	t.Helper()
 	dsn, spool := pgtest.Start(t), filepath.Join(t.TempDir(), "stops")
 	bubble.Test(t, func(t *testing.T) {
-		g := pgtest.NewWay()
+		g := pgtest.NewCable()
 		w := &world{T: t, database: dsn}
 		w.Cleanup(g.Cut) // the driver may still close connections that hung
 		w.newBroker()
@@ -67,7 +67,7 @@ func withoutDatabase(w *world, stopped func() int) {
 }
 
 func TestDatabaseThatStartsAfterFleetd(t *testing.T) {
-	onPostgres(t, func(w *world, g *pgtest.Way) {
+	onPostgres(t, func(w *world, g *pgtest.Cable) {
 		g.Cut()
 		w.startFleetd()
 		r := startUnknownRobot(w, "r1")
@@ -80,7 +80,7 @@ func TestDatabaseThatStartsAfterFleetd(t *testing.T) {
 }
 
 func TestDatabaseThatIsLostAndComesBack(t *testing.T) {
-	onPostgres(t, func(w *world, g *pgtest.Way) {
+	onPostgres(t, func(w *world, g *pgtest.Cable) {
 		w.startFleetd()
 		r := w.robot("r1")
 		g.Cut()

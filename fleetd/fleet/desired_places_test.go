@@ -27,7 +27,7 @@ func TestPlacesGoBackByTheirDigest(t *testing.T) {
 			t.Fatalf("what r1 had is missing: %+v", second)
 		}
 		var was struct {
-			Places schema.StoryPin `json:"places"`
+			Places schema.ContentPin `json:"places"`
 		}
 		if err := json.Unmarshal(second.Was[0].Value, &was); err != nil {
 			t.Fatal(err)

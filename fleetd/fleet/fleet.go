@@ -112,7 +112,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 			broker:   api.Health{Why: "not connected yet", Since: schema.TimeOf(now)},
 		},
 	}
-	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.Others...), link.IsPlaintext) {
+	if cfg.Dial == nil && cfg.Password != "" && slices.ContainsFunc(append([]string{cfg.Broker}, cfg.FallbackBrokers...), link.IsPlaintext) {
 		f.log.Warn("password is sent unencrypted, so others on the network can read it: use mqtts or wss", "broker", cfg.Broker)
 	}
 	f.leadership = f.newLeadership()
@@ -190,7 +190,7 @@ func (f *Fleet) Close() error {
 // connect opens the link to the broker, which reconnects by itself.
 func (f *Fleet) connect(ctx context.Context) (err error) {
 	f.link, err = link.Open(ctx, link.Config{
-		URL: f.cfg.Broker, FallbackURLs: f.cfg.Others, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
+		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
 		Rival:     f.takenOver,
@@ -221,7 +221,7 @@ func (f *Fleet) linked(s link.State) {
 	now := time.Now()
 	up := s.Phase == link.Up
 	if s.Contested && !up {
-		f.log.Error("another client connects under this instance's name: look for a second fleetd called "+f.cfg.Name+" and give it a name of its own", "wait", s.Wait)
+		f.log.Error("another client connects under this instance's name: look for a second fleetd of this name and give it a name of its own", "name", f.cfg.Name, "wait", s.Wait)
 	}
 	changed := f.health.linked(s, f.cfg.Name, now)
 	if changed {
@@ -302,13 +302,13 @@ func (f *Fleet) load(ctx context.Context, db *store.Store) error {
 		return err
 	}
 	for _, d := range documents {
-		f.view.Remember(d)
+		f.view.LoadDocument(d)
 	}
 	now := time.Now()
 	if err := f.dispatcher.ReadReleased(ctx, db, now); err != nil { // before: stops that were released are not sent again
 		return err
 	}
-	return f.dispatcher.TakeUp(ctx, db, now)
+	return f.dispatcher.ResumeOwn(ctx, db, now)
 }
 
 // serve serves one address until Close.

@@ -30,16 +30,16 @@ func (w *world) answered(method, target, body string) (p *api.Problem, took time
 
 // hanging runs a test in fake time, with a fleetd instance that has an address and whose
 // PostgreSQL can hang.
-func hanging(t *testing.T, test func(w *world, h *pgtest.Way), options ...func(*fleet.Config)) {
+func hanging(t *testing.T, test func(w *world, h *pgtest.Cable), options ...func(*fleet.Config)) {
 	t.Helper()
-	onPostgres(t, func(w *world, h *pgtest.Way) {
+	onPostgres(t, func(w *world, h *pgtest.Cable) {
 		w.startFleetd()
 		test(w, h)
 	}, append(options, withAddress)...)
 }
 
 func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		r := w.robot("r1")
 		w.publish()
 		h.Hold()
@@ -86,7 +86,7 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 }
 
 func TestLostCommitIsReportedAsUnknown(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		w.robot("r1")
 		text := "hall-of-mirrors"
 		h.HoldCommit(text)
@@ -122,7 +122,7 @@ func (l *written) String() string {
 
 func TestDisconnectedClientIsNoDatabaseFailure(t *testing.T) {
 	var log written
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		w.robot("r1")
 		w.until("the database works again", func() bool { return w.Status().Database.OK })
 		for _, c := range []struct{ method, target, body string }{
@@ -159,7 +159,7 @@ func TestDisconnectedClientIsNoDatabaseFailure(t *testing.T) {
 }
 
 func TestRequestInProgressAtShutdownIsAnswered503(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		w.robot("r1")
 		query := "FROM audit"
 		h.HoldAt(query)

@@ -13,7 +13,7 @@ import (
 
 // A live stop that arrives while the database hangs does not wait for it.
 func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		w.robot("r1")
 		admin, wall := w.broker.Load().Client(w.T, "admin"), w.broker.Load().Client(w.T, "stop1")
 		admin.Subscribe("troupe/v1/fleet/ack/admin")

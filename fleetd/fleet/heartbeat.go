@@ -17,7 +17,7 @@ func (f *Fleet) heartbeat(session string, now time.Time) link.Message {
 	if err != nil {
 		f.log.Error("heartbeat not encoded", "error", err)
 	}
-	f.view.Sent(seq, now)
+	f.view.HeartbeatSent(seq, now)
 	return link.Message{Topic: f.ns.Topic(schema.TopicFleetHeartbeat, f.cfg.Name), Payload: body}
 }
 

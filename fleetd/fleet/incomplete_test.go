@@ -36,7 +36,7 @@ func (w *world) listedAll(n int) {
 }
 
 func TestStopListSaysWhenTheDatabaseWasNotRead(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		w.robot("r1")
 		hold := map[string]any{"selector": map[string]any{"all": true}, "by": "ann"}
 		w.must("POST", "/stops", hold, nil)

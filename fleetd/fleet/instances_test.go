@@ -25,7 +25,7 @@ import (
 type beside struct {
 	*world
 	cable *brokertest.Cable
-	gate  *pgtest.Way
+	gate  *pgtest.Cable
 }
 
 // instances runs a test in fake time, with two fleetd instances of which fleetd-a leads.
@@ -33,12 +33,12 @@ func instances(t *testing.T, test func(t *testing.T, a, b *beside, db *store.Sto
 	t.Helper()
 	dsn, folder := pgtest.Start(t), t.TempDir()
 	bubble.Test(t, func(t *testing.T) {
-		one, two := pgtest.NewWay(), pgtest.NewWay()
+		one, two := pgtest.NewCable(), pgtest.NewCable()
 		t.Cleanup(func() { one.Cut(); two.Cut() }) // at last: the driver may still close connections that were lost
 		first := &world{T: t}
 		first.newBroker()
 		broker := first.broker.Load()
-		start := func(name string, w *world, gate *pgtest.Way) *beside {
+		start := func(name string, w *world, gate *pgtest.Cable) *beside {
 			d := &beside{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gate}
 			w.broker.Store(broker)
 			w.config = fleet.Config{
@@ -358,7 +358,7 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 		if c.Instance != "fleetd-b" || c.State != "QUEUED" {
 			t.Errorf("the second is %+v", c)
 		}
-		if p := a.ask("POST", "/commands/"+second+"/cancel", api.Signed{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
+		if p := a.ask("POST", "/commands/"+second+"/cancel", api.Attribution{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
 			t.Errorf("calling off what another instance has not sent: %v", p)
 		}
 		for i, id := range []string{first, second, third} {

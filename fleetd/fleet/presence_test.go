@@ -186,7 +186,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 		if b.Outcome != "succeeded" || count(r.Received(), "safety/stop") != 1 {
 			w.Errorf("an unknown client was not stopped: %+v", b)
 		}
-		w.must("POST", "/robots/r1/adopt", api.Signed{By: "ann"}, &b, "Prefer", "wait=5")
+		w.must("POST", "/robots/r1/adopt", api.Attribution{By: "ann"}, &b, "Prefer", "wait=5")
 		if b.Outcome != "succeeded" {
 			w.Fatalf("adopting came to %+v", b)
 		}

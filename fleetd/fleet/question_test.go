@@ -24,7 +24,7 @@ func roles() headed {
 func TestViewerAsksARobotAboutACondition(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		w.must("POST", "/robots/r1/adopt", api.Signed{}, nil)
+		w.must("POST", "/robots/r1/adopt", api.Attribution{}, nil)
 		w.sleep(2e9)
 		entries, before := len(w.audited("")), len(r.Received())
 		says := schema.Ack{Status: schema.StatusSucceeded}
@@ -76,7 +76,7 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 func TestAuthorTriesADraft(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		w.must("POST", "/robots/r1/adopt", api.Signed{}, nil)
+		w.must("POST", "/robots/r1/adopt", api.Attribution{}, nil)
 		trial := api.Trial{SourceText: api.SourceText{Kind: "act", Text: welcome}}
 		var got api.Tried
 		w.must("POST", "/robots/r1/try", trial, &got, "As", "author")

@@ -20,7 +20,7 @@ func (w *world) republish(text string) {
 	var e api.Entry
 	w.must("GET", "/stories/museum", nil, &e)
 	w.must("PUT", "/stories/museum", text, nil, "If-Match", fmt.Sprintf("%q", fmt.Sprint(e.DraftRev)))
-	w.must("POST", "/stories/museum/publish", api.Signed{By: "ann"}, nil)
+	w.must("POST", "/stories/museum/publish", api.Attribution{By: "ann"}, nil)
 }
 
 const (

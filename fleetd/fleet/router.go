@@ -55,11 +55,11 @@ func (f *Fleet) receive(m link.Message) {
 	case schema.TopicFleetHeartbeat:
 		f.view.NoteClient(params.CID)
 		beat, _ := schema.Decode[schema.FleetHeartbeat](m.Payload) // also one that says nothing of itself shows that it is there
-		f.instances.Beat(params.CID, beat.Instance, now)
+		f.instances.ReceiveHeartbeat(params.CID, beat.Instance, now)
 		return
 	case schema.TopicFleetStopCmd:
 		f.view.NoteClient(params.CID)
-		f.stops.Listen(params.CID, m.Payload, now)
+		f.stops.ReceiveLiveStop(params.CID, m.Payload, now)
 		return
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
@@ -76,7 +76,7 @@ func (f *Fleet) receive(m link.Message) {
 	case schema.TopicTeleop: // velocity frames are not audited
 		return
 	case schema.TopicNotice:
-		f.log.Warn("notice of the broker", "notice", string(m.Payload))
+		f.log.Warn("notice from the broker", "notice", string(m.Payload))
 		return
 	}
 	if len(m.Payload) == 0 {
@@ -111,7 +111,7 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 		f.drivers.Shown(id, s.State)
 	}
 	if s.Current {
-		f.stops.Shows(id, s.Latches, s.Ahead, now)
+		f.stops.ReceiveLatches(id, s.Latches, s.Ahead, now)
 	}
 	f.presenceChanged(s.Change)
 }
@@ -120,11 +120,11 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 func (f *Fleet) presenceChanged(turns ...view.PresenceChange) {
 	for _, t := range turns {
 		switch {
-		case t.Came():
-			f.dispatcher.Came(t.Robot)
-			f.stops.Came(t.Robot)
-		case t.Left():
-			f.dispatcher.Left(t.Robot)
+		case t.BecameReachable():
+			f.dispatcher.RobotOnline(t.Robot)
+			f.stops.RobotOnline(t.Robot)
+		case t.BecameUnreachable():
+			f.dispatcher.RobotOffline(t.Robot)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func TestRestartedBrokerReleasesNothing(t *testing.T) {
 }
 
 func TestStopsWorkWithoutADatabase(t *testing.T) {
-	onPostgres(t, func(w *world, g *pgtest.Way) {
+	onPostgres(t, func(w *world, g *pgtest.Cable) {
 		w.startFleetd()
 		r := w.robot("r1")
 		g.Cut()

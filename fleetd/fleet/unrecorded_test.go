@@ -12,7 +12,7 @@ import (
 // The sender was answered that the outcome is unknown; nobody sends it, and no other instance may
 // wait behind it.
 func TestCommandWithAnUnknownCommitIsEndedUnsent(t *testing.T) {
-	hanging(t, func(w *world, h *pgtest.Way) {
+	hanging(t, func(w *world, h *pgtest.Cable) {
 		r := w.robot("r1")
 		text := "hall-of-mirrors"
 		h.HoldCommit(text)

@@ -76,7 +76,7 @@ func (f *Fleet) makeTrust() {
 		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
 	})
 	f.revocations = trust.NewRevocationPublisher(trust.RevocationDeps{
-		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Whereabouts: f.view.Whereabouts,
+		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
 		Send: f.dispatcher.Send, Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
@@ -143,20 +143,20 @@ func (f *Fleet) openVault(now time.Time) (err error) {
 func (f *Fleet) newStops() (*latch.Stops, error) {
 	return latch.New(latch.Deps{
 		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Spool: f.cfg.Spool, Now: time.Now, Failed: f.health.databaseFailed,
-		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
+		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads,
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
 		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, Wake: f.publisher.Wake,
-		Live: func() { f.retained.Soon() },
+		LiveStopArrived: func() { f.retained.RequestSweep() },
 	})
 }
 
 // newPersister makes the view's persister. In development mode it adopts unknown robots.
 func (f *Fleet) newPersister() *view.Persister {
 	d := view.PersisterDeps{
-		Now: time.Now, Failed: f.health.databaseFailed, Well: f.health.databaseWell,
-		Leads: f.leadership.Leads, Followed: f.leadership.Followed,
+		Now: time.Now, Failed: f.health.databaseFailed, Worked: f.health.databaseWell,
+		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads,
 	}
 	if f.cfg.Dev {
 		adoptions := &change.Adoptions{Deps: f.changes()}

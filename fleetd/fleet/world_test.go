@@ -273,10 +273,10 @@ func (w *world) publish() {
 	w.Helper()
 	for path, text := range map[string]string{"/acts/welcome": welcome, "/acts/bow": bow} {
 		w.must("PUT", path, text, nil, "If-Match", "*")
-		w.must("POST", path+"/publish", api.Signed{By: "ann"}, nil)
+		w.must("POST", path+"/publish", api.Attribution{By: "ann"}, nil)
 	}
 	w.must("PUT", "/stories/museum", museum, nil, "If-Match", "*")
-	w.must("POST", "/stories/museum/publish", api.Signed{By: "ann"}, nil)
+	w.must("POST", "/stories/museum/publish", api.Attribution{By: "ann"}, nil)
 }
 
 // assign desired documents that robots perform a story.

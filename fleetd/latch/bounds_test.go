@@ -41,7 +41,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 
 // press is a live stop of a client.
 func (w *world) press(client, payload string) {
-	w.Listen(client, []byte(payload), time.Now())
+	w.ReceiveLiveStop(client, []byte(payload), time.Now())
 	time.Sleep(time.Millisecond) // no finger is faster
 	synctest.Wait()
 }
@@ -103,7 +103,7 @@ func TestFloodOfLiveStopsStopsAllRobots(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.db.set(false)
 		for n := range 1000 {
-			w.Listen("admin", fmt.Appendf(nil, `{"id":"n%d","robots":["r1"]}`, n), time.Now())
+			w.ReceiveLiveStop("admin", fmt.Appendf(nil, `{"id":"n%d","robots":["r1"]}`, n), time.Now())
 		}
 		synctest.Wait()
 		w.db.set(true)

@@ -101,9 +101,9 @@ func (w *world) start() {
 	yes, no := func() bool { return true }, func() bool { return false }
 	s, err := latch.New(latch.Deps{
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
-		Leads: yes, Followed: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
+		Leads: yes, AnotherLeads: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
 		Session: func() string { return "s" }, Publish: func(context.Context, link.Message) error { return nil },
-		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, Wake: func() {}, Live: func() {},
+		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, Wake: func() {}, LiveStopArrived: func() {},
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -200,13 +200,13 @@ func (w *world) try(sequence string, n int) {
 		time.Sleep(10 * time.Millisecond)
 		switch e {
 		case 'L':
-			w.Listen(client, nil, time.Now())
+			w.ReceiveLiveStop(client, nil, time.Now())
 			asked[client] = i + 1
 		case 'H':
 			own := fmt.Sprintf("own%d-%d", n, i) // each is another one, unlike those of a button
 			ids = append(ids, own)
 			o := stop.Order{ID: own, Level: schema.StopStop, By: "ben", At: time.Now().Truncate(time.Microsecond), All: true}
-			if err := w.Hold(context.Background(), o, func() {}); err != nil {
+			if err := w.StopAndLatch(context.Background(), o, func() {}); err != nil {
 				w.Error(err)
 			}
 			asked[own] = i + 1
@@ -320,7 +320,7 @@ func TestReleaseIncludesEveryLiveStopThatArrivedBefore(t *testing.T) {
 		var ids []string
 		for i := range 100 {
 			ids = append(ids, fmt.Sprintf("button%d", i))
-			w.Listen(ids[i], nil, time.Now())
+			w.ReceiveLiveStop(ids[i], nil, time.Now())
 		}
 		problems, err := w.Release(context.Background(), auth.Principal{ID: "local"}, ids, "anna", "the test")
 		if err != nil || len(problems) > 0 {

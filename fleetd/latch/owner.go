@@ -141,7 +141,7 @@ func (s *Stops) spoolLive(lives []live) {
 	if len(fresh)+len(again) == 0 {
 		return
 	}
-	followed := s.deps.Followed() // then the leader answers
+	followed := s.deps.AnotherLeads() // then the leader answers
 	for _, o := range again {
 		if !followed {
 			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})

@@ -171,7 +171,7 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 			selects = append(selects, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }))
 		}
 		now := s.deps.Now()
-		c, err := stop.Hold(rows, orders, now)
+		c, err := stop.Persist(rows, orders, now)
 		if err != nil || c.Empty() {
 			return err
 		}
@@ -219,7 +219,7 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 			return err
 		}
 		now := s.deps.Now()
-		c, err := stop.Renew(rows, documents, now)
+		c, err := stop.Republish(rows, documents, now)
 		if published = len(c.Documents); err != nil || published == 0 {
 			return err
 		}

@@ -109,7 +109,7 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 				orders = append(orders, o)
 			}
 		}
-		c, err := stop.Hold(rows, orders, now)
+		c, err := stop.Persist(rows, orders, now)
 		if err != nil {
 			return err
 		}
@@ -138,9 +138,9 @@ func persistsFirst(latches []stop.Latch, id string, now time.Time) bool {
 	for _, l := range latches {
 		switch {
 		case l.ID != id:
-		case l.Held() && l.Robot == "":
+		case l.IsLatched() && l.Robot == "":
 			return false
-		case l.Held():
+		case l.IsLatched():
 			some = true
 		case now.Sub(l.ReleasedAt) < shownFor:
 			released = true

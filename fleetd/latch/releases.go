@@ -31,7 +31,7 @@ func (l *release) concerns(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
-	id := command.Holds(c)
+	id := command.StopID(c)
 	return id != "" && slices.Contains(l.ids, id)
 }
 

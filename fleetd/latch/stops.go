@@ -86,17 +86,17 @@ type Deps struct {
 	Name      string // of this instance
 	Spool     string // file on this machine where stops wait for the database
 	Now       func() time.Time
-	// Leads reports whether this instance leads, and Followed whether another one does.
-	Leads, Followed func() bool
-	Store           func() (Store, error)        // the database, or the reason why it is unavailable
-	Failed          func(what string, err error) // records a failure of the database
-	Session         func() string                // of fleetd's own connection
-	Publish         func(ctx context.Context, m link.Message) error
-	Dispatcher      Dispatcher
-	Robots          Robots
-	Releases        *Releases
-	Wake            func() // has the outbox published
-	Live            func() // a live stop arrived, which the broker may have retained
+	// Leads reports whether this instance leads, and AnotherLeads whether another one does.
+	Leads, AnotherLeads func() bool
+	Store               func() (Store, error)        // the database, or the reason why it is unavailable
+	Failed              func(what string, err error) // records a failure of the database
+	Session             func() string                // of fleetd's own connection
+	Publish             func(ctx context.Context, m link.Message) error
+	Dispatcher          Dispatcher
+	Robots              Robots
+	Releases            *Releases
+	Wake                func() // has the outbox published
+	LiveStopArrived     func() // a live stop arrived, which the broker may have retained
 }
 
 // Store is the part of the database with stops.
@@ -153,11 +153,11 @@ func New(d Deps) (*Stops, error) {
 	return s, nil
 }
 
-// Hold stops robots and latches the stop: it publishes the live stop if the order is for all
+// StopAndLatch stops robots and latches the stop: it publishes the live stop if the order is for all
 // robots or by labels, calls send for the commands to single robots, and writes the order to
 // the disk. The error says that the disk did not accept it; the stop waits for the database
 // all the same.
-func (s *Stops) Hold(ctx context.Context, o stop.Order, send func()) error {
+func (s *Stops) StopAndLatch(ctx context.Context, o stop.Order, send func()) error {
 	if o.All || len(o.Labels) > 0 {
 		s.publishLive(ctx, o)
 	}
@@ -212,20 +212,20 @@ func (s *Stops) append(o stop.Order) (spool.Entry, error) {
 	return e, err
 }
 
-// Listen receives a client's live stop; it does not block.
-func (s *Stops) Listen(client string, payload []byte, now time.Time) {
+// ReceiveLiveStop receives a client's live stop; it does not block.
+func (s *Stops) ReceiveLiveStop(client string, payload []byte, now time.Time) {
 	if client == s.deps.Name {
-		return // its own, which Hold has written
+		return // its own, which StopAndLatch has written
 	}
 	s.mail.putLive(live{stop.OrderOf(client, payload, now), len(payload) == 0})
-	s.deps.Live()
+	s.deps.LiveStopArrived()
 }
 
-// Came records that a robot became reachable: it may have missed waiting stops.
-func (s *Stops) Came(robot string) { s.mail.post(func() { s.repeat(robot) }) }
+// RobotOnline records that a robot became reachable: it may have missed waiting stops.
+func (s *Stops) RobotOnline(robot string) { s.mail.post(func() { s.repeat(robot) }) }
 
-// Shows receives the latches that a robot shows; it does not block.
-func (s *Stops) Shows(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
+// ReceiveLatches receives the latches that a robot shows; it does not block.
+func (s *Stops) ReceiveLatches(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
 	s.mail.show(robot, showing{latches, ahead, now})
 }
 

@@ -75,10 +75,10 @@ func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.
 	if len(out.Updated) == 0 {
 		return out, nil
 	}
-	var contents []score.Blob
+	var contents []score.PublishedStory
 	for _, p := range out.Activities {
 		b := s.blobs[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
-		contents = append(contents, score.Blob{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
+		contents = append(contents, score.PublishedStory{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
 	}
 	out.Misfits = misfits(out.Updated, a.Caps, contents...)
 	before := s.performed(out.Updated, func(robot string) string { return joinPins(s.sets[robot].Activities) })
@@ -188,7 +188,7 @@ func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by By) {
 	row.DesiredRev = s.reported(robot, schema.TopicDesiredActivities).NextRev(row.DesiredRev)
 	desired := schema.DesiredSet{Rev: row.DesiredRev, FleetID: s.fleetID, By: by.Who, TS: schema.TimeOf(by.At)}
 	if set.body != nil {
-		desired.Set = &schema.StoryPin{ID: setID, Rev: row.DesiredRev, SHA256: set.sha256, Size: int64(len(set.body))}
+		desired.Set = &schema.ContentPin{ID: setID, Rev: row.DesiredRev, SHA256: set.sha256, Size: int64(len(set.body))}
 		s.sendFiles(set.files)
 		s.sendBlob(set.sha256)
 		if !slices.ContainsFunc(s.changes.Blobs, func(b Blob) bool { return b.SHA256 == set.sha256 }) {

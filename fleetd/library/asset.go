@@ -258,7 +258,7 @@ func (s *snapshot) unknownNames(a score.Act, pointer func(n score.Named) string)
 			}
 		}
 		slices.Sort(names)
-		if near := score.Closest(n.Name, slices.Compact(names)); near != "" {
+		if near := schema.Closest(n.Name, slices.Compact(names)); near != "" {
 			hint += ", or write " + near
 		}
 		found = append(found, schema.Problem{Pointer: pointer(n), Severity: schema.SeverityWarning, Code: score.CodeNotInCatalogue,

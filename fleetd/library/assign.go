@@ -69,7 +69,7 @@ func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
 		return out, nil
 	}
 	if b, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
-		out.Misfits = misfits(out.Updated, a.Caps, b.Blob)
+		out.Misfits = misfits(out.Updated, a.Caps, b.PublishedStory)
 	}
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
 	before := s.performed(out.Updated, story)

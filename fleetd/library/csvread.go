@@ -150,7 +150,7 @@ func readHeader(header []string, mapped map[string]string) (sheet, Sheet, []Shee
 			out.Columns[i].Field = ""
 		case !known:
 			hint := "map it to a field, or ignore it"
-			if near := score.Closest(c.Field, s.names()); near != "" {
+			if near := schema.Closest(c.Field, s.names()); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
 			found = append(found, cellFault(1, c.Header, CodeUnknownColumn, fmt.Sprintf("%q is no field of a list of this kind", c.Header), hint))

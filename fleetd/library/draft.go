@@ -189,8 +189,8 @@ func (s *snapshot) encodeNext(e Entry) (body []byte, files []score.Asset, same b
 func checkFiles(kind Kind, body []byte) []schema.Problem {
 	switch kind {
 	case KindStory:
-		b, problems := score.ParseBlob(body)
-		return schema.Errors(append(problems, score.ValidateBlob(b)...))
+		b, problems := score.ParsePublishedStory(body)
+		return schema.Errors(append(problems, score.ValidatePublishedStory(b)...))
 	case KindActivity:
 		b, problems := score.ParseActivities(body)
 		return schema.Errors(append(problems, score.ValidateActivities(b)...))

@@ -20,7 +20,7 @@ type Misfit struct {
 }
 
 // misfits lists what robots lack. Robots with equal bodies are judged once.
-func misfits(robots []string, capsOf CapsOf, contents ...score.Blob) (all []Misfit) {
+func misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (all []Misfit) {
 	type body struct {
 		caps   schema.Caps
 		robots []string

@@ -193,8 +193,8 @@ func ForActivities(activities []string) Need {
 	}}
 }
 
-// ForAgain is what Republish looks at, beside the defaults of its robots.
-func ForAgain() Need { return Need{Performed: true} }
+// ForRepublish is what Republish looks at, beside the defaults of its robots.
+func ForRepublish() Need { return Need{Performed: true} }
 
 // sequencesOfActs needs the stories and activities that name the acts of rows, and the acts
 // that these name.

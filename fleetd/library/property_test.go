@@ -88,7 +88,7 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 		return rows
 	}
 	robots, again, problems := Republish(overtaken(w.rows()), a.Robots, by)
-	same, less, found := Republish(overtaken(w.need(ForAgain(), a.Robots...)), a.Robots, by)
+	same, less, found := Republish(overtaken(w.need(ForRepublish(), a.Robots...)), a.Robots, by)
 	alike(rt, "publish again", robots, same, problems, found)
 	alike(rt, "publish again", again, less, problems, found)
 }

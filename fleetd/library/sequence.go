@@ -16,7 +16,7 @@ type sequence struct {
 
 // blob is a published revision of a sequence, with the acts and files that it contains.
 type blob struct {
-	score.Blob
+	score.PublishedStory
 	activity *score.Activity
 }
 
@@ -35,15 +35,15 @@ func parseSequence(kind Kind, text []byte) (sequence, []schema.Problem) {
 // parseBlob parses a published revision of a story or an activity. It does not validate it.
 func parseBlob(kind Kind, body []byte) (blob, []schema.Problem) {
 	if kind != KindActivity {
-		b, problems := score.ParseBlob(body)
-		return blob{Blob: b}, problems
+		b, problems := score.ParsePublishedStory(body)
+		return blob{PublishedStory: b}, problems
 	}
 	set, problems := score.ParseActivities(body)
 	if len(problems) > 0 || len(set.Activities) == 0 {
 		return blob{activity: &score.Activity{}}, problems
 	}
 	a := set.Activities[0]
-	return blob{score.Blob{Story: a.Story(), Acts: set.Acts, Assets: set.Assets}, &a}, nil
+	return blob{score.PublishedStory{Story: a.Story(), Acts: set.Acts, Assets: set.Assets}, &a}, nil
 }
 
 // StoryOf returns what the draft of a story or an activity has in common with stories.
@@ -54,9 +54,9 @@ func StoryOf(kind Kind, text []byte) (score.Story, []schema.Problem) {
 
 // BlobOf returns what a published revision of a story or an activity has in common with
 // those of stories.
-func BlobOf(kind Kind, body []byte) (score.Blob, []schema.Problem) {
+func BlobOf(kind Kind, body []byte) (score.PublishedStory, []schema.Problem) {
 	b, problems := parseBlob(kind, body)
-	return b.Blob, problems
+	return b.PublishedStory, problems
 }
 
 // source encodes s as a draft.
@@ -75,7 +75,7 @@ func (s sequence) bundle(acts map[string]score.Act, rev int64, files []score.Ass
 	if s.activity != nil {
 		body, _, err = score.EncodeActivities([]score.Activity{s.asActivity()}, acts, files...)
 	} else {
-		body, _, err = score.EncodeBlob(s.Story, acts, rev, files...)
+		body, _, err = score.EncodePublishedStory(s.Story, acts, rev, files...)
 	}
 	if err != nil {
 		panic(err) // impossible: it was parsed before

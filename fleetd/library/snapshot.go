@@ -222,7 +222,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 			at := revisionKey{Ref{KindStory, story}, rev}
 			v, b := s.revisions[at], s.blobs[at]
 			d.Story, d.Rev = story, rev
-			desired.Story = &schema.StoryPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
+			desired.Story = &schema.ContentPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
 			s.sendFiles(b.Assets)
 			s.sendBlob(v.SHA256)
 		}
@@ -237,7 +237,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 
 // release signs the content that a pin names, and counts the document that names it. Errors
 // are impossible.
-func (s *snapshot) release(kind sign.Kind, pin *schema.StoryPin, now time.Time) (*schema.Signature, int64) {
+func (s *snapshot) release(kind sign.Kind, pin *schema.ContentPin, now time.Time) (*schema.Signature, int64) {
 	released, err := s.seal.SignContent(kind, pin)
 	if err != nil {
 		panic(err)

@@ -153,7 +153,7 @@ func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.P
 			problems[i].Detail = fmt.Sprintf("act %s is only a draft", id)
 			problems[i].Hint = fmt.Sprintf("publish it first: fleetd act publish %s; or both together: fleetd %s publish %s --with-act %[1]s", id, by.Kind, by.ID)
 		default:
-			switch near := score.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near {
+			switch near := schema.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near {
 			case "":
 			case id: // its file does not even decode, so nothing is known of it but its name
 				problems[i].Hint = "correct its errors first"

@@ -361,7 +361,7 @@ func (w *world) holds(t fatal) {
 		if !ok || d.Rev > e.Rev {
 			t.Fatalf("%s has revision %d of %s, which was never published", d.Robot, d.Rev, d.Story)
 		}
-		b, problems := score.ParseBlob(v.Body)
+		b, problems := score.ParsePublishedStory(v.Body)
 		if len(problems) > 0 || len(b.Story.Acts) == 0 || b.Rev != v.Rev || b.Story.ID != d.Story {
 			t.Fatalf("%s performs %s: %v", d.Robot, v.Body, problems)
 		}

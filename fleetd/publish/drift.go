@@ -80,13 +80,13 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 				continue
 			}
 			d.renumberOvertaken(ctx, db, revs, now)
-			for _, id := range d.deps.Robots.Behind(now) {
+			for _, id := range d.deps.Robots.StateMissing(now) {
 				if d.behind.allows(id, now) {
 					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
 					d.resync(ctx, id, now)
 				}
 			}
-			if ask := d.due(d.deps.Robots.Lacking(revs, now), now); len(ask) > 0 {
+			if ask := d.due(d.deps.Robots.NotConverged(revs, now), now); len(ask) > 0 {
 				d.ask(ctx, db, ask, now)
 			}
 		}

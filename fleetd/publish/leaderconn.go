@@ -89,7 +89,7 @@ func (p *LeaderConn) linked(s link.State) {
 	}
 	p.deps.Linked()
 	if up {
-		p.publisher.Again()
+		p.publisher.PublishAll()
 	}
 }
 
@@ -117,9 +117,9 @@ func (p *LeaderConn) PublishAsync(ctx context.Context, m link.Message) (wait fun
 // Session is the session of fleetd's own connection that its presence names.
 func (p *LeaderConn) Session() string { return p.session }
 
-// Stands reports whether a former leader keeps the connection: while the retained presence
+// KeptByFormerLeader reports whether a former leader keeps the connection: while the retained presence
 // is its own and still true. session is that of fleetd's own connection now.
-func (p *LeaderConn) Stands(session string) bool {
+func (p *LeaderConn) KeptByFormerLeader(session string) bool {
 	return p.up.Load() && !p.foreign.Load() && p.session == session
 }
 

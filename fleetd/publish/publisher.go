@@ -40,8 +40,8 @@ type Writer interface {
 
 // Robots lists the robots that differ from what is desired of them.
 type Robots interface {
-	Behind(now time.Time) []string
-	Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
+	StateMissing(now time.Time) []string
+	NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
 	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
 }
 
@@ -98,8 +98,8 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 // Wake has the outbox read, since a transaction has put something there.
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
-// Again has everything published anew, since the leader's connection is a new one.
-func (p *Publisher) Again() { signal(p.outbox.again) }
+// PublishAll has everything published anew, since the leader's connection is a new one.
+func (p *Publisher) PublishAll() { signal(p.outbox.again) }
 
 // Enqueue queues one more document.
 func (p *Publisher) Enqueue(m link.Message) { p.outbox.enqueue(m) }

@@ -45,7 +45,7 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {
 			by := library.By{Who: who, Why: why, At: now}
-			rows, err := tx.LibraryFor(ctx, library.ForAgain(), selector.IDs(robots...))
+			rows, err := tx.LibraryFor(ctx, library.ForRepublish(), selector.IDs(robots...))
 			if err != nil {
 				return err
 			}

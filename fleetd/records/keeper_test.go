@@ -64,7 +64,7 @@ func (r *rig) ask() (Record, string) {
 }
 
 func (r *rig) send(key string, body []byte, size int64) error {
-	return r.Receive(key, Source{Robot: "r1", Size: size, Body: bytes.NewReader(body), Extend: func() {}})
+	return r.Receive(key, Upload{Robot: "r1", Size: size, Body: bytes.NewReader(body), Extend: func() {}})
 }
 
 // files are what is in the folder besides what is known of records.
@@ -144,7 +144,7 @@ func TestRecordThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 		says string
 	}{
 		"the connection breaks": {func(r *rig, key string) {
-			_ = r.Receive(key, Source{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), iotest.ErrReader(errors.New("reset"))), Extend: func() {}})
+			_ = r.Receive(key, Upload{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), iotest.ErrReader(errors.New("reset"))), Extend: func() {}})
 		}, "broke after 100 of"},
 		"it ends early": {func(r *rig, key string) { _ = r.send(key, body[:100], whole) }, "broke after 100 of"},
 		"it is damaged": {func(r *rig, key string) { _ = r.send(key, damaged, whole) }, "no whole MCAP file"},
@@ -164,7 +164,7 @@ func TestRecordThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 			r.look(t.Context())
 		}, "sent nothing within"},
 		"it takes too long": {func(r *rig, key string) {
-			_ = r.Receive(key, Source{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), endless{}), Extend: func() {
+			_ = r.Receive(key, Upload{Size: whole, Body: io.MultiReader(bytes.NewReader(body[:100]), endless{}), Extend: func() {
 				r.now = noon.Add(sendFor)
 				r.look(t.Context())
 			}})
@@ -202,7 +202,7 @@ func TestOtherRobotDoesNotEndTheRecord(t *testing.T) {
 	_, key := r.ask()
 	body := flight(t, "r1")
 	var no *Refused
-	if err := r.Receive(key, Source{Robot: "r2", Size: int64(len(body)), Body: bytes.NewReader(body), Extend: func() {}}); !errors.As(err, &no) || no.Why != OtherRobot {
+	if err := r.Receive(key, Upload{Robot: "r2", Size: int64(len(body)), Body: bytes.NewReader(body), Extend: func() {}}); !errors.As(err, &no) || no.Why != OtherRobot {
 		t.Errorf("%v", err)
 	}
 	if err := r.send(key, body, int64(len(body))); err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Source is the bytes of a record on their way.
-type Source struct {
+// Upload is the bytes of a record on their way.
+type Upload struct {
 	Robot string // that the connection authenticates; empty = only the key says it
 	Size  int64
 	Body  io.Reader
@@ -17,7 +17,7 @@ type Source struct {
 
 // Receive takes the bytes that a robot sends under a key. They are on the disk, and are the
 // readable record of that robot, if it returns nil. The error is a *Refused.
-func (k *Keeper) Receive(key string, in Source) error {
+func (k *Keeper) Receive(key string, in Upload) error {
 	r, no := k.begin(key, in)
 	if no != nil {
 		return no
@@ -58,13 +58,13 @@ func (k *Keeper) Receive(key string, in Source) error {
 
 func (r *Refused) sentence() string {
 	if r.Hint == "" {
-		return r.Sentence
+		return r.Detail
 	}
-	return r.Sentence + "; " + r.Hint
+	return r.Detail + "; " + r.Hint
 }
 
 // begin finds the record of a key, and makes room for it.
-func (k *Keeper) begin(key string, in Source) (*kept, *Refused) {
+func (k *Keeper) begin(key string, in Upload) (*kept, *Refused) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var r *kept
@@ -89,7 +89,7 @@ func (k *Keeper) begin(key string, in Source) (*kept, *Refused) {
 }
 
 // take writes the bytes to the disk as they come.
-func (k *Keeper) take(r *kept, in Source) *Refused {
+func (k *Keeper) take(r *kept, in Upload) *Refused {
 	out, err := k.Create(k.path(r.ID, partSuffix))
 	if err != nil {
 		return k.diskRefusal(err)
@@ -101,7 +101,7 @@ func (k *Keeper) take(r *kept, in Source) *Refused {
 	return no
 }
 
-func (k *Keeper) copy(out io.Writer, r *kept, in Source) *Refused {
+func (k *Keeper) copy(out io.Writer, r *kept, in Upload) *Refused {
 	buffer := make([]byte, 64<<10)
 	var got int64
 	for got < in.Size {

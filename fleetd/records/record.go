@@ -80,9 +80,9 @@ func (r *Record) arrived() string { return fmt.Sprintf("%d of %d bytes", r.Bytes
 
 // Refused is why a robot may not send something, or a person may not ask for it.
 type Refused struct {
-	Why      RefusalKind
-	Sentence string
-	Hint     string
+	Why    RefusalKind
+	Detail string
+	Hint   string
 }
 
 // RefusalKind is the kind of a refusal.
@@ -99,7 +99,7 @@ const (
 	Busy
 )
 
-func (r *Refused) Error() string { return r.Sentence }
+func (r *Refused) Error() string { return r.Detail }
 
 func refuse(k RefusalKind, hint, format string, args ...any) *Refused {
 	return &Refused{k, fmt.Sprintf(format, args...), hint}

@@ -16,8 +16,8 @@ func says(t *testing.T, what string, no *Refused, why RefusalKind, text string) 
 	t.Helper()
 	switch {
 	case text == "" && no != nil:
-		t.Errorf("%s is refused: %s", what, no.Sentence)
-	case text != "" && (no == nil || no.Why != why || !strings.Contains(no.Sentence, text)):
+		t.Errorf("%s is refused: %s", what, no.Detail)
+	case text != "" && (no == nil || no.Why != why || !strings.Contains(no.Detail, text)):
 		t.Errorf("%s: %+v, want %q", what, no, text)
 	}
 }

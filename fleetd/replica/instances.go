@@ -38,8 +38,8 @@ func (d *Instances) Linked(up bool, now time.Time) {
 	}
 }
 
-// Beat records a heartbeat of an instance, and what it says of itself.
-func (d *Instances) Beat(name string, said schema.FleetInstance, now time.Time) {
+// ReceiveHeartbeat records a heartbeat of an instance, and what it says of itself.
+func (d *Instances) ReceiveHeartbeat(name string, said schema.FleetInstance, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lastSeen == nil {

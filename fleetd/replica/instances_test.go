@@ -12,7 +12,7 @@ func TestSilentInstanceIsGone(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
 	var i replica.Instances
 	i.Linked(true, at(0))
-	i.Beat("b", schema.FleetInstance{}, at(1))
+	i.ReceiveHeartbeat("b", schema.FleetInstance{}, at(1))
 	if !i.Has("b") || i.Has("c") {
 		t.Error("an instance with a heartbeat is not known, or one without is")
 	}
@@ -25,7 +25,7 @@ func TestSilentInstanceIsGone(t *testing.T) {
 			t.Errorf("after %d s %s is gone: %v", c.after, c.name, got)
 		}
 	}
-	i.Beat("b", schema.FleetInstance{}, at(20))
+	i.ReceiveHeartbeat("b", schema.FleetInstance{}, at(20))
 	if i.Gone("b", at(21)) {
 		t.Error("an instance that came back is gone")
 	}
@@ -36,7 +36,7 @@ func TestNoInstanceIsGoneForOneThatWasAway(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
 	var i replica.Instances
 	i.Linked(true, at(0))
-	i.Beat("b", schema.FleetInstance{}, at(0))
+	i.ReceiveHeartbeat("b", schema.FleetInstance{}, at(0))
 	i.Linked(false, at(5))
 	if i.Gone("b", at(100)) {
 		t.Error("without a broker another instance is called gone")
@@ -54,9 +54,9 @@ func TestSilentInstanceIsListedWithItsLastHeartbeat(t *testing.T) {
 	if got := i.List(at(0)); len(got) != 0 {
 		t.Errorf("before any heartbeat: %v", got)
 	}
-	i.Beat("b", schema.FleetInstance{Version: "v1", Leads: true}, at(0))
-	i.Beat("b", schema.FleetInstance{Version: "v2"}, at(1))
-	i.Beat("a", schema.FleetInstance{}, at(10)) // an earlier release, which says nothing of itself
+	i.ReceiveHeartbeat("b", schema.FleetInstance{Version: "v1", Leads: true}, at(0))
+	i.ReceiveHeartbeat("b", schema.FleetInstance{Version: "v2"}, at(1))
+	i.ReceiveHeartbeat("a", schema.FleetInstance{}, at(10)) // an earlier release, which says nothing of itself
 	got := i.List(at(16))
 	if len(got) != 2 || got[0].Name != "a" || got[0].Silent || got[0].Version != "" {
 		t.Fatalf("the instances are %+v", got)

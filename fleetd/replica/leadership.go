@@ -58,10 +58,10 @@ type Store interface {
 type Conn interface {
 	Up() bool
 	Session() string
-	// Stands reports whether a former leader keeps the connection, given the session of
+	// KeptByFormerLeader reports whether a former leader keeps the connection, given the session of
 	// its own connection now.
-	Stands(session string) bool
-	// Cut closes it so that the broker publishes the last will; Close says goodbye first
+	KeptByFormerLeader(session string) bool
+	// Cut closes it so that the broker publishes the last will; Close publishes first that fleetd is offline
 	// if this instance leads.
 	Cut()
 	Close(leads bool)
@@ -86,8 +86,8 @@ func (l *Leadership) Conn() Conn {
 	return l.conn
 }
 
-// Followed reports whether another instance is known to lead.
-func (l *Leadership) Followed() bool {
+// AnotherLeads reports whether another instance is known to lead.
+func (l *Leadership) AnotherLeads() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.facts.Held && l.facts.Other != ""
@@ -272,7 +272,7 @@ func (l *Leadership) look() leader.Decision {
 		open = c == nil || c.Session() != session
 		drop = c != nil && open
 	case c != nil:
-		drop = !c.Stands(session)
+		drop = !c.KeptByFormerLeader(session)
 	}
 	if drop {
 		l.conn = nil

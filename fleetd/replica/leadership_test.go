@@ -64,10 +64,10 @@ type conn struct {
 	ended   atomic.Pointer[string] // how
 }
 
-func (c *conn) Up() bool                   { return c.end() == "" }
-func (c *conn) Session() string            { return c.session }
-func (c *conn) Stands(session string) bool { return session == c.session }
-func (c *conn) Cut()                       { c.ended.Store(new("cut")) }
+func (c *conn) Up() bool                               { return c.end() == "" }
+func (c *conn) Session() string                        { return c.session }
+func (c *conn) KeptByFormerLeader(session string) bool { return session == c.session }
+func (c *conn) Cut()                                   { c.ended.Store(new("cut")) }
 func (c *conn) Close(leads bool) {
 	how := "closed"
 	if leads {
@@ -148,7 +148,7 @@ func instances(t *testing.T, test func(t *testing.T, a, b *instance)) {
 		b := start("b")
 		defer func() { b.end() }()
 		pass(2 * time.Second)
-		if !a.Leads() || b.Leads() || !b.Followed() || a.Followed() {
+		if !a.Leads() || b.Leads() || !b.AnotherLeads() || a.AnotherLeads() {
 			t.Fatalf("a says %+v, b says %+v", a.Status(), b.Status())
 		}
 		test(t, a, b)
@@ -210,7 +210,7 @@ func TestFollowerWaitsForALeaderThatMayNotKnow(t *testing.T) {
 		}
 		a.db.returns()
 		neverBoth(t, a, b, 5*time.Second)
-		if s := a.Status(); s.Leader != "b" || !a.Followed() {
+		if s := a.Status(); s.Leader != "b" || !a.AnotherLeads() {
 			t.Errorf("a says %+v", s)
 		}
 	})
@@ -273,7 +273,7 @@ func TestInstanceWithoutADatabaseSaysWhy(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance) {
 		b.db.loses()
 		pass(2 * time.Second)
-		if s := b.Status(); s.Leader != "" || !strings.Contains(s.Why, "connection refused") || b.Followed() {
+		if s := b.Status(); s.Leader != "" || !strings.Contains(s.Why, "connection refused") || b.AnotherLeads() {
 			t.Errorf("b says %+v", s)
 		}
 	})

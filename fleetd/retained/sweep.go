@@ -75,7 +75,7 @@ type Deps struct {
 
 // Robots knows robots' alerts about retained messages.
 type Robots interface {
-	Alarmed(seen map[string]bool) bool
+	NewRetainedAlert(seen map[string]bool) bool
 	MayRemove(at schema.TopicParams) (why string)
 }
 
@@ -96,8 +96,8 @@ func New(d Deps) *Sweeper {
 	return s
 }
 
-// Soon requests a sweep; it does not block.
-func (s *Sweeper) Soon() {
+// RequestSweep requests a sweep; it does not block.
+func (s *Sweeper) RequestSweep() {
 	select {
 	case s.soon <- struct{}{}:
 	default:
@@ -141,7 +141,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 			return
 		case now := <-look.C:
 			leads, connected := s.deps.Leads(), s.deps.Session()
-			if leads && (!led || connected != session) || s.deps.Robots.Alarmed(s.seen) {
+			if leads && (!led || connected != session) || s.deps.Robots.NewRetainedAlert(s.seen) {
 				s.wait = 0
 				s.at(now)
 			}

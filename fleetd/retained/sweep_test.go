@@ -49,7 +49,7 @@ func (w *world) locked(do func()) {
 	do()
 }
 
-func (w *world) Alarmed(map[string]bool) (some bool) {
+func (w *world) NewRetainedAlert(map[string]bool) (some bool) {
 	w.locked(func() { some, w.alarms = w.alarms > 0, 0 })
 	return some
 }
@@ -221,13 +221,13 @@ func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {
 func TestSweepsAreMadeWhenSomethingMayBeRetained(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sleep(10 * time.Second)
-		w.swept(1) // it began to lead
-		w.Soon()   // a live stop
-		w.Soon()
+		w.swept(1)       // it began to lead
+		w.RequestSweep() // a live stop
+		w.RequestSweep()
 		w.sleep(5 * time.Second)
 		w.swept(1, 11)
 		w.locked(func() { w.session = "" })
-		w.Soon()
+		w.RequestSweep()
 		w.sleep(5 * time.Second)
 		w.swept(1, 11)
 		w.locked(func() { w.session = "s2" })
@@ -245,7 +245,7 @@ func TestFollowerSweepsAndListsNothing(t *testing.T) {
 			t.Errorf("%d are listed", n)
 		}
 		w.locked(func() { w.leads = false })
-		w.Soon()
+		w.RequestSweep()
 		w.sleep(time.Minute)
 		if n := len(w.List(time.Now())); n != 0 {
 			t.Errorf("a follower lists %d", n)

@@ -62,7 +62,7 @@ func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 	}
 	all := 0
 	for _, l := range d.rows.Latches {
-		if l.Robot == "" && l.Held() {
+		if l.Robot == "" && l.IsLatched() {
 			all++
 		}
 	}

@@ -35,9 +35,9 @@ func newPlan(rows Rows, now time.Time) *plan {
 	return p
 }
 
-// Hold plans to persist orders. An order that is persisted already changes nothing, released
+// Persist plans to persist orders. An order that is persisted already changes nothing, released
 // or not, unless it was requested again since.
-func Hold(rows Rows, orders []Order, now time.Time) (Changes, error) {
+func Persist(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for _, o := range p.acceptedOrders(orders) {
 		latched := 0
@@ -65,7 +65,7 @@ const maxAll = 16
 func (p *plan) acceptedOrders(orders []Order) []*Order {
 	all := map[string]bool{}
 	for at, l := range p.latches {
-		if at.robot == "" && l.Held() {
+		if at.robot == "" && l.IsLatched() {
 			all[at.id] = true
 		}
 	}
@@ -97,7 +97,7 @@ const releaseDelay = 2 * time.Second
 // requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.Held() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+		return l.ID == o.ID && !l.IsLatched() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
 	})
 }
 
@@ -120,11 +120,11 @@ func AlreadyPersisted(rows Rows, o Order) bool {
 		case l.AskedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
 		}
-		return o.FromRobot || l.Held() || !l.ReleasedAt.Before(o.At)
+		return o.FromRobot || l.IsLatched() || !l.ReleasedAt.Before(o.At)
 	}) {
 		return true
 	}
-	c, err := Hold(rows, []Order{o}, o.At)
+	c, err := Persist(rows, []Order{o}, o.At)
 	return err == nil && c.Empty() // it selects no robot
 }
 
@@ -135,10 +135,10 @@ func (p *plan) hold(o *Order, robot string) bool {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.Held():
+	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.IsLatched():
 		return false
 	}
-	if !l.Held() || o.Level == schema.StopHalt {
+	if !l.IsLatched() || o.Level == schema.StopHalt {
 		l.Level = o.Level
 	}
 	l.By, l.Client, l.Why, l.AskedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At
@@ -221,7 +221,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 	for i, id := range ids {
 		robots, all := 0, false
 		for at, l := range p.latches {
-			if at.id != id || !l.Held() && !p.changed[at] {
+			if at.id != id || !l.IsLatched() && !p.changed[at] {
 				continue
 			}
 			l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = now, by, why
@@ -264,7 +264,7 @@ func (p *plan) changes() (Changes, error) {
 	})
 	held := map[string][]*Latch{}
 	for _, l := range p.latches {
-		if l.Held() && p.robots[l.Robot] {
+		if l.IsLatched() && p.robots[l.Robot] {
 			held[l.Robot] = append(held[l.Robot], l)
 		}
 	}
@@ -279,13 +279,13 @@ func (p *plan) changes() (Changes, error) {
 	return c, nil
 }
 
-// Renew plans to publish documents again that lack the signature they would have today: a
+// Republish plans to publish documents again that lack the signature they would have today: a
 // robot that requires signatures accepts only signed releases. documents are the newest ones
 // by robot.
-func Renew(rows Rows, documents map[string][]byte, now time.Time) (Changes, error) {
+func Republish(rows Rows, documents map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
-		if !l.Held() || len(documents[at.robot]) == 0 {
+		if !l.IsLatched() || len(documents[at.robot]) == 0 {
 			continue
 		}
 		was, _ := schema.Decode[struct {

@@ -88,7 +88,7 @@ func (d *fleetModel) apply(c Changes) {
 }
 
 func (d *fleetModel) hold(now int, orders ...Order) Changes {
-	c, err := Hold(d.rows, orders, at(now))
+	c, err := Persist(d.rows, orders, at(now))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	d.release(4, "b")
 	d.release(5, "c")
 	renew := func() Changes {
-		c, err := Renew(d.rows, d.payloads, at(6))
+		c, err := Republish(d.rows, d.payloads, at(6))
 		if err != nil {
 			t.Fatal(err)
 		}

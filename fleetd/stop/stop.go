@@ -28,8 +28,8 @@ type Latch struct {
 	ReleasedWhy string
 }
 
-// Held reports whether the stop is latched: it was not released.
-func (l *Latch) Held() bool { return l.ReleasedAt.IsZero() }
+// IsLatched reports whether the stop is latched: it was not released.
+func (l *Latch) IsLatched() bool { return l.ReleasedAt.IsZero() }
 
 // Order is one stop as it was requested. Its robots may be unknown to the fleet.
 type Order struct {
@@ -44,8 +44,8 @@ type Order struct {
 	Anew      bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
 	Client    string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
 	FromRobot bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
-	Shown     time.Time         `json:"shown,omitzero"`      // with Held: since when, as the robot reports
-	Pressed   time.Time         `json:"pressed,omitzero"`    // with Held: the same by fleetd's clock
+	Shown     time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports
+	Pressed   time.Time         `json:"pressed,omitzero"`    // with FromRobot: the same by fleetd's clock
 	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
 
 	audit.Source // who requested it
@@ -81,7 +81,7 @@ func OrderOf(client string, payload []byte, at time.Time) Order {
 // not valid. ahead is how far fleetd's clock is ahead of the robot's.
 //
 // Only the robot says that the stop was for all robots: live stops are not signed, and no
-// other robot may have received it. Hold accepts this within limits, because an unneeded stop
+// other robot may have received it. Persist accepts this within limits, because an unneeded stop
 // is the safe error.
 func OrderFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
 	switch l.Level {
@@ -105,7 +105,7 @@ type Robot struct {
 type Need struct {
 	Orders  []Order  // which a plan persists
 	Release []string // ids of stops that it releases
-	All     bool     // every latched stop, which Renew looks at
+	All     bool     // every latched stop, which Republish looks at
 }
 
 // Rows are the input of a plan.

@@ -49,7 +49,7 @@ func (t *Tx) AddBatch(ctx context.Context, b command.Batch, commands []command.C
 			state, because, sends, sent_at, reached, heard_at, asks, asked_at, answer, ended_at FROM given`); err != nil {
 		return fmt.Errorf("add the %d commands of batch %s: %w", len(commands), b.ID, err)
 	}
-	t.NoteAs(ctx, b.ID, b.CreatedAt, command.Asked(b, commands))
+	t.NoteAs(ctx, b.ID, b.CreatedAt, command.IssuedNote(b, commands))
 	return t.noteOutcomes(ctx, commands) // stops may have ended before they are persisted
 }
 

@@ -50,7 +50,7 @@ func (t *Tx) noteOutcomes(ctx context.Context, commands []command.Command) error
 		if err != nil {
 			return fmt.Errorf("make an id for an audit entry: %w", err)
 		}
-		note := command.Ended(b, ends)
+		note := command.EndedNote(b, ends)
 		note.Of = id
 		t.NoteAs(ctx, own.String(), now, note)
 	}

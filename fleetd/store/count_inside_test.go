@@ -88,7 +88,7 @@ func otherStories(robots []string, n int) (c library.Changes) {
 	for i := range n {
 		id := fmt.Sprintf("other-%d", i)
 		story, _ := score.ParseStory([]byte(storyText(id, "b")))
-		body, sum, err := score.EncodeBlob(story, map[string]score.Act{"b": act}, 1)
+		body, sum, err := score.EncodePublishedStory(story, map[string]score.Act{"b": act}, 1)
 		if err != nil {
 			panic(err)
 		}
@@ -199,7 +199,7 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			}
 			return tx.ApplyDesired(t.Context(), c, by)
 		}},
-		{"stop", stops(stop.Need{Orders: []stop.Order{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Hold(rows, []stop.Order{order}, noon) })},
+		{"stop", stops(stop.Need{Orders: []stop.Order{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Order{order}, noon) })},
 		{"release", stops(stop.Need{Release: []string{"s-1"}}, func(rows stop.Rows) (stop.Changes, error) {
 			c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "anna", "", noon)
 			if len(problems) > 0 {

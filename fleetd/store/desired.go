@@ -22,7 +22,7 @@ func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 }
 
 // SetReportedRevisions sets where plans learn the revisions that robots report, so that a new desired
-// document gets a higher one. heard returns what a robot says of its desired documents on
+// document gets a higher one. reported returns what a robot says of its desired documents on
 // one topic; it is called within transactions.
 func (s *Store) SetReportedRevisions(reported func(robot string, topic schema.TopicKind) schema.ReportedRev) {
 	s.reported = reported

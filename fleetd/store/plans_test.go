@@ -116,7 +116,7 @@ func plansAreApplied(t *testing.T, address string) {
 	var published []string
 	for _, o := range withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))) {
 		if o.Topic == schema.TopicBlob {
-			b, problems := score.ParseBlob(o.Payload)
+			b, problems := score.ParsePublishedStory(o.Payload)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -168,7 +168,7 @@ func concurrentAssignAndDelete(t *testing.T, address string) {
 			continue
 		}
 		v := must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, d.Story, d.Rev))
-		b, problems := score.ParseBlob(v.Body)
+		b, problems := score.ParsePublishedStory(v.Body)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -39,7 +39,7 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 		return c
 	}
 	apply(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Plan(rows, plan.Ask{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
+		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})

@@ -66,7 +66,7 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 		concerned[r.ID] = true
 	}
 	for _, l := range rows.Latches {
-		if l.Held() {
+		if l.IsLatched() {
 			concerned[l.Robot] = true // the empty name stands for all robots
 		}
 	}

@@ -21,7 +21,7 @@ func holdStops(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c s
 		if err != nil {
 			return err
 		}
-		if c, err = stop.Hold(rows, orders, at(now)); err != nil {
+		if c, err = stop.Persist(rows, orders, at(now)); err != nil {
 			return err
 		}
 		return tx.ApplyStops(t.Context(), c, at(now))
@@ -162,7 +162,9 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 				wantEqual(t, "released", stop.Released(needed, o), stop.Released(all, o))
 				wantEqual(t, "already persisted", stop.AlreadyPersisted(needed, o), stop.AlreadyPersisted(all, o))
 			}
-			hold := func(rows stop.Rows) stop.Changes { return must[stop.Changes](t)(stop.Hold(rows, need.Orders, at(now))) }
+			hold := func(rows stop.Rows) stop.Changes {
+				return must[stop.Changes](t)(stop.Persist(rows, need.Orders, at(now)))
+			}
 			held := hold(needed)
 			wantEqual(t, "hold", held, hold(all))
 			if len(need.Release) == 0 {

@@ -33,9 +33,9 @@ var (
 	ErrOlder    = errors.New("the database is older than this fleetd reads")  // a version before the first release created it
 	ErrDamaged  = errors.New("the database is damaged")                       // found by the check at the start, before any write
 	ErrTimeout  = errors.New("the database does not answer")                  // no answer in time; nothing was changed
-	// ErrUnknown: the connection was lost, or timed out, between the request to commit and
+	// ErrOutcomeUnknown: the connection was lost, or timed out, between the request to commit and
 	// the answer to it.
-	ErrUnknown = errors.New("the database did not say whether it committed")
+	ErrOutcomeUnknown = errors.New("the database did not say whether it committed")
 )
 
 // retries bounds the attempts of a transaction that conflicts with others.
@@ -303,7 +303,7 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	case s.dialect.refusesCommit(err):
 		return fmt.Errorf("commit: %w", err)
 	default:
-		return fmt.Errorf("commit: %w: %v", ErrUnknown, err)
+		return fmt.Errorf("commit: %w: %v", ErrOutcomeUnknown, err)
 	}
 }
 

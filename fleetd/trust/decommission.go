@@ -51,7 +51,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 
 // next decides the next step of a decommission.
 func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Connection: w.deps.Whereabouts(d.Robot, now)}
+	facts := decommission.Facts{Connection: w.deps.Connection(d.Robot, now)}
 	if facts.Confirmed, err = db.DecommissionPublished(ctx, d.Robot); err != nil {
 		return next, err
 	}

@@ -53,17 +53,17 @@ type heardList struct {
 
 // RevocationDeps is what a RevocationPublisher needs.
 type RevocationDeps struct {
-	Log         *slog.Logger
-	Namespace   schema.Namespace
-	Now         func() time.Time
-	Vault       *vault.Vault // nil without the fleet's keys
-	Leads       func() bool
-	Failed      func(what string, err error) // records a failure of the database
-	Whereabouts func(robot string, now time.Time) decommission.Connection
-	Send        func(ctx context.Context, c command.Command) // to a robot
-	Enqueue     func(m link.Message)                         // queues a document for the broker
-	Wake        func()                                       // has the outbox published
-	Refresh     func(ctx context.Context) error              // reads the robots from the database again
+	Log        *slog.Logger
+	Namespace  schema.Namespace
+	Now        func() time.Time
+	Vault      *vault.Vault // nil without the fleet's keys
+	Leads      func() bool
+	Failed     func(what string, err error) // records a failure of the database
+	Connection func(robot string, now time.Time) decommission.Connection
+	Send       func(ctx context.Context, c command.Command) // to a robot
+	Enqueue    func(m link.Message)                         // queues a document for the broker
+	Wake       func()                                       // has the outbox published
+	Refresh    func(ctx context.Context) error              // reads the robots from the database again
 }
 
 // Store is the part of the database with revocations and decommissions.

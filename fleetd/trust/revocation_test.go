@@ -60,10 +60,10 @@ func inWorld(t *testing.T, test func(w *world)) {
 		w := &world{T: t, db: db, leads: true, connection: decommission.Connected, confirms: true}
 		w.RevocationPublisher = trust.NewRevocationPublisher(trust.RevocationDeps{
 			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Now: time.Now,
-			Leads:       func() (is bool) { w.locked(func() { is = w.leads }); return is },
-			Failed:      func(what string, err error) { t.Errorf("%s: %v", what, err) },
-			Whereabouts: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
-			Send:        func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
+			Leads:      func() (is bool) { w.locked(func() { is = w.leads }); return is },
+			Failed:     func(what string, err error) { t.Errorf("%s: %v", what, err) },
+			Connection: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
+			Send:       func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
 			Enqueue: func(m link.Message) {
 				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
 				w.Observe(m.Payload, time.Now())

@@ -152,7 +152,7 @@ func (v *Vault) SaveIssued(c *x509.Certificate) error {
 	return write(filepath.Join(dir, ca.Serial(c)+".pem"), ca.EncodeCertificates(c), public)
 }
 
-// Issued returns the unexpired certificates that Note stored, except those in known. Invalid
+// Issued returns the unexpired certificates that SaveIssued stored, except those in known. Invalid
 // files, and certificates of other fleets, are returned as an error beside the others.
 func (v *Vault) Issued(known map[string]bool, now time.Time) (fresh []*x509.Certificate, err error) {
 	dir := filepath.Join(v.dir, IssuedFolder)

@@ -12,7 +12,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Change is a set of groups of fields in which two lines of a robot differ.
+// Change is a set of groups of fields in which two versions of a robot's row differ.
 type Change uint16
 
 const (
@@ -29,13 +29,13 @@ const (
 	CapsFields
 	EventFields
 	DoingFields
-	// Fresh is when the last message of the robot arrived, and the round-trip time. It changes with each
+	// FreshFields is when the last message of the robot arrived, and the round-trip time. It changes with each
 	// heartbeat.
-	Fresh
+	FreshFields
 	// Gone is a robot that the view has forgotten.
 	Gone
 
-	// Listed is all that CompactJSON has, but for Fresh.
+	// Listed is all that CompactJSON has, but for FreshFields.
 	Listed = Everything &^ EventFields
 	// Everything is all that a page shows.
 	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | CapsFields | EventFields | DoingFields | Gone
@@ -49,7 +49,7 @@ func difference(a, b *Robot) (what Change) {
 		}
 	}
 	p, q := a.Presence, b.Presence
-	group(Fresh, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
+	group(FreshFields, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
 	p.RoundTripMS = q.RoundTripMS
 	if q.View == string(presence.Online) { // of other robots, pages show when they were last seen
 		p.LastSeen = q.LastSeen

@@ -118,7 +118,7 @@ func TestFeedHandsOutWhatChanged(t *testing.T) {
 					{"a round of heartbeats", func() { time.Sleep(2 * time.Second); f.beat() }, nil},
 					{"a second without news", func() { f.Tick(time.Now()) }, nil},
 					{"the same state again", func() { f.state("r3", schema.SafetyDisabled) }, nil},
-					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.DoingFields|view.Fresh)}},
+					{"another safety state", func() { f.state("r3", schema.SafetyEnabled) }, []string{fmt.Sprint("r3 ", view.SafetyFields|view.DoingFields|view.FreshFields)}},
 					{"a read of the database without news", func() {
 						for i := range f.robots {
 							f.robots[i].LastSeen = time.Now()

@@ -28,8 +28,8 @@ func (e *entry) isBehind(now time.Time) bool {
 	return !e.behind.IsZero() && now.Sub(e.behind) > behindPatience
 }
 
-// Behind lists the online robots whose newest state did not arrive, sorted.
-func (v *View) Behind(now time.Time) []string {
+// StateMissing lists the online robots whose newest state did not arrive, sorted.
+func (v *View) StateMissing(now time.Time) []string {
 	return v.online(now, func(_ string, e *entry) bool { return e.isBehind(now) })
 }
 

@@ -41,9 +41,9 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 	return ours, elsewhere
 }
 
-// Alarmed reports whether a robot has an alert about a retained command that is not in seen.
+// NewRetainedAlert reports whether a robot has an alert about a retained command that is not in seen.
 // It replaces seen by all such alerts.
-func (v *View) Alarmed(seen map[string]bool) (found bool) {
+func (v *View) NewRetainedAlert(seen map[string]bool) (found bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := map[string]bool{}

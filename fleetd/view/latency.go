@@ -40,8 +40,8 @@ func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration,
 	return max(d, time.Microsecond), true // 0 would mean that it is unknown
 }
 
-// Sent records that this instance sends its heartbeat of that number now.
-func (v *View) Sent(seq int64, now time.Time) {
+// HeartbeatSent records that this instance sends its heartbeat of that number now.
+func (v *View) HeartbeatSent(seq int64, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.sent.left(seq, now)

@@ -43,13 +43,13 @@ type Persister struct {
 // PersisterDeps is what a Persister needs.
 type PersisterDeps struct {
 	Now func() time.Time
-	// Leads reports whether this instance leads, and Followed whether another one does.
-	Leads, Followed func() bool
+	// Leads reports whether this instance leads, and AnotherLeads whether another one does.
+	Leads, AnotherLeads func() bool
 	// Adopt adopts an unknown robot that is present; nil if only people do that.
 	Adopt func(ctx context.Context, robot string) error
-	// Failed records a failure of the database, and Well that it works.
+	// Failed records a failure of the database, and Worked that a write succeeded.
 	Failed func(what string, err error)
-	Well   func()
+	Worked func()
 }
 
 // Store is the part of the database that a Persister writes.
@@ -99,7 +99,7 @@ func (k *Persister) Run(ctx context.Context, db Store) {
 // save writes all that waits. What the database does not take is tried again.
 func (k *Persister) save(ctx context.Context, db Store) {
 	if !k.deps.Leads() {
-		if k.deps.Followed() {
+		if k.deps.AnotherLeads() {
 			k.forget(k.deps.Now().Add(-keepEventsFor))
 		}
 		return
@@ -125,7 +125,7 @@ func (k *Persister) save(ctx context.Context, db Store) {
 			return
 		}
 	}
-	k.deps.Well()
+	k.deps.Worked()
 }
 
 // adoptUnknownRobots adopts every unknown robot that is present.

@@ -36,7 +36,7 @@ func (s *saved) AddEvents(_ context.Context, events []store.Event) error {
 func TestEventsOfActsDisplaceNoOthers(t *testing.T) {
 	f := newFleet(t, 1)
 	p := view.NewPersister(f.View, view.PersisterDeps{
-		Now: time.Now, Leads: func() bool { return true }, Followed: func() bool { return false }, Well: func() {},
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
 		Failed: func(_ string, err error) { t.Error(err) },
 	})
 	for seq := range int64(30_000) {
@@ -61,8 +61,8 @@ func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 		f := newFleet(t, 1)
 		failed := 0
 		p := view.NewPersister(f.View, view.PersisterDeps{
-			Now: time.Now, Leads: func() bool { return true }, Followed: func() bool { return false },
-			Failed: func(string, error) { failed++ }, Well: func() {},
+			Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false },
+			Failed: func(string, error) { failed++ }, Worked: func() {},
 		})
 		var want []int64
 		for seq := range int64(5000) { // more than one transaction holds; long stretches are of an unknown robot

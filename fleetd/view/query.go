@@ -75,8 +75,8 @@ func GoneRow(id string) *Row {
 	})
 }
 
-// Whereabouts reports whether a robot is present, as far as fleetd can know.
-func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
+// Connection reports whether a robot is present, as far as fleetd can know.
+func (v *View) Connection(id string, now time.Time) decommission.Connection {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.fleetd.Connected {
@@ -97,8 +97,8 @@ func (v *View) Whereabouts(id string, now time.Time) decommission.Connection {
 	return decommission.Disconnected
 }
 
-// Lacking lists the online robots that do not report their desired state, sorted.
-func (v *View) Lacking(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
+// NotConverged lists the online robots that do not report their desired state, sorted.
+func (v *View) NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
 	return v.online(now, func(id string, e *entry) bool {
 		return !e.desiredStory(v.fleetID).Converged || e.unanswered(desired[id])
 	})

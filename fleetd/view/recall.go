@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// Remember puts a document of the database into the view, unless the robot has published a
+// LoadDocument puts a document of the database into the view, unless the robot has published a
 // newer one. It does not make the robot present.
-func (v *View) Remember(d store.Document) {
+func (v *View) LoadDocument(d store.Document) {
 	v.change(d.Robot, v.deps.Now(), func(e *entry) {
 		if _, newer := e.documents[d.Kind]; newer {
 			return

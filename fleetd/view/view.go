@@ -181,11 +181,11 @@ type PresenceChange struct {
 	before, after presence.View
 }
 
-// Came reports whether the robot became reachable.
-func (c PresenceChange) Came() bool { return c.after.Reachable() && !c.before.Reachable() }
+// BecameReachable reports whether the robot became reachable.
+func (c PresenceChange) BecameReachable() bool { return c.after.Reachable() && !c.before.Reachable() }
 
-// Left reports whether the robot became unreachable.
-func (c PresenceChange) Left() bool { return c.before.Reachable() && !c.after.Reachable() }
+// BecameUnreachable reports whether the robot became unreachable.
+func (c PresenceChange) BecameUnreachable() bool { return c.before.Reachable() && !c.after.Reachable() }
 
 // Tick computes the presence of all robots anew: it depends on the time.
 func (v *View) Tick(now time.Time) (changes []PresenceChange) {

@@ -51,7 +51,7 @@ type Step struct {
 // Facts are the facts about other parts.
 type Facts struct {
 	CurrentState schema.Precondition
-	Current      schema.Now
+	Current      schema.AckState
 	FleetOffset  time.Duration // the fleet's time minus the robot's
 	ClockKnown   bool
 	Pending      bool // an input waits for a later step of this event

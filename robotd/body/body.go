@@ -184,7 +184,7 @@ func (b *State) UnitStates() []schema.UnitState {
 				s.Detail += ", charging"
 			}
 		}
-		if u.Kind == schema.UnitSpeaker && b.volume.Said && s.Detail == "" {
+		if u.Kind == schema.UnitSpeaker && b.volume.Given && s.Detail == "" {
 			s.Detail = "volume " + strconv.Itoa(int(b.volume.Value*100+0.5)) + " %"
 		}
 		out = append(out, s)

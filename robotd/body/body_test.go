@@ -48,7 +48,7 @@ func TestGateHoldsForEachUnit(t *testing.T) {
 
 func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
-	b.SetVolume(verb.Number{Value: 0.5, Said: true})
+	b.SetVolume(verb.Number{Value: 0.5, Given: true})
 	half := 0.5
 	c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}}, &effect.List{})
 	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {

@@ -38,7 +38,7 @@ func (b *State) Command(still safety.Standstill, by safety.Issuer, o *act.Effect
 
 // atVolume is an action at the robot's volume.
 func (b *State) atVolume(do *score.Action) *score.Action {
-	if !b.volume.Said {
+	if !b.volume.Given {
 		return do
 	}
 	own, v := *do, b.volume.Value

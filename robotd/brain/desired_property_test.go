@@ -45,7 +45,7 @@ func newFakeFleet(t *rapid.T) *fakeFleet {
 
 // desired makes a desired state of a kind, and signs it if it is to be obeyed.
 func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
-	pick := func(names ...string) *schema.StoryPin {
+	pick := func(names ...string) *schema.ContentPin {
 		name := rapid.SampledFrom(names).Draw(d.T, "what")
 		pin, ok := stories[name]
 		if !ok {
@@ -189,7 +189,7 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 		r.until(r.now + time.Second)
 		d.holds()
 
-		fulfilled := func(what string, rev int64, phase schema.DeployPhase, pin *schema.StoryPin, active string) {
+		fulfilled := func(what string, rev int64, phase schema.DeployPhase, pin *schema.ContentPin, active string) {
 			want := schema.DeployActive
 			if pin == nil {
 				want = schema.DeployWithdrawn

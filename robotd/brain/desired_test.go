@@ -36,13 +36,13 @@ var (
 )
 
 // sets are the fleet's places and activities, by name.
-var sets = map[string]schema.StoryPin{}
+var sets = map[string]schema.ContentPin{}
 
 func publishSet(name string, data []byte, sum string, err error) {
 	if err != nil {
 		panic(err)
 	}
-	sets[name] = schema.StoryPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
+	sets[name] = schema.ContentPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
 	published[sum] = data
 }
 
@@ -125,7 +125,7 @@ func digestOf(t rapid.TB, document any) string {
 	return sum
 }
 
-func (p *player) release(k sign.Kind, pin *schema.StoryPin) *schema.Signature {
+func (p *player) release(k sign.Kind, pin *schema.ContentPin) *schema.Signature {
 	if p.signing != "fleetd+release" || pin == nil {
 		return nil
 	}

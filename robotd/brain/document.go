@@ -65,7 +65,7 @@ func (t *step) snapshot() effect.Snapshot {
 		State: t.stateDocument(), Caps: t.body.Caps(t.cfg, manual.Verbs(&t.body)),
 		Mono: t.now.Mono, Boot: t.report.Boot(), Volume: 1,
 	}
-	if v := t.body.Volume(); v.Said {
+	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value
 	}
 	t.toModes(func(m supervisor.Step) { s.Modes = m.List(t.body.Critical(t.cfg.Languages)) })
@@ -73,8 +73,8 @@ func (t *step) snapshot() effect.Snapshot {
 }
 
 // Current is the robot's state as in answers.
-func (s *State) Current() schema.Now {
-	return schema.Now{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
+func (s *State) Current() schema.AckState {
+	return schema.AckState{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {

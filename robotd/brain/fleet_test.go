@@ -11,7 +11,7 @@ import (
 
 // The fleet's stories, by name and by digest.
 var (
-	stories   = map[string]schema.StoryPin{}
+	stories   = map[string]schema.ContentPin{}
 	published = map[string][]byte{}
 )
 
@@ -26,11 +26,11 @@ func publishStory(name string, story score.Story, acts ...score.Act) {
 		}
 	}
 	story.ID, story.Name = name, score.Text{"en": name}
-	data, sum, err := score.EncodeBlob(story, lib, 1)
+	data, sum, err := score.EncodePublishedStory(story, lib, 1)
 	if err != nil {
 		panic(err)
 	}
-	stories[name] = schema.StoryPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
+	stories[name] = schema.ContentPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
 	published[sum] = data
 }
 

@@ -25,7 +25,7 @@ func live(r *rig, list []score.Activity) {
 		r.t.Fatal(err)
 	}
 	published[sum] = data
-	pin := schema.StoryPin{ID: "lively", Rev: 1, SHA256: sum, Size: int64(len(data))}
+	pin := schema.ContentPin{ID: "lively", Rev: 1, SHA256: sum, Size: int64(len(data))}
 	set := schema.DesiredSet{Rev: 1, Counter: 1, FleetID: "fleetd", Set: &pin, TS: epoch}
 	story := stories["tour"]
 	r.give(event.DesiredSet{Kind: sign.Activities, Document: set, Digest: digestOf(r.t, set)})

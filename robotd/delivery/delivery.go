@@ -61,7 +61,7 @@ func (j *Judge[C]) files(c *C) []score.Asset {
 }
 
 // mismatch explains why c is not the content that pin names; it is empty if it is.
-func (j *Judge[C]) mismatch(c *C, pin *schema.StoryPin) cause {
+func (j *Judge[C]) mismatch(c *C, pin *schema.ContentPin) cause {
 	if j.Identity == nil {
 		return cause{}
 	}
@@ -102,11 +102,11 @@ type Facts struct {
 
 // Desired is the content of a desired document of any kind.
 type Desired struct {
-	Rev      int64            `json:"rev"`
-	FleetID  string           `json:"fleet_id"`
-	Pin      *schema.StoryPin `json:"story"` // nil = withdrawn
-	Apply    schema.Apply     `json:"apply"`
-	Deadline schema.Time      `json:"deadline_ts,omitzero"` // 0 = none
+	Rev      int64              `json:"rev"`
+	FleetID  string             `json:"fleet_id"`
+	Pin      *schema.ContentPin `json:"story"` // nil = withdrawn
+	Apply    schema.Apply       `json:"apply"`
+	Deadline schema.Time        `json:"deadline_ts,omitzero"` // 0 = none
 }
 
 // DesiredStory converts a desired story.
@@ -122,11 +122,11 @@ func DesiredSet(d *schema.DesiredSet) Desired {
 
 // Accepted is a content that passed every check, as stored on disk.
 type Accepted struct {
-	Rev   int64           `json:"rev"` // of the desired document that named it
-	Story schema.StoryPin `json:"story"`
-	Apply schema.Apply    `json:"apply"`
-	Since schema.Time     `json:"since,omitzero"` // when it became active
-	Files []score.Asset   `json:"files,omitempty"`
+	Rev   int64             `json:"rev"` // of the desired document that named it
+	Story schema.ContentPin `json:"story"`
+	Apply schema.Apply      `json:"apply"`
+	Since schema.Time       `json:"since,omitzero"` // when it became active
+	Files []score.Asset     `json:"files,omitempty"`
 }
 
 // Persisted is the persisted state of a delivery, without the blobs of the three

@@ -53,7 +53,7 @@ func (s *State[C]) refuse(in Document, out []Effect) []Effect {
 }
 
 // samePin compares what reports contain of a content.
-func samePin(a, b *schema.StoryPin) bool {
+func samePin(a, b *schema.ContentPin) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.SHA256 == b.SHA256 && a.ID == b.ID && a.Rev == b.Rev
 }
 

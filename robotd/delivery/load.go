@@ -23,7 +23,7 @@ func (p piece) matches(data []byte) bool {
 	return int64(len(data)) == p.Size && hex.EncodeToString(sum[:]) == p.SHA256
 }
 
-func pieceOf(p schema.StoryPin) piece { return piece{p.SHA256, p.Size} }
+func pieceOf(p schema.ContentPin) piece { return piece{p.SHA256, p.Size} }
 
 // load is a content that is being fetched: what has arrived and what is missing.
 type load[C any] struct {

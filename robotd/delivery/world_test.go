@@ -81,7 +81,7 @@ func (w *world) fit(b *book) Fit[book] {
 }
 
 // pin returns the pin of the story with this line.
-func (w *world) pin(text string) *schema.StoryPin {
+func (w *world) pin(text string) *schema.ContentPin {
 	sum := sha256.Sum256([]byte(text))
 	digest := hex.EncodeToString(sum[:])
 	name := strings.Fields(text)[0]
@@ -90,7 +90,7 @@ func (w *world) pin(text string) *schema.StoryPin {
 	if large(text) {
 		size = fileBytes
 	}
-	return &schema.StoryPin{ID: name, Rev: 1, SHA256: digest, Size: size}
+	return &schema.ContentPin{ID: name, Rev: 1, SHA256: digest, Size: size}
 }
 
 // fileBytes is the size of a file that is too large for a blob.

@@ -15,7 +15,7 @@ type claim struct {
 	fleetID      string
 	rev, counter int64
 	sig          *schema.Signature
-	pin          *schema.StoryPin
+	pin          *schema.ContentPin
 	released     *schema.Signature
 }
 

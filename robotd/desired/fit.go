@@ -11,19 +11,19 @@ import (
 )
 
 // judge decides whether this robot can perform a story.
-func (s *State) judge() delivery.Judge[score.Blob] {
-	return delivery.Judge[score.Blob]{
+func (s *State) judge() delivery.Judge[score.PublishedStory] {
+	return delivery.Judge[score.PublishedStory]{
 		Read: readBlob, Fit: s.fit,
-		Identity: func(b *score.Blob) (string, int64) { return b.Story.ID, b.Rev },
-		Files:    func(b *score.Blob) []score.Asset { return b.Assets },
+		Identity: func(b *score.PublishedStory) (string, int64) { return b.Story.ID, b.Rev },
+		Files:    func(b *score.PublishedStory) []score.Asset { return b.Assets },
 	}
 }
 
 // readBlob decodes and validates a story.
-func readBlob(data []byte) (*score.Blob, []schema.Problem) {
-	b, problems := score.ParseBlob(data)
+func readBlob(data []byte) (*score.PublishedStory, []schema.Problem) {
+	b, problems := score.ParsePublishedStory(data)
 	if len(schema.Errors(problems)) == 0 {
-		problems = append(problems, score.ValidateBlob(b)...)
+		problems = append(problems, score.ValidatePublishedStory(b)...)
 	}
 	if len(schema.Errors(problems)) == 0 {
 		var unexpanded []schema.Problem
@@ -36,12 +36,12 @@ func readBlob(data []byte) (*score.Blob, []schema.Problem) {
 // fit returns the part of a story that this robot performs. Acts that do not exist are left
 // out. A story is refused if the body lacks something that it needs, or if the executor
 // would refuse one of its acts.
-func (s *State) fit(b *score.Blob) delivery.Fit[score.Blob] {
+func (s *State) fit(b *score.PublishedStory) delivery.Fit[score.PublishedStory] {
 	taught, _ := s.robot.Taught()
 	e, problems := score.FitStory(*b, s.robot.Capabilities(), taught)
 	own := b.WithActs(taught)
 	own.Story.Acts = e.Steps
-	f := delivery.Fit[score.Blob]{Content: &own, Pruned: e.Pruned}
+	f := delivery.Fit[score.PublishedStory]{Content: &own, Pruned: e.Pruned}
 	for _, step := range e.Steps {
 		f.Names = append(f.Names, step.Act)
 	}
@@ -79,7 +79,7 @@ func (s *State) fitActivities(a *score.Activities) delivery.Fit[score.Activities
 	own, refused := *a, []schema.RefusedPart(nil)
 	own.Activities = nil
 	for _, one := range a.Activities {
-		e, problems := score.FitStory(score.Blob{Story: one.Story(), Acts: a.Acts, Assets: a.Assets}, s.robot.Capabilities(), nil)
+		e, problems := score.FitStory(score.PublishedStory{Story: one.Story(), Acts: a.Acts, Assets: a.Assets}, s.robot.Capabilities(), nil)
 		if reason, pointer, detail := s.refuse(e, problems); reason != "" {
 			refused = append(refused, schema.RefusedPart{ID: one.ID, Reason: reason, Pointer: pointer, Detail: detail})
 		} else {

@@ -23,7 +23,7 @@ type State struct {
 	base  *config.Config // as configured on the robot
 	cfg   *config.Config // overridden by the desired configuration
 
-	story      content[score.Blob]
+	story      content[score.PublishedStory]
 	activities content[score.Activities]
 	fitted     fitted
 	places     content[score.Places]
@@ -101,7 +101,7 @@ func (s *State) Configured() bool { return s.config.rev > 0 }
 func (s *State) FleetID() string { return s.fleetID }
 
 // Story is the delivery of stories.
-func (s *State) Story() *delivery.State[score.Blob] { return s.story.State }
+func (s *State) Story() *delivery.State[score.PublishedStory] { return s.story.State }
 
 // Activities are the fleet's activities; nil = none.
 func (s *State) Activities() *score.Activities {

@@ -42,7 +42,7 @@ type Verified struct {
 
 // Verify checks the signatures of a document as the policy demands. The pin names the
 // released content; it is nil for documents without a blob.
-func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.StoryPin, released *schema.Signature) Verified {
+func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) Verified {
 	v := Verified{what: w}
 	policy, source := t.cfg.Signing, sourceOf(w.Kind)
 	if policy == sign.Off || policy == "" {

@@ -54,12 +54,12 @@ func record(n int64) request.Record {
 }
 
 func accepted(id string, rev int64) *delivery.Accepted {
-	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Story: schema.StoryPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
+	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Story: schema.ContentPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
 }
 
 func kept() delivery.Persisted {
 	return delivery.Persisted{
-		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.StoryPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
+		Desired: delivery.Desired{Rev: 9, FleetID: "home", Pin: &schema.ContentPin{ID: "c", Rev: 1, SHA256: strings.Repeat("c", 64), Size: 1}, Apply: schema.ApplyNextStart, Deadline: 1_800_000_000_000},
 		Phase:   schema.DeployRejected, Reason: schema.ReasonStoryEmpty, Pointer: "/story/acts", Detail: "none", ActsDigest: "abc",
 		Active: accepted("a", 8), Previous: accepted("b", 7), Staged: accepted("c", 9),
 	}

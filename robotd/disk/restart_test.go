@@ -45,11 +45,13 @@ func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 
 func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
-	c := delivery.Defaults(sign.Story, delivery.Judge[score.Blob]{
-		Read: func(data []byte) (*score.Blob, []schema.Problem) {
-			return &score.Blob{Story: score.Story{ID: string(data), Acts: []score.Step{{Act: "wave"}}}}, nil
+	c := delivery.Defaults(sign.Story, delivery.Judge[score.PublishedStory]{
+		Read: func(data []byte) (*score.PublishedStory, []schema.Problem) {
+			return &score.PublishedStory{Story: score.Story{ID: string(data), Acts: []score.Step{{Act: "wave"}}}}, nil
 		},
-		Fit: func(b *score.Blob) delivery.Fit[score.Blob] { return delivery.Fit[score.Blob]{Content: b} },
+		Fit: func(b *score.PublishedStory) delivery.Fit[score.PublishedStory] {
+			return delivery.Fit[score.PublishedStory]{Content: b}
+		},
 	})
 	apply := func(effects []delivery.Effect) {
 		for _, e := range effects {
@@ -60,7 +62,7 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 	}
 	blob := []byte("hello")
 	sum := sha256.Sum256(blob)
-	pin := &schema.StoryPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
+	pin := &schema.ContentPin{ID: "hello", Rev: 1, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(blob))}
 	busy := delivery.Facts{Performing: true}
 	s, _ := delivery.Restore(delivery.Now{}, &c, saved.Deliveries[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 	apply(delivery.Step(s, delivery.Now{}, &c, busy, delivery.Document{Desired: delivery.Desired{Rev: 1, FleetID: "home", Pin: pin, Apply: schema.ApplyNextAct}}, nil))

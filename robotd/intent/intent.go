@@ -23,7 +23,7 @@ type State struct {
 	cfg      *config.Config
 	emotion  string // empty = none since robotd started
 	since    schema.Time
-	newest   *schema.NewIntent       // that it was confident of; never changed
+	newest   *schema.NewestIntent    // that it was confident of; never changed
 	n        int64                   // intents that the body heard
 	reacting []reacting              // those of them that are not answered
 	heard    [maxHeard]time.Duration // when the newest of them came; n is the number of the next
@@ -139,7 +139,7 @@ func (t Step) take(o request.Perform, u schema.Utterance, source string) {
 	if d.why == schema.ReasonLowConfidence {
 		kind = "intent_ignored"
 	} else {
-		t.newest = &schema.NewIntent{Name: u.Name, TS: t.Now.Wall, Source: source, Reaction: d.does, Reason: d.why}
+		t.newest = &schema.NewestIntent{Name: u.Name, TS: t.Now.Wall, Source: source, Reaction: d.does, Reason: d.why}
 	}
 	if d.feels != "" && d.feels != t.emotion {
 		t.emotion, t.since = d.feels, t.Now.Wall

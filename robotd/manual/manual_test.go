@@ -42,7 +42,7 @@ func (b *fakeBody) SetVolume(v verb.Number)        { b.volume = v }
 func (b *fakeBody) remove(id string) {
 	b.units = slices.DeleteFunc(slices.Clone(b.units), func(u schema.Unit) bool { return u.ID == id })
 }
-func number(v float64) verb.Number            { return verb.Number{Value: v, Said: true} }
+func number(v float64) verb.Number            { return verb.Number{Value: v, Given: true} }
 func head(unit string, yaw float64) verb.Args { return verb.Head{YawRad: number(yaw), Unit: unit} }
 func say() verb.Args                          { return verb.Say{Text: "hello"} }
 

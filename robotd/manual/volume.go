@@ -19,7 +19,7 @@ func RestoredVolume(saved map[string]string) verb.Number {
 	if err != nil {
 		return verb.Number{}
 	}
-	return verb.Number{Value: min(max(v, 0), 1), Said: true}
+	return verb.Number{Value: min(max(v, 0), 1), Given: true}
 }
 
 // setVolume sets the volume of everything that the robot plays, also after restarts.

@@ -134,7 +134,7 @@ func (r *Runner) ParamsSet() []ParamSet {
 func (r *Runner) Params(m schema.ModeID) []schema.ModeParam {
 	var list []schema.ModeParam
 	for _, p := range r.params.of(m) {
-		d := schema.ModeParam{Name: p.Name, Type: p.Type, Unit: p.Unit, OneOf: p.OneOf, Default: p.Default, Value: r.params.value(m, p.Name), Purpose: p.Why}
+		d := schema.ModeParam{Name: p.Name, Type: p.Type, Unit: p.Unit, OneOf: p.OneOf, Default: p.Default, Value: r.params.value(m, p.Name), Purpose: p.Purpose}
 		if p.Type == schema.ConfigNumber || p.Type == schema.ConfigInteger {
 			d.Min, d.Max = &p.Min, &p.Max
 		}

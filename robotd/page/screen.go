@@ -76,7 +76,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, _ string, last ans
 func (s *Server) render(w http.ResponseWriter, status int, name string, page *screen) {
 	var b bytes.Buffer
 	if err := pages[page.Lang].ExecuteTemplate(&b, name, page); err != nil {
-		s.Logger.Error("page not drawn", "name", name, "error", err)
+		s.Logger.Error("page not rendered", "name", name, "error", err)
 		http.Error(w, "this page cannot be drawn; robotd's log says why", http.StatusInternalServerError)
 		return
 	}

@@ -41,14 +41,14 @@ func (t Step) beginAct() {
 	t.storyEntry = e.ID
 	step, a := t.playing.act(t.auto.Act)
 	if a == nil {
-		t.storyActFailed(e.ID, schema.Failed{Reason: schema.ReasonStoryInvalid})
+		t.storyActFailed(e.ID, schema.FailedAct{Reason: schema.ReasonStoryInvalid})
 		return
 	}
 	e.Act, e.With, e.Languages = a, step.With, t.playing.languages
 	e.OnResume, e.FinishBeforePause = step.OnResume, step.FinishBeforePause
 	if refused := t.Lanes.Push(storyLane, e); refused != nil {
 		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
-		t.storyActFailed(e.ID, schema.Failed{Act: a.ID, Reason: refused.Reason, Detail: refused.Detail})
+		t.storyActFailed(e.ID, schema.FailedAct{Act: a.ID, Reason: refused.Reason, Detail: refused.Detail})
 		t.tried(refused.Reason, refused.Detail)
 		return
 	}
@@ -205,7 +205,7 @@ func (t Step) Ended(o *act.Effect) {
 		return
 	}
 	if o.Outcome == act.EntryFailed {
-		t.storyActFailed(o.Entry, schema.Failed{Act: o.Act, Reason: o.Reason, Detail: o.Detail})
+		t.storyActFailed(o.Entry, schema.FailedAct{Act: o.Act, Reason: o.Reason, Detail: o.Detail})
 		return
 	}
 	t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActDone}, entry: o.Entry})

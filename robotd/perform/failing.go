@@ -11,7 +11,7 @@ import (
 const FailingAlert = "story_failing"
 
 // storyActFailed reports to ato that an act of the story failed, and notes why.
-func (t Step) storyActFailed(entry string, why schema.Failed) {
+func (t Step) storyActFailed(entry string, why schema.FailedAct) {
 	t.failed = why
 	t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: why.Reason}, entry: entry})
 }

@@ -87,14 +87,14 @@ var (
 
 // accept gives ato a story that loops over acts, and enters ato.
 func (w *world) accept(acts ...score.Act) {
-	b := &score.Blob{Story: score.Story{ID: "s", Repeat: score.Repeat{Loop: true}, Languages: []string{"en"}}, Acts: map[string]score.Act{}}
+	b := &score.PublishedStory{Story: score.Story{ID: "s", Repeat: score.Repeat{Loop: true}, Languages: []string{"en"}}, Acts: map[string]score.Act{}}
 	for _, a := range acts {
 		b.Acts[a.ID] = a
 		b.Story.Acts = append(b.Story.Acts, score.Step{Act: a.ID})
 	}
-	w.part().Accept(&delivery.Loaded[score.Blob]{
-		Accepted: delivery.Accepted{Rev: 1, Story: schema.StoryPin{ID: "s", Rev: 1, SHA256: "d"}},
-		Content:  b, Fit: delivery.Fit[score.Blob]{Content: b},
+	w.part().Accept(&delivery.Loaded[score.PublishedStory]{
+		Accepted: delivery.Accepted{Rev: 1, Story: schema.ContentPin{ID: "s", Rev: 1, SHA256: "d"}},
+		Content:  b, Fit: delivery.Fit[score.PublishedStory]{Content: b},
 	}, "")
 	w.state.Enter()
 	w.pass(time.Second)

@@ -31,7 +31,7 @@ type State struct {
 	repertoire map[string]score.Act // acts by id: those of accepted, and taught
 	playing    *program             // being performed
 	storyEntry string               // entry on the story's lane
-	failed     schema.Failed        // act of the story that failed last
+	failed     schema.FailedAct     // act of the story that failed last
 	failing    bool                 // the alert is raised
 	frozen     auto.Freeze
 	handling   []handling

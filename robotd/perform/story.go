@@ -15,14 +15,14 @@ import (
 
 // program is an accepted story, prepared for this robot.
 type program struct {
-	*delivery.Loaded[score.Blob]
+	*delivery.Loaded[score.PublishedStory]
 	facts     auto.Story
 	languages []string
 	moves     bool
 }
 
 // programOf prepares a story for ato.
-func (t Step) programOf(l *delivery.Loaded[score.Blob]) *program {
+func (t Step) programOf(l *delivery.Loaded[score.PublishedStory]) *program {
 	story := &l.Fit.Content.Story
 	p := &program{Loaded: l, facts: repeated(l.Story.ID, len(story.Acts), story.Repeat, story.OnActError)}
 	p.facts.Rev, p.facts.Digest = l.Story.Rev, l.Story.SHA256
@@ -58,7 +58,7 @@ func (p *program) act(i int) (*score.Step, *score.Act) {
 }
 
 // Accept takes the story that ato shall perform from now on, or why there is none.
-func (t Step) Accept(l *delivery.Loaded[score.Blob], why schema.Reason) {
+func (t Step) Accept(l *delivery.Loaded[score.PublishedStory], why schema.Reason) {
 	switch {
 	case l == nil && t.accepted == nil && why == t.noStory,
 		l != nil && t.accepted != nil && t.accepted.Loaded == l:

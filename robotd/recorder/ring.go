@@ -16,11 +16,13 @@ import (
 // Folder is where the files lie below a robot's data directory.
 const Folder = "recorder"
 
-// Bounds of a ring besides its bytes.
+// The bounds of a ring and of its files.
 const (
 	filesMost = 128      // a robot that is restarted all the time has many small ones
 	fileMost  = 16 << 20 // bytes of one file; smaller if the ring is small
-	LimitMin  = 1 << 20  // the smallest ring
+
+	// LimitMin is the smallest size of a ring, in bytes.
+	LimitMin = 1 << 20
 )
 
 const suffix = ".mcap"

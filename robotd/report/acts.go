@@ -14,7 +14,7 @@ const lastActs = 5
 // acts are those that ended last, the newest first.
 type acts struct {
 	completed []schema.QueuedAct
-	failures  []schema.Failed
+	failures  []schema.FailedAct
 }
 
 // ActCompleted notes an act that was performed to its end.
@@ -24,7 +24,7 @@ func (s *State) ActCompleted(id, req string) {
 
 // ActFailed notes an act that did not end well.
 func (t Step) ActFailed(id, req string, why schema.Reason, detail string) {
-	t.acts.failures = lately(t.acts.failures, schema.Failed{Act: id, ReqID: req, Reason: why, Detail: detail})
+	t.acts.failures = lately(t.acts.failures, schema.FailedAct{Act: id, ReqID: req, Reason: why, Detail: detail})
 	t.Event("act_failed", "act", string(why), req, effect.Described{ID: id, Reason: why, Detail: detail})
 }
 
@@ -56,7 +56,7 @@ type performedTo struct {
 
 // EndedActs are those that ended last, as the state shows them.
 func (s *State) EndedActs() schema.StateQueue {
-	q := schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: append([]schema.Failed{}, s.acts.failures...)}
+	q := schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: append([]schema.FailedAct{}, s.acts.failures...)}
 	for _, c := range s.acts.completed {
 		q.Completed = append(q.Completed, c.Act)
 	}

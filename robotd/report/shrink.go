@@ -81,7 +81,7 @@ func shrinkState(d *schema.State, step int) bool {
 	case 2:
 		d.Alerts = newest(d.Alerts, 16)
 	case 3:
-		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.Failed{}
+		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.FailedAct{}
 	case 4:
 		d.Alerts, d.Units, d.Signals, d.Diagnosis = []schema.Alert{}, []schema.UnitState{}, nil, nil
 		if d.Life != nil {
@@ -113,7 +113,7 @@ func bare(d *schema.State) schema.State {
 		TS: d.TS, Session: d.Session, Boot: d.Boot, StateSeq: d.StateSeq, Safety: d.Safety, Mode: d.Mode,
 		Auto:       schema.StateAuto{Status: d.Auto.Status, Reason: d.Auto.Reason, PauseCount: d.Auto.PauseCount, PauseHolders: []schema.Pause{}},
 		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
-		Queue: schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: []schema.Failed{}},
+		Queue: schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: []schema.FailedAct{}},
 		Link:  schema.StateLink{State: d.Link.State, Since: d.Link.Since, BudgetMS: d.Link.BudgetMS, Policy: d.Link.Policy},
 		Units: []schema.UnitState{}, Alerts: []schema.Alert{}, Dropped: d.Dropped, Truncated: true,
 	}

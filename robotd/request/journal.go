@@ -27,7 +27,7 @@ type entry struct {
 	progress    *int
 	remaining   time.Duration
 	stateSeq    int64
-	current     *schema.Now
+	current     *schema.AckState
 	lease       *schema.Lease
 	refs        []schema.Ref
 }

@@ -130,12 +130,12 @@ type (
 	Outcome struct {
 		Key Key
 		schema.Verdict
-		Progress     *int          // 0-100, of a command that has not ended
-		Remaining    time.Duration // estimated time to the end; 0 = unknown
-		StateSeq     int64         // the state document that shows the effect
-		Current      *schema.Now   // the robot's mode and state
-		Lease        *schema.Lease // the lease that was granted, or that another client holds
-		StartsMotion bool          // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
+		Progress     *int             // 0-100, of a command that has not ended
+		Remaining    time.Duration    // estimated time to the end; 0 = unknown
+		StateSeq     int64            // the state document that shows the effect
+		Current      *schema.AckState // the robot's mode and state
+		Lease        *schema.Lease    // the lease that was granted, or that another client holds
+		StartsMotion bool             // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
 	}
 	// Revoked reports that what a finished command granted was taken away. Its
 	// sender gets a second answer under the same id.

@@ -91,7 +91,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 	file = score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(size)}
 	act := score.Act{ID: "ring", Actions: []score.Action{{Type: score.TypeSound, Sound: "gong", TimeoutMS: ptr[int64](2000)}}}
 	story := score.Story{ID: "ring", Name: score.Text{"en": "Ring"}, Repeat: score.Repeat{Loop: true}, Acts: []score.Step{{Act: "ring"}}}
-	data, digest, err := score.EncodeBlob(story, map[string]score.Act{"ring": act}, rev, file)
+	data, digest, err := score.EncodePublishedStory(story, map[string]score.Act{"ring": act}, rev, file)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 		s.fleetd.Retain("troupe/v1/blobs/"+file.SHA256, string(sound))
 	}
 	s.desired("story", &schema.DesiredStory{Rev: number, FleetID: "fleetd", Apply: schema.ApplyNow, TS: 1,
-		Story: &schema.StoryPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
+		Story: &schema.ContentPin{ID: "ring", Rev: rev, SHA256: digest, Size: int64(len(data))}})
 	return file
 }
 
@@ -202,7 +202,7 @@ func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
-		s.desired("places", &schema.DesiredSet{Rev: 1, FleetID: "fleetd", TS: 1, Set: &schema.StoryPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
+		s.desired("places", &schema.DesiredSet{Rev: 1, FleetID: "fleetd", TS: 1, Set: &schema.ContentPin{ID: "hall", Rev: 1, SHA256: sum, Size: int64(len(data))}})
 		reported(s, "places", func(r schema.ReportedSet) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})

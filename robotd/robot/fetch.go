@@ -204,7 +204,7 @@ func (f *fetcher) open(wanted []string) *blobLink {
 
 func (f *fetcher) closeLink(conn *blobLink) {
 	if err := conn.Close(context.WithoutCancel(f.ctx)); err != nil {
-		f.log.Debug("blob connection", "error", err)
+		f.log.Debug("connection for blobs not closed in order", "error", err)
 	}
 	conn.cut()
 }

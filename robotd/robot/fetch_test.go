@@ -371,13 +371,13 @@ func TestStoryWithSoundsIsFetchedOverOneConnection(t *testing.T) {
 			s.fleetd.Retain("troupe/v1/blobs/"+f.SHA256, string(sound))
 		}
 		story := score.Story{ID: "ring", Name: score.Text{"en": "Ring"}, Repeat: score.Repeat{Loop: true}, Acts: []score.Step{{Act: "ring"}}}
-		data, digest, err := score.EncodeBlob(story, map[string]score.Act{"ring": act}, 1, files...)
+		data, digest, err := score.EncodePublishedStory(story, map[string]score.Act{"ring": act}, 1, files...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.fleetd.Retain("troupe/v1/blobs/"+digest, string(data))
 		s.desired("story", &schema.DesiredStory{Rev: 1, FleetID: "fleetd", Apply: schema.ApplyNow, TS: 1,
-			Story: &schema.StoryPin{ID: "ring", Rev: 1, SHA256: digest, Size: int64(len(data))}})
+			Story: &schema.ContentPin{ID: "ring", Rev: 1, SHA256: digest, Size: int64(len(data))}})
 		reported(s, "story", func(r schema.ReportedStory) bool {
 			if slices.Contains([]schema.DeployPhase{schema.DeployRejected, schema.DeployFailed}, r.Phase) {
 				t.Fatalf("%s: %s %s", r.Phase, r.Reason, r.Detail)

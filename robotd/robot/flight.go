@@ -120,7 +120,7 @@ func (f *flight) effect(e effect.Effect) {
 }
 
 // end records where the robot stands after the steps of a tick.
-func (f *flight) end(ev event.Event, now schema.Now) {
+func (f *flight) end(ev event.Event, now schema.AckState) {
 	tick, ok := ev.(event.Tick)
 	if f == nil || !ok {
 		return

@@ -231,7 +231,7 @@ func (p *mqttAdapter) state(s link.State) {
 		p.loop.send(p.ctx, event.Disconnected{Why: why, HalfOpen: errors.Is(s.Err, link.ErrHalfOpen)})
 	}
 	if s.Contested {
-		p.log.Error("another client connects under this robot's name: look for a second robot called "+p.id+", such as one with a cloned disk", "wait", s.Wait)
+		p.log.Error("another client connects under this robot's name: look for a second robot of this name, such as one with a cloned disk", "robot", p.id, "wait", s.Wait)
 		p.loop.send(p.ctx, event.Contested{Why: "another client connects under this robot's name, and the broker ends one's session for the other's"})
 	}
 }

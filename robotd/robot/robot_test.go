@@ -142,13 +142,13 @@ func (s *stand) publish(rev int64, acts ...score.Act) {
 		lib[a.ID] = a
 		story.Acts = append(story.Acts, score.Step{Act: a.ID})
 	}
-	data, sum, err := score.EncodeBlob(story, lib, rev)
+	data, sum, err := score.EncodePublishedStory(story, lib, rev)
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.fleetd.Retain("troupe/v1/blobs/"+sum, string(data))
 	desired, err := schema.Encode(&schema.DesiredStory{Rev: rev, FleetID: "fleetd", Apply: schema.ApplyNextAct, TS: 1,
-		Story: &schema.StoryPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
+		Story: &schema.ContentPin{ID: "test", Rev: rev, SHA256: sum, Size: int64(len(data))}})
 	if err != nil {
 		s.Fatal(err)
 	}

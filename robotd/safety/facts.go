@@ -13,7 +13,7 @@ type UnitState string
 const (
 	UnitIdle  UnitState = "idle"
 	UnitRun   UnitState = "run"
-	UnitHalt  UnitState = "halt"  // damping after a halt or after the unit's own limit; ends in error
+	UnitHalt  UnitState = "halt"  // braking by its own means after a halt or after the unit's own limit; ends in error
 	UnitError UnitState = "error" // off; left only by a reset
 )
 

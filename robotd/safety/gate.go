@@ -52,7 +52,7 @@ const (
 	ToIdle  Order = "idle"
 	ToRun   Order = "run"
 	ToStop  Order = "stop" // brake to standstill, then idle
-	ToHalt  Order = "halt" // damp at once by the unit's own means, then error
+	ToHalt  Order = "halt" // brake at once by the unit's own means, then error
 	ToError Order = "error"
 	ToReset Order = "reset"
 )

@@ -147,7 +147,7 @@ func (s *State) NoteLiveStop(client, id string, d latch.Decision) {
 type Answer struct {
 	Session  string // empty without a session
 	StateSeq int64
-	Current  *schema.Now
+	Current  *schema.AckState
 }
 
 // LiveStopsWait reports whether a live stop has to be answered.

@@ -19,11 +19,13 @@ type Hash struct {
 	salt, sum         []byte
 }
 
+// SaltBytes is the length of a salt.
+const SaltBytes = 16
+
 // The maximum that a hash may ask of a program.
 const (
 	maxMemoryKiB, maxPasses, maxLanes = 128 << 10, 10, 4
 	newSum                            = 32
-	SaltBytes                         = 16
 )
 
 // Cost is what the computation of a hash takes.

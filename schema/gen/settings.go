@@ -15,7 +15,7 @@ func settingsSchema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.TrueSchema}
 	for _, k := range schema.ConfigKeys {
 		v := settingSchema(k)
-		v.Description = k.Why
+		v.Description = k.Purpose
 		if k.Restart {
 			v.Extras = map[string]any{"x-restart": true} // in force after the next start
 		}

@@ -89,7 +89,7 @@ func configTable() string {
 		if k.Restart {
 			force = "after the next start"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, value, force, k.Why)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, value, force, k.Purpose)
 	}
 	return b.String()
 }

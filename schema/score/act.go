@@ -109,7 +109,7 @@ func (c *checks) action(p string, x *Action) {
 	row, ok := RowOf(x.Type)
 	if !ok {
 		hint := "types are " + knownTypes()
-		if near := Closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
+		if near := schema.Closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		c.add(at(p, "type"), CodeUnknownType, fmt.Sprintf("%q is not a type of action", x.Type), hint)
@@ -182,7 +182,7 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 				c.add(pointer, CodeBadReference, "${ has no } after it", "write ${"+strings.TrimSpace(name)+"}")
 			case !ok:
 				hint := "declare it under parameters, or correct its name"
-				if near := Closest(name, slices.Sorted(maps.Keys(declared))); near != "" {
+				if near := schema.Closest(name, slices.Sorted(maps.Keys(declared))); near != "" {
 					hint = "did you mean ${" + near + "}?"
 				}
 				c.add(pointer, CodeUnknownParameter, "the act has no parameter "+name, hint)

@@ -104,6 +104,3 @@ func at(base string, parts ...any) string {
 	}
 	return string(p)
 }
-
-// Closest is schema.Closest.
-func Closest(word string, known []string) string { return schema.Closest(word, known) }

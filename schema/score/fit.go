@@ -102,7 +102,7 @@ func (c *checks) catalogue(pointer, what, name string, known []string, caps sche
 		return
 	}
 	hint := "it has " + strings.Join(known, ", ")
-	if near := Closest(name, known); near != "" {
+	if near := schema.Closest(name, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	c.add(pointer, CodeNotInCatalogue, fmt.Sprintf("this robot has no %s %q", what, name), hint)
@@ -125,7 +125,7 @@ type Effective struct {
 func (e Effective) Moves() bool { return slices.ContainsFunc(e.Acts, Act.Moves) }
 
 // WithActs returns b with further acts. Those of b win.
-func (b Blob) WithActs(more map[string]Act) Blob {
+func (b PublishedStory) WithActs(more map[string]Act) PublishedStory {
 	own := b.Acts
 	b.Acts = maps.Clone(more)
 	if b.Acts == nil {
@@ -139,7 +139,7 @@ func (b Blob) WithActs(more map[string]Act) Blob {
 // the acts taught on the robot; an act in neither is left out and listed in Pruned. An act
 // that needs something that the body does not have is an error of the whole story, because
 // its author has to decide what to do.
-func FitStory(b Blob, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
+func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
 	var e Effective
 	var c checks
 	caps = WithAssets(caps, b.Assets)

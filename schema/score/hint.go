@@ -178,7 +178,7 @@ func unknownFieldHint(name string, known []string, value any) string {
 	if bare == "description" || bare == "comment" || bare == "note" {
 		return "write it as a comment, behind #"
 	}
-	if near := Closest(name, known); near != "" {
+	if near := schema.Closest(name, known); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return "it has " + strings.Join(known, ", ")
@@ -260,7 +260,7 @@ func isNumeric(text string) bool {
 }
 
 func nearWord(word string, known []string, otherwise string) string {
-	if near := Closest(word, known); word != "" && near != "" {
+	if near := schema.Closest(word, known); word != "" && near != "" {
 		return "did you mean " + near + "?"
 	}
 	return otherwise

@@ -212,7 +212,7 @@ func prefix(list []Action, name string) {
 }
 
 // Expand returns a copy of b whose acts contain no actions of type act.
-func (b Blob) Expand() (Blob, []schema.Problem) {
+func (b PublishedStory) Expand() (PublishedStory, []schema.Problem) {
 	whole := make(map[string]Act, len(b.Acts))
 	var c checks
 	for id, a := range b.Acts {

@@ -104,12 +104,12 @@ func TestNestedActIsRefusedAtTheActionThatPerformsIt(t *testing.T) {
 
 func TestPublishedStoryHasTheActsThatItsActsPerform(t *testing.T) {
 	acts := library(t, hello, twice, `{act: spare, actions: [{type: wait, start_ms: 0, end_ms: 9}]}`)
-	data, _, err := EncodeBlob(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}}}, acts, 1)
+	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}}}, acts, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, ps := ParseBlob(data)
-	if ps = append(ps, ValidateBlob(b)...); len(ps) != 0 || len(b.Acts) != 2 {
+	b, ps := ParsePublishedStory(data)
+	if ps = append(ps, ValidatePublishedStory(b)...); len(ps) != 0 || len(b.Acts) != 2 {
 		t.Fatalf("%d acts: %q", len(b.Acts), ps)
 	}
 	caps := small
@@ -122,7 +122,7 @@ func TestPublishedStoryHasTheActsThatItsActsPerform(t *testing.T) {
 		t.Errorf("a body without a speaker: %q", ps)
 	}
 	delete(b.Acts, "hello")
-	if ps := schema.Errors(ValidateBlob(b)); len(ps) == 0 || ps[0].Code != CodeUnknownAct {
+	if ps := schema.Errors(ValidatePublishedStory(b)); len(ps) == 0 || ps[0].Code != CodeUnknownAct {
 		t.Errorf("a story whose act performs a missing one: %q", ps)
 	}
 }

@@ -24,9 +24,9 @@ func ParseAct(data []byte) (Act, []schema.Problem) { return parse[Act](data) }
 // ParseStory parses a story as ParseAct parses an act.
 func ParseStory(data []byte) (Story, []schema.Problem) { return parse[Story](data) }
 
-// ParseBlob parses a published revision, which is always JSON. It does not validate it.
-func ParseBlob(data []byte) (Blob, []schema.Problem) {
-	return published[Blob](data, "stories", BlobSchema)
+// ParsePublishedStory parses a published revision, which is always JSON. It does not validate it.
+func ParsePublishedStory(data []byte) (PublishedStory, []schema.Problem) {
+	return published[PublishedStory](data, "stories", StorySchema)
 }
 
 // published parses a file that another release may have written. If its version is newer,
@@ -48,10 +48,10 @@ func unsupported(what string, version, reads int64) schema.Problem {
 	return schema.Fault("/schema", CodeUnsupported, fmt.Sprintf("version %d of published %s is not understood", version, what), fmt.Sprintf("this program reads version %d", reads))
 }
 
-// EncodeBlob encodes a story with the acts that it uses and their files. Equal values give
+// EncodePublishedStory encodes a story with the acts that it uses and their files. Equal values give
 // equal bytes; sum is their SHA-256 in hexadecimal, which identifies the revision.
-func EncodeBlob(story Story, acts map[string]Act, rev int64, files ...Asset) (data []byte, sum string, err error) {
-	b := Blob{Schema: BlobSchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
+func EncodePublishedStory(story Story, acts map[string]Act, rev int64, files ...Asset) (data []byte, sum string, err error) {
+	b := PublishedStory{Schema: StorySchema, Rev: rev, Story: story, Acts: map[string]Act{}, Assets: files}
 	for _, id := range Reached(story.ActIDs(), In(acts)) {
 		b.Acts[id] = acts[id].Sorted()
 	}

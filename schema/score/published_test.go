@@ -29,12 +29,12 @@ var (
 func TestAssetsOfStoryAreValidated(t *testing.T) {
 	validate := func(files ...Asset) []schema.Problem {
 		story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "ring"}}}
-		data, _, err := EncodeBlob(story, map[string]Act{"ring": ring}, 1, files...)
+		data, _, err := EncodePublishedStory(story, map[string]Act{"ring": ring}, 1, files...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, ps := ParseBlob(data)
-		return append(ps, ValidateBlob(b)...)
+		b, ps := ParsePublishedStory(data)
+		return append(ps, ValidatePublishedStory(b)...)
 	}
 	with := func(change func(*Asset)) Asset { a := gong; change(&a); return a }
 	sameProblems(t, "one that an act names", validate(gong))
@@ -64,7 +64,7 @@ func TestAssetsOfStoryAreValidated(t *testing.T) {
 
 func TestFurnishedAddsFilesToCatalogue(t *testing.T) {
 	caps := schema.Caps{Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"bell"}}}}
-	b := Blob{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "ring"}}}, Acts: map[string]Act{"ring": ring}}
+	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "ring"}}}, Acts: map[string]Act{"ring": ring}}
 	_, ps := FitStory(b, caps, nil)
 	sameProblems(t, "without its file", ps, "/acts/ring/actions/0/sound not_in_catalogue")
 	b.Assets = []Asset{gong}

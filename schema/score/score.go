@@ -200,12 +200,12 @@ type Step struct {
 	FinishBeforePause bool              `json:"finish_before_pause,omitzero"`
 }
 
-// BlobSchema is the version of the published form.
-const BlobSchema = 1
+// StorySchema is the version of the published form.
+const StorySchema = 1
 
-// Blob is a published revision of a story: immutable bytes with the story and all library
+// PublishedStory is a published revision of a story: immutable bytes with the story and all library
 // acts that it uses.
-type Blob struct {
+type PublishedStory struct {
 	Schema int64          `json:"schema"`
 	Rev    int64          `json:"rev"`
 	Story  Story          `json:"story"`

@@ -12,18 +12,18 @@ import (
 
 func TestPublishedStoriesAreValidated(t *testing.T) {
 	story := Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "known"}, {Act: "taught"}}}
-	sound := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
-	if ps := schema.Errors(ValidateBlob(sound)); len(ps) != 0 {
+	sound := PublishedStory{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
+	if ps := schema.Errors(ValidatePublishedStory(sound)); len(ps) != 0 {
 		t.Errorf("a story whose act is taught on the robot is valid, got %q", ps)
 	}
-	for code, b := range map[string]Blob{
+	for code, b := range map[string]PublishedStory{
 		CodeUnsupported: {Schema: 2, Rev: 1, Story: story, Acts: sound.Acts},
 		CodeOutOfRange:  {Schema: 1, Story: story, Acts: sound.Acts},
 		CodeWrongKey:    {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"taught": known}},
 		CodeUnreached:   {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known, "spare": {ID: "spare", Actions: known.Actions}}},
 		CodeZeroLength:  {Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": {ID: "known"}}},
 	} {
-		if ps := ValidateBlob(b); !slices.ContainsFunc(ps, func(p schema.Problem) bool { return p.Code == code }) {
+		if ps := ValidatePublishedStory(b); !slices.ContainsFunc(ps, func(p schema.Problem) bool { return p.Code == code }) {
 			t.Errorf("want %s, got %q", code, ps)
 		}
 	}
@@ -31,7 +31,7 @@ func TestPublishedStoriesAreValidated(t *testing.T) {
 
 func TestFittedPrunesMissingActs(t *testing.T) {
 	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
-	b := Blob{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
+	b := PublishedStory{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
 	e, ps := FitStory(b, small, map[string]Act{"taught": known})
 	if len(ps) != 0 || len(e.Steps) != 2 || len(e.Acts) != 2 || !slices.Equal(e.Pruned, []string{"gone"}) {
 		t.Fatalf("%+v %q", e, ps)
@@ -45,7 +45,7 @@ func TestFittedPrunesMissingActs(t *testing.T) {
 	if e.Moves() {
 		t.Error("saying hello moves nothing")
 	}
-	if _, ps := FitStory(Blob{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
+	if _, ps := FitStory(PublishedStory{Schema: 1, Rev: 1, Story: story}, small, nil); len(ps) != 1 || ps[0].Code != CodeStoryEmpty {
 		t.Errorf("a story without any available act: %q", ps)
 	}
 	if _, ps := FitStory(b, schema.Caps{}, nil); len(ps) != 1 || ps[0].Code != CodeNoUnit || ps[0].Pointer != "/acts/known/actions/0/type" {
@@ -55,9 +55,9 @@ func TestFittedPrunesMissingActs(t *testing.T) {
 
 func TestLoopNeedsActWithDuration(t *testing.T) {
 	face := Act{ID: "face", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
-	b := Blob{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
+	b := PublishedStory{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
 		Story: Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "face"}, {Act: "elsewhere"}}}}
-	if ps := schema.Errors(ValidateBlob(b)); len(ps) != 0 {
+	if ps := schema.Errors(ValidatePublishedStory(b)); len(ps) != 0 {
 		t.Errorf("an act that is taught on a robot may have a duration: %q", ps)
 	}
 	if _, ps := FitStory(b, schema.Caps{Units: small.Units}, map[string]Act{"elsewhere": known}); len(schema.Errors(ps)) != 0 {
@@ -74,12 +74,12 @@ func TestLoopNeedsActWithDuration(t *testing.T) {
 
 func TestNewerVersionIsReportedAsOnlyProblem(t *testing.T) {
 	for _, data := range []string{`{"schema":2,"rev":1,"story":{"story":"s","mood":"grey"},"acts":{}}`, `{"schema":3,"chapters":[]}`} {
-		_, ps := ParseBlob([]byte(data))
+		_, ps := ParsePublishedStory([]byte(data))
 		if len(ps) != 1 || ps[0].Code != CodeUnsupported || ps[0].Pointer != "/schema" {
 			t.Errorf("%s: %q", data, ps)
 		}
 	}
-	if _, ps := ParseBlob([]byte(`{"schema":1,"chapters":[]}`)); len(ps) != 1 || ps[0].Code == CodeUnsupported {
+	if _, ps := ParsePublishedStory([]byte(`{"schema":1,"chapters":[]}`)); len(ps) != 1 || ps[0].Code == CodeUnsupported {
 		t.Errorf("a supported version: %q", ps)
 	}
 }
@@ -130,28 +130,28 @@ func FuzzParse(f *testing.F) {
 }
 
 func roundTrip(t *testing.T, s Story, acts map[string]Act) {
-	data, sum, err := EncodeBlob(s, acts, 1)
+	data, sum, err := EncodePublishedStory(s, acts, 1)
 	if err != nil {
 		t.Fatalf("publish: %v", err)
 	}
-	b, ps := ParseBlob(data)
-	if ps = append(ps, ValidateBlob(b)...); len(schema.Errors(ps)) > 0 {
+	b, ps := ParsePublishedStory(data)
+	if ps = append(ps, ValidatePublishedStory(b)...); len(schema.Errors(ps)) > 0 {
 		t.Fatalf("published %s, which is refused: %q", data, ps)
 	}
-	if _, again, err := EncodeBlob(b.Story, b.Acts, b.Rev); err != nil || again != sum {
+	if _, again, err := EncodePublishedStory(b.Story, b.Acts, b.Rev); err != nil || again != sum {
 		t.Fatalf("two digests of the same value: %v", err)
 	}
 }
 
 // FuzzParseBlob checks that validation of arbitrary bytes does not panic.
 func FuzzParseBlob(f *testing.F) {
-	data, _, err := EncodeBlob(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
+	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if b, ps := ParseBlob(data); len(ps) == 0 && len(schema.Errors(ValidateBlob(b))) == 0 {
+		if b, ps := ParsePublishedStory(data); len(ps) == 0 && len(schema.Errors(ValidatePublishedStory(b))) == 0 {
 			FitStory(b, small, nil)
 		}
 	})

@@ -133,12 +133,12 @@ func (a Act) speaks(lang string) bool {
 	return all
 }
 
-// ValidateBlob validates a published revision on its own. A step whose act is missing is
+// ValidatePublishedStory validates a published revision on its own. A step whose act is missing is
 // not an error here, because the act may be taught on the robot; FitStory checks that.
-func ValidateBlob(b Blob) []schema.Problem {
+func ValidatePublishedStory(b PublishedStory) []schema.Problem {
 	var c checks
-	if b.Schema != BlobSchema {
-		c.addUnder("", []schema.Problem{unsupported("stories", b.Schema, BlobSchema)})
+	if b.Schema != StorySchema {
+		c.addUnder("", []schema.Problem{unsupported("stories", b.Schema, StorySchema)})
 		return c.found
 	}
 	if b.Rev < 1 {

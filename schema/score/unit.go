@@ -98,7 +98,7 @@ func (c *checks) noUnit(p string, x *Action, caps schema.Caps) {
 		return
 	}
 	hint := "it has " + strings.Join(names, ", ")
-	if near := Closest(x.Unit, names); near != "" {
+	if near := schema.Closest(x.Unit, names); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	what := cmp.Or(string(row.Unit), "unit for "+x.Motion)

@@ -52,7 +52,7 @@ func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, e
 
 // SignContent signs the release of the content that a pin names. It returns nil without a
 // release key or a pin.
-func (s *Seal) SignContent(kind Kind, p *schema.StoryPin) (*schema.Signature, error) {
+func (s *Seal) SignContent(kind Kind, p *schema.ContentPin) (*schema.Signature, error) {
 	if s.Release == nil || p == nil {
 		return nil, nil
 	}

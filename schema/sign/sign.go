@@ -118,7 +118,7 @@ type Release struct {
 }
 
 // ReleaseOf returns the release of the content that a pin names.
-func ReleaseOf(kind Kind, p schema.StoryPin) Release {
+func ReleaseOf(kind Kind, p schema.ContentPin) Release {
 	return Release{kind, p.ID, p.Rev, p.SHA256, p.Size}
 }
 

@@ -26,7 +26,7 @@ var digestA = strings.Repeat("a1", 32)
 
 func story() *schema.DesiredStory {
 	return &schema.DesiredStory{Rev: 12, FleetID: "0193-aa", Apply: schema.ApplyNextAct, Counter: 40,
-		Story: &schema.StoryPin{ID: "museum", Rev: 4, SHA256: digestA, Size: 5120}}
+		Story: &schema.ContentPin{ID: "museum", Rev: 4, SHA256: digestA, Size: 5120}}
 }
 
 func subjectOf(t *testing.T, kind Kind, robot string, document any) Subject {

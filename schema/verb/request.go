@@ -127,7 +127,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 	arg, stop := v.shape.args[i], v.Class == ClassStop
 	switch f := args.Field(v.shape.fields[i]).Addr().Interface().(type) {
 	case *Number:
-		f.Said = true
+		f.Given = true
 		found := schema.ReadMember(raw, pointer, &f.Value)
 		if math.Abs(f.Value) > maxInteger {
 			found = append(found, schema.Fault(pointer, "out_of_range", fmt.Sprintf("%v lies beyond 2^53", f.Value), arg.Purpose))
@@ -150,7 +150,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 		return append(found, ps...)
 	case *Any:
 		*f = Any(raw)
-		return schema.Words.Check(pointer, string(raw))
+		return schema.WordBound.Check(pointer, string(raw))
 	default:
 		return readText(args.Field(v.shape.fields[i]), arg.Type, raw, pointer, stop)
 	}
@@ -158,9 +158,9 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 
 // readText stores a string, whatever its Go type.
 func readText(field reflect.Value, t Type, raw jsontext.Value, pointer string, stop bool) []schema.Problem {
-	bound := schema.Words
+	bound := schema.WordBound
 	if t == TypeText {
-		bound = schema.Texts
+		bound = schema.TextBound
 	}
 	text, found := schema.ReadText(raw, pointer, bound, stop)
 	field.SetString(text)
@@ -177,7 +177,7 @@ func readValues(raw jsontext.Value, pointer string, into *Values) []schema.Probl
 		at := string(jsontext.Pointer(pointer).AppendToken(name))
 		var text string
 		found = append(found, schema.ReadMember(texts[name], at, &text)...)
-		found = append(found, schema.Texts.Check(at, text)...)
+		found = append(found, schema.TextBound.Check(at, text)...)
 	}
 	text, ps := schema.Canonical(raw)
 	*into = Values(text)
@@ -267,7 +267,7 @@ func (v Verb) Word(args Args) string {
 	field := reflect.ValueOf(args).Field(v.shape.fields[0])
 	switch f := field.Interface().(type) {
 	case Number:
-		if f.Said {
+		if f.Given {
 			return strconv.FormatFloat(f.Value, 'g', -1, 64)
 		}
 	case int64:

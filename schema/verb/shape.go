@@ -39,9 +39,9 @@ const (
 func (t Type) Bound() string {
 	switch t {
 	case TypeString, TypeAny:
-		return schema.Words.String()
+		return schema.WordBound.String()
 	case TypeText:
-		return schema.Texts.String()
+		return schema.TextBound.String()
 	}
 	return ""
 }
@@ -64,7 +64,7 @@ type (
 	// Number is a number that may be left out; zero is a given value.
 	Number struct {
 		Value float64
-		Said  bool
+		Given bool
 	}
 	// Values are texts by name, as canonical JSON.
 	Values string
@@ -76,7 +76,7 @@ type (
 
 // Pointer returns nil for a number that was left out.
 func (n Number) Pointer() *float64 {
-	if !n.Said {
+	if !n.Given {
 		return nil
 	}
 	return &n.Value

@@ -26,7 +26,7 @@ func (r *Robot) Reported() (s schema.ReportedStory) {
 // heed takes a newer desired state; a rev always has the content that it came with first. It is called
 // under the lock.
 func (r *Robot) heed(d schema.DesiredStory) {
-	pin := func(d *schema.DesiredStory) (p schema.StoryPin) {
+	pin := func(d *schema.DesiredStory) (p schema.ContentPin) {
 		if d.Story != nil {
 			p = *d.Story
 		}

@@ -16,7 +16,7 @@ import (
 func TestTimePassesInABubbleWhileTheServerOwesNothing(t *testing.T) {
 	dsn := pgtest.Start(t)
 	bubble.Test(t, func(t *testing.T) {
-		way := pgtest.NewWay()
+		way := pgtest.NewCable()
 		config, err := pgx.ParseConfig(dsn)
 		if err != nil {
 			t.Fatal(err)

@@ -99,9 +99,9 @@ func (b *Bus) reportMissing() {
 			continue
 		}
 		if waits = true; a.wrong() != "" {
-			log.Warn("waiting for adapter: it is wrong", "name", a.name, "problem", a.wrong())
+			log.Warn("waiting for adapter: correct what it sends", "adapter", a.name, "problem", a.wrong())
 		} else {
-			log.Warn("waiting for adapter: start it", "name", a.name)
+			log.Warn("waiting for adapter: start it", "adapter", a.name)
 		}
 	}
 	if !waits && !b.isReady {

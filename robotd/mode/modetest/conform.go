@@ -71,7 +71,7 @@ func asksChangeNothing(t rapid.TB, row mode.Installed) {
 func takesParameters(t rapid.TB, row mode.Installed) {
 	seen := map[string]bool{}
 	for _, p := range row.Params {
-		if seen[p.Name] || !schema.ValidID(p.Name) || p.Why == "" || !slices.Contains(mode.ParameterTypes, p.Type) || p.Check(p.Default) != "" {
+		if seen[p.Name] || !schema.ValidID(p.Name) || p.Purpose == "" || !slices.Contains(mode.ParameterTypes, p.Type) || p.Check(p.Default) != "" {
 			t.Errorf("parameter %q is incomplete, or does not allow its default: %+v", p.Name, p)
 		}
 		seen[p.Name] = true

@@ -55,7 +55,7 @@ func (f *failing) FailNow()                  { runtime.Goexit() }
 func (f *failing) Fatalf(s string, a ...any) { f.Errorf(s, a...); f.FailNow() }
 
 func number(why, def string) mode.Parameter {
-	return mode.Parameter{ConfigKey: schema.ConfigKey{Name: "x", Type: schema.ConfigNumber, Max: 2, Why: why}, Default: jsontext.Value(def)}
+	return mode.Parameter{ConfigKey: schema.ConfigKey{Name: "x", Type: schema.ConfigNumber, Max: 2, Purpose: why}, Default: jsontext.Value(def)}
 }
 
 func TestEveryViolationIsFound(t *testing.T) {

@@ -2114,6 +2114,11 @@ export interface components {
             story?: string;
             why?: string;
         };
+        Attribution: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            why?: string;
+        };
         Audit: {
             entries: components["schemas"]["AuditEntry"][];
             /** @description page_token of the next page, which is older; left out on the last one */
@@ -3451,7 +3456,7 @@ export interface components {
         };
         SchemaAck: {
             /** @description the robot's present state */
-            current?: components["schemas"]["SchemaNow"];
+            current?: components["schemas"]["SchemaAckState"];
             /** @description the reason in a sentence, with the way out */
             detail?: string;
             /** @description the repeated answer to an earlier copy of the command */
@@ -3500,6 +3505,14 @@ export interface components {
             unchecked_age?: boolean;
             /** @description the command's verb */
             verb: string;
+        };
+        SchemaAckState: {
+            /** @description as auto.status of the state */
+            auto: string;
+            /** @description the mode in charge */
+            mode: string;
+            /** @description the state of the safety core */
+            safety: string;
         };
         SchemaActRef: {
             /** @description what act/perform takes */
@@ -3724,7 +3737,7 @@ export interface components {
             /** @description a row of the table of events */
             type: string;
         };
-        SchemaFailed: {
+        SchemaFailedAct: {
             /** @description its id */
             act: string;
             /** @description in a sentence */
@@ -3980,7 +3993,7 @@ export interface components {
             /** @description when this was written */
             ts: string;
         };
-        SchemaNewIntent: {
+        SchemaNewestIntent: {
             /** @description of the intent */
             name: string;
             /** @description what the robot did about it */
@@ -3991,14 +4004,6 @@ export interface components {
             source: string;
             /** @description when it came */
             ts: string;
-        };
-        SchemaNow: {
-            /** @description as auto.status of the state */
-            auto: string;
-            /** @description the mode in charge */
-            mode: string;
-            /** @description the state of the safety core */
-            safety: string;
         };
         SchemaPause: {
             /** @description who holds it */
@@ -4257,7 +4262,7 @@ export interface components {
             /** @description since when */
             emotion_since?: string;
             /** @description the newest intent */
-            newest?: components["schemas"]["SchemaNewIntent"];
+            newest?: components["schemas"]["SchemaNewestIntent"];
         };
         SchemaStateLife: {
             /** @description small things that the robot does by itself beside its acts */
@@ -4334,7 +4339,7 @@ export interface components {
             /** @description the act that is performed */
             current?: string;
             /** @description acts that failed, the newest first, at most five */
-            failed: components["schemas"]["SchemaFailed"][];
+            failed: components["schemas"]["SchemaFailedAct"][];
             /** @description the acts of current and waiting with their requests, the one that is performed first */
             queued?: components["schemas"]["SchemaQueuedAct"][];
             /** @description acts that wait */
@@ -4617,11 +4622,6 @@ export interface components {
             password: boolean;
             /** @description name of the OpenID Connect provider; sign in at /api/v1/session/provider */
             provider?: string;
-        };
-        Signed: {
-            /** @description the person, if nobody is signed in; else it is the account's name */
-            by?: string;
-            why?: string;
         };
         Skip: {
             detail?: string;
@@ -5181,7 +5181,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -5254,7 +5254,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -5579,7 +5579,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -5652,7 +5652,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -6237,7 +6237,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -6378,7 +6378,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -7237,7 +7237,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -8475,7 +8475,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {
@@ -8548,7 +8548,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Signed"];
+                "application/json": components["schemas"]["Attribution"];
             };
         };
         responses: {

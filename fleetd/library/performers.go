@@ -7,57 +7,59 @@ import (
 	"troupe/schema"
 )
 
-// User is an act, a story or an activity that performs an act.
-type User struct {
+// Performer is an act, a story or an activity that performs an act.
+type Performer struct {
 	Of     Ref
 	Draft  bool     // in its draft
 	Rev    int64    // in its newest published revision, which is this one; 0 = not there
 	Robots []string // that have a revision of it with the act, sorted
 }
 
-// ForUsers is what Users looks at.
-func ForUsers(act string) Need {
+// ForPerformers is what Performers looks at.
+func ForPerformers(act string) Need {
 	of := []Ref{{KindAct, act}}
 	return Need{ActsWith: of, SequencesWith: of, Holders: of, Then: func(rows Rows) Need {
 		return Need{Stories: heldStories(rows), Activities: heldActivities(rows), EntriesOnly: true}
 	}}
 }
 
-// Users lists what performs an act, in drafts, in the newest published revisions, or on robots.
-func Users(rows Rows, act string) ([]User, []schema.Problem) {
+// Performers lists what performs an act, in drafts, in the newest published revisions, or on robots.
+func Performers(rows Rows, act string) ([]Performer, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, problems
 	}
 	of := Ref{KindAct, act}
-	all := map[Ref]*User{}
-	user := func(at Ref) *User {
+	all := map[Ref]*Performer{}
+	performer := func(at Ref) *Performer {
 		if all[at] == nil {
-			all[at] = &User{Of: at}
+			all[at] = &Performer{Of: at}
 		}
 		return all[at]
 	}
 	for _, e := range s.live(KindAct, KindStory, KindActivity) {
 		at := Ref{e.Kind, e.ID}
 		if slices.Contains(RefsOfDraft(e.Kind, e.Draft), of) {
-			user(at).Draft = true
+			performer(at).Draft = true
 		}
 		if v := s.current(e); e.Rev > 0 && slices.Contains(RefsOfRevision(e.Kind, v.Body), of) {
-			user(at).Rev = e.Rev
+			performer(at).Rev = e.Rev
 		}
 	}
 	for at, b := range s.blobs {
 		if _, contains := b.Acts[act]; contains {
 			if robots := s.holders(at.Ref, at.rev); len(robots) > 0 {
-				u := user(at.Ref)
-				u.Robots = slices.Compact(slices.Sorted(slices.Values(append(u.Robots, robots...))))
+				p := performer(at.Ref)
+				p.Robots = slices.Compact(slices.Sorted(slices.Values(append(p.Robots, robots...))))
 			}
 		}
 	}
-	var out []User
-	for _, u := range all {
-		out = append(out, *u)
+	var out []Performer
+	for _, p := range all {
+		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(a, b User) int { return cmp.Or(cmp.Compare(a.Of.Kind, b.Of.Kind), cmp.Compare(a.Of.ID, b.Of.ID)) })
+	slices.SortFunc(out, func(a, b Performer) int {
+		return cmp.Or(cmp.Compare(a.Of.Kind, b.Of.Kind), cmp.Compare(a.Of.ID, b.Of.ID))
+	})
 	return out, nil
 }

@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// Way is a way to a PostgreSQL server, with the faults that a network and a server can have.
+// Cable is the connection to a PostgreSQL server, with the faults that a network and a server can have.
 // It is for one bubble of testing/synctest: there a read over it blocks durably while the
 // server owes no answer, so that time passes, and time stands still while the server works.
-type Way struct {
+type Cable struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when what follows, or a connection, changes
 	cut     bool
 	held    bool
 	at      string // see HoldAt
 	commit  string // see HoldCommit
-	conns   map[*wayConn]struct{}
+	conns   map[*cableConn]struct{}
 }
 
-// NewWay makes a way without faults. It is called in the bubble that uses it.
-func NewWay() *Way {
-	return &Way{changed: make(chan struct{}), conns: map[*wayConn]struct{}{}}
+// NewCable makes a cable without faults. It is called in the bubble that uses it.
+func NewCable() *Cable {
+	return &Cable{changed: make(chan struct{}), conns: map[*cableConn]struct{}{}}
 }
 
-// errCut is the error of dialling over a way that is cut.
-var errCut = errors.New("the way to the database is cut")
+// errCut is the error of dialling over a cable that is cut.
+var errCut = errors.New("the cable to the database is cut")
 
-// Dial connects over the way.
-func (w *Way) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+// Dial connects over the cable.
+func (w *Cable) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cut {
@@ -44,13 +44,13 @@ func (w *Way) Dial(ctx context.Context, network, address string) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &wayConn{Conn: server, way: w}
+	c := &cableConn{Conn: server, cable: w}
 	w.conns[c] = struct{}{}
 	return c, nil
 }
 
-// change changes the way and wakes all readers.
-func (w *Way) change(do func()) {
+// change changes the cable and wakes all readers.
+func (w *Cable) change(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do()
@@ -59,7 +59,7 @@ func (w *Way) change(do func()) {
 }
 
 // Cut closes all connections and fails new ones until Mend.
-func (w *Way) Cut() {
+func (w *Cable) Cut() {
 	w.change(func() {
 		w.cut = true
 		for c := range w.conns {
@@ -69,32 +69,32 @@ func (w *Way) Cut() {
 }
 
 // Mend lets new connections succeed again.
-func (w *Way) Mend() { w.change(func() { w.cut = false }) }
+func (w *Cable) Mend() { w.change(func() { w.cut = false }) }
 
 // Hold lets no answer through until Release; the server still takes what it is sent.
-func (w *Way) Hold() { w.change(func() { w.held = true }) }
+func (w *Cable) Hold() { w.change(func() { w.held = true }) }
 
 // HoldAt is Hold from the moment at which a connection carries text.
-func (w *Way) HoldAt(text string) { w.change(func() { w.at = text }) }
+func (w *Cable) HoldAt(text string) { w.change(func() { w.at = text }) }
 
 // HoldCommit is Hold from the moment at which a connection that has carried text carries a
 // commit.
-func (w *Way) HoldCommit(text string) { w.change(func() { w.commit = text }) }
+func (w *Cable) HoldCommit(text string) { w.change(func() { w.commit = text }) }
 
 // Held reports whether answers are held.
-func (w *Way) Held() bool {
+func (w *Cable) Held() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.held
 }
 
 // Release lets answers through again.
-func (w *Way) Release() { w.change(func() { w.held, w.at, w.commit = false, "", "" }) }
+func (w *Cable) Release() { w.change(func() { w.held, w.at, w.commit = false, "", "" }) }
 
-// wayConn is a connection over a Way. Its fields are guarded by the way's lock.
-type wayConn struct {
+// cableConn is a connection over a Cable. Its fields are guarded by the cable's lock.
+type cableConn struct {
 	net.Conn // to the server
-	way      *Way
+	cable    *Cable
 
 	closed   bool
 	deadline time.Time // of reads
@@ -104,8 +104,8 @@ type wayConn struct {
 	marked   bool      // it has carried the text of HoldCommit
 }
 
-func (c *wayConn) Write(b []byte) (int, error) {
-	c.way.change(func() {
+func (c *cableConn) Write(b []byte) (int, error) {
+	c.cable.change(func() {
 		if !c.asked.begun {
 			c.owed++ // the first message is answered, too, and has no type
 		}
@@ -114,7 +114,7 @@ func (c *wayConn) Write(b []byte) (int, error) {
 				c.owed++
 			}
 		})
-		w := c.way
+		w := c.cable
 		if w.at != "" && bytes.Contains(b, []byte(w.at)) {
 			w.held = true
 		}
@@ -129,11 +129,11 @@ func (c *wayConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-func (c *wayConn) Read(b []byte) (int, error) {
+func (c *cableConn) Read(b []byte) (int, error) {
 	for {
-		c.way.mu.Lock()
-		closed, deadline, waits, changed := c.closed, c.deadline, c.way.held || c.owed == 0, c.way.changed
-		c.way.mu.Unlock()
+		c.cable.mu.Lock()
+		closed, deadline, waits, changed := c.closed, c.deadline, c.cable.held || c.owed == 0, c.cable.changed
+		c.cable.mu.Unlock()
 		switch {
 		case closed:
 			return 0, net.ErrClosed
@@ -161,10 +161,10 @@ func wait(changed <-chan struct{}, deadline time.Time) {
 }
 
 // receive reads from the server, which owes an answer.
-func (c *wayConn) receive(b []byte) (int, error) {
+func (c *cableConn) receive(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.way.mu.Lock()
-	defer c.way.mu.Unlock()
+	c.cable.mu.Lock()
+	defer c.cable.mu.Unlock()
 	c.answered.begun = true // every answer has a type
 	c.answered.scan(b[:n], func(kind byte) {
 		if kind == 'Z' { // ready for the next query
@@ -174,23 +174,23 @@ func (c *wayConn) receive(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *wayConn) Close() error {
+func (c *cableConn) Close() error {
 	var err error
-	c.way.change(func() { err = c.end() })
+	c.cable.change(func() { err = c.end() })
 	return err
 }
 
-// end closes the connection. The way's lock is held.
-func (c *wayConn) end() error {
+// end closes the connection. The cable's lock is held.
+func (c *cableConn) end() error {
 	c.closed = true
-	delete(c.way.conns, c)
+	delete(c.cable.conns, c)
 	return c.Conn.Close()
 }
 
-func (c *wayConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+func (c *cableConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-func (c *wayConn) SetReadDeadline(t time.Time) (err error) {
-	c.way.change(func() {
+func (c *cableConn) SetReadDeadline(t time.Time) (err error) {
+	c.cable.change(func() {
 		c.deadline = t
 		end := time.Time{} // a read at the server takes no time of the bubble
 		if !t.IsZero() && !time.Now().Before(t) {
@@ -201,7 +201,7 @@ func (c *wayConn) SetReadDeadline(t time.Time) (err error) {
 	return err
 }
 
-func (c *wayConn) SetWriteDeadline(time.Time) error { return nil } // the server always reads
+func (c *cableConn) SetWriteDeadline(time.Time) error { return nil } // the server always reads
 
 // frames reads the types of the messages that pass in one direction.
 type frames struct {
