@@ -47,8 +47,8 @@ test('points, faces, motions and acts: the robot answers each', async ({ page, w
   await takeControl(page, world);
   await page.getByRole('button', { name: 'smile' }).click();
   await expect(page.getByText('face smile: done')).toBeVisible();
-  await page.getByLabel('Name of the point').fill('by-the-door');
-  await page.getByRole('button', { name: 'Save this place' }).click();
+  await page.getByLabel('Name of a new point').fill('by-the-door');
+  await page.getByRole('button', { name: 'Save where it is now' }).click();
   await expect(page.getByRole('button', { name: 'by-the-door', exact: true })).toBeVisible();
   await page.getByLabel('Name of the act').fill('my-nod');
   await page.getByRole('button', { name: 'Start recording' }).click();
@@ -185,6 +185,37 @@ test.describe('on a phone, by touch alone', () => {
       await expect(page.getByTestId('lease')).toBeHidden();
       await page.close();
     });
+});
+
+test('on a tablet neither the note after a stop nor the stick covers a Stop, and the page leads back to automatic', async ({
+  browser,
+  world,
+}) => {
+  const page = await browser.newPage({ viewport: { width: 1024, height: 768 }, hasTouch: true, isMobile: true });
+  await takeControl(page, world);
+  await page.keyboard.down('w');
+  await page.evaluate(() => void window.dispatchEvent(new Event('blur')));
+  await page.keyboard.up('w');
+  const note = page.getByTestId('interrupted');
+  await expect(note).toBeVisible();
+  const stop = page.getByTestId('big-stop');
+  await expect(stop).toBeInViewport({ ratio: 1 });
+  const [n, s] = [(await note.boundingBox())!, (await stop.boundingBox())!];
+  expect(n.y + n.height).toBeLessThan(s.y);
+
+  const stick = page.getByTestId('stick');
+  const under = await stick.evaluate((el) => {
+    const header = document.querySelector('header')!.getBoundingClientRect();
+    const at = el.getBoundingClientRect();
+    window.scrollBy(0, at.top + at.height / 2 - header.bottom); // half of it is under the header
+    return document.elementFromPoint(at.left + at.width / 2, header.bottom - 10)!.closest('header') !== null;
+  });
+  expect(under).toBe(true);
+
+  await page.getByRole('button', { name: 'Give back' }).tap();
+  await page.getByRole('button', { name: 'Return to automatic (ato)' }).tap();
+  await expect(page.getByText('Not in manual mode (mnl)')).toBeVisible();
+  await page.close();
 });
 
 /** What may keep a person from driving, and what the screen says about it. */

@@ -167,8 +167,8 @@ async function manual(page: Page, hand: Hand, user: string): Promise<void> {
   });
   const place = `door-of-${user}`;
   await held(async () => {
-    await hand.write(page.getByLabel('Name of the point'), place);
-    await hand.press(button('Save this place'));
+    await hand.write(page.getByLabel('Name of a new point'), place);
+    await hand.press(button('Save where it is now'));
     await done(`save point ${place}`);
   });
   await held(async () => {

@@ -25,7 +25,12 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
       <Group justify="space-between" align="flex-start">
         <Group gap="lg" role="group" aria-label={t.before}>
           <Step done={!stale} name={t.steps.connected} />
-          <Step done={manual} name={t.steps.manual}>
+          <Step done={manual} name={manual ? t.steps.manual : t.notManual}>
+            {manual && !drive && !robot.control && (
+              <Do whyNot={noCommand} h={48} onClick={() => send('mode/set', { mode: 'ato' }, t.modeSent('ato'))}>
+                {t.leaveAto}
+              </Do>
+            )}
             {!manual && (
               <Do whyNot={noCommand} h={48} onClick={() => send('mode/set', { mode: 'mnl' }, t.modeSent('mnl'))}>
                 {t.toManual}
