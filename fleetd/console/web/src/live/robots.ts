@@ -135,6 +135,11 @@ export function useRobots(): readonly Robot[] {
   return useSyncExternalStore(census.subscribe, census.now);
 }
 
+/** A word that is found among all robots: who reads it is drawn again only if it changes. */
+export function useAmongRobots(find: (all: readonly Robot[]) => string): string {
+  return useSyncExternalStore(census.subscribe, () => find(census.now()));
+}
+
 /** The sites of the robots, in order: the values of their label site. */
 export function useSites(): string[] {
   return [...new Set(useRobots().flatMap((r) => r.labels.site ?? []))].sort();

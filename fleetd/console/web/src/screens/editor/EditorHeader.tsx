@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Badge, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Box, Button, Group, Menu, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import {
   IconArrowBackUp,
@@ -69,7 +69,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   };
   return (
     <Group justify="space-between" align="flex-start">
-      <Stack gap={2} flex="1 1 12rem">
+      <Stack gap={2} flex="1 1 12rem" miw={0}>
         <BackLink editor={editor} />
         <Group gap="xs">
           <Title order={1} size="h3" dir="auto">
@@ -85,30 +85,35 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
           {id} · {editor.saving === 'saved' && !changed ? t.publishNothing : t.state[editor.saving]}
         </Text>
-        {errors > 0 && (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            ta="start"
-            c="red"
-            onClick={() => jump(editor, wrong[0]!.pointer)}
-          >
-            {t.publishBlocked(errors)}: {say(wrong[0]!).text}
-          </Anchor>
-        )}
-        {errors === 0 && missing.length > 0 && (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            ta="start"
-            c="dimmed"
-            onClick={() => jump(editor, missing[0]!.pointer)}
-          >
-            {t.unfinished}: {say(missing[0]!).text}
-          </Anchor>
-        )}
+        {/* The line keeps its place without a problem: what is below must not move under the pointer. */}
+        <Box mih="1.4em">
+          {errors > 0 && (
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              ta="start"
+              lineClamp={1}
+              c="red"
+              onClick={() => jump(editor, wrong[0]!.pointer)}
+            >
+              {t.publishBlocked(errors)}: {say(wrong[0]!).text}
+            </Anchor>
+          )}
+          {errors === 0 && missing.length > 0 && (
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              ta="start"
+              lineClamp={1}
+              c="dimmed"
+              onClick={() => jump(editor, missing[0]!.pointer)}
+            >
+              {t.unfinished}: {say(missing[0]!).text}
+            </Anchor>
+          )}
+        </Box>
       </Stack>
       <Group gap="xs">
         <Tooltip label={`${t.undo} (Ctrl Z)`}>

@@ -14,7 +14,7 @@ import { EditorHeader } from './EditorHeader';
 import { Inspector } from './Inspector';
 import { ItemList } from './ItemList';
 import type { Kind } from './model';
-import { useAuthorsRobot } from './names';
+import { useAuthorsRobot, useSuggestingRobot } from './names';
 import { Palette } from './Palette';
 import { Problems } from './Problems';
 import { type Schema, useSchema } from './schemas';
@@ -130,6 +130,7 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
 function RobotSelect() {
   const t = useEditorTexts();
   const { robot, choose } = useAuthorsRobot();
+  const suggests = useSuggestingRobot();
   const ids = useRobots()
     .map((r) => r.id)
     .sort();
@@ -140,7 +141,7 @@ function RobotSelect() {
       searchable
       clearable
       limit={100}
-      placeholder={t.noRobot}
+      placeholder={suggests ? t.suggestsNames(suggests) : t.noRobot}
       value={ids.includes(robot) ? robot : null}
       data={ids}
       onChange={(v) => choose(v ?? '')}

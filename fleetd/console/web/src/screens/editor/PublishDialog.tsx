@@ -98,7 +98,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
             onChange={(e) => setWhy(e.currentTarget.value)}
           />
           <Text size="sm" fw={600}>
-            {t.diff(entry.rev > 0 ? t.revisionNumber(entry.rev) : t.nothingPublished, t.draftWord)}
+            {entry.rev > 0 ? t.diff(t.revisionNumber(entry.rev), t.draftWord) : t.firstRevision}
           </Text>
           {published.isError && <Refused error={published.error} onRetry={() => void published.refetch()} />}
           {(entry.rev === 0 || published.data) && <DiffView from={published.data} to={write(kind, editor.doc)} />}

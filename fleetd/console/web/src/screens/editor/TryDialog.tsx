@@ -10,6 +10,7 @@ import { useRobot, useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
+import { useTermWords } from '../../text/terms';
 import { flat, write } from './model';
 import { useAuthorsRobot } from './names';
 import { useEditorTexts } from './text';
@@ -42,6 +43,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
     setID(to);
     if (to) remember(to); // names and conditions are of the same robot then
   };
+  const words: Record<string, string> = useTermWords().Status;
   const may = useMay('try');
   const mayCommand = useMay('command');
   const { kind, doc, selected } = editor;
@@ -52,6 +54,8 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   const [tookFrom, setTookFrom] = useState<string>(); // the robot that was set to manual here
 
   const closed = useRef(false);
+  const [chosenAtFirst] = useState(id !== '');
+  const [endedHere, setEndedHere] = useState(false);
 
   const giveBack = () => {
     if (!running.current) return;
@@ -83,6 +87,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
 
   const start = async () => {
     setError(undefined);
+    setEndedHere(false);
     setState({ phase: 'asking' });
     try {
       const { perform } = await data(
@@ -210,7 +215,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
             </Stack>
           </Alert>
         )}
-        {tookFrom === id && robot?.mode === 'mnl' && !busy && (
+        {mayCommand && (tookFrom === id || state.phase === 'ended') && robot?.mode === 'mnl' && !busy && (
           <Button
             variant="light"
             onClick={() => {
@@ -225,17 +230,18 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
         <Text size="sm" role="status" fw={600}>
           {state.phase === 'asking' && own.accepted}
           {state.phase === 'running' && own.running}
-          {state.phase === 'ended' && (state.ok ? own.done : own.ended(state.state, state.why))}
+          {state.phase === 'ended' &&
+            (state.ok ? own.done : endedHere ? own.endedHere : own.ended(words[state.state] ?? state.state, state.why))}
         </Text>
         <Group justify="flex-end">
           {hasLine && (
             <CommandLine lines={[lineOf('try-text', { path: { id }, body: { ...asked, text: '' }, of: editor.id })]} />
           )}
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} data-autofocus={chosenAtFirst || undefined}>
             {busy ? own.closeEnds : t.close}
           </Button>
           {busy ? (
-            <Button color="red.9" h={48} onClick={() => void end(id)}>
+            <Button color="red.9" h={48} onClick={() => (setEndedHere(true), void end(id))}>
               {own.stop}
             </Button>
           ) : (

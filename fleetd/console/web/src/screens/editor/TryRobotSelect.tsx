@@ -52,7 +52,8 @@ export function TryRobotSelect({
       value={robots.some((r) => r.id === value) ? value : null}
       disabled={disabled}
       onChange={(v) => onChange(v ?? '')}
-      data-autofocus
+      // It opens when it gets the focus, and would cover what the chosen robot is about to do.
+      data-autofocus={!value || undefined}
     />
   );
 }

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
 
 import { api, data, type Schemas } from '../../api/client';
+import { useAmongRobots } from '../../live/robots';
 import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
+import { suggesting } from './suggesting';
 
 type Detail = Schemas['Detail'];
 
@@ -23,6 +25,12 @@ export const useAuthorsRobot = create<Choice>()((set) => ({
   },
 }));
 
+/** The author's robot; until one is chosen, the first connected one has the names that are suggested. */
+export function useSuggestingRobot(): string {
+  const chosen = useAuthorsRobot((s) => s.robot);
+  return useAmongRobots((all) => suggesting(chosen, all));
+}
+
 /** Names that the fields of actions may have. */
 export type Names = Record<string, string[]>;
 
@@ -41,7 +49,7 @@ const unique = (...lists: (readonly string[] | null | undefined)[]) =>
 
 /** What the library, the assets and the chosen robot have, by the field that names it. */
 export function useNames(): Names {
-  const robot = useAuthorsRobot((s) => s.robot);
+  const robot = useSuggestingRobot();
   const acts = useEntries('act').data ?? [];
   const assets =
     useQuery({ queryKey: ['assets'], queryFn: async () => (await data(api.GET('/api/v1/assets'))).assets ?? [] })

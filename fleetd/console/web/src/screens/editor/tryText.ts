@@ -45,7 +45,7 @@ export const useTryTexts = texts(
     faulty: 'The draft has errors, or something is still missing. See the list of problems.',
     notManual: (robot: string, mode: string) =>
       mode === 'ato'
-        ? `${robot} performs by itself now (mode ato). Manual mode ends its story.`
+        ? `${robot} is in automatic mode (ato). Manual mode ends its story.`
         : `${robot} is in mode ${mode}. It has to be in manual mode (mnl).`,
     manual: 'Set it to manual mode (mnl)',
     stopped: (robot: string, state: string) => `${robot}: ${state}. Its page says why, and what to do next.`,
@@ -57,6 +57,7 @@ export const useTryTexts = texts(
     accepted: 'Accepted: the robot begins.',
     running: 'The robot performs it. Closing this dialog ends it.',
     done: 'The robot says that it has performed it. Control is given back.',
+    endedHere: 'You ended it. Control is given back.',
     ended: (state: string, why: string) => `It ended: ${state}${why ? `, ${why}` : ''}. Control is given back.`,
   },
   {
@@ -102,7 +103,7 @@ export const useTryTexts = texts(
     faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
     notManual: (robot, mode) =>
       mode === 'ato'
-        ? `${robot} führt jetzt von selbst auf (Modus ato). Der manuelle Modus beendet seine Geschichte.`
+        ? `${robot} ist im automatischen Modus (ato). Der manuelle Modus beendet seine Geschichte.`
         : `${robot} ist im Modus ${mode}. Er muss im manuellen Modus (mnl) sein.`,
     manual: 'In den manuellen Modus setzen (mnl)',
     stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
@@ -115,6 +116,7 @@ export const useTryTexts = texts(
     accepted: 'Angenommen: der Roboter beginnt.',
     running: 'Der Roboter führt es auf. Wird dieser Dialog geschlossen, endet es.',
     done: 'Der Roboter meldet, dass er es aufgeführt hat. Die Steuerung ist zurückgegeben.',
+    endedHere: 'Sie haben es beendet. Die Steuerung ist zurückgegeben.',
     ended: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}. Die Steuerung ist zurückgegeben.`,
   },
 );

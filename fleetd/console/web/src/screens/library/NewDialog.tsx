@@ -62,15 +62,19 @@ export function NewDialog({ kind, taken, onClose, onMade }: Props) {
       onMade={onMade}
       send={() => save(kind, id, content(kind, id, { [language]: name.trim() || id }), 0)}
     >
-      <TextInput
-        label={t.displayName}
-        value={name}
-        maxLength={64}
-        data-autofocus
-        onChange={(e) => setName(e.currentTarget.value)}
-        dir="auto"
-      />
-      <IdInput label={t.id} value={id} taken={taken} onChange={setOwn} />
+      {(free) => (
+        <>
+          <TextInput
+            label={t.displayName}
+            value={name}
+            maxLength={64}
+            data-autofocus
+            onChange={(e) => setName(e.currentTarget.value)}
+            dir="auto"
+          />
+          <IdInput label={t.id} value={id} taken={free} onChange={setOwn} />
+        </>
+      )}
     </Form>
   );
 }
@@ -90,7 +94,7 @@ export function DuplicateDialog({ kind, id, taken, onClose }: Props & { id: stri
       onClose={onClose}
       send={() => duplicate(kind, id, to)}
     >
-      <IdInput label={t.copyId} value={to} taken={taken} onChange={setTo} autofocus />
+      {(free) => <IdInput label={t.copyId} value={to} taken={free} onChange={setTo} autofocus />}
     </Form>
   );
 }
@@ -129,7 +133,8 @@ interface FormProps extends Props {
   line?: string;
   id: string;
   send: () => Promise<unknown>;
-  children: ReactNode;
+  /** The fields. The ids that are taken do not include the one that is being made. */
+  children: (taken: readonly string[]) => ReactNode;
 }
 
 function Form({ kind, title, submit, line, id, taken, onClose, onMade, send, children }: FormProps) {
@@ -155,7 +160,7 @@ function Form({ kind, title, submit, line, id, taken, onClose, onMade, send, chi
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
       <form onSubmit={(e) => void onSubmit(e)}>
         <Stack>
-          {children}
+          {children(busy ? [] : taken)}
           {error !== undefined && <Refused error={error} />}
           <Group justify="flex-end">
             {line && <CommandLine lines={[line]} />}
