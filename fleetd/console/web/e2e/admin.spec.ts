@@ -178,7 +178,7 @@ test('a robot is enrolled with a line to paste, which a QR code holds too', asyn
   await signInAsAdmin(page, world, '/admin?tab=enrol');
   await live(page);
   await page.getByRole('textbox', { name: 'Name of the robot' }).fill('r9');
-  await page.getByRole('button', { name: 'Make the line' }).click();
+  await page.getByRole('button', { name: 'Get the line for the robot' }).click();
   const line = page.getByRole('status').locator('pre').first();
   await expect(line).toContainText('robotd enrol --token');
   await expect(page.getByRole('img', { name: 'QR code with the line for r9' })).toBeVisible();

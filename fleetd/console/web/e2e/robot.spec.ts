@@ -22,7 +22,7 @@ test.describe('by touch, on a phone', () => {
     await page.getByLabel('Why may it move again?').fill('the child is with its parents');
     await page.getByRole('button', { name: 'Release', exact: true }).tap();
 
-    await expect(way).toContainText('It may not move');
+    await expect(way).toContainText('It is not allowed to move yet');
     await way.getByRole('button', { name: 'Enable' }).tap();
     await expect(way).toContainText('It performs.');
     await expect(page.getByTestId('way-out').getByRole('button')).toHaveCount(0);

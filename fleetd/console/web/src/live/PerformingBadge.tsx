@@ -7,7 +7,7 @@ import type { Robot } from '../api/client';
 import { texts } from '../text/language';
 import { useReasonTexts } from '../text/reasons';
 import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
-import { performing, type Performing, type Term, type Tone } from './performing';
+import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
 
 export const usePerformingTexts = texts(
   {
@@ -17,7 +17,8 @@ export const usePerformingTexts = texts(
     activity: 'performing an activity',
     interrupt: 'reacting to something',
     paused: 'paused',
-    paused_by_safety: 'paused: may not move',
+    paused_by_safety: 'paused by safety',
+    pausedToContinue: 'paused: waiting for Continue',
     story_ended: 'ready, no story runs',
     no_story: 'has no story',
     manual: 'in manual mode',
@@ -43,7 +44,8 @@ export const usePerformingTexts = texts(
     activity: 'führt eine Aktivität auf',
     interrupt: 'reagiert auf etwas',
     paused: 'Pause',
-    paused_by_safety: 'Pause: darf sich nicht bewegen',
+    paused_by_safety: 'Pause durch die Sicherheit',
+    pausedToContinue: 'Pause: wartet auf „Weiter“',
     story_ended: 'bereit, keine Geschichte läuft',
     no_story: 'hat keine Geschichte',
     manual: 'im Handbetrieb',
@@ -82,7 +84,8 @@ const icons: Record<Tone, typeof IconClock> = {
 
 /** What a robot does, in words. */
 export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): string {
-  return r.doing === 'failing' ? t.failingRounds(r.failed_rounds ?? 1) : t[r.doing];
+  if (r.doing === 'failing') return t.failingRounds(r.failed_rounds ?? 1);
+  return waitsForContinue(r) ? t.pausedToContinue : t[r.doing];
 }
 
 /** A function that says in words what it is about. */

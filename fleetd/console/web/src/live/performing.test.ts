@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Robot } from '../api/client';
-import { performing, type Performing } from './performing';
+import { performing, type Performing, waitsForContinue } from './performing';
 
 const base = {
   id: 'r1',
@@ -83,4 +83,11 @@ test.each(cases)('a robot that %s', (_, more, terms, of) => {
   const p = performing({ ...base, ...more });
   expect(p.of).toEqual(of);
   expect(p.terms.map((t) => t.join(' ')).join(', ')).toBe(terms);
+});
+
+test('a pause whose cause is over waits for a person to continue it', () => {
+  const paused = (why: string) =>
+    waitsForContinue({ doing: 'paused_by_safety', pause_holders: [{ token: 'safety', why, since: '' }] });
+  expect(paused('needs_continue')).toBe(true);
+  expect(paused('safety_latched')).toBe(false);
 });

@@ -37,6 +37,10 @@ export const allDoing = Object.keys(tones) as Doing[];
 /** Whether a robot stands idle in manual mode, because nobody has control of it. */
 export const undriven = (r: Pick<Robot, 'doing' | 'control'>): boolean => r.doing === 'manual' && !r.control;
 
+/** Whether a robot is paused though the cause is over: it waits until a person continues it. */
+export const waitsForContinue = (r: Pick<Robot, 'doing' | 'pause_holders'>): boolean =>
+  (r.doing === 'paused' || r.doing === 'paused_by_safety') && r.pause_holders.some((p) => p.why === 'needs_continue');
+
 /** Whether a robot can perform. In manual mode it waits on purpose only while a person drives it. */
 export const toneOf = (r: Pick<Robot, 'doing' | 'control'>): Tone =>
   undriven(r) ? 'attention' : (tones[r.doing] ?? 'away');

@@ -29,11 +29,11 @@ export function Each({
       </Button>
       <Collapse expanded={shown} w="100%">
         <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t.robot }}>
-          <Table data-testid="each" verticalSpacing={4} miw={520}>
+          <Table data-testid="each" verticalSpacing={4} miw={420}>
             <Table.Thead>
               <Table.Tr>
                 {[t.robot, ...head.filter((_, i) => used[i])].map((h) => (
-                  <Table.Th key={h} miw={100} style={{ whiteSpace: 'nowrap' }}>
+                  <Table.Th key={h} miw={80} style={{ whiteSpace: 'nowrap' }}>
                     {h}
                   </Table.Th>
                 ))}
@@ -49,7 +49,7 @@ export function Each({
                   </Table.Td>
                   {cells.map((c, i) =>
                     used[i] ? (
-                      <Table.Td key={i} miw={100} style={{ overflowWrap: 'anywhere' }}>
+                      <Table.Td key={i} miw={80} style={{ overflowWrap: 'anywhere' }}>
                         <Text size="sm" dir="auto" component="div">
                           {c}
                         </Text>

@@ -3,7 +3,7 @@ import { Alert, List, Stack } from '@mantine/core';
 import type { Problem } from '../../api/problem';
 import { useRobots } from '../../live/robots';
 import { Each } from './Each';
-import { changing, grouped, type Outcome, reportOf, stepOf, stepText, type What } from './model';
+import { changing, grouped, type Line, type Outcome, reportOf, stepOf, stepText, type What } from './model';
 import { useAssignTexts } from './text';
 
 /** Up to this many robots of a reason are named. */
@@ -39,6 +39,8 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
     const step = stepOf(reportOf(what.kind, r), false, r);
     return step === 'has' ? t.sameAlready : stepText(t, step);
   };
+  /** It keeps what it has only until it begins with what it was asked to have before. */
+  const underWay = (l: Line) => !l.note && same(l.robot) !== t.sameAlready && same(l.robot);
   const change = changing(o);
   const stay = o.lines.filter((l) => !l.changes);
   const away = change.filter((l) => !there.has(l.robot)).map((l) => l.robot);
@@ -70,7 +72,7 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
         rows={o.lines.map((l) => [
           l.robot,
           l.now ?? '',
-          l.changes ? l.then : t.stays,
+          l.changes ? l.then : underWay(l) || t.stays,
           [l.note, l.changes && !there.has(l.robot) && t.whenBack].filter(Boolean).join('; '),
         ])}
       />

@@ -54,7 +54,7 @@ export const useAssignTexts = texts(
     noTarget: 'Choose to whom.',
     asRefused: 'fleetd refuses it, see above.',
     updates: (n: number, total: number) => `${n} of ${total} selected robots would change`,
-    unchanged: (n: number) => (n === 1 ? '1 stays as it is' : `${n} stay as they are`),
+    unchanged: (n: number) => (n === 1 ? '1 gets no change' : `${n} get no change`),
     sameAlready: 'has it already',
     misfit: (n: number) => (n === 1 ? '1 lacks something for it' : `${n} lack something for it`),
     away: (n: number) =>
@@ -123,8 +123,7 @@ export const useAssignTexts = texts(
     changedValue: 'changed',
     valueOnHover: 'with another value',
     whenBacks: {
-      story:
-        'A robot begins with it at the moment that its present story was assigned with: usually after the present act.',
+      story: 'A robot begins with it when its present story was to begin: usually after the present act.',
       config: 'Settings apply at once; a robot names those that apply only after its next start.',
       settings: 'The setting applies at once; a robot says so if it applies only after its next start.',
       mode: 'The mode applies as the present one was assigned: at the next start-up, or at once.',
@@ -142,7 +141,7 @@ export const useAssignTexts = texts(
         .join(', '),
     lastShow: (n: number) => (n === 1 ? 'Show the assignment' : `Show the assignment (${n} robots)`),
     fleetd: 'fleetd itself',
-    forth: 'Forth again',
+    forth: 'Undo this',
     undoTitle: 'Back to what they had before',
     undoWhy: 'taken back in the console',
     undoNow: (n: number) => (n === 0 ? 'Take back' : n === 1 ? 'Take 1 robot back' : `Take ${n} robots back`),
@@ -207,7 +206,7 @@ export const useAssignTexts = texts(
     noTarget: 'Wählen, wem es zugewiesen wird.',
     asRefused: 'fleetd lehnt es ab, siehe oben.',
     updates: (n: number, total: number) => `${n} von ${total} ausgewählten Robotern würden sich ändern`,
-    unchanged: (n: number) => (n === 1 ? '1 bleibt, wie er ist' : `${n} bleiben, wie sie sind`),
+    unchanged: (n: number) => (n === 1 ? '1 bekommt keine Änderung' : `${n} bekommen keine Änderung`),
     sameAlready: 'hat es schon',
     misfit: (n: number) => (n === 1 ? '1 fehlt etwas dafür' : `${n} fehlt etwas dafür`),
     away: (n: number) =>
@@ -276,8 +275,7 @@ export const useAssignTexts = texts(
     changedValue: 'geändert',
     valueOnHover: 'mit anderem Wert',
     whenBacks: {
-      story:
-        'Ein Roboter beginnt damit zu dem Zeitpunkt, mit dem seine jetzige Geschichte zugewiesen wurde: meist nach dem jetzigen Akt.',
+      story: 'Ein Roboter beginnt damit, wann seine jetzige Geschichte beginnen sollte: meist nach dem jetzigen Akt.',
       config: 'Einstellungen gelten sofort; ein Roboter nennt die, die erst nach seinem nächsten Start gelten.',
       settings: 'Die Einstellung gilt sofort; ein Roboter sagt es, wenn sie erst nach seinem nächsten Start gilt.',
       mode: 'Der Modus gilt, wie der jetzige zugewiesen wurde: beim nächsten Start oder sofort.',
@@ -295,7 +293,7 @@ export const useAssignTexts = texts(
         .join(', '),
     lastShow: (n: number) => (n === 1 ? 'Die Zuweisung zeigen' : `Die Zuweisung zeigen (${n} Roboter)`),
     fleetd: 'fleetd selbst',
-    forth: 'Wieder hin',
+    forth: 'Dies rückgängig machen',
     undoTitle: 'Zurück zu dem, was sie vorher hatten',
     undoWhy: 'in der Konsole zurückgenommen',
     undoNow: (n: number) =>

@@ -25,6 +25,11 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
         {all.slice(0, most).map((r) => (
           <Group key={r.id} gap="xs" align="baseline">
             <RobotLink id={r.id} />
+            {r.labels.site && (
+              <Text size="sm" c="dimmed" dir="auto">
+                {r.labels.site}
+              </Text>
+            )}
             <PerformingBadge robot={r} link />
             <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
               {undriven(r) ? t.undriven : why(r, about)}
@@ -56,8 +61,8 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
 
 /** What a robot says about its state, in one line. */
 function why(r: Robot, about: ReturnType<typeof useAbout>): string {
-  if (r.presence.view !== 'online') return [r.presence.why, r.labels.site].filter(Boolean).join(', ');
+  if (r.presence.view !== 'online') return r.presence.why ?? '';
   const of = about(performing(r).of);
   const alert = r.alerts[0]?.detail;
-  return [of, alert !== of && alert, r.labels.site].filter(Boolean).join(', ');
+  return [of, alert !== of && alert].filter(Boolean).join(', ');
 }

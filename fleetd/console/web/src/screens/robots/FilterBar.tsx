@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, MultiSelect, Select, TextInput } from '@mantine/core';
+import { Button, Collapse, Group, MultiSelect, Select, Text, TextInput } from '@mantine/core';
 import { useDisclosure, useInterval, useMediaQuery } from '@mantine/hooks';
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
@@ -69,12 +69,35 @@ export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
           {t.filter.clear}
         </Button>
       )}
+      {!wide && !open && <Chosen filter={filter} />}
       {!wide && (
         <Collapse expanded={open} w="100%">
           {fields}
         </Collapse>
       )}
     </Group>
+  );
+}
+
+/** What is chosen, in words, while the filters themselves are folded away. */
+function Chosen({ filter }: { filter: Filter }) {
+  const words = usePerformingTexts();
+  const connection: Record<string, string> = usePresenceWords();
+  const modeWord = useModeWord();
+  const t = useRobotsTexts();
+  const parts = [
+    filter.labels.map((l) => `${l.key}=${l.value}`),
+    filter.doing.map((d) => words[d]),
+    filter.modes.map(modeWord),
+    filter.presence.map((p) => connection[p] ?? p),
+    filter.story ? [filter.story] : [],
+    filter.storyState.map((s) => t.storyState[s]),
+  ].flatMap((one) => (one.length > 0 ? [one.join(t.filter.or)] : []));
+  if (parts.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" w="100%" dir="auto" data-testid="chosen-filters">
+      {t.filter.only(parts.join('; '))}
+    </Text>
   );
 }
 
