@@ -28,7 +28,7 @@ export function WayOut() {
   if (steps.length === 0) {
     if (p.tone !== 'good') return null;
     return (
-      <Group gap={6} role="status" data-testid="way-out">
+      <Group gap={6} wrap="nowrap" align="flex-start" role="status" data-testid="way-out">
         <IconCircleCheck size={20} color="var(--mantine-color-green-6)" aria-hidden />
         <Text size="sm" dir="auto">
           {t.performs} {about(p.of)}
@@ -152,16 +152,17 @@ function modeKey(mode?: string): 'manual' | 'start_up' | 'safe_mode' | 'other_mo
 /** The first step, with the button that does it. */
 function Next({ step }: { step: Step }) {
   const t = useWayOutTexts();
+  const todo = t.todo[step.key === 'continue' && !step.token.startsWith('operator') ? 'resume' : step.key];
   return (
     <Stack gap={6} align="flex-start">
       <Text size="sm">
         <Text span fw={600}>
           {t.next}:{' '}
         </Text>
-        {t.todo[step.key] ?? <StepText step={step} />}
+        {todo ?? <StepText step={step} />}
       </Text>
       <Doing step={step} />
-      {t.todo[step.key] && (
+      {todo && (
         <Text size="sm" c="dimmed">
           <StepText step={step} />
         </Text>

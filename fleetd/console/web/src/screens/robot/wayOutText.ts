@@ -23,8 +23,7 @@ export const useWayOutTexts = texts(
       repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
       mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
       continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
-      resume:
-        'Its story waits after a stop or a lost connection, so that nothing moves by itself. Continue lets it go on.',
+      resume: 'Its story waits after a stop or a lost connection, so that nothing moves by itself.',
       failing: (rounds: number, error: string, hint: string) =>
         `Every act of its story ends with an error${rounds > 1 ? `, ${rounds} rounds in a row` : ''}${error ? `: ${error}` : ''}.${hint ? ` What helps: ${hint}.` : ''}`,
       over: (detail: string) =>
@@ -38,6 +37,7 @@ export const useWayOutTexts = texts(
       release: 'Make sure that it is safe, then release the stop.',
       mode: 'Switch it back to automatic: it goes on with its story.',
       continue: 'Continue when the reason for the pause is over.',
+      resume: 'Look that nobody is in its way, then continue: it can move at once.',
     } as Record<string, string>,
     doing: {
       adopt: 'Add to the fleet',
@@ -90,7 +90,7 @@ export const useWayOutTexts = texts(
       mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
       continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
       resume:
-        'Seine Geschichte wartet nach einem Stopp oder einer verlorenen Verbindung, damit sich nichts von selbst bewegt. „Weiter“ setzt sie fort.',
+        'Seine Geschichte wartet nach einem Stopp oder einer verlorenen Verbindung, damit sich nichts von selbst bewegt.',
       failing: (rounds: number, error: string, hint: string) =>
         `Jeder Akt seiner Geschichte endet mit einem Fehler${rounds > 1 ? `, ${rounds} Runden in Folge` : ''}${error ? `: ${error}` : ''}.${hint ? ` Was hilft: ${hint}.` : ''}`,
       over: (detail: string) =>
@@ -103,6 +103,7 @@ export const useWayOutTexts = texts(
       release: 'Sehen Sie nach, dass es sicher ist, und geben Sie dann den Stopp frei.',
       mode: 'Bringen Sie ihn zurück in die Automatik: er macht mit seiner Geschichte weiter.',
       continue: 'Weiter, wenn der Grund der Pause vorbei ist.',
+      resume: 'Sehen Sie nach, dass niemand im Weg ist, dann „Weiter“: er kann sofort losfahren.',
     } as Record<string, string>,
     doing: {
       adopt: 'In die Flotte aufnehmen',
