@@ -148,8 +148,8 @@ func TestRobotThatCameAndLeftAgainIsSentTheStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.locked(func() { w.away["r1"] = true })
 		w.issue("r1", "safety/stop")
-		w.Came("r1")
-		w.Left("r1")
+		w.RobotOnline("r1")
+		w.RobotOffline("r1")
 		synctest.Wait()
 		if n := len(w.sents("safety/stop")); n != 2 {
 			t.Errorf("the stop was sent %d times to a robot that came and left, want twice", n)
