@@ -104,7 +104,7 @@ export function Mode({ r }: { r: Robot }) {
 
 export function Story({ r }: { r: Robot }) {
   const t = useRobotsTexts();
-  const acts = useActs(r.story?.id);
+  const acts = useActs(r.story);
   const reasons: Record<string, string> = useReasonTexts();
   const { desired } = r;
   const waits = desired.story && !desired.converged;
