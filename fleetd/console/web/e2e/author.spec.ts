@@ -224,6 +224,8 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   const dialog = page.getByRole('dialog');
   // It is the only robot that is ready, so it is chosen; the others are listed with the reason.
   await expect(dialog.getByRole('combobox', { name: 'Robot that performs it' })).toHaveValue('r1');
+  await expect(dialog.getByTestId('what-it-does')).toBeVisible();
+  await expect(page.getByRole('option')).toHaveCount(0); // the list would cover it
   await dialog.getByRole('combobox', { name: 'Robot that performs it' }).click();
   await expect(page.getByRole('option', { name: 'r1 in manual mode (mnl), enabled' })).toBeVisible();
   await expect(page.getByRole('option', { name: /^r3 .*needs manual mode/ })).toBeVisible();
