@@ -100,14 +100,15 @@ func (f Facts) ApplyPresence(p schema.Presence, retained bool, at time.Time) Fac
 }
 
 // ApplyHeartbeat applies a heartbeat, which proves that its session is online. A heartbeat that was
-// in flight when its session ended proves nothing, but one that arrives Late after the end
-// proves that the end was false.
+// in flight when its session ended proves nothing. One that arrives Late after the end proves that
+// the end was false, and so does one that arrives while the session after it has been silent for as
+// long: the two presence documents arrived in the wrong order.
 func (f Facts) ApplyHeartbeat(h schema.Heartbeat, at time.Time) Facts {
 	if f.hasEnded(h.Session) {
-		if h.Session != f.Session || at.Sub(f.StateAt) < Late {
+		if at.Sub(f.StateAt) < Late || h.Session != f.Session && at.Sub(f.AliveAt) < Late {
 			return f
 		}
-		f = f.reopen()
+		f = f.reopen(h.Session)
 	}
 	f = f.begin(h.Session, at)
 	f.AliveAt, f.Link = at, h.Link.State
@@ -146,10 +147,10 @@ func (f Facts) recordBoot(boot string, retained bool, at time.Time) Facts {
 	return f
 }
 
-// reopen removes the current session from the ended ones.
-func (f Facts) reopen() Facts {
+// reopen removes a session from the ended ones.
+func (f Facts) reopen(session string) Facts {
 	for i := range f.ended {
-		if f.ended[i] == f.Session {
+		if f.ended[i] == session {
 			f.ended[i] = ""
 		}
 	}

@@ -120,6 +120,7 @@ func TestLatePresenceOfAnotherSessionIsIgnored(t *testing.T) {
 	})
 }
 
+// Only a heartbeat reopens a session, and only if the current one has been silent for Late.
 func TestEndedSessionStaysEnded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
@@ -130,7 +131,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 			if f.ApplyPresence(schema.Presence{State: schema.PresenceOnline, Session: session}, false, now) != f {
 				rt.Fatalf("after %v, the presence document of %s reopened it", said, session)
 			}
-			late := session == f.Session && now.Sub(f.StateAt) >= Late
+			late := now.Sub(f.StateAt) >= Late && (session == f.Session || now.Sub(f.AliveAt) >= Late)
 			if g := f.ApplyHeartbeat(schema.Heartbeat{Session: session}, now); (g != f) != late {
 				rt.Fatalf("after %v, the heartbeat of %s led to %+v", said, session, g)
 			}
