@@ -8,12 +8,14 @@ import { type FocusEvent, useEffect, useRef } from 'react';
  */
 export function useEarlyKeys(palette: SpotlightStore) {
   const early = useRef<string | undefined>(''); // undefined: the field has had the focus since the opening
+  const field = useRef<HTMLInputElement>(undefined); // the last one that had the focus
   useEffect(() => {
     const closed = palette.subscribe(({ opened }) => {
       if (!opened) early.current = '';
     });
     const keep = (e: KeyboardEvent) => {
       if (!palette.getState().opened || early.current === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.target === field.current) return; // opened again before it was gone, it kept the focus
       if (e.key.length === 1) early.current += e.key;
       else if (e.key !== 'Enter') return;
       e.preventDefault();
@@ -28,6 +30,7 @@ export function useEarlyKeys(palette: SpotlightStore) {
   return (e: FocusEvent<HTMLInputElement>) => {
     if (early.current) write(e.currentTarget, early.current);
     early.current = undefined;
+    field.current = e.currentTarget;
   };
 }
 
