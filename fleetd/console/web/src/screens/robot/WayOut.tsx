@@ -14,7 +14,7 @@ import { Do, useWhyNot } from './Do';
 import { useFleetdNow, usePage } from './page';
 import { PartLines } from './PartLines';
 import { change, noteRelease } from './sending';
-import { blocker, type Step, wayOut } from './wayOut';
+import { blocker, type Step, stepID, wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
 
 /** Why the robot does not perform, what to do next, and what comes after it. */
@@ -54,7 +54,7 @@ export function WayOut() {
           <PartLines />
         </Group>
         <Cause />
-        <Next key={JSON.stringify(first)} step={first!} />
+        <Next key={stepID(first!)} step={first!} />
         {rest.length > 0 && (
           <Stack gap={6}>
             <Text size="sm" fw={600}>
@@ -64,7 +64,7 @@ export function WayOut() {
               {rest.map((s, i) => {
                 const first = blocker(steps, i + 1);
                 return (
-                  <List.Item key={JSON.stringify(s)} data-testid={`then-${s.key}`}>
+                  <List.Item key={stepID(s)} data-testid={`then-${s.key}`}>
                     <Stack gap={4} align="flex-start">
                       <StepText step={s} />
                       <Doing step={s} later={first ? t.first(stepName(t, first)) : ''} />

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import type { Detail } from './page';
-import { blocker, wayOut } from './wayOut';
+import { blocker, stepID, wayOut } from './wayOut';
 
 const well = {
   id: 'r1',
@@ -33,6 +33,12 @@ test('the way out of a switched-off robot is complete, and says what has to come
   expect(keys(r)).toEqual(['release', 'reset', 'enable', 'continue']);
   const steps = wayOut(r);
   expect(steps.map((_, n) => blocker(steps, n)?.key)).toEqual([undefined, 'release', 'release', 'enable']);
+});
+
+test('a step is the same one when more becomes known of it: its dialog stays open', () => {
+  const stopped = (latch: object) =>
+    wayOut(robot({ safety: 'DISABLED', latches: [{ id: 'stop-1', level: 'stop', since: '', ...latch }] }))[0]!;
+  expect(stepID(stopped({ unpersisted: true }))).toBe(stepID(stopped({ why: 'a child', by: 'ann' })));
 });
 
 test('a pause of a person outlasts manual control, and is continued in automatic', () => {

@@ -12,6 +12,20 @@ export type Step =
   /** A pause that ends by itself. */
   | { key: 'over'; detail: string };
 
+/** Names a step while it lasts. What is known of its stop or cause may change meanwhile: a dialog stays open. */
+export function stepID(s: Step): string {
+  switch (s.key) {
+    case 'release':
+      return `release ${s.latch.id}`;
+    case 'repair':
+      return `repair ${s.unit}`;
+    case 'continue':
+      return `continue ${s.token}`;
+    default:
+      return s.key;
+  }
+}
+
 /** Tokens of ato's own: they end with the interrupt or the activity that holds them. */
 const own = /^(interrupt|activity)(:|$)/;
 
