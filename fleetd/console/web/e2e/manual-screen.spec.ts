@@ -43,6 +43,22 @@ test('leaving stops the robot, gives control back and returns it to automatic if
   await expect(page.getByText('performing', { exact: true }).first()).toBeVisible();
 });
 
+test('each part shows the command lines that do the same', async ({ page }) => {
+  await page.goto('/robots/r1/manual');
+  await live(page);
+  const lines = async (part: string) => {
+    await page.getByRole('region', { name: part, exact: true }).getByRole('button', { name: 'Command lines' }).click();
+    const text = await page.getByTestId('command-line').innerText();
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('command-line')).toBeHidden();
+    return text;
+  };
+  expect(await lines('Face')).toContain('# smile\nfleetd manual face r1 --face=smile');
+  expect(await lines('Head')).toContain('fleetd manual head-motion r1 --motion=nod');
+  await page.getByRole('textbox', { name: 'What to say' }).fill('Hello');
+  expect(await lines('Sound and speech')).toContain('fleetd manual say r1 --text=Hello');
+});
+
 test('points, faces, motions and acts: the robot answers each', async ({ page, world }) => {
   await takeControl(page, world);
   await page.getByRole('button', { name: 'smile' }).click();

@@ -5,15 +5,15 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { api } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { clock } from '../../text/time';
-import { Do, useSend, useWhyNot } from '../robot/Do';
+import { Do, useWhyNot } from '../robot/Do';
 import { useEvents, usePage } from '../robot/page';
+import { PartLines } from '../robot/PartLines';
 import { Drive, leaseFor, useDriving } from './drive';
 import { useManualTexts } from './text';
 
 /** What is needed before a person drives, and who has control. */
 export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => void }) {
   const t = useManualTexts();
-  const send = useSend();
   const { robot, stale } = usePage();
   const noCommand = useWhyNot('command');
   const manual = robot.mode === 'mnl' && robot.mode_phase === 'running';
@@ -21,18 +21,18 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
   const held = robot.doing === 'waiting_for_release';
   if (drive && manual && enabled && !stale) return null; // nothing is left to do, and on a phone the stick needs the room
   return (
-    <Card withBorder padding="sm">
-      <Group justify="space-between" align="flex-start">
+    <Card withBorder padding="sm" data-part>
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
         <Group gap="lg" role="group" aria-label={t.before}>
           <Step done={!stale} name={t.steps.connected} />
           <Step done={manual} name={manual ? t.steps.manual : t.notManual}>
             {manual && !drive && !robot.control && (
-              <Do whyNot={noCommand} h={48} onClick={() => send('mode/set', { mode: 'ato' }, t.modeSent('ato'))}>
+              <Do whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.modeSent('ato')]}>
                 {t.leaveAto}
               </Do>
             )}
             {!manual && (
-              <Do whyNot={noCommand} h={48} onClick={() => send('mode/set', { mode: 'mnl' }, t.modeSent('mnl'))}>
+              <Do whyNot={noCommand} h={48} sends={['mode/set', { mode: 'mnl' }, t.modeSent('mnl')]}>
                 {t.toManual}
               </Do>
             )}
@@ -45,7 +45,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
                     whyNot={noCommand || (held ? t.stopHolds : '')}
                     explain={held}
                     h={48}
-                    onClick={() => send('safety/enable', {}, t.enableSent)}
+                    sends={['safety/enable', {}, t.enableSent]}
                   >
                     {t.enable}
                   </Do>
@@ -57,6 +57,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
             {!drive && <Take began={began} />}
           </Step>
         </Group>
+        <PartLines />
       </Group>
     </Card>
   );

@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
 import { api, data } from '../../api/client';
-import { Do, useSend } from '../robot/Do';
+import { Do } from '../robot/Do';
 import { usePage } from '../robot/page';
+import { CommandButton } from './CommandButton';
 import { type Drive, useDriving } from './drive';
 import { type At, toFloor, toScreen, type View, viewOf } from './floor';
 import { Part } from './Part';
@@ -25,7 +26,6 @@ export function usePoints(id: string) {
 export function Floor({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const { id } = usePage();
-  const send = useSend();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
   const whyNotHalt = useWhyNotManual(drive);
   const { figures, path } = useDriving();
@@ -82,17 +82,18 @@ export function Floor({ drive }: { drive?: Drive }) {
           w={100}
           size="md"
         />
-        <Do
-          whyNot={whyNot || (target ? '' : t.needTarget)}
-          h={48}
-          onClick={() => {
-            const name = `${number(target!.x)}, ${number(target!.y)}`;
-            void send('manual/goto', { x_m: target!.x, y_m: target!.y, speed_mps: drive?.speed.mps }, t.go(name));
-          }}
+        <CommandButton
+          whyNot={whyNot}
+          lacks={target ? '' : t.needTarget}
+          sends={[
+            'manual/goto',
+            { x_m: target?.x, y_m: target?.y, speed_mps: drive?.speed.mps },
+            t.go(`${number(target?.x)}, ${number(target?.y)}`),
+          ]}
         >
           {target ? t.goHere(number(target.x), number(target.y)) : t.goTarget}
-        </Do>
-        <Do whyNot={whyNotHalt} h={48} onClick={() => send('manual/stop', {}, t.haltDone)}>
+        </CommandButton>
+        <Do whyNot={whyNotHalt} h={48} sends={['manual/stop', {}, t.haltDone]}>
           {t.halt}
         </Do>
       </Group>

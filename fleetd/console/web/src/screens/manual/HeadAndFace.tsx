@@ -15,8 +15,10 @@ import {
 import { useState } from 'react';
 
 import type { Schemas } from '../../api/client';
-import { Do, useSend } from '../robot/Do';
+import { verbLine } from '../../api/commandline';
+import { useSend } from '../robot/Do';
 import { usePage } from '../robot/page';
+import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
 import { Part } from './Part';
 import { useManualTexts } from './text';
@@ -43,8 +45,11 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   const whyNot = useWhyNotManual(drive, 'manual/head');
   const [yaw, setYaw] = useState(0);
   const [pitch, setPitch] = useState(0);
-  const look = (y: number, p: number) =>
-    void send('manual/head', { ...(unit.yaw_rad && { yaw_rad: y }), ...(unit.pitch_rad && { pitch_rad: p }) }, t.look);
+  const look = (y: number, p: number): [string, Record<string, unknown>, string] => [
+    'manual/head',
+    { ...(unit.yaw_rad && { yaw_rad: y }), ...(unit.pitch_rad && { pitch_rad: p }) },
+    t.look,
+  ];
   return (
     <Part title={t.head}>
       {unit.yaw_rad && (
@@ -55,7 +60,7 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
           value={-yaw}
           off={!!whyNot}
           onChange={(v) => setYaw(-v)}
-          onEnd={(v) => look(-v, pitch)}
+          onEnd={(v) => void send(...look(-v, pitch))}
         />
       )}
       {unit.pitch_rad && (
@@ -65,30 +70,24 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
           value={pitch}
           off={!!whyNot}
           onChange={setPitch}
-          onEnd={(v) => look(yaw, v)}
+          onEnd={(v) => void send(...look(yaw, v))}
         />
       )}
       <Group gap="xs">
-        <Do
+        <CommandButton
           whyNot={whyNot}
-          h={48}
-          onClick={() => {
+          sends={look(0, 0)}
+          first={() => {
             setYaw(0);
             setPitch(0);
-            look(0, 0);
           }}
         >
           {t.straight}
-        </Do>
+        </CommandButton>
         {unit.motions?.map((m) => (
-          <Do
-            key={m}
-            whyNot={whyNot}
-            h={48}
-            onClick={() => void send('manual/head-motion', { motion: m }, t.motion(m))}
-          >
+          <CommandButton key={m} whyNot={whyNot} sends={['manual/head-motion', { motion: m }, t.motion(m)]}>
             {m}
-          </Do>
+          </CommandButton>
         ))}
       </Group>
     </Part>
@@ -142,6 +141,7 @@ const faces: Record<string, typeof IconMoodSmile> = {
 function Faces({ unit, drive }: { unit: Unit; drive?: Drive }) {
   const t = useManualTexts();
   const send = useSend();
+  const { id } = usePage();
   const whyNot = useWhyNotManual(drive);
   const [shown, setShown] = useState('');
   return (
@@ -160,6 +160,7 @@ function Faces({ unit, drive }: { unit: Unit; drive?: Drive }) {
               aria-disabled={!!whyNot || undefined}
               data-disabled={!!whyNot || undefined}
               title={whyNot || undefined}
+              data-line={verbLine('manual/face', { face: name }, [id])}
               onClick={() => {
                 if (whyNot) return;
                 setShown(name);

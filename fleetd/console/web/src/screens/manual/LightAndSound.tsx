@@ -1,8 +1,9 @@
 import { Box, CheckIcon, ColorInput, ColorSwatch, Group, Select, Slider, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 
-import { Do, useSend } from '../robot/Do';
+import { useSend } from '../robot/Do';
 import { usePage } from '../robot/page';
+import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
 import { Part } from './Part';
 import { useManualTexts } from './text';
@@ -33,7 +34,6 @@ export function LightAndSound({ drive }: { drive?: Drive }) {
 
 function Lights({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
-  const send = useSend();
   const whyNot = useWhyNotManual(drive);
   const [colour, setColour] = useState('#3b5bdb');
   const [pattern, setPattern] = useState<(typeof patterns)[number]>('solid');
@@ -75,13 +75,12 @@ function Lights({ drive }: { drive?: Drive }) {
           w={140}
           data={patterns.map((p) => ({ value: p, label: t.patterns[p] }))}
         />
-        <Do
+        <CommandButton
           whyNot={whyNot}
-          h={48}
-          onClick={() => void send('manual/led', { colour, pattern }, t.lightSent(`${colour}, ${t.patterns[pattern]}`))}
+          sends={['manual/led', { colour, pattern }, t.lightSent(`${colour}, ${t.patterns[pattern]}`)]}
         >
           {t.light}
-        </Do>
+        </CommandButton>
       </Group>
     </Part>
   );
@@ -127,13 +126,13 @@ function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) 
             size="md"
             flex={1}
           />
-          <Do
-            whyNot={whyNot || (sound ? '' : t.chooseSound)}
-            h={48}
-            onClick={() => void send('manual/sound', { sound }, t.playSent(sound!))}
+          <CommandButton
+            whyNot={whyNot}
+            lacks={sound ? '' : t.chooseSound}
+            sends={['manual/sound', { sound }, t.playSent(sound ?? '')]}
           >
             {t.play}
-          </Do>
+          </CommandButton>
         </Group>
       )}
       <Textarea
@@ -158,13 +157,13 @@ function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) 
             w={130}
           />
         )}
-        <Do
-          whyNot={whyNot || (text.trim() ? '' : t.needText)}
-          h={48}
-          onClick={() => void send('manual/say', { text, ...(language && { language }) }, t.saySent)}
+        <CommandButton
+          whyNot={whyNot}
+          lacks={text.trim() ? '' : t.needText}
+          sends={['manual/say', { text, ...(language && { language }) }, t.saySent]}
         >
           {t.say}
-        </Do>
+        </CommandButton>
       </Group>
     </Part>
   );

@@ -1,6 +1,8 @@
 import { Card, Group, Stack, Title } from '@mantine/core';
 import type { ReactNode, Ref } from 'react';
 
+import { PartLines } from '../robot/PartLines';
+
 interface Props {
   title: string;
   /** Beside the title. */
@@ -12,13 +14,16 @@ interface Props {
 /** One part of the screen. */
 export function Part({ title, aside, place, children }: Props) {
   return (
-    <Card withBorder padding="md" component="section" aria-label={title} ref={place}>
+    <Card withBorder padding="md" component="section" aria-label={title} ref={place} data-part>
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <Title order={2} size="h4">
             {title}
           </Title>
-          {aside}
+          <Group gap="xs">
+            {aside}
+            <PartLines />
+          </Group>
         </Group>
         {children}
       </Stack>

@@ -2,8 +2,9 @@ import { ActionIcon, Checkbox, Group, Stack, Text, TextInput } from '@mantine/co
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
-import { Do, useSend } from '../robot/Do';
+import { useSend } from '../robot/Do';
 import { usePage } from '../robot/page';
+import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
 import { usePoints } from './Floor';
 import { Part } from './Part';
@@ -38,13 +39,12 @@ export function Points({ drive }: { drive?: Drive }) {
               const to = angled || !p.at ? { point: p.name } : { x_m: p.at.x_m, y_m: p.at.y_m };
               return (
                 <Group gap={2} key={p.name} wrap="nowrap">
-                  <Do
+                  <CommandButton
                     whyNot={whyNotGo}
-                    h={48}
-                    onClick={() => void send('manual/goto', { ...to, speed_mps: drive?.speed.mps }, t.go(p.name))}
+                    sends={['manual/goto', { ...to, speed_mps: drive?.speed.mps }, t.go(p.name)]}
                   >
                     <span dir="auto">{p.name}</span>
-                  </Do>
+                  </CommandButton>
                   {p.from === 'taught' && (
                     <ActionIcon
                       size={48}
@@ -73,13 +73,13 @@ export function Points({ drive }: { drive?: Drive }) {
             size="md"
             onChange={(e) => setName(e.currentTarget.value)}
           />
-          <Do
-            whyNot={whyNot || (name ? '' : t.needName)}
-            h={48}
-            onClick={() => void send('manual/save-point', { point: name }, t.saved(name))}
+          <CommandButton
+            whyNot={whyNot}
+            lacks={name ? '' : t.needName}
+            sends={['manual/save-point', { point: name }, t.saved(name)]}
           >
             {t.savePoint}
-          </Do>
+          </CommandButton>
         </Group>
       )}
     </Part>
