@@ -1,1 +1,0 @@
-import{Gt as e,Rt as t}from"./index-Cr3smr41.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
