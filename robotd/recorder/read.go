@@ -68,7 +68,7 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			return c, nil
-		case cutOff(err):
+		case cutOff(err, begin):
 			c.Cut = err
 			return c, nil
 		case err != nil:
@@ -80,10 +80,15 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 	}
 }
 
-// cutOff reports whether a file ended within a record.
-func cutOff(err error) bool {
+// cutOff reports whether a file ended within a record. A damaged chunk may also decompress to
+// less than it says, but is not the end of the file.
+func cutOff(err error, rest *bufio.Reader) bool {
 	var truncated *mcap.ErrTruncatedRecord
-	return errors.As(err, &truncated) || errors.Is(err, io.ErrUnexpectedEOF)
+	if !errors.As(err, &truncated) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	_, more := rest.Peek(1)
+	return errors.Is(more, io.EOF)
 }
 
 func (c *Contents) take(token mcap.TokenType, record []byte, v visitor, schemas map[uint16]*mcap.Schema, channels map[uint16]*mcap.Channel) error {

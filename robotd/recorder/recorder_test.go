@@ -419,11 +419,14 @@ func TestVerifyFindsDamage(t *testing.T) {
 	if _, err := Verify(path); err != nil {
 		t.Fatalf("a whole file: %v", err)
 	}
-	for what, change := range map[string]func(b []byte){
-		"a byte of a chunk":      func(b []byte) { b[len(b)/2] ^= 0x40 },
+	changes := map[string]func(b []byte){
 		"the count of the index": func(b []byte) { b[statisticsAt(t, b)]++ },
 		"the first byte":         func(b []byte) { b[0] = 0 },
-	} {
+	}
+	for i := -100; i <= 100; i++ { // within a chunk; the decompression notices each in its own way
+		changes[fmt.Sprint("byte ", i, " of a chunk")] = func(b []byte) { b[len(b)/2+i] ^= 0x40 }
+	}
+	for what, change := range changes {
 		bad := slices.Clone(whole)
 		change(bad)
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
