@@ -118,7 +118,11 @@ func (b *Bus) judge(a *adapter, on sign, what string) {
 		a.problem = ""
 	}
 	if a.watch.health == good {
-		b.log.Info("adapter works again; its units can be used after a reset", "adapter", a.name, "was", string(from))
+		if from == absent {
+			b.log.Info("adapter is there", "adapter", a.name)
+		} else {
+			b.log.Info("adapter works again; its moving units can be used after a reset", "adapter", a.name, "was", string(from))
+		}
 		b.checkReady()
 	} else {
 		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "health", string(a.watch.health), "why", a.watch.detail)

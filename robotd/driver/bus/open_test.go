@@ -34,10 +34,10 @@ func TestMissingAdapterIsLoggedAgainAndAgain(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "after 30s adapter led is not there: start it, or leave it out of --bus-adapters (on the bus: base, show)") {
 			t.Errorf("after %v the error is %v", time.Since(began), err)
 		}
-		if n := strings.Count(log.String(), `msg="waiting for adapter: start it" on_the_bus=base,show name=led`); n != 6 {
+		if n := strings.Count(log.String(), `msg="waiting for adapter: start it" on_the_bus=base,show adapter=led`); n != 6 {
 			t.Errorf("the log says %d times that it waits:\n%s", n, log.String())
 		}
-		if strings.Contains(log.String(), "name=base") {
+		if strings.Contains(log.String(), "on_the_bus=base,show adapter=base") {
 			t.Errorf("it waits for the adapter that is there:\n%s", log.String())
 		}
 		if err := b.Bus.Close(); err != nil {
