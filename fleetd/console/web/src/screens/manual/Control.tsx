@@ -21,7 +21,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
   const held = robot.doing === 'waiting_for_release';
   if (drive && manual && enabled && !stale) return null; // nothing is left to do, and on a phone the stick needs the room
   return (
-    <Card withBorder padding="sm" data-part>
+    <Card withBorder padding="sm" data-part="manual">
       <Group justify="space-between" align="flex-start" wrap="nowrap">
         <Group gap="lg" role="group" aria-label={t.before}>
           <Step done={!stale} name={t.steps.connected} />

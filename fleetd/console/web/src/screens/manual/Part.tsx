@@ -14,7 +14,7 @@ interface Props {
 /** One part of the screen. */
 export function Part({ title, aside, place, children }: Props) {
   return (
-    <Card withBorder padding="md" component="section" aria-label={title} ref={place} data-part>
+    <Card withBorder padding="md" component="section" aria-label={title} ref={place} data-part="manual">
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <Title order={2} size="h4">

@@ -1,1 +1,0 @@
-import{Kt as e,zt as t}from"./index-C4sbL7-O.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};
