@@ -128,7 +128,7 @@ func TestRouteRefusesWithoutGuard(t *testing.T) {
 	})
 }
 
-// The audit is only appended to: nothing that a request reaches changes it, whoever asks.
+// The audit is only appended to: no request changes or removes an entry.
 func TestNoRouteChangesTheAudit(t *testing.T) {
 	found := 0
 	everyRoute(t, func(_ *http.ServeMux, path string, o *huma.Operation) {

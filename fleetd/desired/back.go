@@ -31,17 +31,17 @@ func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept
 	}
 	at := map[string]int{}
 	for _, r := range rows.Robots {
-		ask, why := backTo(a.Back, r, sets)
+		request, why := backTo(a.Back, r, sets)
 		if why != "" {
 			kept = append(kept, Kept{r.ID, schema.Fault("", CodeNoWayBack, why, "set it explicitly")})
 			continue
 		}
-		key, _ := json.Marshal(ask) // cannot fail: it has been JSON before
+		key, _ := json.Marshal(request) // cannot fail: it has been JSON before
 		i, known := at[string(key)]
 		if !known {
 			i = len(parts)
 			at[string(key)] = i
-			part := Part{Rows: rows, Request: ask}
+			part := Part{Rows: rows, Request: request}
 			part.Rows.Robots = nil
 			parts = append(parts, part)
 		}
@@ -51,9 +51,9 @@ func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept
 }
 
 // backTo is the request for what a robot had before; why says that there is none.
-func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Request, why string) {
+func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Request, why string) {
 	if len(r.Previous) == 0 {
-		return ask, "nothing is known of what it had before"
+		return request, "nothing is known of what it had before"
 	}
 	switch topic {
 	case schema.TopicDesiredConfig:
@@ -63,7 +63,7 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Reques
 	case schema.TopicDesiredMode:
 		was, _ := schema.Decode[schema.DesiredMode](r.Previous)
 		if was.Mode == "" {
-			return ask, noModeBefore
+			return request, noModeBefore
 		}
 		now, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 		return Request{Mode: &Mode{Mode: was.Mode, Apply: now.Apply}}, ""
@@ -74,13 +74,13 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (ask Reques
 	}
 	body := sets[was.Set.SHA256]
 	if len(body) == 0 {
-		return ask, "its earlier places are not stored any more"
+		return request, "its earlier places are not stored any more"
 	}
 	return Request{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
 }
 
 // backToSettings names the settings that differ. Labels are none that people set here.
-func backToSettings(was, now map[string]jsontext.Value) (ask Request, why string) {
+func backToSettings(was, now map[string]jsontext.Value) (request Request, why string) {
 	c := &Config{Set: map[string]jsontext.Value{}}
 	for key, value := range was {
 		if key != labelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
@@ -93,7 +93,7 @@ func backToSettings(was, now map[string]jsontext.Value) (ask Request, why string
 		}
 	}
 	if len(c.Set)+len(c.Unset) == 0 {
-		return ask, "its settings are those that it had before"
+		return request, "its settings are those that it had before"
 	}
 	return Request{Config: c}, ""
 }

@@ -60,18 +60,18 @@ const (
 
 // Redeem decides whether a token may be used. known says whether there is a row with its
 // digest; if not, the answer reveals nothing else.
-func Redeem(t Token, known bool, ask Request, now time.Time) (Grant, *schema.Problem) {
+func Redeem(t Token, known bool, request Request, now time.Time) (Grant, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Grant, *schema.Problem) {
 		p := schema.Fault("/token", code, detail, hint)
 		return "", &p
 	}
 	another := "make another with fleetd robot enrol " + t.Robot
 	switch {
-	case !known || t.Robot != ask.Robot:
+	case !known || t.Robot != request.Robot:
 		return refuse(CodeTokenUnknown, "unknown token", "make one with fleetd robot enrol NAME")
-	case t.Serial != "" && t.Serial != ask.Serial:
-		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one has %q", t.Serial, ask.Serial), "use it on that body, or "+another)
-	case !t.UsedAt.IsZero() && t.Key == ask.Key && now.Before(t.ExpiresAt):
+	case t.Serial != "" && t.Serial != request.Serial:
+		return refuse(CodeWrongBody, fmt.Sprintf("the token is for the body with the serial number %q, this one has %q", t.Serial, request.Serial), "use it on that body, or "+another)
+	case !t.UsedAt.IsZero() && t.Key == request.Key && now.Before(t.ExpiresAt):
 		return Again, nil
 	case !t.UsedAt.IsZero():
 		return refuse(CodeTokenUsed, "the token was used on "+at(t.UsedAt), another)
