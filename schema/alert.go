@@ -37,7 +37,7 @@ var Alerts = []AlertRow{
 	{Type: "untrusted_document", Text: "a desired document does not verify, or the saved release counters cannot be read; source is the document or `disk`"},
 	{Type: string(ReasonEquivocation), Text: "two desired documents were signed under one release counter; source is the document"},
 	{Type: string(ReasonRetainedCommand), Text: "the broker keeps a command, which is not allowed; source is its topic"},
-	{Type: "not_taken", Text: "the broker drops messages of the robot; source is the document, or `mqtt`"},
+	{Type: "messages_dropped", Text: "the broker drops messages of the robot; source is the document, or `mqtt`"},
 	{Type: "clock_differs", Text: "the clock of a fleetd instance differs from the time of the fleet; source is the instance"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
 	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},

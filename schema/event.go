@@ -97,7 +97,7 @@ var Events = []EventRow{
 
 	{Type: "link_lost", Level: EventWarn, Data: "from, to", Text: "no operator can reach the robot"},
 	{Type: "link_restored", Level: EventInfo, Data: "from, to", Text: "an operator can reach the robot again"},
-	{Type: "deaf_connection_renewed", Level: EventWarn, Text: "the robot received nothing and replaced its connection"},
+	{Type: "half_open_connection_replaced", Level: EventWarn, Text: "the robot received nothing and replaced its connection"},
 	{Type: "presence_repaired", Level: EventWarn, Text: "the presence document was not the robot's own; it published its own again"},
 	{Type: "retained_command_removed", Level: EventWarn, Text: "a retained command was removed from the broker; source is its topic"},
 

@@ -17,7 +17,7 @@ func TestRobotIsTaughtAnActAndAPoint(t *testing.T) {
 		w.mustRequest("op1", "r1", "control/acquire", `{"args":{"ttl_ms":60000}}`)
 		w.mustRequest("op1", "r1", "manual/goto", `{"args":{"x_m":-0.7,"y_m":0}}`)
 		mark := w.observer.mark()
-		w.mustRequest("op1", "r1", "manual/save-point", "window")
+		w.mustRequest("op1", "r1", "manual/point-save", "window")
 		awaitDocumentAfter(w, mark, robotTopic("r1", "caps"), "the taught point", func(c schema.Caps) bool {
 			return slices.Contains(c.Points, "window") && len(c.TaughtPoints) == 1 && c.TaughtPoints[0].XM > -0.75 && c.TaughtPoints[0].XM < -0.65
 		})

@@ -156,7 +156,7 @@ func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 		if d := p.robot(); d.Mode != schema.ModeSafe {
 			p.Errorf("after the link came back it is in %s", d.Mode)
 		}
-		p.awaitRobot("reported as an event", func(view.Detail) bool { return p.hasEvent("deaf_connection_renewed") })
+		p.awaitRobot("reported as an event", func(view.Detail) bool { return p.hasEvent("half_open_connection_replaced") })
 	})
 }
 

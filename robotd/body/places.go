@@ -106,5 +106,5 @@ func (b *State) Elsewhere(point string) string {
 	if _, ok := b.taught[point]; !ok || b.HasPoint(point) {
 		return ""
 	}
-	return "point " + point + " was taught on another map: teach it again with manual/save-point or delete it with manual/point-delete"
+	return "point " + point + " was taught on another map: teach it again with manual/point-save or delete it with manual/point-delete"
 }

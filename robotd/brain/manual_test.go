@@ -178,7 +178,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 	}
 	for _, v := range verb.All {
 		id := v.ID()
-		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume", "manual/save-point", "manual/point-delete", "manual/act-record", "manual/act-delete"}, id) {
+		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume", "manual/point-save", "manual/point-delete", "manual/act-record", "manual/act-delete"}, id) {
 			continue // it is no action
 		}
 		r, acks := inHand(t)

@@ -227,7 +227,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"manually": ask("manual/goto \"point\":\"dock\"", `manual/goto "x_m":1,"y_m":2`, `manual/say "text":"hello"`, `manual/face "face":"smile"`, `manual/head "yaw_rad":0.5`,
 			`manual/sound "sound":"chime"`, `manual/volume "volume":0.5`, `manual/volume "volume":2`, `manual/led "colour":"#00ff00"`, `manual/act "act":"greet"`, `act/perform "act":"x"`,
-			`manual/view "view":"map"`, `manual/head-motion "motion":"nod"`, `manual/save-point "point":"window"`, `manual/goto "point":"window"`, `manual/point-delete "point":"window"`,
+			`manual/view "view":"map"`, `manual/head-motion "motion":"nod"`, `manual/point-save "point":"window"`, `manual/goto "point":"window"`, `manual/point-delete "point":"window"`,
 			`manual/act-record "do":"start","act":"unknown"`, `manual/act-record "do":"stop"`, `manual/act "act":"unknown"`, `manual/act-delete "act":"unknown"`),
 		"hand off": ask("manual/stop"),
 		"rival": func(t *rapid.T) {

@@ -15,7 +15,7 @@ const (
 	republishAfter  = 2 * time.Second
 	republishAtMost = time.Minute
 
-	droppedAlert = "not_taken"
+	droppedAlert = "messages_dropped"
 )
 
 // leftOut is when to publish again what the broker dropped.

@@ -220,7 +220,7 @@ func (t Step) RepublishAll() {
 func (t Step) EndGreeting() {
 	t.beats.next = t.Now.Mono
 	if t.session.fault != "" {
-		t.Event("deaf_connection_renewed", "mqtt", t.session.fault, "", nil)
+		t.Event("half_open_connection_replaced", "mqtt", t.session.fault, "", nil)
 		t.session.fault = ""
 	}
 }

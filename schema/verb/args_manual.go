@@ -174,7 +174,7 @@ func (a HeadMotion) Action([]string) score.Action {
 // Patience implements Action.
 func (HeadMotion) Patience() time.Duration { return 30 * time.Second }
 
-// SavePoint is for manual/save-point.
+// SavePoint is for manual/point-save.
 type SavePoint struct {
 	sealed
 	Point string `json:"point" verb:"required" doc:"name of the point: a-z, 0-9 and hyphens"`

@@ -156,7 +156,7 @@ var All = []Verb{
 	takes[ManualAct](Verb{Group: "manual", Name: "act", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,
 		Purpose:  "perform an act of the robot's story or a taught one, in mnl",
 		Examples: []string{"welcome", `{"args":{"act":"welcome","with":{"guest":"Ann"}}}`}}),
-	takes[SavePoint](Verb{Group: "manual", Name: "save-point", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,
+	takes[SavePoint](Verb{Group: "manual", Name: "point-save", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,
 		Purpose:  "keep where the robot stands now as a point, which goto and acts can use; caps list the taught points",
 		Examples: []string{"window", `{"args":{"point":"window"}}`}}),
 	takes[DeletePoint](Verb{Group: "manual", Name: "point-delete", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,

@@ -76,7 +76,7 @@ command('sys/ack-fault', { source: 'battery' });
 command('manual/goto', { x_m: 1.5, y_m: -0.25, speed_mps: 0.2 });
 command('manual/goto', { point: 'door' });
 command('manual/stop');
-command('manual/save-point', { point: 'door' });
+command('manual/point-save', { point: 'door' });
 command('manual/point-delete', { point: 'door' });
 command('manual/head', { yaw_rad: 0.4, pitch_rad: -0.1 });
 command('manual/head-motion', { motion: 'nod' });

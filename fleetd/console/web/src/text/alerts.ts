@@ -130,7 +130,7 @@ export const useAlertWords = texts(
       means: 'A command was sent so that the broker repeats it at each connection. The robot refuses it.',
       wayOut: 'fleetd removes it. Find the program that sends commands with the retain flag.',
     },
-    not_taken: {
+    messages_dropped: {
       title: 'the broker drops its messages',
       means: 'Some messages of the robot do not arrive, so what you see of it may be old.',
       wayOut: 'Find the program that sends it too many commands; the log of the robot says more.',
@@ -278,7 +278,7 @@ export const useAlertWords = texts(
         'Ein Befehl wurde so gesendet, dass der Broker ihn bei jeder Verbindung wiederholt. Der Roboter lehnt ihn ab.',
       wayOut: 'fleetd entfernt ihn. Suchen Sie das Programm, das Befehle mit „retain“ sendet.',
     },
-    not_taken: {
+    messages_dropped: {
       title: 'der Broker verwirft seine Nachrichten',
       means: 'Manche Nachrichten des Roboters kommen nicht an; was Sie von ihm sehen, kann veraltet sein.',
       wayOut: 'Suchen Sie das Programm, das ihm zu viele Befehle sendet; das Protokoll des Roboters sagt mehr.',

@@ -22,7 +22,7 @@ export function Points({ drive }: { drive?: Drive }) {
   const [angled, setAngled] = useState(true);
   const [name, setName] = useState('');
   const goes = useTakes('manual/goto');
-  const saves = useTakes('manual/save-point');
+  const saves = useTakes('manual/point-save');
   if (!goes && !saves) return null;
   return (
     <Part title={t.points}>
@@ -76,7 +76,7 @@ export function Points({ drive }: { drive?: Drive }) {
           <CommandButton
             whyNot={whyNot}
             lacks={name ? '' : t.needName}
-            sends={['manual/save-point', { point: name }, t.saved(name)]}
+            sends={['manual/point-save', { point: name }, t.saved(name)]}
           >
             {t.savePoint}
           </CommandButton>
