@@ -1,0 +1,103 @@
+package diagnosis
+
+import (
+	"time"
+
+	"troupe/schema"
+)
+
+// lateTimes is how many commands in a row a unit may leave unfinished when their time-out
+// ends them. More than that is shown, but the unit stays in use: it may hang, or the
+// time-outs are too short for it.
+const lateTimes = 3
+
+// device is the health of one unit.
+type device struct {
+	unit  schema.Unit
+	phase Phase
+	since schema.Time
+
+	reported    bool   // its driver has reported it
+	silent      bool   // it had not when it was checked
+	broken      string // what its driver says
+	lost        bool   // that is about the way to the unit, and nothing is known of the unit itself
+	calibration string // why its calibration failed
+	unanswered  bool   // a command was not answered in time
+	key         uint64 // of the oldest command without an answer; 0 = none
+	asked       time.Duration
+	until       time.Duration // the time-out of that command; 0 = it takes no time
+	late        int           // how many commands in a row were ended by their time-out
+	heat        heat
+
+	damage    string // what damaged it, until that is acknowledged
+	heatSaved bool   // the disk has its heat
+	shown     shown
+}
+
+// shown is what was reported of a device.
+type shown struct {
+	phase Phase
+	heat  schema.Heat
+	fault string
+	late  bool
+}
+
+// fault is what is wrong with a unit, its heat aside.
+func (d *device) fault() string {
+	switch {
+	case d.broken != "":
+		return d.broken
+	case d.silent:
+		return "it has reported no state"
+	case d.unanswered:
+		return "it has not answered a command"
+	}
+	return d.calibration
+}
+
+func (d *device) finding(of schema.DeviceSeverity) Event {
+	fault, hot := d.fault() != "", heats[d.heat.level]
+	switch {
+	case of == schema.SeverityCritical && fault && !d.silent && !d.lost:
+		return FoundDamage
+	case of == schema.SeverityCritical && fault || d.restsByHeat(of):
+		return FoundUnfit
+	case of != schema.SeverityNegligible && (fault || hot == schema.HeatHot || hot == schema.HeatCritical):
+		return FoundSerious
+	case fault || hot != schema.HeatNormal || d.isLate():
+		return FoundMinor
+	}
+	return FoundNothing
+}
+
+// isLate reports whether the unit has not finished its last commands in their time.
+func (d *device) isLate() bool { return d.late >= lateTimes }
+
+// is returns what is shown of the unit.
+func (d *device) is() shown { return shown{d.phase, d.heat.said(), d.fault(), d.isLate()} }
+
+// take makes a transition if the table has one, and reports whether it has.
+func (d *device) take(on Event, now schema.Time) bool {
+	row, ok := Table.Next(d.phase, on)
+	if !ok {
+		return false
+	}
+	d.phase, d.since = row.To, now
+	switch row.To {
+	case Damaged:
+		d.damage = d.fault()
+	case Normal:
+		d.damage = ""
+	}
+	return true
+}
+
+// rests reports whether a unit in this phase keeps the robot at rest.
+func (p Phase) rests() bool { return p == Resting || p == Damaged || p == Repaired }
+
+// restsByHeat reports whether a unit of this severity keeps the robot at rest by its heat.
+func (d *device) restsByHeat(of schema.DeviceSeverity) bool {
+	return of == schema.SeverityCritical && heats[d.heat.level] == schema.HeatCritical
+}
+
+func (d *device) disabled() bool { return d.phase == Disabled || d.phase.rests() }
