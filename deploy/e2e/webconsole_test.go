@@ -3,9 +3,7 @@
 package e2e
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -13,8 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,31 +25,38 @@ import (
 
 const webFolder = "../../fleetd/console/web"
 
-// Every file of specs gets a world of its own. Each spec becomes a subtest.
+// Every file of specs gets a world of its own, and a browser; as many as there are processors
+// play at a time. Each spec becomes a subtest.
 func TestWebConsole(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("list the specs: %d files, %v", len(files), err)
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".spec.ts"), func(t *testing.T) {
-			if name := filepath.Base(file); name == providerSpec {
-				runSpecs(t, newProviderPage(newSecuredWithRobots(t)), name)
-				return
-			}
-			if name := filepath.Base(file); slices.Contains(securedSpecs, name) {
-				s := newSecuredWithRobots(t)
-				runSpecs(t, newWebPage(s.world, func() { s.startFleetd() }), name)
-				return
-			}
-			var more []string
-			if slices.Contains(signedInSpecs, filepath.Base(file)) {
-				more = []string{"--dev=false"}
-			}
-			w := newPerformingWorld(t, more...)
-			runSpecs(t, newWebPage(w, func() { w.startFleetd(more...) }), filepath.Base(file))
+	for _, path := range files {
+		file := filepath.Base(path)
+		t.Run(strings.TrimSuffix(file, ".spec.ts"), func(t *testing.T) {
+			t.Parallel()
+			playSpecs(t, file, func() *webPage { return newPageFor(t, file) })
 		})
 	}
+}
+
+// newPageFor returns the console of a new world for a file of specs.
+func newPageFor(t *testing.T, file string) *webPage {
+	t.Helper()
+	if file == providerSpec {
+		return newProviderPage(newSecuredWithRobots(t))
+	}
+	if slices.Contains(securedSpecs, file) {
+		s := newSecuredWithRobots(t)
+		return newWebPage(s.world, func() { s.startFleetd() })
+	}
+	var more []string
+	if slices.Contains(signedInSpecs, file) {
+		more = []string{"--dev=false"}
+	}
+	w := newPerformingWorld(t, more...)
+	return newWebPage(w, func() { w.startFleetd(more...) })
 }
 
 // signedInSpecs are the files of specs whose people sign in, in a world that is otherwise that of
@@ -92,102 +95,6 @@ func newPerformingWorld(t *testing.T, more ...string) *world {
 	w.mustRunCLI("safety", "enable", "r1", "r2", "r3", "--wait")
 	w.mustRunCLI("mode", "set", "ato", "r1", "r2", "r3", "--wait")
 	return w
-}
-
-// runSpecs runs one file of specs in a browser.
-func runSpecs(t *testing.T, page *webPage, file string) {
-	t.Helper()
-	w := page.w
-	control := httptest.NewServer(page.control())
-	defer control.Close()
-	browser, err := findBrowser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := filepath.Join(w.folder, "report.json")
-	cmd := exec.Command("node_modules/.bin/playwright", "test", "e2e/"+file, "--reporter=json", "--output="+filepath.Join(w.folder, "playwright"),
-		"--retries="+cmp.Or(os.Getenv("TROUPE_SPEC_RETRIES"), "0"))
-	cmd.Dir = webFolder
-	cmd.Env = append(processEnv(), "TROUPE_URL="+page.server.URL, "TROUPE_WORLD="+control.URL, "CHROMIUM="+browser, "PLAYWRIGHT_JSON_OUTPUT_NAME="+report)
-	output, runErr := cmd.CombinedOutput()
-	text, err := os.ReadFile(report)
-	var all suite
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil || all.count() == 0 {
-		t.Fatalf("run the specs of %s: %v, %v\n%s", file, runErr, err, output)
-	}
-	all.report(t)
-}
-
-func findBrowser() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("no chromium is in the PATH: run make setup")
-}
-
-// suite is a part of the report of Playwright.
-type suite struct {
-	Title  string  `json:"title"`
-	Suites []suite `json:"suites"`
-	Specs  []struct {
-		Title string `json:"title"`
-		OK    bool   `json:"ok"`
-		Tests []struct {
-			Status  string `json:"status"`
-			Results []struct {
-				Errors []struct {
-					Message string `json:"message"`
-				} `json:"errors"`
-				Printed []struct {
-					Text string `json:"text"`
-				} `json:"stdout"`
-			} `json:"results"`
-		} `json:"tests"`
-	} `json:"specs"`
-}
-
-func (s suite) count() int {
-	n := len(s.Specs)
-	for _, inner := range s.Suites {
-		n += inner.count()
-	}
-	return n
-}
-
-// report makes a subtest of each spec. A skipped spec failed.
-func (s suite) report(t *testing.T) {
-	for _, spec := range s.Specs {
-		t.Run(spec.Title, func(t *testing.T) {
-			for _, test := range spec.Tests {
-				for _, result := range test.Results {
-					for _, line := range result.Printed {
-						t.Log(strings.TrimSpace(line.Text))
-					}
-				}
-				switch {
-				case spec.OK && test.Status == "expected":
-					continue
-				case spec.OK && test.Status == "flaky":
-					t.Logf("passed when it was played again: %s", spec.Title) // deploy/setup/test.sh prints it
-				default:
-					t.Errorf("the spec is %s", test.Status)
-				}
-				for _, result := range test.Results {
-					for _, e := range result.Errors {
-						t.Log(e.Message)
-					}
-				}
-			}
-		})
-	}
-	for _, inner := range s.Suites {
-		inner.report(t)
-	}
 }
 
 // webPage is the address at which browsers find fleetd, which stays the same when fleetd
