@@ -174,7 +174,7 @@ func TestLargeSoundIsFetchedOverTLSWithTheRobotsCertificate(t *testing.T) {
 	s := newSecured(t)
 	s.enrol("r1")
 	s.runEnrolledRobot("r1")
-	s.awaitView("r1", "online")
+	s.awaitPresenceStatus("r1", "online")
 	folder, sound := s.writeStoryWithSound()
 	s.mustRunCLI("story", "publish", "-f", folder)
 	if out := s.mustRunCLI("story", "assign", "gala", "r1", "--wait"); !strings.Contains(out, "fulfilled") {

@@ -42,5 +42,5 @@ func TestEnrolledRobotConnectsToTheNextBroker(t *testing.T) {
 	s.startFleetd("--robot-broker", "mqtts://"+dead.listener.Addr().String(), "--robot-broker", "mqtts://"+s.address)
 	s.enrol("r7")
 	s.robots["r7"] = launch(t, "r7", program(t, "robotd"), []string{"--data", s.dataDir("r7")}, nil)
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 }

@@ -143,7 +143,7 @@ func (r *sessionRun) isListed(rid string) bool {
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	return err == nil && bytes.Contains(text, []byte(`"adopted":true`)) && bytes.Contains(text, []byte(`"view":"online"`))
+	return err == nil && bytes.Contains(text, []byte(`"adopted":true`)) && bytes.Contains(text, []byte(`"status":"online"`))
 }
 
 // awaitFinal waits for the final answer to a command, after mark.

@@ -29,7 +29,7 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
-		w.awaitRobot("r1", "lost", func(r view.Robot) bool { return r.Presence.View == "lost" })
+		w.awaitRobot("r1", "lost", func(r view.Robot) bool { return r.Presence.Status == "lost" })
 		w.fleetd.kill()
 		w.killBroker()
 
@@ -59,7 +59,7 @@ func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 			w.t.Errorf("the same request again: %s", jsonText(ack))
 		}
 		w.startFleetd()
-		w.awaitRobot("r1", "converged", func(r view.Robot) bool { return r.Desired.Converged && r.Presence.View == "online" })
+		w.awaitRobot("r1", "converged", func(r view.Robot) bool { return r.Desired.Converged && r.Presence.Status == "online" })
 		w.mustRunCLI("safety", "enable", "r1", "--wait")
 	})
 }
@@ -125,7 +125,7 @@ func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 		before := w.awaitPerforming("r1")
 
 		w.killBroker()
-		w.awaitRobot("r1", "unknown", func(r view.Robot) bool { return r.Presence.View == "unknown" })
+		w.awaitRobot("r1", "unknown", func(r view.Robot) bool { return r.Presence.Status == "unknown" })
 		w.startBroker()
 
 		mark := w.observer.mark()
@@ -173,7 +173,7 @@ func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 		w.mustRequest("op1", "r1", "auto/pause", "visitors")
 
 		w.startFleetd()
-		w.awaitRobot("r1", "paused", func(r view.Robot) bool { return r.Presence.View == "online" && r.Auto == schema.AutoPaused })
+		w.awaitRobot("r1", "paused", func(r view.Robot) bool { return r.Presence.Status == "online" && r.Auto == schema.AutoPaused })
 		var c api.Command
 		w.until("fleetd to know that the command succeeded", func() bool {
 			c = mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]

@@ -23,7 +23,7 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	for _, rid := range []string{"r7", "r8"} {
 		s.enrol(rid)
 		s.runEnrolledRobot(rid)
-		s.awaitView(rid, "online")
+		s.awaitPresenceStatus(rid, "online")
 	}
 	if refused := s.runCLI("robot", "decommission", "r7"); refused.code != 5 || !strings.Contains(refused.err, "--yes") {
 		t.Errorf("without --yes: status %d: %s", refused.code, refused.err)
@@ -91,9 +91,9 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 		w.awaitAdopted("r1")
 		w.robots["r1"].terminate()
 		w.awaitPresence("r1", schema.PresenceOffline)
-		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.View == "offline" })
+		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.Status == "offline" })
 		w.killBroker()
-		w.awaitRobot("r1", "unknown", func(r view.Robot) bool { return r.Presence.View == "unknown" })
+		w.awaitRobot("r1", "unknown", func(r view.Robot) bool { return r.Presence.Status == "unknown" })
 		if s := w.runCLI("robot", "decommission", "r1", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is still connected") {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
@@ -144,13 +144,13 @@ func TestStrayRetainedDocumentsAreListedAndRemovedOnRequest(t *testing.T) {
 		w.startFleetd("--dev=false") // which adopts no robot by itself
 		w.signIn()
 		w.runRobotsIn(schema.ModeMnl, "", "r9")
-		w.awaitRobot("r9", "there", func(r view.Robot) bool { return r.Presence.View == "online" && !r.Adopted })
+		w.awaitRobot("r9", "there", func(r view.Robot) bool { return r.Presence.Status == "online" && !r.Adopted })
 		if s := w.runCLI("robot", "orphans", "r9", "--delete"); s.code != 5 {
 			w.t.Errorf("documents of an online robot: status %d: %s", s.code, s.err)
 		}
 		w.robots["r9"].terminate()
 		w.awaitPresence("r9", schema.PresenceOffline)
-		w.awaitRobot("r9", "gone", func(r view.Robot) bool { return r.Presence.View == "offline" })
+		w.awaitRobot("r9", "gone", func(r view.Robot) bool { return r.Presence.Status == "offline" })
 		if out := w.mustRunCLI("robot", "orphans"); !strings.Contains(out, "r9") || !strings.Contains(out, "presence") {
 			w.t.Errorf("the list is\n%s", out)
 		}

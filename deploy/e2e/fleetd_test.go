@@ -53,7 +53,7 @@ func (w *world) awaitRobot(rid, what string, holds func(view.Robot) bool) view.R
 func (w *world) awaitAdopted(ids ...string) {
 	w.t.Helper()
 	for _, rid := range ids {
-		w.awaitRobot(rid, "online and adopted", func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitRobot(rid, "online and adopted", func(r view.Robot) bool { return r.Presence.Status == "online" && r.Adopted })
 	}
 }
 
@@ -253,7 +253,7 @@ func TestCommandToOfflineRobotExpires(t *testing.T) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.awaitAdopted("r1")
 		w.robots["r1"].terminate()
-		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.View == "offline" })
+		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.Status == "offline" })
 		s := w.runCLI("mode", "set", "mnl", "r1", "--ttl", "1s", "--wait=30s", "-o", "json")
 		var b api.Batch
 		if err := json.Unmarshal([]byte(s.out), &b); err != nil || len(b.Commands) != 1 {

@@ -154,7 +154,7 @@ func TestEnrolledRobotSendsItsRecord(t *testing.T) {
 	s := newSecured(t)
 	s.enrol("r7")
 	s.runEnrolledRobot("r7")
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 	file := filepath.Join(s.folder, "r7.mcap")
 	s.until("a record with samples", func() bool { // the first ones come a moment after the start
 		if out := s.mustRunCLI("robot", "record", "r7", "--out", file); !strings.Contains(out, "r7.mcap: ") {

@@ -35,7 +35,7 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
 	s.runEnrolledRobot("r7")
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 
 	s.publishStory("tale", "tell", "nod")
 	s.mustRunCLI("story", "assign", "tale", "r7", "--wait")
@@ -51,7 +51,7 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	s.broker.log.await(t, "broker", "the robot to be cut off", func(line string) bool {
 		return strings.Contains(line, "client disconnected") && strings.Contains(line, "client=r7 ")
 	})
-	s.awaitView("r7", "lost", "offline")
+	s.awaitPresenceStatus("r7", "lost", "offline")
 	s.broker.log.await(t, "broker", "the robot to be refused", func(line string) bool {
 		return strings.Contains(line, "refused") && strings.Contains(line, "r7") && !strings.Contains(line, "disconnected")
 	})
@@ -61,7 +61,7 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 
 	// The robot keeps running, and uses its new identity at the next attempt to connect.
 	s.enrol("r7", "--again")
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 || i.Certificates[2].Revoked == 0 {
 		t.Errorf("after the new enrolment it has %+v", i)
 	}
@@ -120,14 +120,14 @@ func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 	old := s.makeOldCertificate("r7", 70*24*time.Hour)
 	s.startFleetd()
 	s.runEnrolledRobot("r7")
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 	s.until("r7 to renew", func() bool {
 		now, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 		return err == nil && now.Leaf.SerialNumber.Text(16) != old
 	})
 	s.robots["r7"].terminate()
 	s.runEnrolledRobot("r7") // with the new certificate
-	s.awaitView("r7", "online")
+	s.awaitPresenceStatus("r7", "online")
 }
 
 // makeOldCertificate replaces a robot's certificate by one of that age, on the

@@ -145,8 +145,8 @@ func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	}
 	s.startFleetd("--name", "fleetd-b", "--spool", filepath.Join(s.folder, "b.stops"), "--enrol", "127.0.0.1:0")
 	second := s.fleetd
-	s.awaitView("r7", "online")
-	s.awaitView("r8", "online")
+	s.awaitPresenceStatus("r7", "online")
+	s.awaitPresenceStatus("r8", "online")
 
 	s.publishStory("tale", "tell", "nod")
 	s.mustRunCLI("story", "assign", "tale", "r7", "r8", "--wait")

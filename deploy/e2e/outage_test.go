@@ -58,7 +58,7 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 			ids = append(ids, id)
 		}
 		w.startFleetd()
-		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.Status == "online" && r.Adopted })
 		w.until("all robots enabled", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 
 		for range 10 {

@@ -39,7 +39,7 @@ func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 			})
 		})
 		// The other one stays connected meanwhile, and can be stopped.
-		w.awaitRobot("r1", "online", func(r view.Robot) bool { return r.Presence.View == "online" && r.Presence.Disputed })
+		w.awaitRobot("r1", "online", func(r view.Robot) bool { return r.Presence.Status == "online" && r.Presence.Disputed })
 		w.mustRunCLI("stop", "r1")
 	})
 }
@@ -105,7 +105,7 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 			})
 		}
 		w.mustRequest("op1", "r1", "sys/ping", "") // a session that took another one over receives what it subscribed to
-		w.awaitRobot("r1", "online", func(r view.Robot) bool { return r.Presence.View == "online" && !r.Presence.Disputed })
+		w.awaitRobot("r1", "online", func(r view.Robot) bool { return r.Presence.Status == "online" && !r.Presence.Disputed })
 		w.awaitState("r1", "without the alert presence_overwritten", func(s schema.State) bool {
 			return s.Boot == after.Boot && !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == "presence_overwritten" })
 		})
@@ -119,13 +119,13 @@ func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
 		w.awaitAdopted("r1")
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		began := time.Now()
-		w.awaitRobot("r1", "degraded", func(r view.Robot) bool { return r.Presence.View == "degraded" })
+		w.awaitRobot("r1", "degraded", func(r view.Robot) bool { return r.Presence.Status == "degraded" })
 		if waited := time.Since(began); waited < 2*time.Second { // the newest heartbeat was two seconds old at most
 			w.t.Errorf("degraded after %v", waited)
 		}
-		w.awaitRobot("r1", "lost", func(r view.Robot) bool { return r.Presence.View == "lost" })
+		w.awaitRobot("r1", "lost", func(r view.Robot) bool { return r.Presence.Status == "lost" })
 		w.robots["r1"].signal(syscall.SIGCONT)
-		w.awaitRobot("r1", "online again", func(r view.Robot) bool { return r.Presence.View == "online" })
+		w.awaitRobot("r1", "online again", func(r view.Robot) bool { return r.Presence.Status == "online" })
 	})
 }
 
@@ -135,11 +135,11 @@ func TestRobotWithWakeUpTimeIsShownAsleep(t *testing.T) {
 		r := w.runRobotWith("r1", "r1", "--wake-at", "08:30")
 		w.awaitAdopted("r1")
 		r.terminate()
-		seen := w.awaitRobot("r1", "asleep", func(r view.Robot) bool { return r.Presence.View == "sleeping" })
+		seen := w.awaitRobot("r1", "asleep", func(r view.Robot) bool { return r.Presence.Status == "sleeping" })
 		if !strings.Contains(seen.Presence.Why, "it sleeps until ") {
 			w.t.Errorf("asleep: %s", seen.Presence.Why)
 		}
 		w.runRobotWith("r1", "r1")
-		w.awaitRobot("r1", "awake", func(r view.Robot) bool { return r.Presence.View == "online" })
+		w.awaitRobot("r1", "awake", func(r view.Robot) bool { return r.Presence.Status == "online" })
 	})
 }

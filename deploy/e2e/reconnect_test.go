@@ -90,17 +90,17 @@ func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 		for _, id := range ids {
 			w.awaitPresence(id, schema.PresenceOnline)
 		}
-		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.View == "online" && r.Adopted })
+		w.awaitAllRobots("online", ids, func(r view.Robot) bool { return r.Presence.Status == "online" && r.Adopted })
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "--all")
 		w.awaitStoryOnAll(0, "round", ids)
 		converged := func(r view.Robot) bool {
-			return r.Presence.View == "online" && r.Desired.Converged && r.Desired.Story != nil
+			return r.Presence.Status == "online" && r.Desired.Converged && r.Desired.Story != nil
 		}
 		w.awaitAllRobots("online and converged", ids, converged)
 
 		w.killBroker()
-		w.awaitAllRobots("unknown", ids, func(r view.Robot) bool { return r.Presence.View == "unknown" })
+		w.awaitAllRobots("unknown", ids, func(r view.Robot) bool { return r.Presence.Status == "unknown" })
 		mark := w.observer.mark()
 		w.startBroker()
 		for _, id := range ids {

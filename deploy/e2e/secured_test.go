@@ -167,16 +167,16 @@ func (s *secured) runEnrolledRobot(rid string) {
 
 // awaitView waits until fleetd shows the robot adopted and with one of these
 // presence views.
-func (s *secured) awaitView(rid string, views ...string) {
+func (s *secured) awaitPresenceStatus(rid string, statuses ...string) {
 	s.t.Helper()
-	s.until(rid+" to be "+strings.Join(views, " or "), func() bool {
+	s.until(rid+" to be "+strings.Join(statuses, " or "), func() bool {
 		result := s.runCLI("robot", "get", rid, "-o", "json")
 		var d view.Detail
 		if result.code != 0 || json.Unmarshal([]byte(result.out), &d) != nil {
 			return false
 		}
-		for _, view := range views {
-			if d.Presence.View == view && d.Adopted {
+		for _, status := range statuses {
+			if d.Presence.Status == status && d.Adopted {
 				return true
 			}
 		}

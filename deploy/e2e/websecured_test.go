@@ -23,7 +23,7 @@ func newSecuredWithRobots(t *testing.T) *secured {
 	for _, rid := range []string{"r1", "r2", "r3"} {
 		s.enrol(rid)
 		s.runEnrolledRobot(rid)
-		s.awaitView(rid, "online")
+		s.awaitPresenceStatus(rid, "online")
 	}
 	s.mustRunCLI("robot", "label", "r1", "site=museum")
 	s.mustRunCLI("robot", "label", "r2", "site=museum")

@@ -90,7 +90,7 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 				w.get("/robots", &list)
 				n := 0
 				for _, r := range list.Robots {
-					if string(r.Presence.View) == want {
+					if string(r.Presence.Status) == want {
 						n++
 					}
 				}

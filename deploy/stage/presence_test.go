@@ -87,15 +87,15 @@ func (p *testFleet) awaitRobot(what string, holds func(view.Detail) bool) view.D
 
 func (p *testFleet) awaitPresence(want string) view.Presence {
 	p.Helper()
-	return p.awaitRobot(want, func(d view.Detail) bool { return d.Presence.View == want }).Presence
+	return p.awaitRobot(want, func(d view.Detail) bool { return d.Presence.Status == want }).Presence
 }
 
 // presenceStays checks for a time that the robot's presence does not change.
-func (p *testFleet) presenceStays(view string, d time.Duration) {
+func (p *testFleet) presenceStays(status string, d time.Duration) {
 	p.Helper()
 	for began := time.Now(); time.Since(began) < d; time.Sleep(250 * time.Millisecond) {
-		if got := p.robot().Presence; got.View != view {
-			p.Fatalf("%v on it is %s: %s", time.Since(began), got.View, got.Why)
+		if got := p.robot().Presence; got.Status != status {
+			p.Fatalf("%v on it is %s: %s", time.Since(began), got.Status, got.Why)
 		}
 	}
 }
@@ -199,14 +199,14 @@ func TestRoundTripIsMeasured(t *testing.T) {
 		d := p.awaitRobot("measured", func(d view.Detail) bool {
 			return d.Heartbeat != nil && d.Heartbeat.Link.Client == "fleetd" && d.Heartbeat.Link.FleetSeq > 3
 		})
-		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.View != "online" { // fake time does not pass in between
-			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.View)
+		if ms := d.Presence.RoundTripMS; ms != 0 || d.Presence.Status != "online" { // fake time does not pass in between
+			p.Errorf("a round trip of %d ms: %s", ms, d.Presence.Status)
 		}
 		p.cable.Slow(700 * time.Millisecond)
 		p.awaitRobot("slow", func(d view.Detail) bool {
-			return d.Presence.View == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "round trip time ")
+			return d.Presence.Status == "degraded" && d.Presence.RoundTripMS >= 1400 && strings.Contains(d.Presence.Why, "round trip time ")
 		})
 		p.cable.Slow(0)
-		p.awaitRobot("fast again", func(d view.Detail) bool { return d.Presence.View == "online" && d.Presence.RoundTripMS < 100 })
+		p.awaitRobot("fast again", func(d view.Detail) bool { return d.Presence.Status == "online" && d.Presence.RoundTripMS < 100 })
 	})
 }

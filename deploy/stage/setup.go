@@ -46,7 +46,7 @@ func (o *operatorSetup) run(ctx context.Context) error {
 // awaitRobots waits until every robot is online and calibrated.
 func (o *operatorSetup) awaitRobots(ctx context.Context) error {
 	there, err := o.awaitEach(ctx, func(r view.Robot) bool {
-		return r.Presence.View == "online" && r.Adopted && r.Calibrated && r.ModePhase == schema.PhaseRunning
+		return r.Presence.Status == "online" && r.Adopted && r.Calibrated && r.ModePhase == schema.PhaseRunning
 	})
 	if err != nil {
 		return err

@@ -198,7 +198,7 @@ func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
 			}
 		}
 		again, err := o.awaitEach(t.Context(), func(r view.Robot) bool {
-			return r.Presence.View == "online" && r.Story != nil && (r.ID != "r1" || o.mustSeeBoot(t, "r1") != boots[0])
+			return r.Presence.Status == "online" && r.Story != nil && (r.ID != "r1" || o.mustSeeBoot(t, "r1") != boots[0])
 		})
 		if err != nil || len(again) != 2 {
 			t.Fatalf("online are %v, %v", ids(again), err)

@@ -166,11 +166,11 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		return why
 	}
 	r, seen := s.Robots.Robot(c.Robot)
-	if view := presence.View(r.Presence.View); !seen || !view.Reachable() {
+	if status := presence.Status(r.Presence.Status); !seen || !status.Reachable() {
 		if !seen {
-			view = presence.Unknown
+			status = presence.Unknown
 		}
-		return "not sent: the robot is " + string(view) + "; it is sent if the robot is back in time"
+		return "not sent: the robot is " + string(status) + "; it is sent if the robot is back in time"
 	}
 	return "saved; fleetd sends it now, or when earlier commands to the robot are done"
 }

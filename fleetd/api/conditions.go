@@ -67,7 +67,7 @@ func (s *server) explainCondition(ctx context.Context, robot, condition string) 
 	case !s.Instance.Status().Broker.OK:
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
-		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked: it is "+d.Presence.View, "choose a robot that is online")
+		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked: it is "+d.Presence.Status, "choose a robot that is online")
 	}
 	v, _ := verb.Of("life", "explain")
 	a, err := s.Questions.Ask(ctx, robot, v, verb.ExplainCondition{Condition: verb.Text(condition)})

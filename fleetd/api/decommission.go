@@ -114,7 +114,7 @@ func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 
 // connected reports whether fleetd sees the robot as connected.
 func connected(r view.Robot) bool {
-	return r.Presence.View == "online" || r.Presence.View == "degraded"
+	return r.Presence.Status == "online" || r.Presence.Status == "degraded"
 }
 
 func (s *server) decommission(ctx context.Context, p auth.Principal, robot string, in DecommissionRequest) (*accepted[Decommission], error) {

@@ -45,7 +45,7 @@ var columns = []struct {
 }{
 	{"robot", func(r *view.Robot) string { return r.ID }},
 	{"doing", func(r *view.Robot) string { return string(r.Doing) }},
-	{"presence", func(r *view.Robot) string { return r.Presence.View }},
+	{"presence", func(r *view.Robot) string { return r.Presence.Status }},
 	{"last_seen", func(r *view.Robot) string {
 		if r.Presence.LastSeen == 0 {
 			return ""

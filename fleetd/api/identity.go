@@ -82,11 +82,11 @@ type RevokeRequest struct {
 
 // Revoked is the result of a revocation.
 type Revoked struct {
-	DryRun       bool     `json:"dry_run,omitempty"`
-	Robot        string   `json:"robot"`
-	Certificates []string `json:"certificates" doc:"serial numbers of the certificates that were valid"`
-	View         string   `json:"view" doc:"presence of the robot; if it is connected, the broker disconnects it"`
-	Broker       bool     `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
+	DryRun         bool     `json:"dry_run,omitempty"`
+	Robot          string   `json:"robot"`
+	Certificates   []string `json:"certificates" doc:"serial numbers of the certificates that were valid"`
+	PresenceStatus string   `json:"presence_status" doc:"presence of the robot; if it is connected, the broker disconnects it"`
+	Broker         bool     `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
 func (s *server) identities(h huma.API) {
@@ -187,7 +187,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
-	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), View: seen.Presence.View, Broker: s.Instance.Status().Broker.OK}
+	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Instance.Status().Broker.OK}
 	if !in.DryRun {
 		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.person(p).Name, "why", in.Why)
 	}

@@ -116,7 +116,7 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 	case !s.Instance.Status().Broker.OK:
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
-		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.View, "ask again when it is online; until then robotd record export on the robot writes the file")
+		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.Status, "ask again when it is online; until then robotd record export on the robot writes the file")
 	case d.Caps != nil && !slices.Contains(d.Caps.Verbs, exportVerb):
 		return nil, KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}

@@ -193,7 +193,7 @@ func snapshot(t *testing.T, rows []*view.Row) string {
 	for _, r := range rows {
 		one := r.Robot
 		one.StateAt = 0
-		if one.Presence.View == "online" {
+		if one.Presence.Status == "online" {
 			one.Presence.Why = ""
 		}
 		s.Robots = append(s.Robots, one)

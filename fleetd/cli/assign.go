@@ -249,7 +249,7 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Detail == "" {
 			why = waitsForAct
 		}
-		writeRow(w, r.ID, r.Presence.View, has, desired, why)
+		writeRow(w, r.ID, r.Presence.Status, has, desired, why)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

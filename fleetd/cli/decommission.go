@@ -177,7 +177,7 @@ func orphanTable(out io.Writer, all []view.Orphan) {
 			_, below, _ := strings.Cut(topic, "/robots/"+o.Robot+"/")
 			last = append(last, below)
 		}
-		writeRow(w, o.Robot, o.View, o.Seen, strings.Join(last, " "))
+		writeRow(w, o.Robot, o.PresenceStatus, o.Seen, strings.Join(last, " "))
 	}
 	_ = w.Flush() // a write error shows at the next write
 }

@@ -14,7 +14,7 @@ import (
 
 func TestDisputedNameIsShown(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		twins := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{View: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
+		twins := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{Status: "lost", Why: "its connection broke; two robots connect under this name", Disputed: true}}
 		var answer any
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/version"):

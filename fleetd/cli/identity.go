@@ -94,7 +94,7 @@ func revokedLine(r api.Revoked) string {
 	case !r.Broker:
 		what = "revoked, but the broker does not know it yet: fleetd is not connected to it. When it is connected again, the broker refuses the name and %s, and closes its connections (the robot is %s)"
 	}
-	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.View, "not seen"))
+	return r.Robot + " " + fmt.Sprintf(what, certificates, orElse(r.PresenceStatus, "not seen"))
 }
 
 func timeOrEmpty(t schema.Time) string {

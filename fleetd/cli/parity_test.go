@@ -135,7 +135,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "revoke-certificate", line: "ca revoke c0ffee", what: "revoke", target: "certificate c0ffee"},
 		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "empty", target: "documents of robot r9", before: func() {
 			p.robot("r9").Close()
-			p.until("r9 is gone", func() bool { d, _ := p.fleetd.Robot("r9"); return d.Presence.View == "offline" })
+			p.until("r9 is gone", func() bool { d, _ := p.fleetd.Robot("r9"); return d.Presence.Status == "offline" })
 		}},
 		{operation: "change-own-password", line: "user password --password-file passwords", what: "user password", target: "user anna", refused: "user password --password-file wrongs", unsigned: "it concerns nobody else"},
 		{operation: "sign-in", line: "login --user ben --password-file password", what: "sign in", target: "user ben", refused: "login --user ben --password-file wrong", unsigned: "it changes nothing but who is signed in"},

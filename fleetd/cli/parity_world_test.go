@@ -114,7 +114,7 @@ func (p *parity) until(what string, holds func() bool) {
 // robot starts a robot and waits until fleetd sees it.
 func (p *parity) robot(id string) *fleettest.Robot {
 	r := fleettest.Start(p.T, id, p.broker.Dial)
-	p.until(id+" is online", func() bool { d, _ := p.fleetd.Robot(id); return d.Presence.View == "online" && d.Caps != nil })
+	p.until(id+" is online", func() bool { d, _ := p.fleetd.Robot(id); return d.Presence.Status == "online" && d.Caps != nil })
 	return r
 }
 

@@ -19,7 +19,7 @@ import (
 func TestAssignDoesNotWaitForRobotOfAnotherFleet(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		story := &schema.StoryRef{ID: "museum", Rev: 1}
-		robot := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{View: "online"}, Desired: view.DesiredStory{
+		robot := view.Robot{ID: "r1", Adopted: true, Presence: view.Presence{Status: "online"}, Desired: view.DesiredStory{
 			Story: story, DesiredRev: 7, ReportedRev: 3, Phase: schema.DeployActive, Active: &schema.StoryRef{ID: "other", Rev: 2},
 			Reason: schema.ReasonWrongFleet, Detail: "this robot belongs to another fleet",
 		}}

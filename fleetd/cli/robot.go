@@ -109,7 +109,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 	}
 	line("robot", d.ID)
 	line("labels", labelText(d.Labels))
-	line("presence", d.Presence.View+": "+d.Presence.Why)
+	line("presence", d.Presence.Status+": "+d.Presence.Why)
 	if d.Presence.LastSeen != 0 {
 		line("last seen", d.Presence.LastSeen.String())
 	}
@@ -168,7 +168,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 	if d.Caps != nil {
 		line("body", strings.TrimSpace(d.Caps.Robot.Model+" "+d.Caps.Robot.Serial))
 		line("software", d.Caps.Software.Robotd)
-		line("version skew", d.Skew)
+		line("version skew", d.VersionSkew)
 		units := make([]string, len(d.Caps.Units))
 		for i, u := range d.Caps.Units {
 			units[i] = u.ID

@@ -22,9 +22,9 @@ func viewText(r view.Robot) string {
 		marks = append(marks, "not adopted")
 	}
 	if len(marks) == 0 {
-		return r.Presence.View
+		return r.Presence.Status
 	}
-	return r.Presence.View + " (" + strings.Join(marks, ", ") + ")"
+	return r.Presence.Status + " (" + strings.Join(marks, ", ") + ")"
 }
 
 // disputeText says what to do when two fleetd instances use the same name.
@@ -238,7 +238,7 @@ func alertText(r view.Robot) string {
 	for i, a := range r.Alerts {
 		types[i] = a.Type
 	}
-	if r.Skew != "" {
+	if r.VersionSkew != "" {
 		types = append(types, "version_skew")
 	}
 	slices.Sort(types)

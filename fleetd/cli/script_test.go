@@ -135,7 +135,7 @@ func startRobots(ts *testscript.TestScript, _ bool, ids []string) {
 	for _, id := range ids {
 		until(ts, id+" is online", func() bool {
 			d, ok := b.fleetd.Robot(id)
-			return ok && d.Adopted && d.Presence.View == "online" && d.Caps != nil && d.State != nil && d.Reported != nil
+			return ok && d.Adopted && d.Presence.Status == "online" && d.Caps != nil && d.State != nil && d.Reported != nil
 		})
 	}
 }
@@ -225,7 +225,7 @@ func stands(ts *testscript.TestScript, _ bool, args []string) {
 func leaves(ts *testscript.TestScript, _ bool, args []string) {
 	b := ts.Value(stageKey{}).(*stage)
 	robotOf(ts, args[0]).Close()
-	until(ts, args[0]+" is offline", func() bool { d, _ := b.fleetd.Robot(args[0]); return d.Presence.View == "offline" })
+	until(ts, args[0]+" is offline", func() bool { d, _ := b.fleetd.Robot(args[0]); return d.Presence.Status == "offline" })
 }
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {

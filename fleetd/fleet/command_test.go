@@ -50,13 +50,13 @@ func TestCommandToAnAbsentRobotWaitsAndExpires(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 		comes := w.command(setMode("ato", "r1"))
 		w.state(comes, "QUEUED")
 		r = w.robot("r1")
 		w.state(comes, "SUCCEEDED")
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 		never := w.command(setMode("mnl", "r1"))
 		if c := w.state(never, "UNDELIVERED"); c.Sends != 0 {
 			w.Errorf("sent %d times to a robot that was away", c.Sends)
@@ -94,7 +94,7 @@ func TestStopIsSentToAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
 		r.Beating(false)
-		w.view("r1", "lost")
+		w.awaitPresence("r1", "lost")
 		w.must("POST", "/commands", order("safety/stop", "r1", "never-seen"), nil)
 		w.sleep(100 * time.Millisecond)
 		if n := count(r.Received(), "safety/stop"); n != 1 {
@@ -213,7 +213,7 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		w.state(running, "CANCELLED")
 
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 		waiting := w.command(setMode("ato", "r1"))
 		w.state(waiting, "QUEUED")
 		off = api.CancelResult{}

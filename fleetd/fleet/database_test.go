@@ -61,7 +61,7 @@ func withoutDatabase(w *world, stopped func() int) {
 	}
 	var list struct{ Robots []view.Robot }
 	w.must("GET", "/robots", nil, &list)
-	if len(list.Robots) != 1 || list.Robots[0].Presence.View != "online" {
+	if len(list.Robots) != 1 || list.Robots[0].Presence.Status != "online" {
 		w.Errorf("without a database the robots are %+v", list.Robots)
 	}
 }

@@ -486,7 +486,7 @@ func TestRevocationListIsRepaired(t *testing.T) {
 		w.robot("r8")
 		w.robot("r9")
 		w.must("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, nil)
-		w.view("r9", "lost")
+		w.awaitPresence("r9", "lost")
 		admin := w.broker.Load().Client(w.T, "admin")
 		admin.Subscribe(topic)
 		stands := func(what string, is func(l schema.Revoked) bool) (l schema.Revoked) {
@@ -512,7 +512,7 @@ func TestRevocationListIsRepaired(t *testing.T) {
 		}
 
 		admin.Retain(topic, `{"rev":40,"fleet_id":"`+own+`","names":["r8"],"serials":["ab12"],"ts":"2030-01-01T00:00:00.000Z"}`)
-		w.view("r8", "lost")
+		w.awaitPresence("r8", "lost")
 		all := stands("both are in it", mine("r8", "r9"))
 		if all.Rev <= 40 || !slices.Equal(all.Serials, []string{"ab12"}) {
 			w.Errorf("%+v", all)

@@ -83,7 +83,7 @@ func (d *beside) sees(ids ...string) {
 	for _, id := range ids {
 		d.until(d.config.Name+" sees "+id, func() bool {
 			r, ok := d.Robot(id)
-			return ok && r.Adopted && r.Presence.View == "online" && r.State != nil && r.Caps != nil
+			return ok && r.Adopted && r.Presence.Status == "online" && r.State != nil && r.Caps != nil
 		})
 	}
 }

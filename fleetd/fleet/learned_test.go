@@ -60,7 +60,7 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		w.sleep(time.Second)
 		r2.Close()
-		w.until("r2 is away", func() bool { d, _ := w.Robot("r2"); return d.Presence.View != "online" })
+		w.until("r2 is away", func() bool { d, _ := w.Robot("r2"); return d.Presence.Status != "online" })
 		w.stopFleetd()
 		w.caller("admin").press("")
 		w.until("r1 received it", func() bool { return r1.Calls() == 1 })
@@ -101,7 +101,7 @@ func TestReleaseOfAStopThatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 		w.persisted(id)
 		w.until("r1 shows it", func() bool { return w.latched("r1") == id })
 		r1.Close()
-		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
+		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.Status != "online" })
 		if p := w.releases(id); p != nil {
 			w.Fatal(p)
 		}

@@ -46,7 +46,7 @@ func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 		r1.Holds(held)
 		w.sleep(100 * time.Millisecond)
 		r1.Close()
-		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.View != "online" })
+		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.Status != "online" })
 		w.sleep(time.Minute)
 		if w.latched("r1") != "gate-7" || len(w.Latched()) > 0 {
 			w.Fatalf("r1 shows %q, listed is %+v", w.latched("r1"), w.Latched())

@@ -33,11 +33,11 @@ func TestPresentRobotIsAdopted(t *testing.T) {
 		if !ok || d.State == nil || d.State.Mode.Active != schema.ModeMnl {
 			w.Fatalf("after a restart fleetd has %+v of a robot that it knew", d)
 		}
-		if d.Presence.View != "unknown" {
-			w.Errorf("a robot without messages since the restart is %s", d.Presence.View)
+		if d.Presence.Status != "unknown" {
+			w.Errorf("a robot without messages since the restart is %s", d.Presence.Status)
 		}
 		w.sleep(11 * time.Second)
-		w.view("r1", "lost")
+		w.awaitPresence("r1", "lost")
 	})
 }
 
@@ -86,14 +86,14 @@ func TestPresenceFollowsTheRobot(t *testing.T) {
 		r := w.robot("r1")
 		r.Beating(false)
 		r.Change(func(*schema.State) {})
-		if p := w.view("r1", "degraded"); p.Why == "" {
+		if p := w.awaitPresence("r1", "degraded"); p.Why == "" {
 			w.Error("degraded without a reason")
 		}
-		w.view("r1", "lost")
+		w.awaitPresence("r1", "lost")
 		r.Beating(true)
-		w.view("r1", "online")
+		w.awaitPresence("r1", "online")
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 	})
 }
 
@@ -106,11 +106,11 @@ func TestPresenceIsUnknownWithoutTheBroker(t *testing.T) {
 			w.Fatal(err)
 		}
 		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
-		if d, _ := w.Robot("r1"); d.Presence.View != "unknown" {
-			w.Errorf("without a broker the robot is %s", d.Presence.View)
+		if d, _ := w.Robot("r1"); d.Presence.Status != "unknown" {
+			w.Errorf("without a broker the robot is %s", d.Presence.Status)
 		}
 		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
-		w.view("r1", "online")
+		w.awaitPresence("r1", "online")
 	})
 }
 
@@ -173,7 +173,7 @@ func TestSlowShutdownStillPublishesOffline(t *testing.T) {
 func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := fleettest.Start(w.T, "r1", w.dial)
-		w.view("r1", "online")
+		w.awaitPresence("r1", "online")
 		w.sleep(2 * time.Second)
 		if d, _ := w.Robot("r1"); d.Adopted {
 			w.Fatal("a robot became the fleet's without being adopted")
@@ -208,7 +208,7 @@ func TestUndecodableMessageIsIgnored(t *testing.T) {
 		r.Raw(schema.TopicState, "") // removed from the broker: no word of the robot's
 		w.sleep(time.Second)
 		d, _ := w.Robot("r1")
-		if d.State == nil || d.Presence.View != "online" {
+		if d.State == nil || d.Presence.Status != "online" {
 			w.Errorf("after malformed messages fleetd has %+v", d)
 		}
 	})

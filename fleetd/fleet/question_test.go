@@ -65,7 +65,7 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 			t.Errorf("questions are audited: %+v", now[:len(now)-entries])
 		}
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 		if _, p := ask("people > 0"); p == nil || !p.Of(api.KindNoAnswer) || !strings.Contains(p.Detail, "offline") {
 			t.Errorf("a robot that is offline: %v", p)
 		}

@@ -76,7 +76,7 @@ func TestOperatorAsksForAFlightRecord(t *testing.T) {
 			t.Errorf("%d entries of flight records", shown)
 		}
 		r.Close()
-		w.view("r1", "offline")
+		w.awaitPresence("r1", "offline")
 		refused("a robot that is offline", "POST", path, api.KindNoAnswer, "offline", "As", "operator")
 	}, roles().option)
 }

@@ -143,7 +143,7 @@ func (d *beside) awayStop(id string) string {
 	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
 	d.sees(id)
 	r.Close()
-	d.until(id+" is away", func() bool { v, _ := d.Robot(id); return v.Presence.View != "online" })
+	d.until(id+" is away", func() bool { v, _ := d.Robot(id); return v.Presence.Status != "online" })
 	latch := d.stopped(id).Latch
 	d.persisted(latch)
 	return latch

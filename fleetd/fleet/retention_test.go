@@ -26,7 +26,7 @@ func TestLeaderPrunesOldHistory(t *testing.T) {
 		w.stopFleetd()
 		w.sleep(time.Minute)
 		w.startFleetd()
-		w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Presence.View == "online" })
+		w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Presence.Status == "online" })
 		w.sleep(30 * time.Second)
 		if p := w.ask("GET", "/commands/"+id, nil, nil); p == nil || p.Status != 404 {
 			w.Errorf("the old command: %v", p)

@@ -27,7 +27,7 @@ func TestTwoRobotsWithOneNameAreReported(t *testing.T) {
 		w.sleep(7 * time.Minute) // five, from the last sign of it
 		w.until("it is one again", func() bool {
 			d, _ := w.Robot("r1")
-			return !d.Presence.Disputed && d.Presence.View == "online"
+			return !d.Presence.Disputed && d.Presence.Status == "online"
 		})
 	})
 }

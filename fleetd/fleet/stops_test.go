@@ -176,7 +176,7 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		if all := w.Latched(); len(all) != 1 || all[0].ID != b.Latch {
 			w.Errorf("after a restart held are %+v", all)
 		}
-		w.view("r1", "online")
+		w.awaitPresence("r1", "online")
 		late := fleettest.Start(w.T, "r2", w.dial)
 		w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
 		second := w.stopped("r1")

@@ -103,7 +103,7 @@ func (w *world) robot(id string) *fleettest.Robot {
 	r := fleettest.Start(w.T, id, w.dial)
 	w.until(id+" is online", func() bool {
 		d, ok := w.Robot(id)
-		return ok && d.Presence.View == "online" && d.State != nil && d.Caps != nil && (d.Adopted || !w.config.Dev)
+		return ok && d.Presence.Status == "online" && d.State != nil && d.Caps != nil && (d.Adopted || !w.config.Dev)
 	})
 	return r
 }
@@ -111,7 +111,7 @@ func (w *world) robot(id string) *fleettest.Robot {
 // startUnknownRobot starts a robot and waits until fleetd has seen it.
 func startUnknownRobot(w *world, id string) *fleettest.Robot {
 	r := fleettest.Start(w.T, id, w.dial)
-	w.view(id, "online")
+	w.awaitPresence(id, "online")
 	return r
 }
 
@@ -143,14 +143,14 @@ func (w *world) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// view waits until a robot is seen so.
-func (w *world) view(id, want string) view.Presence {
+// awaitPresence waits until a robot has a presence.
+func (w *world) awaitPresence(id, want string) view.Presence {
 	w.Helper()
 	var p view.Presence
 	w.until(id+" is "+want, func() bool {
 		d, _ := w.Robot(id)
 		p = d.Presence
-		return p.View == want
+		return p.Status == want
 	})
 	return p
 }

@@ -24,8 +24,8 @@ func TestTraces(t *testing.T) {
 			after, word, words := golden.Timed(t, line)
 			now := morning.Add(after)
 			f, fleetd = play(t, f, fleetd, now, word, words)
-			s := Of(f, fleetd, now)
-			return fmt.Sprintf("    %s since %s: %s\n", s.View, s.Since.Format("15:04:05"), s.Why)
+			s := Assess(f, fleetd, now)
+			return fmt.Sprintf("    %s since %s: %s\n", s.Status, s.Since.Format("15:04:05"), s.Why)
 		}
 	})
 }
@@ -139,14 +139,14 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 	})
 }
 
-func TestSilenceNeverImprovesTheView(t *testing.T) {
-	rank := map[View]int{Online: 1, Degraded: 2, Lost: 3}
+func TestSilenceNeverImprovesTheStatus(t *testing.T) {
+	rank := map[Status]int{Online: 1, Degraded: 2, Lost: 3}
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, said := history(rt)
 		fleetd := Fleetd{Connected: true, Since: morning.Add(-time.Hour)}
-		was := Of(f, fleetd, now).View
+		was := Assess(f, fleetd, now).Status
 		for s := range 20 {
-			is := Of(f, fleetd, now.Add(time.Duration(s)*time.Second)).View
+			is := Assess(f, fleetd, now.Add(time.Duration(s)*time.Second)).Status
 			if f.State == schema.PresenceOnline && rank[is] < rank[was] {
 				rt.Fatalf("after %v it was %s, and after %d s of silence %s", said, was, s, is)
 			}
@@ -158,10 +158,10 @@ func TestSilenceNeverImprovesTheView(t *testing.T) {
 	})
 }
 
-func TestViewIsUnknownWhileFleetdIsDisconnected(t *testing.T) {
+func TestStatusIsUnknownWhileFleetdIsDisconnected(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f, now, _ := history(rt)
-		if s := Of(f, Fleetd{Connected: false, Since: now}, now); s.View != Unknown || s.View.Reachable() {
+		if s := Assess(f, Fleetd{Connected: false, Since: now}, now); s.Status != Unknown || s.Status.Reachable() {
 			rt.Fatalf("got %+v", s)
 		}
 	})

@@ -11,10 +11,10 @@ import (
 // doing decides what a robot does now, the most important first: absence, stops, safety, mode,
 // story.
 func (r *Robot) doing() selector.Doing {
-	switch v := presence.View(r.Presence.View); {
-	case v == presence.Sleeping:
+	switch s := presence.Status(r.Presence.Status); {
+	case s == presence.Sleeping:
 		return selector.Asleep
-	case !v.Reachable():
+	case !s.Reachable():
 		return selector.NotConnected
 	case !r.Adopted:
 		return selector.NotAdopted
@@ -100,7 +100,7 @@ func (d *DesiredStory) State() selector.StoryState {
 // Selectable is the robot as selectors look at it.
 func (r *Robot) Selectable() selector.Robot {
 	s := selector.Robot{
-		ID: r.ID, Labels: r.Labels, Doing: r.Doing, Mode: r.Mode, Presence: r.Presence.View, StoryState: r.Desired.State(),
+		ID: r.ID, Labels: r.Labels, Doing: r.Doing, Mode: r.Mode, Presence: r.Presence.Status, StoryState: r.Desired.State(),
 	}
 	if r.Story != nil {
 		s.Story = r.Story.ID

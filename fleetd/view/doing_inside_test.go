@@ -9,7 +9,7 @@ import (
 
 func TestDoing(t *testing.T) {
 	performing := Robot{
-		Adopted: true, Presence: Presence{View: "online"}, Mode: schema.ModeAto, ModePhase: schema.PhaseRunning, Safety: schema.SafetyEnabled,
+		Adopted: true, Presence: Presence{Status: "online"}, Mode: schema.ModeAto, ModePhase: schema.PhaseRunning, Safety: schema.SafetyEnabled,
 		Auto: schema.AutoIdle, Story: &schema.StoryRef{ID: "show"},
 	}
 	holder := func(token string) []schema.Pause { return []schema.Pause{{Token: token}} }
@@ -22,9 +22,9 @@ func TestDoing(t *testing.T) {
 		{"its story", func(*Robot) {}, selector.Performing},
 		{"a story of which every act fails", func(r *Robot) { r.FailedRounds = 1 }, selector.Failing},
 		{"such a story, and paused", func(r *Robot) { r.FailedRounds, r.Auto = 1, schema.AutoPaused }, selector.Paused},
-		{"lost, whatever it did last", func(r *Robot) { r.Presence.View = "lost" }, selector.NotConnected},
-		{"unknown to fleetd", func(r *Robot) { r.Presence.View = "unknown" }, selector.NotConnected},
-		{"asleep", func(r *Robot) { r.Presence.View = "sleeping" }, selector.Asleep},
+		{"lost, whatever it did last", func(r *Robot) { r.Presence.Status = "lost" }, selector.NotConnected},
+		{"unknown to fleetd", func(r *Robot) { r.Presence.Status = "unknown" }, selector.NotConnected},
+		{"asleep", func(r *Robot) { r.Presence.Status = "sleeping" }, selector.Asleep},
 		{"of no fleet", func(r *Robot) { r.Adopted = false }, selector.NotAdopted},
 		{"latched", func(r *Robot) { r.Latches, r.Safety = []schema.StopLatch{{ID: "stop-1"}}, schema.SafetyDisabled }, selector.WaitingForRelease},
 		{"its input is pressed", func(r *Robot) { r.EStopInput, r.Safety = true, schema.SafetyEStop }, selector.StopInput},

@@ -51,7 +51,7 @@ func difference(a, b *Robot) (what Change) {
 	p, q := a.Presence, b.Presence
 	group(FreshFields, p.LastSeen == q.LastSeen && p.RoundTripMS == q.RoundTripMS && a.StateAt == b.StateAt)
 	p.RoundTripMS = q.RoundTripMS
-	if q.View == string(presence.Online) { // of other robots, pages show when they were last seen
+	if q.Status == string(presence.Online) { // of other robots, pages show when they were last seen
 		p.LastSeen = q.LastSeen
 	}
 	group(PresenceFields, p == q && a.ID == b.ID && a.Gone == b.Gone)
@@ -66,7 +66,7 @@ func difference(a, b *Robot) (what Change) {
 	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
 	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired) && reflect.DeepEqual(a.Activities, b.Activities))
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
-	group(CapsFields, a.Skew == b.Skew)
+	group(CapsFields, a.VersionSkew == b.VersionSkew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
 	group(DoingFields, a.Doing == b.Doing)
 	return what

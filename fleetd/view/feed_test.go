@@ -152,7 +152,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() { time.Sleep(20 * time.Second); f.Tick(time.Now()) })
-		if len(deltas) != 3 || deltas[0].What != view.PresenceFields|view.DoingFields || deltas[0].Row.Presence.View == "online" {
+		if len(deltas) != 3 || deltas[0].What != view.PresenceFields|view.DoingFields || deltas[0].Row.Presence.Status == "online" {
 			t.Errorf("after 20 s of silence %d of 3 robots changed: %+v", len(deltas), deltas)
 		}
 	})

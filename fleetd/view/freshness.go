@@ -39,7 +39,7 @@ func (v *View) online(now time.Time, holds func(id string, e *entry) bool) (ids 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
-		if e.adopted && presence.Of(e.facts, v.fleetd, now).View == presence.Online && holds(id, e) {
+		if e.adopted && presence.Assess(e.facts, v.fleetd, now).Status == presence.Online && holds(id, e) {
 			ids = append(ids, id)
 		}
 	}

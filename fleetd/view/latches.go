@@ -25,7 +25,7 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 			case !named || !slices.Contains(ids, l.ID):
 			case !e.adopted:
 				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)
-			case !e.shown.View.Reachable():
+			case !e.shown.Status.Reachable():
 				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
 			default:
 				o.All = false // it is released on this robot; no other has to hold it first
@@ -71,7 +71,7 @@ func (v *View) MayRemove(at schema.TopicParams) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[at.RID]
-	if e == nil || !e.shown.View.Reachable() {
+	if e == nil || !e.shown.Status.Reachable() {
 		return "" // no robot receives the empty message
 	}
 	topic := "cmd/" + at.CID + "/" + at.Group + "/" + at.Verb

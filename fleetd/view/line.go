@@ -20,7 +20,7 @@ func (e *entry) stateLine(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
 		Presence: Presence{
-			View: string(e.shown.View), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.lastSeen()),
+			Status: string(e.shown.Status), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.lastSeen()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,
@@ -28,7 +28,7 @@ func (e *entry) stateLine(id, fleetID string) Robot {
 		Desired: e.desiredStory(fleetID), Activities: e.desiredActivities(fleetID),
 	}
 	if e.caps != nil {
-		r.Skew = protocolSkew(e.caps.Software.Protocol)
+		r.VersionSkew = protocolSkew(e.caps.Software.Protocol)
 	}
 	s := e.state
 	if s == nil {

@@ -14,10 +14,10 @@ import (
 
 // Orphan lists the retained documents of a robot that is unknown to the fleet.
 type Orphan struct {
-	Robot  string      `json:"robot"`
-	Topics []string    `json:"topics" doc:"retained documents"`
-	View   string      `json:"view" doc:"presence; if the robot is online, adopt or revoke it instead"`
-	Seen   schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
+	Robot          string      `json:"robot"`
+	Topics         []string    `json:"topics" doc:"retained documents"`
+	PresenceStatus string      `json:"presence_status" doc:"if the robot is online, adopt or revoke it instead"`
+	Seen           schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
 }
 
 // Orphans are the retained documents of robots that the database does not know.
@@ -29,7 +29,7 @@ func (v *View) Orphans() []Orphan {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
-		o := Orphan{Robot: id, View: string(e.shown.View)}
+		o := Orphan{Robot: id, PresenceStatus: string(e.shown.Status)}
 		for kind, d := range e.documents {
 			o.Topics = append(o.Topics, v.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
@@ -55,7 +55,7 @@ func (v *View) Emptied(id string, kind schema.TopicKind) {
 	}
 	delete(e.documents, kind)
 	delete(e.unsaved, kind)
-	if len(e.documents) == 0 && !e.shown.View.Reachable() {
+	if len(e.documents) == 0 && !e.shown.Status.Reachable() {
 		v.forget(id)
 	}
 }
@@ -70,7 +70,7 @@ func (v *View) forget(id string) {
 // GoneRow is the row that makes readers of the stream forget a robot.
 func GoneRow(id string) *Row {
 	return newRow(Robot{
-		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{View: string(presence.Unknown), Why: "it is no robot of this fleet"},
+		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{Status: string(presence.Unknown), Why: "it is no robot of this fleet"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	})
 }
@@ -82,16 +82,16 @@ func (v *View) Connection(id string, now time.Time) decommission.Connection {
 	if !v.fleetd.Connected {
 		return decommission.NotKnown
 	}
-	view := presence.Unknown
+	status := presence.Unknown
 	if e := v.robots[id]; e != nil {
-		view = e.shown.View
+		status = e.shown.Status
 	} else if now.Sub(v.fleetd.Since) >= presence.Grace {
 		return decommission.Disconnected
 	}
 	switch {
-	case view == presence.Unknown:
+	case status == presence.Unknown:
 		return decommission.NotKnown
-	case view.Reachable():
+	case status.Reachable():
 		return decommission.Connected
 	}
 	return decommission.Disconnected

@@ -42,7 +42,7 @@ type Robot struct {
 	Interrupts   []schema.Interrupt `json:"interrupts"`
 	Life         *Life              `json:"life,omitempty" doc:"autonomous life; a robot of an earlier release has none"`
 
-	Skew string `json:"skew,omitempty" doc:"how its protocol version differs from fleetd's"`
+	VersionSkew string `json:"version_skew,omitempty" doc:"how its protocol version differs from fleetd's"`
 
 	Desired    DesiredStory       `json:"desired"`
 	Activities *DesiredActivities `json:"activities,omitempty" doc:"left out if it never had any"`
@@ -65,7 +65,7 @@ type Life struct {
 
 // Presence is whether fleetd considers a robot connected.
 type Presence struct {
-	View     string      `json:"view" enum:"unknown,online,degraded,lost,offline,sleeping"`
+	Status   string      `json:"status" enum:"unknown,online,degraded,lost,offline,sleeping"`
 	Why      string      `json:"why,omitempty"`
 	Since    schema.Time `json:"since,omitzero"`
 	LastSeen schema.Time `json:"last_seen,omitzero" doc:"when fleetd last received a message of the robot, by fleetd's clock"`

@@ -27,7 +27,7 @@ func (r *Row) CompactJSON() ([]byte, error) { return r.encode() }
 // desired story that the robot has.
 func (r Robot) compact() *Robot {
 	r.LastEvent = nil
-	if r.Presence.View == string(presence.Online) && !r.Presence.Disputed {
+	if r.Presence.Status == string(presence.Online) && !r.Presence.Disputed {
 		r.Presence.Why = ""
 	}
 	if !r.StateOutdated {

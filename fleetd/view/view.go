@@ -47,7 +47,7 @@ type entry struct {
 	kept    store.Robot
 	read    int64 // the read that kept is from
 	facts   presence.Facts
-	shown   presence.Status
+	shown   presence.Assessment
 	line    Robot // as lists and feeds show it; what it points to is never changed
 	shared  *Row  // line, for readers; nil until somebody reads it
 
@@ -159,12 +159,12 @@ func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.of(id)
-	before := e.shown.View
+	before := e.shown.Status
 	do(e)
 	e.compare(now)
-	e.shown, e.outdated = presence.Of(e.facts, v.fleetd, now), e.isBehind(now)
+	e.shown, e.outdated = presence.Assess(e.facts, v.fleetd, now), e.isBehind(now)
 	v.mark(id, e)
-	return PresenceChange{id, before, e.shown.View}
+	return PresenceChange{id, before, e.shown.Status}
 }
 
 // Connected records that fleetd's own connection came up or went down.
@@ -178,7 +178,7 @@ func (v *View) Connected(up bool, now time.Time) []PresenceChange {
 // PresenceChange is a robot whose presence changed.
 type PresenceChange struct {
 	Robot         string
-	before, after presence.View
+	before, after presence.Status
 }
 
 // BecameReachable reports whether the robot became reachable.
@@ -192,13 +192,13 @@ func (v *View) Tick(now time.Time) (changes []PresenceChange) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
-		s := presence.Of(e.facts, v.fleetd, now)
+		s := presence.Assess(e.facts, v.fleetd, now)
 		behind := e.isBehind(now)
-		if s.View == e.shown.View && s.Why == e.shown.Why && behind == e.outdated { // Why differs if Disputed does
+		if s.Status == e.shown.Status && s.Why == e.shown.Why && behind == e.outdated { // Why differs if Disputed does
 			continue
 		}
-		if s.View != e.shown.View {
-			changes = append(changes, PresenceChange{id, e.shown.View, s.View})
+		if s.Status != e.shown.Status {
+			changes = append(changes, PresenceChange{id, e.shown.Status, s.Status})
 		}
 		e.shown, e.outdated = s, behind
 		v.mark(id, e)
@@ -211,7 +211,7 @@ func (v *View) Reachable(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[id]
-	return e != nil && e.shown.View.Reachable()
+	return e != nil && e.shown.Status.Reachable()
 }
 
 // Adopted reports whether the robot belongs to the fleet.

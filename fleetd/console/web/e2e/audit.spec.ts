@@ -92,7 +92,7 @@ test('what is done in the console is in the audit: who, from where, why and how 
 test('a command that waits for its robot is cancelled, with a reason', async ({ page, world }) => {
   await world.control('robot/cut?robot=r3');
   const presence = async () =>
-    ((await (await page.request.get('/api/v1/robots/r3')).json()) as { presence: { view: string } }).presence.view;
+    ((await (await page.request.get('/api/v1/robots/r3')).json()) as { presence: { status: string } }).presence.status;
   await expect.poll(presence).not.toBe('online');
   await page.request.post('/api/v1/commands', {
     data: { verb: 'mode/set', args: { mode: 'mnl' }, selector: { ids: ['r3'] } },

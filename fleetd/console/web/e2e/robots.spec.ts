@@ -189,11 +189,11 @@ test('a bulk action shows its command line, which selects the same robots', asyn
 
 test('what robots and labels are called is text, and a lost stream is said', async ({ page }) => {
   const evil = `<img src=x onerror="document.title='owned'">`;
-  const robot = (id: string, doing: string, view: string) => ({
+  const robot = (id: string, doing: string, status: string) => ({
     id,
     labels: { site: evil, hall: evil },
     adopted: true,
-    presence: { view, why: evil },
+    presence: { status, why: evil },
     doing,
     mode: 'ato',
     safety: 'ENABLED',

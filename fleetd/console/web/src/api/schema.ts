@@ -2559,8 +2559,6 @@ export interface components {
             presence: components["schemas"]["Presence"];
             reported?: components["schemas"]["SchemaReportedStory"];
             safety?: string;
-            /** @description how its protocol version differs from fleetd's */
-            skew?: string;
             state?: components["schemas"]["SchemaState"];
             /** @description when fleetd last received the robot's state, by fleetd's clock */
             state_at?: string;
@@ -2568,6 +2566,8 @@ export interface components {
             state_outdated?: boolean;
             /** @description the story that it performs */
             story?: components["schemas"]["SchemaStoryRef"];
+            /** @description how its protocol version differs from fleetd's */
+            version_skew?: string;
         };
         DocumentList: {
             documents: components["schemas"]["RobotDocument"][];
@@ -3020,13 +3020,13 @@ export interface components {
             why?: string;
         };
         Orphan: {
+            /** @description if the robot is online, adopt or revoke it instead */
+            presence_status: string;
             robot: string;
             /** @description when fleetd first saw one of them */
             seen: string;
             /** @description retained documents */
             topics: string[];
-            /** @description presence; if the robot is online, adopt or revoke it instead */
-            view: string;
         };
         OrphanList: {
             orphans: components["schemas"]["Orphan"][];
@@ -3087,7 +3087,7 @@ export interface components {
             round_trip_ms?: number;
             since?: string;
             /** @enum {string} */
-            view: "unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping";
+            status: "unknown" | "online" | "degraded" | "lost" | "offline" | "sleeping";
             why?: string;
         };
         ProgressList: {
@@ -3263,9 +3263,9 @@ export interface components {
             /** @description serial numbers of the certificates that were valid */
             certificates: string[];
             dry_run?: boolean;
-            robot: string;
             /** @description presence of the robot; if it is connected, the broker disconnects it */
-            view: string;
+            presence_status: string;
+            robot: string;
         };
         RevokedCertificate: {
             /** @description fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again */
@@ -3322,14 +3322,14 @@ export interface components {
             pause_holders: components["schemas"]["SchemaPause"][];
             presence: components["schemas"]["Presence"];
             safety?: string;
-            /** @description how its protocol version differs from fleetd's */
-            skew?: string;
             /** @description when fleetd last received the robot's state, by fleetd's clock */
             state_at?: string;
             /** @description the heartbeat names a newer state than fleetd has received; mode and safety are from the heartbeat, the rest is old */
             state_outdated?: boolean;
             /** @description the story that it performs */
             story?: components["schemas"]["SchemaStoryRef"];
+            /** @description how its protocol version differs from fleetd's */
+            version_skew?: string;
         };
         RobotActivities: {
             activities: components["schemas"]["RobotActivity"][];

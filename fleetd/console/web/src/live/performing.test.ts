@@ -11,7 +11,7 @@ const base = {
   latches: [],
   interrupts: [],
   pause_holders: [],
-  presence: { view: 'online' },
+  presence: { status: 'online' },
   doing: 'performing',
   desired: { converged: true },
   mode: 'ato',
@@ -24,7 +24,7 @@ const base = {
 
 const cases: [string, Partial<Robot>, string, Performing['of']][] = [
   ['performs its story', {}, 'ModeID ato, AutoStatus idle', 'show, hello'],
-  ['is not connected', { doing: 'not_connected', presence: { view: 'lost' } }, 'presence lost', undefined],
+  ['is not connected', { doing: 'not_connected', presence: { status: 'lost' } }, 'presence lost', undefined],
   [
     'needs a reset',
     { doing: 'needs_reset', safety: 'E_STOP', cause: 'link_lost' },

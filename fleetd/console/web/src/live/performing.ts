@@ -75,7 +75,7 @@ export function performing(r: Robot): Performing {
   switch (r.doing) {
     case 'not_connected':
     case 'asleep':
-      return as([['presence', r.presence.view]]);
+      return as([['presence', r.presence.status]]);
     case 'not_adopted':
       return as([['mark', 'not adopted']]);
     case 'waiting_for_release':

@@ -29,7 +29,7 @@ export function Refusal({ p, title }: { p: Problem; title: string }) {
 export function Summary({ o, what }: { o: Outcome; what: What }) {
   const t = useAssignTexts();
   const fleet = useRobots();
-  const there = new Set(fleet.filter((r) => ['online', 'degraded'].includes(r.presence.view)).map((r) => r.id));
+  const there = new Set(fleet.filter((r) => ['online', 'degraded'].includes(r.presence.status)).map((r) => r.id));
   const rows = new Map(fleet.map((r) => [r.id, r]));
   /** It is asked to have it already: how far it is. */
   const same = (id: string) => {

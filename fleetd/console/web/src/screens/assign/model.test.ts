@@ -4,10 +4,10 @@ import type { Robot } from '../../api/client';
 import { lineFor } from './lines';
 import { backAfter, complete, documentText, grouped, reportOf, stepOf, valueOf, stepText } from './model';
 
-const robot = (id: string, view: string, desired: object, activities?: object) =>
+const robot = (id: string, status: string, desired: object, activities?: object) =>
   ({
     id,
-    presence: { view },
+    presence: { status },
     desired: { desired_rev: 2, reported_rev: 2, converged: false, story: { id: 'tour', rev: 4 }, ...desired },
     activities,
   }) as unknown as Robot;

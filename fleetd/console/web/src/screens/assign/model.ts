@@ -142,7 +142,7 @@ export function stepOf(report: Report | undefined, replaced: boolean, r: Robot |
   if (replaced) return 'replaced';
   if (report?.later) return 'accepted';
   if (report && report.outcome !== 'undecided') return report.outcome === 'accepted' ? 'has' : 'refused';
-  return r && ['online', 'degraded'].includes(r.presence.view) ? 'waiting' : 'away';
+  return r && ['online', 'degraded'].includes(r.presence.status) ? 'waiting' : 'away';
 }
 
 /** How far a robot is, in words. A story that was assigned for its next start begins then. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Robot } from '../../api/client';
 import { suggesting } from './suggesting';
 
-const robot = (id: string, view: string) => ({ id, presence: { view } }) as Robot;
+const robot = (id: string, status: string) => ({ id, presence: { status } }) as Robot;
 const fleet = [robot('r10', 'online'), robot('r1', 'offline'), robot('r2', 'online')];
 
 it('suggests the names of the chosen robot, else of the first connected one', () => {

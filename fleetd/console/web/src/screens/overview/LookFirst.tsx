@@ -61,7 +61,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
 
 /** What a robot says about its state, in one line. */
 function why(r: Robot, about: ReturnType<typeof useAbout>): string {
-  if (r.presence.view !== 'online') return r.presence.why ?? '';
+  if (r.presence.status !== 'online') return r.presence.why ?? '';
   const of = about(performing(r).of);
   const alert = r.alerts[0]?.detail;
   return [of, alert !== of && alert].filter(Boolean).join(', ');

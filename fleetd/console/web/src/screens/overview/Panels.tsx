@@ -216,7 +216,7 @@ export function Attention({ fleet, actions }: { fleet: readonly Robot[]; actions
   }
   for (const r of fleet) {
     if (r.presence.disputed) texts.push(t.disputedRobot(r.id));
-    if (r.skew) texts.push(t.skew(r.id, r.skew));
+    if (r.version_skew) texts.push(t.versionSkew(r.id, r.version_skew));
   }
   if (texts.length === 0 && !orphans.data?.length) return null;
   return (

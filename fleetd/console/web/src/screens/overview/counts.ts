@@ -32,7 +32,7 @@ export function count(fleet: readonly Robot[]): Counts {
   const add = (m: Map<string, number>, key: string) => m.set(key, (m.get(key) ?? 0) + 1);
   for (const r of fleet) {
     c.tones[toneOf(r)]++;
-    add(c.presence, r.presence.view);
+    add(c.presence, r.presence.status);
     if (r.mode) add(c.modes, r.mode);
     if (r.doing === 'paused' || r.doing === 'paused_by_safety') c.paused++;
     const story = storyStateOf(r);

@@ -6,7 +6,15 @@ import { count } from './counts';
 import { lookFirst } from './first';
 
 const robot = (id: string, more: object) =>
-  ({ id, presence: { view: 'online' }, alerts: [], desired: {}, labels: {}, mode: 'mnl', ...more }) as unknown as Robot;
+  ({
+    id,
+    presence: { status: 'online' },
+    alerts: [],
+    desired: {},
+    labels: {},
+    mode: 'mnl',
+    ...more,
+  }) as unknown as Robot;
 const fleet = [
   robot('r1', { doing: 'performing', mode: 'ato' }),
   robot('r2', { doing: 'manual', control: { holder: 'tablet', by: 'nina' } }),

@@ -57,7 +57,7 @@ export const useOverviewTexts = texts(
       `${why}: two fleetd instances with the same name disconnect each other again and again. Stop one of them, or start it with another --name.`,
     disputedRobot: (id: string) => `${id}: two robots connect under this name. Rename one of them.`,
     dropped: (n: number) => `${n} events of robots were lost because they could not be stored`,
-    skew: (id: string, why: string) => `${id}: ${why}`,
+    versionSkew: (id: string, why: string) => `${id}: ${why}`,
     retained: (topic: string, client: string) => `The broker retained a command: ${topic}, sent by ${client}`,
     removedAt: (at: string) => `removed at ${at}`,
     notRemoved: (why: string) => `not removed yet: ${why}`,
@@ -127,7 +127,7 @@ export const useOverviewTexts = texts(
       `${why}: zwei fleetd-Instanzen mit demselben Namen trennen einander immer wieder. Beenden Sie eine, oder starten Sie sie mit einem anderen --name.`,
     disputedRobot: (id: string) => `${id}: zwei Roboter verbinden sich unter diesem Namen. Benennen Sie einen um.`,
     dropped: (n: number) => `${n} Ereignisse von Robotern gingen verloren, weil sie nicht gespeichert werden konnten`,
-    skew: (id: string, why: string) => `${id}: ${why}`,
+    versionSkew: (id: string, why: string) => `${id}: ${why}`,
     retained: (topic: string, client: string) =>
       `Der Broker hat einen Befehl behalten: ${topic}, gesendet von ${client}`,
     removedAt: (at: string) => `entfernt um ${at}`,

@@ -109,7 +109,10 @@ export function Body() {
             t.body,
             [detail.caps?.robot.model, detail.caps?.robot.serial, detail.caps?.robot.hw].filter(Boolean).join(', '),
           ],
-          [t.software, detail.caps && `${detail.caps.software.robotd}${detail.skew ? `: ${detail.skew}` : ''}`],
+          [
+            t.software,
+            detail.caps && `${detail.caps.software.robotd}${detail.version_skew ? `: ${detail.version_skew}` : ''}`,
+          ],
           [t.senses, (s.signals ?? []).map((g) => [g.signal, g.name, g.level].filter(Boolean).join(' ')).join(', ')],
         ]}
       />

@@ -87,15 +87,15 @@ function Connectivity() {
   const words: Record<string, string> = usePresenceWords();
   const { robot } = usePage();
   const now = useFleetdNow();
-  const { view, why, last_seen } = robot.presence;
+  const { status, why, last_seen } = robot.presence;
   return (
     <Text size="sm" data-testid="connectivity" title={why}>
       <Text span fw={600}>
-        {words[view] ?? view}
+        {words[status] ?? status}
       </Text>{' '}
-      {view in words && words[view] !== view && (
+      {status in words && words[status] !== status && (
         <Text span c="dimmed">
-          ({view}){' '}
+          ({status}){' '}
         </Text>
       )}
       {!last_seen

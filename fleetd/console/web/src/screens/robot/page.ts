@@ -75,8 +75,8 @@ export function joined(row?: Robot, detail?: Detail): Robot | undefined {
 const fresh = 10_000;
 
 /** Whether it is worth saying when a robot was last seen: not while its heartbeats arrive. */
-export function unheard({ view, last_seen }: Robot['presence'], now: number): boolean {
-  return view !== 'online' || !last_seen || now - Date.parse(last_seen) > fresh;
+export function unheard({ status, last_seen }: Robot['presence'], now: number): boolean {
+  return status !== 'online' || !last_seen || now - Date.parse(last_seen) > fresh;
 }
 
 /** Why what is known of a robot may be old, the widest cause first. */

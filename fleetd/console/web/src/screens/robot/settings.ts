@@ -53,7 +53,7 @@ export function useSettingSchemas() {
 export function useDesired() {
   const { id, robot } = usePage();
   return useQuery({
-    queryKey: ['robot', id, 'desired', robot.presence.view],
+    queryKey: ['robot', id, 'desired', robot.presence.status],
     queryFn: () => data(api.GET('/api/v1/robots/{id}/desired', { params: { path: { id } } })),
     refetchInterval: 2000,
   });

@@ -7,7 +7,7 @@ import { blocker, stepID, wayOut } from './wayOut';
 const well = {
   id: 'r1',
   adopted: true,
-  presence: { view: 'online' },
+  presence: { status: 'online' },
   safety: 'ENABLED',
   mode: 'ato',
   auto: 'idle',
@@ -93,5 +93,5 @@ test('a critical unit that is broken is acknowledged before the robot is enabled
 });
 
 test('nothing can be done about a robot that is away but to bring it back', () => {
-  expect(keys(robot({ presence: { view: 'lost' }, safety: 'E_STOP' }))).toEqual(['connect']);
+  expect(keys(robot({ presence: { status: 'lost' }, safety: 'E_STOP' }))).toEqual(['connect']);
 });

@@ -34,7 +34,7 @@ const asked = (p: { token: string }) => p.token.startsWith('operator');
 
 /** Whether a robot is connected, as fleetd sees it. */
 export function reachable(robot: Robot): boolean {
-  return robot.presence.view === 'online' || robot.presence.view === 'degraded';
+  return robot.presence.status === 'online' || robot.presence.status === 'degraded';
 }
 
 /**

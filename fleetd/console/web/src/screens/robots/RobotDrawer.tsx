@@ -124,7 +124,7 @@ function Facts({ r }: { r: Robot }) {
     [t.facts.alerts, list(r.alerts.map((a) => `${name(a)} – ${[a.detail, a.hint].filter(Boolean).join('; ')}`))],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
     [t.facts.life, r.life && [withTerm(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
-    [t.facts.skew, r.skew],
+    [t.facts.versionSkew, r.version_skew],
     [t.facts.labels, list(Object.entries(r.labels).map(([k, v]) => `${k}=${v}`))],
   ];
   return (

@@ -138,7 +138,7 @@ const Row = memo(function Row({ id, index, top, height, template, columns, activ
   const t = useRobotsTexts();
   const r = useRobot(id);
   const selected = useSelection((s) => !!s.filter || s.ids.has(id));
-  const away = r && r.presence.view !== 'online' && r.presence.view !== 'degraded';
+  const away = r && r.presence.status !== 'online' && r.presence.status !== 'degraded';
   return (
     <div
       role="row"

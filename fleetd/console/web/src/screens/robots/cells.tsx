@@ -77,9 +77,9 @@ export function Presence({ r }: { r: Robot }) {
   const words: Record<string, string> = usePresenceWords();
   const p = r.presence;
   return (
-    <span title={[withTerm(words, p.view), p.why].filter(Boolean).join(': ')}>
-      {words[p.view] ?? p.view}
-      {p.view !== 'online' && p.last_seen && (
+    <span title={[withTerm(words, p.status), p.why].filter(Boolean).join(': ')}>
+      {words[p.status] ?? p.status}
+      {p.status !== 'online' && p.last_seen && (
         <span className={classes.dim}>
           {' '}
           <Age at={p.last_seen} />

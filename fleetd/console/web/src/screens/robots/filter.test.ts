@@ -37,7 +37,7 @@ const fleet = Object.entries(file.robots).map(
     ({
       ...r,
       id,
-      presence: { view: r.presence },
+      presence: { status: r.presence },
       story: r.story ? { id: r.story } : undefined,
       desired: { ...desired[r.storyState], ...(r.assigned ? { story: { id: r.assigned } } : {}) },
     }) as unknown as Robot,

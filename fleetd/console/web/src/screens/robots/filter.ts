@@ -99,7 +99,7 @@ export function matcher(f: Filter): (r: Robot) => boolean {
     f.labels.every((l) => r.labels[l.key] === l.value) &&
     (doing.size === 0 || doing.has(r.doing)) &&
     (modes.size === 0 || modes.has(r.mode ?? '')) &&
-    (presence.size === 0 || presence.has(r.presence.view)) &&
+    (presence.size === 0 || presence.has(r.presence.status)) &&
     (!f.story || r.story?.id === f.story || r.desired.story?.id === f.story) &&
     (storyState.size === 0 || storyState.has(storyStateOf(r))) &&
     (!text || r.id.includes(text) || Object.values(r.labels).some((v) => v.toLowerCase().includes(text)));

@@ -10,7 +10,7 @@ const robot = (id: string, doing: string, more: Partial<Robot> = {}) =>
     alerts: [],
     interrupts: [],
     labels: {},
-    presence: { view: 'online' },
+    presence: { status: 'online' },
     desired: {},
     ...more,
   }) as unknown as Robot;

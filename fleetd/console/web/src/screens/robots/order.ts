@@ -32,7 +32,7 @@ const ranks: Record<SortColumn, (r: Robot) => number | string> = {
   problems: problem,
   name: () => 0,
   doing: (r) => byTone[toneOf(r)] + (r.doing.charCodeAt(0) - 96) / 100,
-  presence: (r) => byPresence[r.presence.view] ?? 9,
+  presence: (r) => byPresence[r.presence.status] ?? 9,
   mode: (r) => r.mode ?? '~',
   story: (r) => r.story?.id ?? r.desired.story?.id ?? '~',
   interrupts: (r) => -r.interrupts.length,
